@@ -1,0 +1,83 @@
+/**
+ * Time and randomness enter the product here and nowhere else, so that a run can be replayed from one number.
+ */
+import { randomFillSync } from "node:crypto";
+
+export interface Clock {
+  /** Wall time, milliseconds since 1970-01-01 UTC. */
+  now(): number;
+  /** Milliseconds from an arbitrary origin; never steps back. For durations. */
+  monotonic(): number;
+}
+
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+});
+
+/** A uniform number in [0, 1). */
+export type Random = () => number;
+
+const pool = new Uint32Array(1024);
+let used = pool.length;
+
+/** From the CSPRNG, drawn in blocks: one system call for 1,024 numbers. */
+export const systemRandom: Random = () => {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  return (pool[used++] as number) / 0x1_0000_0000;
+};
+
+/** Mulberry32: a small seeded generator for simulations and tests. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+}
+
+const TWO = (n: number): string => (n < 10 ? `0${n}` : String(n));
+
+/** `YYYY-MM-DD hh:mm:ss.mmm` in UTC: the `ts` of request records, and what ClickHouse's DateTime64(3) takes. */
+export function recordTime(ms: number): string {
+  return new Date(ms).toISOString().replace("T", " ").slice(0, 23);
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+interface Zone {
+  format: Intl.DateTimeFormat;
+  day: string;
+  fromMs: number;
+  untilMs: number;
+}
+const zones = new Map<string, Zone>();
+
+/**
+ * The local calendar day (`YYYY-MM-DD`) of an instant in an IANA time zone. Budgets reset when it changes,
+ * so it must be right across daylight-saving steps; the formatter is asked at most once a quarter of an hour.
+ */
+export function localDay(ms: number, timeZone: string): string {
+  let zone = zones.get(timeZone);
+  if (zone !== undefined && ms >= zone.fromMs && ms < zone.untilMs) return zone.day;
+  zone ??= {
+    format: new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" }),
+    day: "",
+    fromMs: 0,
+    untilMs: 0,
+  };
+  const parts = zone.format.formatToParts(ms);
+  const part = (type: string) => Number(parts.find((p) => p.type === type)?.value ?? 0);
+  zone.day = `${part("year")}-${TWO(part("month"))}-${TWO(part("day"))}`;
+  // Every zone's offset is a multiple of a quarter of an hour, so no day begins inside one.
+  zone.fromMs = ms - (ms % 900_000);
+  zone.untilMs = zone.fromMs + 900_000;
+  zones.set(timeZone, zone);
+  return zone.day;
+}

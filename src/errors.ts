@@ -1,0 +1,117 @@
+/**
+ * The one error table: every failure a caller can see, its HTTP status, wire `type` and `code`,
+ * and whether a retry may cure it. `docs/errors.md` lists the same rows; a test holds the two together.
+ */
+
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  /** False: the answer carries `x-should-retry: false`, which both SDK families obey. */
+  readonly retryable: boolean;
+}
+
+const row = (status: number, type: string, code: string, retryable = false): ErrorRow =>
+  Object.freeze({ status, type, code, retryable });
+
+/** Keyed by a name of ours, because one wire code (`upstream_capacity`) has two statuses. */
+export const ERRORS = Object.freeze({
+  invalid_json: row(400, "invalid_request", "invalid_json"),
+  invalid_value: row(400, "invalid_request", "invalid_value"),
+  unsupported_option: row(400, "invalid_request", "unsupported_option"),
+  unsupported_version: row(400, "invalid_request", "unsupported_version"),
+  context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
+  capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
+  idempotency_key_invalid: row(400, "invalid_request", "idempotency_key_invalid"),
+  /** The upstream refused the request itself; its status is kept where it is 400, 404, 413 or 422. */
+  upstream_rejected: row(400, "invalid_request", "upstream_rejected"),
+  missing_key: row(401, "authentication", "missing_key"),
+  invalid_key: row(401, "authentication", "invalid_key"),
+  expired_key: row(401, "authentication", "expired_key"),
+  revoked_key: row(401, "authentication", "revoked_key"),
+  insufficient_credits: row(402, "insufficient_credits", "insufficient_credits"),
+  budget_exceeded: row(402, "insufficient_credits", "budget_exceeded"),
+  scope: row(403, "permission_denied", "scope"),
+  role: row(403, "permission_denied", "role"),
+  org_closed: row(403, "permission_denied", "org_closed"),
+  ip_not_allowed: row(403, "permission_denied", "ip_not_allowed"),
+  denied_by_policy: row(403, "permission_denied", "denied_by_policy"),
+  not_found: row(404, "not_found", "not_found"),
+  model_not_found: row(404, "not_found", "model_not_found"),
+  no_endpoint: row(404, "not_found", "no_endpoint"),
+  method_not_allowed: row(405, "method_not_allowed", "method_not_allowed"),
+  slug_taken: row(409, "conflict", "slug_taken"),
+  idempotency_mismatch: row(409, "conflict", "idempotency_mismatch"),
+  idempotency_in_progress: row(409, "conflict", "idempotency_in_progress", true),
+  state: row(409, "conflict", "state"),
+  payload_too_large: row(413, "payload_too_large", "payload_too_large"),
+  unsupported_media_type: row(415, "unsupported_media_type", "unsupported_media_type"),
+  rpm: row(429, "rate_limited", "rpm", true),
+  tpm: row(429, "rate_limited", "tpm", true),
+  concurrency: row(429, "rate_limited", "concurrency", true),
+  /** Providers behind the model are saturated. */
+  upstream_capacity: row(429, "rate_limited", "upstream_capacity", true),
+  /** Every candidate endpoint was out. */
+  upstream_all_out: row(503, "unavailable", "upstream_capacity", true),
+  shutting_down: row(503, "unavailable", "shutting_down", true),
+  /** The analytics engine cannot be reached; inference does not need it. */
+  analytics_unavailable: row(503, "unavailable", "analytics_unavailable", true),
+  upstream_error: row(502, "upstream_error", "upstream_error", true),
+  upstream_invalid_response: row(502, "upstream_error", "upstream_invalid_response", true),
+  upstream_timeout: row(504, "upstream_error", "upstream_timeout", true),
+  internal: row(500, "internal", "internal", true),
+} satisfies Record<string, ErrorRow>);
+
+export type ErrorName = keyof typeof ERRORS;
+
+export interface ErrorExtras {
+  /** JSON pointer to the field at fault, such as `/messages/0/content`. */
+  readonly param?: string;
+  /** Exact wait in milliseconds; sets `Retry-After` and `retry-after-ms`. */
+  readonly retryAfterMs?: number;
+  /** Safe for the caller to see; never an upstream body. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** Overrides the table where an upstream's own status is kept. */
+  readonly status?: number;
+  /** Overrides the table where a retry cannot cure this instance. */
+  readonly retryable?: boolean;
+  readonly cause?: unknown;
+}
+
+/** A failure with a row in {@link ERRORS}. `message` is written for the caller and must hold no secret. */
+export class WeirError extends Error {
+  readonly kind: ErrorName;
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly param: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(kind: ErrorName, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = "WeirError";
+    const row = ERRORS[kind];
+    this.kind = kind;
+    this.status = extras.status ?? row.status;
+    this.type = row.type;
+    this.code = row.code;
+    this.retryable = extras.retryable ?? row.retryable;
+    this.param = extras.param;
+    this.retryAfterMs = extras.retryAfterMs;
+    this.details = extras.details;
+  }
+}
+
+/** Builds a {@link WeirError}; `throw fail(...)` reads as what it does. */
+export const fail = (kind: ErrorName, message: string, extras?: ErrorExtras): WeirError =>
+  new WeirError(kind, message, extras);
+
+/** Any thrown value as a {@link WeirError}; what is not ours becomes `internal` and says nothing more. */
+export function asWeirError(thrown: unknown): WeirError {
+  if (thrown instanceof WeirError) return thrown;
+  return new WeirError("internal", "The gateway failed on this request. The failure is recorded.", {
+    cause: thrown,
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * Money is integers: nano-USD a unit for prices, micro-USD for every amount. No float ever holds an amount.
+ * Rounding happens once a cost line, half up to the micro (specification, "Usage and cost objects").
+ */
+import { fail } from "./errors.ts";
+
+export type CostKind =
+  | "input"
+  | "cache_read"
+  | "cache_write"
+  | "output"
+  | "reasoning"
+  | "request"
+  | "image"
+  | "search_unit";
+
+/** One line of a charge; also its wire shape. */
+export interface CostLine {
+  readonly kind: CostKind;
+  readonly units: number;
+  readonly unit_price_nano: number;
+  readonly micro_usd: number;
+}
+
+/** A whole charge; also its wire shape. `total_micro_usd` is the sum of the lines. */
+export interface Cost {
+  readonly total_micro_usd: number;
+  readonly lines: readonly CostLine[];
+  readonly price_version: string;
+}
+
+/** Prices of an endpoint as charged (markup included), integer nano-USD a unit. */
+export interface UnitPrices {
+  /** `pv_` + ULID; changes whenever any price does. */
+  readonly version: string;
+  readonly input: number;
+  readonly output: number;
+  /** Absent where the endpoint has no cache price: cached tokens then cost `input`. */
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+  /** Absent where reasoning is priced as output. */
+  readonly reasoning?: number;
+  readonly request?: number;
+  readonly image?: number;
+}
+
+const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * `units × unitPriceNano` in micro-USD, rounded half up.
+ * @throws WeirError `internal` when an argument is no safe non-negative integer or the amount is not safe.
+ */
+export function lineMicroUsd(units: number, unitPriceNano: number): number {
+  if (!isAmount(units) || !isAmount(unitPriceNano)) {
+    throw fail("internal", `not a countable amount: ${units} × ${unitPriceNano}`);
+  }
+  const nano = units * unitPriceNano;
+  if (nano < Number.MAX_SAFE_INTEGER - 1000) return Math.floor((nano + 500) / 1000);
+  const micro = (BigInt(units) * BigInt(unitPriceNano) + 500n) / 1000n;
+  if (micro > SAFE) throw fail("internal", "amount out of range");
+  return Number(micro);
+}
+
+/** A line, or undefined where there is nothing to show (no units). */
+export function costLine(kind: CostKind, units: number, unitPriceNano: number): CostLine | undefined {
+  if (units === 0) return undefined;
+  return { kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) };
+}
+
+/** USD per million units (as catalogs print it) to integer nano-USD a unit, half up; a price above zero stays above zero. */
+export function nanoFromUsdPerMillion(usd: number): number {
+  if (!(usd >= 0) || usd > 1e9) throw fail("internal", `not a price: ${usd}`);
+  if (usd === 0) return 0;
+  // Through a decimal string: 0.1 × 1000 and 1.005 × 1000 are not exact in binary.
+  return Math.max(1, Math.round(Number(`${usd}e3`)));
+}
+
+/** Nano-USD a unit back to USD per million units, for catalog answers. */
+export const usdPerMillionFromNano = (nano: number): number => Number(`${nano}e-3`);
+
+/** Price with a markup in basis points, rounded half up to the nano. */
+export const withMarkup = (nano: number, markupBps: number): number =>
+  Number((BigInt(nano) * BigInt(10_000 + markupBps) + 5000n) / 10_000n);
+
+/** A micro-USD amount as a decimal string with two to six fractional digits: 25000000 → "25.00". */
+export function usdString(microUsd: number): string {
+  const sign = microUsd < 0 ? "-" : "";
+  const abs = Math.abs(microUsd);
+  const fraction = String(abs % 1_000_000).padStart(6, "0").replace(/0{1,4}$/, "");
+  return `${sign}${Math.floor(abs / 1_000_000)}.${fraction}`;
+}
+
+const isAmount = (n: number): boolean => Number.isSafeInteger(n) && n >= 0;

@@ -1,0 +1,72 @@
+/**
+ * An operation is one control-plane act as data: what it takes, what it returns, how it can fail, and the act.
+ * `edge` serves it, `/openapi.json` prints it, tests walk it. It knows no HTTP beyond its status.
+ */
+import type { z } from "zod";
+import type { ErrorName } from "./errors.ts";
+
+/** Who acts: taken from the key (or, later, the console session) that signed the request. */
+export interface Caller {
+  readonly requestId: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly keyId: string;
+  readonly environment: "live" | "test";
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** An answer that is not JSON. */
+export interface RawAnswer {
+  readonly contentType: string;
+  readonly body: string | Uint8Array;
+}
+
+export interface Inputs<P, Q, B> {
+  readonly path: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+
+export interface Operation<
+  P extends z.ZodType | undefined = z.ZodType | undefined,
+  Q extends z.ZodType | undefined = z.ZodType | undefined,
+  B extends z.ZodType | undefined = z.ZodType | undefined,
+  O extends z.ZodType = z.ZodType,
+> {
+  /** `operationId` in OpenAPI: verb first, such as `createKey`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly path?: P;
+  /** Values arrive as strings; coerce in the schema. Repeated keys arrive as arrays. */
+  readonly query?: Q;
+  readonly body?: B;
+  readonly output: O;
+  /** 200 unless given. 204 sends no body. */
+  readonly status?: 200 | 201 | 204;
+  /** Beyond authentication, scope, validation and `internal`, which every operation has. */
+  readonly errors?: readonly ErrorName[];
+  run(
+    input: Inputs<Parsed<P>, Parsed<Q>, Parsed<B>>,
+    caller: Caller,
+  ): Promise<z.input<O> | RawAnswer> | z.input<O> | RawAnswer;
+}
+
+/** Identity that fixes the type parameters, so that `run` is checked against the schemas beside it. */
+export const operation = <
+  P extends z.ZodType | undefined = undefined,
+  Q extends z.ZodType | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+  O extends z.ZodType = z.ZodType,
+>(
+  op: Operation<P, Q, B, O>,
+): Operation<P, Q, B, O> => op;
+
+/** An operation whose schemas the holder does not care about: what a route table stores. */
+export type AnyOperation = Operation<
+  z.ZodType | undefined,
+  z.ZodType | undefined,
+  z.ZodType | undefined,
+  z.ZodType
+>;

@@ -1,0 +1,99 @@
+/**
+ * What is kept of one call, in one shape from the exchange through the outbox to ClickHouse.
+ * Written once by `exchange/record.ts`; every reader (generation lookup, request feed, usage) derives from it.
+ */
+import type { Cost } from "./money.ts";
+import type { Usage, UsageSource } from "./usage.ts";
+
+export type CallStatus = "ok" | "error" | "cancelled" | "rejected";
+export type PayloadState = "available" | "off" | "zdr" | "expired" | "erased";
+
+export type AttemptOutcome =
+  | "ok"
+  | "http_error"
+  | "rate_limited"
+  | "timeout"
+  | "connect_error"
+  | "stream_error"
+  | "invalid_response"
+  | "cancelled";
+export type ErrorClass = "" | "client" | "capacity" | "auth" | "server" | "network" | "timeout" | "protocol";
+
+/** One try at one endpoint. */
+export interface AttemptRecord {
+  attempt: number;
+  tsMs: number;
+  provider: string;
+  endpointId: string;
+  poolId: string;
+  /** Last four characters of the provider credential, never more. */
+  keyHint: string;
+  outcome: AttemptOutcome;
+  /** 0 when no status line arrived. */
+  httpStatus: number;
+  errorClass: ErrorClass;
+  /** The upstream's own code and message, for the record only. */
+  upstreamCode: string;
+  upstreamMessage: string;
+  /** Milliseconds to the first content byte; 0 when none came. */
+  ttftMs: number;
+  durationMs: number;
+  outputTokens: number;
+}
+
+export interface CallRecord {
+  requestId: string;
+  tsMs: number;
+  orgId: string;
+  projectId: string;
+  keyId: string;
+  environment: "live" | "test";
+  cell: string;
+  dialectIn: string;
+  model: string;
+  provider: string;
+  endpointId: string;
+  upstreamModel: string;
+  region: string;
+  status: CallStatus;
+  httpStatus: number;
+  /** Wire code of the error table; empty when none. */
+  errorCode: string;
+  stopReason: string;
+  usage: Usage;
+  usageSource: UsageSource;
+  cost: Cost;
+  /** False for test keys: the cost is shown, the ledger untouched. */
+  charged: boolean;
+  ttftMs: number;
+  upstreamTtftMs: number;
+  durationMs: number;
+  gwOverheadMs: number;
+  bytesIn: number;
+  bytesOut: number;
+  stream: boolean;
+  byok: boolean;
+  zdr: boolean;
+  toolCalls: number;
+  hasImages: boolean;
+  hasTools: boolean;
+  hasSchema: boolean;
+  appId: string;
+  userHash: string;
+  tags: Record<string, string>;
+  userAgent: string;
+  /** /24 of an IPv4, /48 of an IPv6 address. */
+  clientIpPrefix: string;
+  /** The plan in one line: endpoints tried and left out, with reasons. */
+  routeTrace: string;
+  warnings: string[];
+  attempts: AttemptRecord[];
+  payloadState: PayloadState;
+  /** Redaction that a worker must apply before the payload leaves the outbox. */
+  redact: { presets: string[]; patterns: string[] };
+  /** The client's body as received (JSON), and the answer as delivered (JSON body or SSE text); absent unless `payloadState` is `available`. */
+  request?: Uint8Array;
+  response?: Uint8Array;
+  /** Set when `usage` is an estimate that a worker refines for analytics only; the charge never changes. */
+  retentionDays: number;
+}

@@ -1,0 +1,48 @@
+/**
+ * One process a data folder. The claim is a row in LMDB, written under LMDB's own cross-process write lock, so two
+ * processes that start together cannot both win; a claim whose process is gone (kill -9) is taken over at once.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { RootDatabase } from "lmdb";
+
+interface Claim {
+  readonly pid: number;
+  /** When that process started, so that a reused pid is not mistaken for it. */
+  readonly started: string;
+}
+
+/** @returns a function that gives the claim up. @throws Error when a living process holds the folder. */
+export function claimDirectory(root: RootDatabase, dataDir: string): () => void {
+  const claims = root.openDB<Claim, string>("process", { encoding: "json" });
+  const mine: Claim = { pid: process.pid, started: startOf(process.pid) };
+  const holder = claims.transactionSync(() => {
+    const claim = claims.get("claim");
+    const alive =
+      claim !== undefined &&
+      !(claim.pid === mine.pid && claim.started === mine.started) &&
+      startOf(claim.pid) === claim.started;
+    if (!alive) claims.putSync("claim", mine);
+    return alive ? claim : undefined;
+  });
+  if (holder !== undefined) {
+    throw new Error(`${dataDir} is in use by process ${holder.pid}; one process a data folder`);
+  }
+  return () => void claims.removeSync("claim");
+}
+
+/** Identifies one life of a pid; empty when there is no such process. */
+function startOf(pid: number): string {
+  try {
+    // The fields after the last ")" are fixed; the name before it may hold anything. proc(5): starttime is field 22.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    if (process.platform === "linux") return "";
+  }
+  try {
+    return execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Token counts of one call in one normal form, whatever the upstream's convention.
+ * `inputTokens` is the whole prompt: fresh + cache read + cache written (OpenAI's convention), so totals are
+ * equal across dialects; `reasoningTokens` is part of `outputTokens`.
+ */
+import { type Cost, type CostLine, costLine, type UnitPrices } from "./money.ts";
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Where the counts came from: the upstream's report, our count of what was delivered, or nothing was used. */
+export type UsageSource = "provider" | "estimated" | "none";
+
+export const NO_USAGE: Usage = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
+
+/** The wire shape of {@link Usage} in records, generations and the native format. */
+export const usageWire = (u: Usage) => ({
+  input_tokens: u.inputTokens,
+  output_tokens: u.outputTokens,
+  cache_read_tokens: u.cacheReadTokens,
+  cache_write_tokens: u.cacheWriteTokens,
+  reasoning_tokens: u.reasoningTokens,
+});
+
+/**
+ * The charge for one call: each kind of token at its price, each line rounded once.
+ * Cached tokens leave the `input` line; reasoning leaves `output` only where it is priced apart.
+ * Counts that contradict each other (more cached than sent) are clamped so that no line is negative.
+ */
+export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
+  const read = Math.min(usage.cacheReadTokens, usage.inputTokens);
+  const write = Math.min(usage.cacheWriteTokens, usage.inputTokens - read);
+  const fresh = usage.inputTokens - read - write;
+  const apart = prices.reasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens);
+  const lines: CostLine[] = [];
+  const push = (line: CostLine | undefined) => {
+    if (line !== undefined) lines.push(line);
+  };
+  push(costLine("input", fresh, prices.input));
+  push(costLine("cache_read", read, prices.cacheRead ?? prices.input));
+  push(costLine("cache_write", write, prices.cacheWrite ?? prices.input));
+  push(costLine("output", usage.outputTokens - apart, prices.output));
+  push(costLine("reasoning", apart, prices.reasoning ?? prices.output));
+  if (prices.request !== undefined) push(costLine("request", 1, prices.request));
+  if (prices.image !== undefined) push(costLine("image", images, prices.image));
+  let total = 0;
+  for (const line of lines) total += line.micro_usd;
+  return { total_micro_usd: total, lines, price_version: prices.version };
+}
+
+/** The charge for a call that no upstream answered. */
+export const noCost = (priceVersion: string): Cost => ({
+  total_micro_usd: 0,
+  lines: [],
+  price_version: priceVersion,
+});
