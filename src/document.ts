@@ -128,7 +128,9 @@ function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
     additionalProperties?: Shape | boolean;
     anyOf?: Shape[];
   }
-  let shapes: Shape[] = [z.toJSONSchema(schema, { unrepresentable: "any", io: "input", reused: "inline" }) as Shape];
+  let shapes: Shape[] = [
+    z.toJSONSchema(schema, { unrepresentable: "any", io: "input", reused: "inline" }) as Shape,
+  ];
   const flat = (s: Shape): Shape[] => [s, ...(s.anyOf ?? []).flatMap(flat)];
   for (const step of path) {
     shapes = shapes.flatMap(flat).flatMap((s) => {

@@ -53,6 +53,8 @@ export const ERRORS = Object.freeze({
   upstream_capacity: row(429, "rate_limited", "upstream_capacity", true),
   /** Every candidate endpoint was out. */
   upstream_all_out: row(503, "unavailable", "upstream_capacity", true),
+  /** The local store cannot commit (a full disk): nothing that costs money is admitted. */
+  storage_unavailable: row(503, "unavailable", "storage_unavailable", true),
   shutting_down: row(503, "unavailable", "shutting_down", true),
   /** The analytics engine cannot be reached; inference does not need it. */
   analytics_unavailable: row(503, "unavailable", "analytics_unavailable", true),

@@ -86,7 +86,9 @@ export const withMarkup = (nano: number, markupBps: number): number =>
 export function usdString(microUsd: number): string {
   const sign = microUsd < 0 ? "-" : "";
   const abs = Math.abs(microUsd);
-  const fraction = String(abs % 1_000_000).padStart(6, "0").replace(/0{1,4}$/, "");
+  const fraction = String(abs % 1_000_000)
+    .padStart(6, "0")
+    .replace(/0{1,4}$/, "");
   return `${sign}${Math.floor(abs / 1_000_000)}.${fraction}`;
 }
 

@@ -19,6 +19,7 @@ export interface Caller {
 export interface RawAnswer {
   readonly contentType: string;
   readonly body: string | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface Inputs<P, Q, B> {

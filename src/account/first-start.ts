@@ -1,0 +1,141 @@
+/**
+ * What an empty data folder begins with: an org, a project, a live key and a test key, and their secrets in two
+ * files that only this user can read.
+ *
+ * No crash leaves a key that nobody knows: secrets lie durably in their files before the one transaction that makes
+ * the rows. Killed before it, the next start finds the files and makes rows for those same secrets; killed after
+ * it, everything is there.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Clock, type Random, systemRandom } from "../clock.ts";
+import { newKey } from "./key.ts";
+import { newOrg } from "./org.ts";
+import { newProject } from "./project.ts";
+import { DEFAULT_SCOPES, SCOPES, type Scope } from "./scopes.ts";
+import { type Environment, inspectSecret, newSecret } from "./secret.ts";
+import type { AccountTables } from "./tables.ts";
+import { NEWEST_SVC_VERSION } from "./versions.ts";
+
+/** In the data folder; each holds one secret and a newline, mode 0600. */
+export const FIRST_KEY_FILES: Readonly<Record<Environment, string>> = {
+  live: "first-key",
+  test: "first-test-key",
+};
+
+export interface FirstStart {
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly liveSecret: string;
+  readonly testSecret: string;
+}
+
+export interface FirstStartOptions {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly planId: string;
+  /** ISO 3166-1 alpha-2; decides currency and time zone. */
+  readonly billingCountry?: string;
+  readonly random?: Random;
+  /** Runs inside the same transaction, so synchronously: what else must exist with the org, such as its grant. */
+  readonly also?: (made: {
+    readonly orgId: string;
+    readonly projectId: string;
+    readonly nowMs: number;
+  }) => void;
+  readonly saveSecret?: (path: string, secret: string) => void;
+}
+
+/** Seeds an empty store; undefined where an org exists already, in which case nothing is touched. */
+export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
+  const { accounts, clock, also } = options;
+  if (accounts.hasOrgs()) return undefined;
+  const liveSecret = durableSecret("live", options);
+  const testSecret = durableSecret("test", options);
+  return await accounts.transact(() => {
+    // Again, inside the transaction: two callers make one org.
+    if (accounts.hasOrgs()) return undefined;
+    const nowMs = clock.now();
+    const org = newOrg(
+      {
+        slug: "first",
+        name: "First organisation",
+        kind: "team",
+        billingCountry: options.billingCountry ?? "US",
+        planId: options.planId,
+      },
+      nowMs,
+    );
+    const project = newProject(
+      { orgId: org.id, slug: "first", name: "First project", environment: "live" },
+      nowMs,
+    );
+    accounts.addOrg(org);
+    accounts.addProject(project);
+    const addKey = (name: string, environment: Environment, scopes: readonly Scope[], secret: string) =>
+      accounts.addKey(
+        newKey(
+          {
+            orgId: org.id,
+            projectId: project.id,
+            name,
+            environment,
+            scopes,
+            limits: {},
+            budget: { dailyMicroUsd: null, hard: true },
+            onDisconnect: "cancel",
+            svcVersion: NEWEST_SVC_VERSION,
+            lifetimeMs: null,
+            rotatedFrom: null,
+          },
+          secret,
+          nowMs,
+        ),
+      );
+    // The live key is the owner's: the only one there is to make others with.
+    addKey("First live key", "live", SCOPES, liveSecret);
+    addKey("First test key", "test", DEFAULT_SCOPES, testSecret);
+    also?.({ orgId: org.id, projectId: project.id, nowMs });
+    return { orgId: org.id, projectId: project.id, liveSecret, testSecret };
+  });
+}
+
+/** The secret a start that was killed left in its file, else a new one, on disk before this returns. */
+function durableSecret(environment: Environment, options: FirstStartOptions): string {
+  const path = join(options.dataDir, FIRST_KEY_FILES[environment]);
+  const left = readSecret(path);
+  if (left?.startsWith(`svc-${environment}-`) === true && inspectSecret(left) === "well_formed") return left;
+  const secret = newSecret(environment, options.random ?? systemRandom);
+  (options.saveSecret ?? saveSecret)(path, secret);
+  return secret;
+}
+
+function readSecret(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Writes a secret and a newline, mode 0600, whole or not at all, and durable (file and folder synced). */
+export function saveSecret(path: string, secret: string): void {
+  const unfinished = `${path}.unfinished`;
+  rmSync(unfinished, { force: true });
+  const file = openSync(unfinished, "wx", 0o600);
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(unfinished, path);
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The fields of a key that requests set piece by piece: limits, budget, lifetime. Left out, a piece stays as it
+ * was; null clears it.
+ */
+import { z } from "zod";
+import { fail } from "../errors.ts";
+import type { KeyLimits, KeyRow } from "./key.ts";
+import type { PlanLimits } from "./plan.ts";
+
+const count = z.int().min(1).nullable().optional();
+export const limitsField = z.strictObject({ rpm: count, tpm: count, concurrency: count });
+
+export const budgetField = z.strictObject({
+  daily_micro: z.int().min(0).nullable().optional(),
+  hard: z.boolean().optional().describe("Default: true"),
+});
+
+/** `<n>h`, up to some eleven years. */
+export const lifetimeField = z.string().regex(/^[1-9]\d{0,4}h$/, "hours, such as 720h");
+
+export const lifetimeMs = (expiresIn: string): number => Number.parseInt(expiresIn, 10) * 3_600_000;
+
+/**
+ * Limits after a change. None may be set above the plan's, for the way there is a limit request; but one that was
+ * granted above it may be set again up to what it is.
+ */
+export function limitsOf(
+  old: Partial<KeyLimits>,
+  change: z.output<typeof limitsField> | undefined,
+  plan: PlanLimits,
+): Partial<KeyLimits> {
+  const limits: { -readonly [L in keyof KeyLimits]?: number } = { ...old };
+  for (const limit of ["rpm", "tpm", "concurrency"] as const) {
+    const wanted = change?.[limit];
+    if (wanted === null) delete limits[limit];
+    if (typeof wanted !== "number") continue;
+    const most = Math.max(plan[limit], old[limit] ?? 0);
+    if (wanted > most) {
+      throw fail("invalid_value", `The plan allows ${most}. Ask for more with POST /v1/limits/requests.`, {
+        param: `/limits/${limit}`,
+      });
+    }
+    limits[limit] = wanted;
+  }
+  return limits;
+}
+
+export const mergeBudget = (
+  old: KeyRow["budget"],
+  change: z.output<typeof budgetField> | undefined,
+): KeyRow["budget"] => ({
+  dailyMicroUsd: change?.daily_micro === undefined ? old.dailyMicroUsd : change.daily_micro,
+  hard: change?.hard ?? old.hard,
+});

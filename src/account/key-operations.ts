@@ -1,0 +1,320 @@
+/**
+ * The control plane of keys: create, list, read, change, revoke, rotate. Every act checks and writes in one
+ * transaction and forgets the cached context once that is committed, before it answers.
+ */
+import { z } from "zod";
+import type { Clock, Random } from "../clock.ts";
+import type { Cursors } from "../cursor.ts";
+import { fail } from "../errors.ts";
+import { type Caller, operation } from "../operation.ts";
+import {
+  createdKeyShape,
+  KEY_STATUSES,
+  type KeyOrder,
+  type KeyRow,
+  keyShape,
+  keyStatus,
+  keyWire,
+  keyWorks,
+  newKey,
+  rotatedKeyShape,
+} from "./key.ts";
+import { budgetField, lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
+import type { Keyring } from "./keyring.ts";
+import type { LastUsed } from "./last-used.ts";
+import type { OrgRow } from "./org.ts";
+import type { PlanPort } from "./plan.ts";
+import { assertMayChange, assertMayGrant, DEFAULT_SCOPES, orderedScopes, SCOPES } from "./scopes.ts";
+import { newSecret } from "./secret.ts";
+import type { AccountTables } from "./tables.ts";
+import { NEWEST_SVC_VERSION, svcVersion } from "./versions.ts";
+
+export interface KeyOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly keyring: Keyring;
+  readonly lastUsed: LastUsed;
+  readonly plan: PlanPort;
+  /** Where secrets come from; the CSPRNG unless a run is replayed. */
+  readonly random?: Random;
+}
+
+const DAY_MS = 86_400_000;
+/** How long a rotated key goes on working unless the request says otherwise: long enough to deploy its successor. */
+const DEFAULT_GRACE_SECONDS = 86_400;
+const MAX_GRACE_SECONDS = 30 * 86_400;
+/** Rows one page looks at: a filter that hardly any row passes yields a short page, not a blocked process. */
+const MAX_SCAN = 5000;
+
+const byId = z.object({ id: z.string() });
+const name = z.string().trim().min(1).max(200);
+const scopes = z.array(z.enum(SCOPES)).min(1);
+const onDisconnect = z.enum(["cancel", "drain"]);
+
+const createBody = z.strictObject({
+  project_id: z.string().optional().describe("Default: the project of the key that asks"),
+  name,
+  scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
+  environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
+  limits: limitsField.optional(),
+  budget: budgetField.optional(),
+  expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
+  on_disconnect: onDisconnect.optional().describe("Default: cancel"),
+  svc_version: z.string().optional().describe("Default: the newest"),
+});
+
+const patchBody = z.strictObject({
+  name: name.optional(),
+  scopes: scopes.optional(),
+  limits: limitsField.optional(),
+  budget: budgetField.optional(),
+  expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
+  on_disconnect: onDisconnect.optional(),
+  svc_version: z.string().optional(),
+});
+
+const listQuery = z.object({
+  status: z.enum(KEY_STATUSES).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(100),
+  cursor: z.string().optional(),
+});
+
+const rotateBody = z
+  .strictObject({
+    grace_seconds: z.int().min(0).max(MAX_GRACE_SECONDS).default(DEFAULT_GRACE_SECONDS),
+  })
+  .default({ grace_seconds: DEFAULT_GRACE_SECONDS });
+
+export function keyOperations(deps: KeyOperationDeps) {
+  return {
+    createKey: operation({
+      name: "createKey",
+      summary: "Create an API key; the answer is the only one that carries its secret",
+      body: createBody,
+      output: createdKeyShape,
+      status: 201,
+      errors: ["scope", "state", "org_closed", "unsupported_version"],
+      run: ({ body }, caller) => createKey(deps, caller, body),
+    }),
+    listKeys: operation({
+      name: "listKeys",
+      summary: "List the org's API keys, newest first",
+      query: listQuery,
+      output: z.object({ object: z.literal("list"), data: z.array(keyShape), next_cursor: z.string() }),
+      run: ({ query }, caller) => listKeys(deps, caller, query),
+    }),
+    getKey: operation({
+      name: "getKey",
+      summary: "Read an API key",
+      path: byId,
+      output: keyShape,
+      errors: ["not_found"],
+      run: ({ path }, caller) => show(deps, ownKey(deps, caller, path.id)),
+    }),
+    updateKey: operation({
+      name: "updateKey",
+      summary: "Change an API key; what is left out stays, null clears a limit or budget",
+      path: byId,
+      body: patchBody,
+      output: keyShape,
+      errors: ["not_found", "scope", "state", "unsupported_version"],
+      run: ({ path, body }, caller) => updateKey(deps, caller, path.id, body),
+    }),
+    revokeKey: operation({
+      name: "revokeKey",
+      summary: "Revoke an API key for good, from the next request on",
+      path: byId,
+      output: keyShape,
+      errors: ["not_found", "scope"],
+      run: ({ path }, caller) => revokeKey(deps, caller, path.id),
+    }),
+    rotateKey: operation({
+      name: "rotateKey",
+      summary: "Replace an API key by a new one; the old one works until its grace ends",
+      path: byId,
+      body: rotateBody,
+      output: rotatedKeyShape,
+      status: 201,
+      errors: ["not_found", "scope", "state"],
+      run: ({ path, body }, caller) => rotateKey(deps, caller, path.id, body.grace_seconds),
+    }),
+  };
+}
+
+const show = (deps: KeyOperationDeps, row: KeyRow) =>
+  keyWire(row, deps.lastUsed.at(row.id), deps.clock.now());
+
+/** Keys of other orgs do not exist. */
+function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): KeyRow {
+  const row = accounts.key(id);
+  if (row === undefined || row.orgId !== caller.orgId) throw fail("not_found", "There is no such key.");
+  return row;
+}
+
+function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
+  const org = accounts.org(caller.orgId);
+  if (org === undefined) throw fail("not_found", "There is no such organisation.");
+  if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+  return org;
+}
+
+async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
+  const { accounts, clock } = deps;
+  const { row, secret } = await accounts.transact(() => {
+    const nowMs = clock.now();
+    const org = openOrg(deps, caller);
+    const project = accounts.project(body.project_id ?? caller.projectId);
+    if (project === undefined || project.orgId !== org.id || project.status !== "active") {
+      throw fail("invalid_value", "There is no such project.", { param: "/project_id" });
+    }
+    const environment = body.environment ?? project.environment;
+    if (environment === "live" && project.environment === "test") {
+      throw fail("invalid_value", "A test project holds test keys only.", { param: "/environment" });
+    }
+    assertMayChange(caller, environment);
+    const granted = orderedScopes(body.scopes ?? DEFAULT_SCOPES);
+    assertMayGrant(caller, granted, "/scopes");
+    const plan = deps.plan(org.planId);
+    if (accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
+      throw fail("state", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
+    }
+    const defaultMs = org.security.keyDefaultExpiryDays * DAY_MS;
+    const order: KeyOrder = {
+      orgId: org.id,
+      projectId: project.id,
+      name: body.name,
+      environment,
+      scopes: granted,
+      limits: limitsOf({}, body.limits, plan),
+      budget: mergeBudget({ dailyMicroUsd: null, hard: true }, body.budget),
+      onDisconnect: body.on_disconnect ?? "cancel",
+      svcVersion:
+        body.svc_version === undefined ? NEWEST_SVC_VERSION : svcVersion(body.svc_version, "/svc_version"),
+      lifetimeMs: body.expires_in === undefined ? defaultMs || null : lifetimeMs(body.expires_in),
+      rotatedFrom: null,
+    };
+    return addKey(deps, order, nowMs);
+  });
+  return { ...show(deps, row), secret };
+}
+
+function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: KeyRow; secret: string } {
+  const secret = newSecret(order.environment, deps.random);
+  const row = newKey(order, secret, nowMs);
+  deps.accounts.pruneWorkingKeys(order.orgId, nowMs);
+  deps.accounts.addKey(row);
+  return { row, secret };
+}
+
+function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
+  const list = `keys:${caller.orgId}`;
+  const nowMs = deps.clock.now();
+  const position = deps.cursors.read(list, query.cursor) as [number, string] | undefined;
+  const after = position && { createdAtMs: position[0], id: position[1] };
+  const page: KeyRow[] = [];
+  let nextCursor = "";
+  let looked = 0;
+  let last: KeyRow | undefined;
+  for (const row of deps.accounts.keysByAge(caller.orgId, after)) {
+    const matches = query.status === undefined || keyStatus(row, nowMs) === query.status;
+    if ((matches && page.length === query.limit) || looked === MAX_SCAN) {
+      // The page ends at the last row looked at before this one: everything older is still to come.
+      if (last !== undefined) nextCursor = deps.cursors.write(list, [last.createdAtMs, last.id]);
+      break;
+    }
+    if (matches) page.push(row);
+    last = row;
+    looked++;
+  }
+  const data = page.map((row) => keyWire(row, deps.lastUsed.at(row.id), nowMs));
+  return { object: "list" as const, data, next_cursor: nextCursor };
+}
+
+async function updateKey(
+  deps: KeyOperationDeps,
+  caller: Caller,
+  id: string,
+  body: z.output<typeof patchBody>,
+) {
+  const { accounts, clock } = deps;
+  const row = await accounts.transact(() => {
+    const nowMs = clock.now();
+    const org = openOrg(deps, caller);
+    const old = ownKey(deps, caller, id);
+    assertMayChange(caller, old.environment);
+    if (!keyWorks(old, nowMs))
+      throw fail("state", `A key that is ${keyStatus(old, nowMs)} cannot be changed.`);
+    const wanted = body.scopes === undefined ? old.scopes : orderedScopes(body.scopes);
+    assertMayGrant(
+      caller,
+      wanted.filter((scope) => !old.scopes.includes(scope)),
+      "/scopes",
+    );
+    const lifetime = typeof body.expires_in === "string" ? lifetimeMs(body.expires_in) : null;
+    const changed: KeyRow = {
+      ...old,
+      name: body.name ?? old.name,
+      scopes: wanted,
+      limits: limitsOf(old.limits, body.limits, deps.plan(org.planId)),
+      budget: mergeBudget(old.budget, body.budget),
+      onDisconnect: body.on_disconnect ?? old.onDisconnect,
+      svcVersion:
+        body.svc_version === undefined ? old.svcVersion : svcVersion(body.svc_version, "/svc_version"),
+      ...(body.expires_in === undefined
+        ? {}
+        : { lifetimeMs: lifetime, expiresAtMs: lifetime === null ? null : nowMs + lifetime }),
+    };
+    accounts.replaceKey(changed);
+    return changed;
+  });
+  deps.keyring.forgetKey(row.hash);
+  return show(deps, row);
+}
+
+/** Repeating it changes nothing: `revoked_at` stays the first one's. */
+async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
+  const { accounts, clock } = deps;
+  const row = await accounts.transact(() => {
+    const nowMs = clock.now();
+    const old = ownKey(deps, caller, id);
+    assertMayChange(caller, old.environment);
+    if (keyStatus(old, nowMs) === "revoked") return old;
+    const revoked: KeyRow = { ...old, revokedAtMs: nowMs };
+    accounts.replaceKey(revoked);
+    return revoked;
+  });
+  deps.keyring.forgetKey(row.hash);
+  return show(deps, row);
+}
+
+/**
+ * The successor carries over name, scopes, limits, budget and settings, and lives as long again. It does not count
+ * against the plan's number of keys, or a full org could not rotate; so that rotating is no way around that number,
+ * a key whose predecessor still works must wait for it.
+ */
+async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, graceSeconds: number) {
+  const { accounts, clock } = deps;
+  const { old, row, secret } = await accounts.transact(() => {
+    const nowMs = clock.now();
+    openOrg(deps, caller);
+    const old = ownKey(deps, caller, id);
+    assertMayChange(caller, old.environment);
+    // Its secret comes back in the answer: without this, write:keys alone would open every key of the org.
+    assertMayGrant(caller, old.scopes);
+    const status = keyStatus(old, nowMs);
+    if (status !== "active") throw fail("state", `Only an active key can be rotated; this one is ${status}.`);
+    const before = old.rotatedFrom === null ? undefined : accounts.key(old.rotatedFrom);
+    if (before !== undefined && keyWorks(before, nowMs)) {
+      throw fail(
+        "state",
+        `${before.id}, which this key replaced, still works. Revoke it before rotating again.`,
+      );
+    }
+    const replaced: KeyRow = { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
+    accounts.replaceKey(replaced);
+    return { old: replaced, ...addKey(deps, { ...old, rotatedFrom: old.id }, nowMs) };
+  });
+  deps.keyring.forgetKey(old.hash);
+  return { ...show(deps, row), secret, rotated_from: old.id };
+}

@@ -1,0 +1,121 @@
+/**
+ * API keys: the row, the status that time gives it, and its wire shape. A row holds the hash of its secret,
+ * never the secret; `revoked` and `expired` are final.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import { newId } from "../ids.ts";
+import { SCOPES, type Scope } from "./scopes.ts";
+import { type Environment, hashSecret, secretHint } from "./secret.ts";
+import type { SvcVersion } from "./versions.ts";
+
+/** What one key may do at once. `rpm` and `tpm` are a minute's. */
+export interface KeyLimits {
+  readonly rpm: number;
+  readonly tpm: number;
+  readonly concurrency: number;
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly hint: string;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  /** What is absent inherits the plan's. */
+  readonly limits: Partial<KeyLimits>;
+  /** `null`: no budget. */
+  readonly budget: { readonly dailyMicroUsd: number | null; readonly hard: boolean };
+  readonly onDisconnect: "cancel" | "drain";
+  readonly svcVersion: SvcVersion;
+  readonly createdAtMs: number;
+  /** The span that was asked for; a rotated key's successor lives as long again. `null`: for ever. */
+  readonly lifetimeMs: number | null;
+  readonly expiresAtMs: number | null;
+  /** In the future while the grace of a rotation runs. */
+  readonly revokedAtMs: number | null;
+  readonly rotatedFrom: string | null;
+}
+
+/** What the maker of a key decides; id, time and secret follow. */
+export type KeyOrder = Omit<KeyRow, "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs">;
+
+export const newKey = (order: KeyOrder, secret: string, nowMs: number): KeyRow => ({
+  ...order,
+  id: newId("key", nowMs),
+  hash: hashSecret(secret),
+  hint: secretHint(secret),
+  createdAtMs: nowMs,
+  expiresAtMs: order.lifetimeMs === null ? null : nowMs + order.lifetimeMs,
+  revokedAtMs: null,
+});
+
+export const KEY_STATUSES = ["active", "rotating", "revoked", "expired"] as const;
+export type KeyStatus = (typeof KEY_STATUSES)[number];
+
+/** Derived, never stored, so that no timer has to run for a key to end. */
+export function keyStatus(row: KeyRow, nowMs: number): KeyStatus {
+  if (row.revokedAtMs !== null && nowMs >= row.revokedAtMs) return "revoked";
+  if (row.expiresAtMs !== null && nowMs >= row.expiresAtMs) return "expired";
+  return row.revokedAtMs === null ? "active" : "rotating";
+}
+
+/** Whether calls with this key are let in. */
+export function keyWorks(row: KeyRow, nowMs: number): boolean {
+  const status = keyStatus(row, nowMs);
+  return status === "active" || status === "rotating";
+}
+
+export const keyShape = z.object({
+  id: z.string(),
+  project_id: z.string(),
+  name: z.string(),
+  hint: z.string(),
+  environment: z.enum(["live", "test"]),
+  scopes: z.array(z.enum(SCOPES)),
+  status: z.enum(KEY_STATUSES),
+  limits: z
+    .object({ rpm: z.int().optional(), tpm: z.int().optional(), concurrency: z.int().optional() })
+    .describe("What is absent inherits the plan's"),
+  budget: z
+    .object({ daily_micro: z.int().optional(), hard: z.boolean() })
+    .describe("Without `daily_micro` the key has no budget"),
+  on_disconnect: z.enum(["cancel", "drain"]),
+  svc_version: z.string(),
+  created_at: z.string(),
+  last_used_at: z.string().optional(),
+  expires_at: z.string().optional(),
+  revoked_at: z.string().optional(),
+});
+export const createdKeyShape = keyShape.extend({ secret: z.string() });
+export const rotatedKeyShape = createdKeyShape.extend({ rotated_from: z.string() });
+
+/** @param lastUsedAtMs undefined for a key that was never used. */
+export function keyWire(
+  row: KeyRow,
+  lastUsedAtMs: number | undefined,
+  nowMs: number,
+): z.input<typeof keyShape> {
+  const status = keyStatus(row, nowMs);
+  const { dailyMicroUsd, hard } = row.budget;
+  return {
+    id: row.id,
+    project_id: row.projectId,
+    name: row.name,
+    hint: row.hint,
+    environment: row.environment,
+    scopes: [...row.scopes],
+    status,
+    limits: row.limits,
+    budget: { ...(dailyMicroUsd === null ? {} : { daily_micro: dailyMicroUsd }), hard },
+    on_disconnect: row.onDisconnect,
+    svc_version: row.svcVersion,
+    created_at: isoTime(row.createdAtMs),
+    ...(lastUsedAtMs === undefined ? {} : { last_used_at: isoTime(lastUsedAtMs) }),
+    ...(row.expiresAtMs === null ? {} : { expires_at: isoTime(row.expiresAtMs) }),
+    ...(status === "revoked" && row.revokedAtMs !== null ? { revoked_at: isoTime(row.revokedAtMs) } : {}),
+  };
+}

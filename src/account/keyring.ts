@@ -1,0 +1,209 @@
+/**
+ * From a secret to everything a call needs to know about its key, on the hot path: one hash and one map lookup.
+ *
+ * A context is frozen; what changes a key, project or org forgets it here once the change is committed. No stale
+ * context can come back afterwards (T59): a load reads LMDB and fills the cache without yielding, so it happens
+ * wholly before `forget` (and is forgotten) or wholly after it (and reads the change, for the store's read
+ * snapshot is renewed before a commit is reported). Calls that run keep the context they began with.
+ */
+import type { Clock } from "../clock.ts";
+import { fail, type WeirError } from "../errors.ts";
+import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
+import type { LastUsed } from "./last-used.ts";
+import type { OrgDataPolicy, OrgRow } from "./org.ts";
+import type { PlanPort } from "./plan.ts";
+import type { ProjectRow } from "./project.ts";
+import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";
+import type { AccountTables } from "./tables.ts";
+
+/** A key with its project, org, plan and policy, settled as far as they can be before a call. */
+export interface KeyContext {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly orgId: string;
+  readonly environment: Environment;
+  /** As it was when loaded; a context whose time has run out is never returned. */
+  readonly status: "active" | "rotating";
+  readonly scopes: ReadonlySet<string>;
+  /** The key's own, else the plan's. */
+  readonly limits: KeyLimits;
+  /** Undefined: no budget, so never refused for one. `hard`: refused once it is spent. */
+  readonly keyBudget: { readonly dailyMicroUsd: number; readonly hard: boolean } | undefined;
+  readonly projectBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;
+  readonly dataPolicy: OrgDataPolicy;
+  /** IANA zone whose midnight resets the budgets. */
+  readonly timeZone: string;
+  readonly onDisconnect: "cancel" | "drain";
+  readonly svcVersion: string;
+  readonly expiresAtMs: number | undefined;
+  /** When it stops letting calls in: expiry or the end of a rotation's grace, `Infinity` for neither. */
+  readonly endsAtMs: number;
+}
+
+export interface KeyringOptions {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly plan: PlanPort;
+  readonly lastUsed: LastUsed;
+  /** At most so many contexts in memory (about 1 KB each); the most recently used half of them always stay. */
+  readonly capacity?: number;
+}
+
+export class Keyring {
+  readonly #accounts: AccountTables;
+  readonly #clock: Clock;
+  readonly #plan: PlanPort;
+  readonly #lastUsed: LastUsed;
+  readonly #generation: number;
+  /**
+   * Hash → context in two generations, which forgets the least recently used without touching an order on every
+   * hit: once the young one is full it becomes the old one, and what is not asked for until the next turn goes.
+   */
+  #young = new Map<string, KeyContext>();
+  #old = new Map<string, KeyContext>();
+
+  constructor(options: KeyringOptions) {
+    this.#accounts = options.accounts;
+    this.#clock = options.clock;
+    this.#plan = options.plan;
+    this.#lastUsed = options.lastUsed;
+    this.#generation = Math.max(1, Math.floor((options.capacity ?? 100_000) / 2));
+  }
+
+  /**
+   * The key a secret opens, noted as used now. A secret that opens none is not remembered: a typo costs a
+   * checksum, an unknown one a lookup by a hash of fixed length.
+   * @param secret the credential without its `Bearer`; undefined or empty where none was sent.
+   * @throws WeirError `missing_key`, `invalid_key`, `expired_key`, `revoked_key`, `org_closed`.
+   */
+  resolve(secret: string | undefined): KeyContext {
+    if (secret === undefined || secret === "") throw fail("missing_key", "No API key was sent.");
+    // Before the hash, whose cost grows with what was sent.
+    if (secret.length !== SECRET_LENGTH) throw foreign();
+    const hash = hashSecret(secret);
+    const nowMs = this.#clock.now();
+    const context = this.#young.get(hash) ?? this.#promote(hash) ?? this.#load(secret, hash, nowMs);
+    if (nowMs >= context.endsAtMs) {
+      this.forgetKey(hash);
+      throw ended(context.endsAtMs === context.expiresAtMs ? "expired" : "revoked");
+    }
+    this.#lastUsed.note(context.keyId, nowMs);
+    return context;
+  }
+
+  /** After a change to a key. */
+  forgetKey(hash: string): void {
+    this.#young.delete(hash);
+    this.#old.delete(hash);
+  }
+
+  /** After a change to a project. */
+  forgetProject(projectId: string): void {
+    this.#forgetWhere((context) => context.projectId === projectId);
+  }
+
+  /** After a change to an org: its policy, settings, plan or closure. */
+  forgetOrg(orgId: string): void {
+    this.#forgetWhere((context) => context.orgId === orgId);
+  }
+
+  /** After a change to the plans themselves. */
+  forgetAll(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+
+  /** Contexts in memory; never above the capacity. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  #promote(hash: string): KeyContext | undefined {
+    const context = this.#old.get(hash);
+    if (context === undefined) return undefined;
+    this.#old.delete(hash);
+    this.#keep(hash, context);
+    return context;
+  }
+
+  #keep(hash: string, context: KeyContext): void {
+    if (this.#young.size >= this.#generation) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(hash, context);
+  }
+
+  #load(secret: string, hash: string, nowMs: number): KeyContext {
+    const seen = inspectSecret(secret);
+    if (seen === "foreign") throw foreign();
+    if (seen === "mistyped") {
+      throw fail(
+        "invalid_key",
+        "The API key is mistyped: its checksum does not match. Copy it again in full.",
+      );
+    }
+    const key = this.#accounts.keyByHash(hash);
+    if (key === undefined) throw fail("invalid_key", "There is no such API key.");
+    const status = keyStatus(key, nowMs);
+    if (status === "expired" || status === "revoked") throw ended(status);
+    const org = this.#accounts.org(key.orgId);
+    const project = this.#accounts.project(key.projectId);
+    if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
+    if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
+    const context = contextOf(key, project, org, status, this.#plan);
+    this.#keep(hash, context);
+    return context;
+  }
+
+  #forgetWhere(matches: (context: KeyContext) => boolean): void {
+    for (const generation of [this.#young, this.#old]) {
+      for (const [hash, context] of generation) if (matches(context)) generation.delete(hash);
+    }
+  }
+}
+
+function contextOf(
+  key: KeyRow,
+  project: ProjectRow,
+  org: OrgRow,
+  status: KeyContext["status"],
+  plan: PlanPort,
+): KeyContext {
+  const defaults = plan(org.planId);
+  const { dailyMicroUsd } = key.budget;
+  const { monthlyMicroUsd } = project.budget;
+  return Object.freeze({
+    keyId: key.id,
+    projectId: key.projectId,
+    orgId: key.orgId,
+    environment: key.environment,
+    status,
+    scopes: new Set(key.scopes),
+    limits: Object.freeze({
+      rpm: key.limits.rpm ?? defaults.rpm,
+      tpm: key.limits.tpm ?? defaults.tpm,
+      concurrency: key.limits.concurrency ?? defaults.concurrency,
+    }),
+    keyBudget: dailyMicroUsd === null ? undefined : Object.freeze({ dailyMicroUsd, hard: key.budget.hard }),
+    projectBudget:
+      monthlyMicroUsd === null ? undefined : Object.freeze({ monthlyMicroUsd, hard: project.budget.hard }),
+    dataPolicy: Object.freeze(org.dataPolicy),
+    timeZone: org.timeZone,
+    onDisconnect: key.onDisconnect,
+    svcVersion: key.svcVersion,
+    expiresAtMs: key.expiresAtMs ?? undefined,
+    endsAtMs: Math.min(
+      key.expiresAtMs ?? Number.POSITIVE_INFINITY,
+      key.revokedAtMs ?? Number.POSITIVE_INFINITY,
+    ),
+  });
+}
+
+const foreign = (): WeirError =>
+  fail("invalid_key", "This is not an API key of this gateway; those begin with svc-live- or svc-test-.");
+
+const ended = (status: "expired" | "revoked"): WeirError =>
+  status === "expired"
+    ? fail("expired_key", "The API key has expired.")
+    : fail("revoked_key", "The API key has been revoked.");

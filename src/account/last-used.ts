@@ -1,0 +1,58 @@
+/**
+ * When each key was last used: noted in memory on every call, written in batches at most once a minute.
+ * Kill -9 loses at most the last minute's notes, never a key.
+ */
+import type { AccountTables } from "./tables.ts";
+
+const FLUSH_EVERY_MS = 60_000;
+/** A group commit holds the thread while it puts; this many puts take about a millisecond. */
+const BATCH = 500;
+
+export class LastUsed {
+  readonly #accounts: AccountTables;
+  #noted = new Map<string, number>();
+  /** Taken from `#noted`, not yet committed. */
+  #writing: ReadonlyMap<string, number> = new Map();
+  #flushes: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(accounts: AccountTables) {
+    this.#accounts = accounts;
+  }
+
+  note(keyId: string, nowMs: number): void {
+    this.#noted.set(keyId, nowMs);
+  }
+
+  /** Milliseconds since 1970; undefined for a key that was never used. Sees what is not flushed yet. */
+  at(keyId: string): number | undefined {
+    return this.#noted.get(keyId) ?? this.#writing.get(keyId) ?? this.#accounts.keyLastUsedMs(keyId);
+  }
+
+  /** Resolves once everything noted before the call is committed. */
+  flush(): Promise<void> {
+    this.#flushes = this.#flushes.then(() => this.#write());
+    return this.#flushes;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.flush(), FLUSH_EVERY_MS).unref();
+  }
+
+  /** Call before the store closes. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.flush();
+  }
+
+  async #write(): Promise<void> {
+    const uses = [...this.#noted];
+    this.#writing = this.#noted;
+    this.#noted = new Map();
+    for (let from = 0; from < uses.length; from += BATCH) {
+      await this.#accounts.saveLastUsed(uses.slice(from, from + BATCH));
+    }
+    this.#writing = new Map();
+  }
+}

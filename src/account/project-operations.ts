@@ -1,0 +1,170 @@
+/**
+ * The control plane of projects: list, read, create, change, delete. Checks and writes share one transaction.
+ */
+import { z } from "zod";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import { type Caller, operation } from "../operation.ts";
+import type { Keyring } from "./keyring.ts";
+import type { PlanPort, ProjectSpendPort } from "./plan.ts";
+import { newProject, type ProjectRow, projectShape, projectWire } from "./project.ts";
+import { assertMayChange } from "./scopes.ts";
+import type { AccountTables } from "./tables.ts";
+
+export interface ProjectOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly plan: PlanPort;
+  readonly spend: ProjectSpendPort;
+}
+
+const byId = z.object({ id: z.string() });
+const name = z.string().trim().min(1).max(200);
+
+const createBody = z.strictObject({
+  slug: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "lower-case letters, digits and inner hyphens"),
+  name,
+  environment: z
+    .enum(["live", "test"])
+    .optional()
+    .describe("Default: live. A test project holds test keys only"),
+});
+
+const patchBody = z.strictObject({
+  name: name.optional(),
+  budget: z
+    .strictObject({
+      monthly_micro: z.int().min(0).nullable().optional().describe("null: no budget"),
+      hard: z.boolean().optional(),
+    })
+    .optional(),
+});
+
+export function projectOperations(deps: ProjectOperationDeps) {
+  return {
+    listProjects: operation({
+      name: "listProjects",
+      summary: "List the org's projects, newest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(projectShape) }),
+      run: (_input, caller) => ({
+        object: "list" as const,
+        data: deps.accounts.projectsOf(caller.orgId).map((row) => show(deps, row)),
+      }),
+    }),
+    getProject: operation({
+      name: "getProject",
+      summary: "Read a project",
+      path: byId,
+      output: projectShape,
+      errors: ["not_found"],
+      run: ({ path }, caller) => show(deps, ownProject(deps, caller, path.id)),
+    }),
+    createProject: operation({
+      name: "createProject",
+      summary: "Create a project",
+      body: createBody,
+      output: projectShape,
+      status: 201,
+      errors: ["scope", "slug_taken", "state", "org_closed"],
+      run: ({ body }, caller) => createProject(deps, caller, body),
+    }),
+    updateProject: operation({
+      name: "updateProject",
+      summary: "Change a project; what is left out stays",
+      path: byId,
+      body: patchBody,
+      output: projectShape,
+      errors: ["not_found", "scope"],
+      run: ({ path, body }, caller) => updateProject(deps, caller, path.id, body),
+    }),
+    deleteProject: operation({
+      name: "deleteProject",
+      summary: "Delete a project and revoke its keys",
+      path: byId,
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "scope", "state"],
+      run: ({ path }, caller) => deleteProject(deps, caller, path.id),
+    }),
+  };
+}
+
+const show = (deps: ProjectOperationDeps, row: ProjectRow) => projectWire(row, deps.spend(row.id));
+
+/** Projects of other orgs and deleted ones do not exist. */
+function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: string): ProjectRow {
+  const row = accounts.project(id);
+  if (row === undefined || row.orgId !== caller.orgId || row.status === "deleted") {
+    throw fail("not_found", "There is no such project.");
+  }
+  return row;
+}
+
+async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
+  const { accounts, clock } = deps;
+  const row = await accounts.transact(() => {
+    const org = accounts.org(caller.orgId);
+    if (org === undefined) throw fail("not_found", "There is no such organisation.");
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const environment = body.environment ?? "live";
+    assertMayChange(caller, environment);
+    if (accounts.projectIdBySlug(org.id, body.slug) !== undefined) {
+      throw fail("slug_taken", `The org has a project "${body.slug}" already.`, { param: "/slug" });
+    }
+    const plan = deps.plan(org.planId);
+    if (accounts.projectsOf(org.id).length >= plan.projects) {
+      throw fail("state", `The plan allows ${plan.projects} projects. Delete one first.`);
+    }
+    const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());
+    accounts.addProject(made);
+    return made;
+  });
+  return show(deps, row);
+}
+
+async function updateProject(
+  deps: ProjectOperationDeps,
+  caller: Caller,
+  id: string,
+  body: z.output<typeof patchBody>,
+) {
+  const { accounts } = deps;
+  const row = await accounts.transact(() => {
+    const old = ownProject(deps, caller, id);
+    assertMayChange(caller, old.environment);
+    const monthly = body.budget?.monthly_micro;
+    const changed: ProjectRow = {
+      ...old,
+      name: body.name ?? old.name,
+      budget: {
+        monthlyMicroUsd: monthly === undefined ? old.budget.monthlyMicroUsd : monthly,
+        hard: body.budget?.hard ?? old.budget.hard,
+      },
+    };
+    accounts.replaceProject(changed);
+    return changed;
+  });
+  deps.keyring.forgetProject(row.id);
+  return show(deps, row);
+}
+
+/** Its working keys are revoked with it; the caller's own project stays, so that nobody locks themselves out. */
+async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
+  const { accounts, clock } = deps;
+  await accounts.transact(() => {
+    const project = ownProject(deps, caller, id);
+    assertMayChange(caller, project.environment);
+    if (project.id === caller.projectId) {
+      throw fail("state", "This key belongs to the project. Delete it with a key of another project.");
+    }
+    const nowMs = clock.now();
+    for (const key of accounts.workingKeys(project.orgId, nowMs)) {
+      if (key.projectId === project.id) accounts.replaceKey({ ...key, revokedAtMs: nowMs });
+    }
+    accounts.retireProject(project);
+  });
+  deps.keyring.forgetProject(id);
+}

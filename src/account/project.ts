@@ -1,0 +1,65 @@
+/**
+ * Projects: the row and its wire shape. A deleted project keeps its row, because records name it, and loses its
+ * slug, its place in lists and its keys.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import { newId } from "../ids.ts";
+import type { Environment } from "./secret.ts";
+
+export interface ProjectRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly environment: Environment;
+  readonly status: "active" | "deleted";
+  /** `null`: no budget. */
+  readonly budget: { readonly monthlyMicroUsd: number | null; readonly hard: boolean };
+  readonly createdAtMs: number;
+}
+
+export const newProject = (
+  given: Pick<ProjectRow, "orgId" | "slug" | "name" | "environment">,
+  nowMs: number,
+): ProjectRow => ({
+  ...given,
+  id: newId("prj", nowMs),
+  status: "active",
+  budget: { monthlyMicroUsd: null, hard: true },
+  createdAtMs: nowMs,
+});
+
+export const projectShape = z.object({
+  id: z.string(),
+  org_id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  environment: z.enum(["live", "test"]),
+  status: z.enum(["active", "deleted"]),
+  budget: z
+    .object({ monthly_micro: z.int().optional(), hard: z.boolean() })
+    .describe("Without `monthly_micro` the project has no budget"),
+  spend_today_micro: z.int(),
+  spend_month_micro: z.int(),
+  created_at: z.string(),
+});
+
+export function projectWire(
+  row: ProjectRow,
+  spend: { readonly todayMicroUsd: number; readonly monthMicroUsd: number },
+): z.input<typeof projectShape> {
+  const { monthlyMicroUsd, hard } = row.budget;
+  return {
+    id: row.id,
+    org_id: row.orgId,
+    slug: row.slug,
+    name: row.name,
+    environment: row.environment,
+    status: row.status,
+    budget: { ...(monthlyMicroUsd === null ? {} : { monthly_micro: monthlyMicroUsd }), hard },
+    spend_today_micro: spend.todayMicroUsd,
+    spend_month_micro: spend.monthMicroUsd,
+    created_at: isoTime(row.createdAtMs),
+  };
+}

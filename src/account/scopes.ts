@@ -1,0 +1,47 @@
+/**
+ * What a key may be allowed to do. Which route asks for which scope is the route table's business.
+ */
+import { fail } from "../errors.ts";
+import type { Caller } from "../operation.ts";
+import type { Environment } from "./secret.ts";
+
+export const SCOPES = [
+  "inference",
+  "read:usage",
+  "read:catalog",
+  "read:billing",
+  "write:billing",
+  "read:keys",
+  "write:keys",
+  "read:org",
+  "write:org",
+  "read:policies",
+  "write:policies",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What a key gets that was created without `scopes`. */
+export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
+
+/** Each scope once, in the order of {@link SCOPES}. */
+export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((s) => scopes.includes(s));
+
+/**
+ * Nobody hands out more than they hold: every scope of `granted` must be one of the caller's.
+ * @param param JSON pointer of the list in the request, where it has one.
+ */
+export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {
+  const missing = granted.filter((scope) => !caller.scopes.has(scope));
+  if (missing.length === 0) return;
+  throw fail("scope", `This key does not hold ${missing.join(", ")}, so it cannot grant it.`, {
+    ...(param === undefined ? {} : { param }),
+    details: { missing },
+  });
+}
+
+/** A test key spends nothing, so it must not be a way to what spends: it changes only what is of environment test. */
+export function assertMayChange(caller: Caller, environment: Environment): void {
+  if (caller.environment === "test" && environment === "live") {
+    throw fail("scope", "A test key can change test keys and test projects only.");
+  }
+}

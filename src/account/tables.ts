@@ -1,0 +1,158 @@
+/**
+ * Where orgs, projects and keys lie in the store, and the indexes that must stay in step with their rows.
+ * Methods named add, replace, retire or prune write: call them only inside `transact`.
+ */
+import type { Store, Table } from "../store/store.ts";
+import { type KeyRow, keyWorks } from "./key.ts";
+import type { OrgRow } from "./org.ts";
+import type { ProjectRow } from "./project.ts";
+
+/** Greater than any id; ids are letters, digits and `_`. */
+const PAST_IDS = "~";
+
+export class AccountTables {
+  readonly #store: Store;
+  readonly #orgs: Table<OrgRow>;
+  readonly #projects: Table<ProjectRow>;
+  /** [org id, project id], without deleted projects. */
+  readonly #projectsByOrg: Table<true>;
+  /** [org id, slug] → project id, without deleted projects. */
+  readonly #projectBySlug: Table<string>;
+  readonly #keys: Table<KeyRow>;
+  /** Hash of the secret → key id. */
+  readonly #keyByHash: Table<string>;
+  /** [org id, created at, key id], every key there ever was. */
+  readonly #keysByAge: Table<true>;
+  /** [org id, key id] of keys that may still work: few, however many have come and gone. */
+  readonly #workingKeys: Table<true>;
+  /** Key id → milliseconds. Beside the rows, so that use never rewrites a key. */
+  readonly #lastUsed: Table<number>;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#orgs = store.table("account.orgs");
+    this.#projects = store.table("account.projects");
+    this.#projectsByOrg = store.table("account.projects_by_org");
+    this.#projectBySlug = store.table("account.project_by_slug");
+    this.#keys = store.table("account.keys");
+    this.#keyByHash = store.table("account.key_by_hash");
+    this.#keysByAge = store.table("account.keys_by_age");
+    this.#workingKeys = store.table("account.working_keys");
+    this.#lastUsed = store.table("account.key_last_used");
+  }
+
+  /** All or nothing; what `act` checks still holds when its writes commit. */
+  transact<T>(act: () => T): Promise<T> {
+    return this.#store.transact(act);
+  }
+
+  org(id: string): OrgRow | undefined {
+    return this.#orgs.get(id);
+  }
+
+  hasOrgs(): boolean {
+    for (const _ of this.#orgs.range({ limit: 1 })) return true;
+    return false;
+  }
+
+  addOrg(row: OrgRow): void {
+    this.#orgs.put(row.id, row);
+  }
+
+  /** Also finds deleted projects. */
+  project(id: string): ProjectRow | undefined {
+    return this.#projects.get(id);
+  }
+
+  projectIdBySlug(orgId: string, slug: string): string | undefined {
+    return this.#projectBySlug.get([orgId, slug]);
+  }
+
+  /** Newest first, without deleted ones. */
+  projectsOf(orgId: string): ProjectRow[] {
+    return this.#members(this.#projectsByOrg, orgId, (id) => this.#projects.get(id));
+  }
+
+  addProject(row: ProjectRow): void {
+    this.#projects.put(row.id, row);
+    this.#projectsByOrg.put([row.orgId, row.id], true);
+    this.#projectBySlug.put([row.orgId, row.slug], row.id);
+  }
+
+  /** Slug and org must be the ones the row had. */
+  replaceProject(row: ProjectRow): void {
+    this.#projects.put(row.id, row);
+  }
+
+  retireProject(row: ProjectRow): void {
+    this.#projects.put(row.id, { ...row, status: "deleted" });
+    this.#projectsByOrg.remove([row.orgId, row.id]);
+    this.#projectBySlug.remove([row.orgId, row.slug]);
+  }
+
+  key(id: string): KeyRow | undefined {
+    return this.#keys.get(id);
+  }
+
+  keyByHash(hash: string): KeyRow | undefined {
+    const id = this.#keyByHash.get(hash);
+    return id === undefined ? undefined : this.#keys.get(id);
+  }
+
+  /** Keys that let calls in now (active or rotating), newest first. */
+  workingKeys(orgId: string, nowMs: number): KeyRow[] {
+    const rows = this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id));
+    return rows.filter((row) => keyWorks(row, nowMs));
+  }
+
+  /** Takes keys whose time has run out off the list of those that may work. */
+  pruneWorkingKeys(orgId: string, nowMs: number): void {
+    for (const row of this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id))) {
+      if (!keyWorks(row, nowMs)) this.#workingKeys.remove([orgId, row.id]);
+    }
+  }
+
+  /** Every key of an org, newest first; from strictly after a position where one is given. Read lazily. */
+  *keysByAge(orgId: string, after?: { createdAtMs: number; id: string }): Generator<KeyRow> {
+    const start =
+      after === undefined ? [orgId, Number.MAX_SAFE_INTEGER] : [orgId, after.createdAtMs, after.id];
+    for (const { key } of this.#keysByAge.range({ start, end: [orgId], reverse: true })) {
+      const id = (key as [string, number, string])[2];
+      const row = id === after?.id ? undefined : this.#keys.get(id);
+      if (row !== undefined) yield row;
+    }
+  }
+
+  addKey(row: KeyRow): void {
+    this.#keys.put(row.id, row);
+    this.#keyByHash.put(row.hash, row.id);
+    this.#keysByAge.put([row.orgId, row.createdAtMs, row.id], true);
+    this.#workingKeys.put([row.orgId, row.id], true);
+  }
+
+  /** Org, hash and time of creation must be the ones the row had. */
+  replaceKey(row: KeyRow): void {
+    this.#keys.put(row.id, row);
+  }
+
+  keyLastUsedMs(keyId: string): number | undefined {
+    return this.#lastUsed.get(keyId);
+  }
+
+  /** Joins the store's running group commit; for many keys at once. */
+  saveLastUsed(uses: readonly (readonly [keyId: string, atMs: number])[]): Promise<void> {
+    return this.#store.commit(() => {
+      for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
+    });
+  }
+
+  /** The rows an index names for an org, newest id first. */
+  #members<V>(index: Table<true>, orgId: string, read: (id: string) => V | undefined): V[] {
+    const rows: V[] = [];
+    for (const { key } of index.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true })) {
+      const row = read((key as [string, string])[1]);
+      if (row !== undefined) rows.push(row);
+    }
+    return rows;
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The service's own configuration: environment and `weir.yaml` of the config folder, read once, frozen.
+ * Every problem names the variable, or file and line. Providers and models are the catalog's (`src/catalog`).
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { problemText, readDocument } from "./document.ts";
+
+const count = z.int().nonnegative();
+const positive = z.int().positive();
+
+const plan = z.strictObject({
+  id: z.string().regex(/^[a-z0-9_-]+$/),
+  /** 0: unlimited. */
+  rpm: count,
+  tpm: count,
+  concurrency: count,
+  keys: count,
+  projects: count,
+});
+
+const fileSchema = z.strictObject({
+  limits: z
+    .strictObject({
+      max_body_bytes: positive.default(32 * 1024 * 1024),
+      /** Assumed for a request without `max_tokens`, where the endpoint allows as much. */
+      default_max_tokens: positive.default(4096),
+      /** An upstream event or line beyond this ends the stream. */
+      max_event_bytes: positive.default(8 * 1024 * 1024),
+      max_reply_bytes: positive.default(64 * 1024 * 1024),
+      /** Kept of each request and each answer for the record. */
+      max_payload_bytes: count.default(256 * 1024),
+      /** Calls read to their end for clients that left (`on_disconnect: drain`). */
+      max_drains: count.default(256),
+    })
+    .prefault({}),
+  timeouts: z
+    .strictObject({
+      connect_ms: positive.default(5_000),
+      /** From the request to the first content of an attempt. */
+      first_byte_ms: positive.default(300_000),
+      /** Silence after the first content. */
+      stall_ms: positive.default(30_000),
+      /** All attempts of a call together. */
+      total_ms: positive.default(900_000),
+      /** Silence towards the client before a comment line is sent; 0 switches them off. */
+      keep_alive_ms: count.default(10_000),
+      drain_ms: positive.default(120_000),
+      shutdown_ms: positive.default(30_000),
+    })
+    .prefault({}),
+  grant_usd: z.number().nonnegative().default(25),
+  default_plan: z.string().default("local"),
+  plans: z
+    .array(plan)
+    .min(1)
+    .default([
+      { id: "local", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000, keys: 1_000, projects: 100 },
+    ]),
+});
+
+export type ServiceSettings = z.output<typeof fileSchema>;
+export type PlanSettings = ServiceSettings["plans"][number];
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly configDir: string;
+  /** Undefined: the embedded engine. */
+  readonly clickhouseUrl: string | undefined;
+  /** Undefined: the embedded simulator. */
+  readonly simulatorUrl: string | undefined;
+  readonly logLevel: string;
+  /** Name of this process in records; cells share an installation. */
+  readonly cell: string;
+  readonly settings: ServiceSettings;
+}
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const environment = z.object({
+  HOST: z.string().min(1).default("127.0.0.1"),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
+  DATA_DIR: z.string().min(1).default("./data"),
+  CONFIG_DIR: z.string().min(1).default("./config"),
+  CLICKHOUSE_URL: z.url().optional(),
+  SIMULATOR_URL: z.url().optional(),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  CELL: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .default("local"),
+});
+
+/** @throws ConfigError with one line a problem. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  // An empty variable is an unset one, as shells and compose files leave them.
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
+  const parsed = environment.safeParse(set);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`).join("\n"));
+  }
+  const { HOST, PORT, DATA_DIR, CONFIG_DIR, CLICKHOUSE_URL, SIMULATOR_URL, LOG_LEVEL, CELL } = parsed.data;
+  const configDir = resolve(CONFIG_DIR);
+  return Object.freeze({
+    host: HOST,
+    port: PORT,
+    dataDir: resolve(DATA_DIR),
+    configDir,
+    clickhouseUrl: CLICKHOUSE_URL,
+    simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
+    logLevel: LOG_LEVEL,
+    cell: CELL,
+    settings: readSettings(configDir),
+  });
+}
+
+/** `weir.yaml`; every key has a default, so the file may be absent. */
+function readSettings(configDir: string): ServiceSettings {
+  const file = join(configDir, "weir.yaml");
+  if (!existsSync(file)) return fileSchema.parse({});
+  const read = readDocument(readFileSync(file, "utf8"), file, fileSchema);
+  if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
+  const { default_plan, plans } = read.value;
+  if (!plans.some((p) => p.id === default_plan)) {
+    const { line, column } = read.at(["default_plan"]);
+    throw new ConfigError(`${file}:${line}:${column} /default_plan: no plan has the id "${default_plan}"`);
+  }
+  return Object.freeze(read.value);
+}

@@ -1,0 +1,97 @@
+/**
+ * The ledger's tables: entries by [org, seq], and two small indexes that only posted (non-settle) entries have, so
+ * that a settle costs one put. Reads see what is committed; what is on its way is the business of credits.ts.
+ */
+import type { Store } from "../store/store.ts";
+import {
+  codeOf,
+  entryOf,
+  type LedgerEntry,
+  type LedgerKind,
+  type PostedEntry,
+  type PostedKind,
+  type StoredEntry,
+  storedEntry,
+} from "./entry.ts";
+
+export interface LedgerPage {
+  /** Only entries older than this `seq`. */
+  readonly before?: number | undefined;
+  /** One or more. */
+  readonly limit: number;
+  readonly kind?: LedgerKind | undefined;
+}
+
+export interface Ledger {
+  newest(orgId: string): LedgerEntry | undefined;
+  /** Newest first. */
+  page(orgId: string, page: LedgerPage): LedgerEntry[];
+  byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
+  /** Sum of the amounts of one posted kind. */
+  sumOf(orgId: string, kind: PostedKind): number;
+  /** Only inside a store write. */
+  put(orgId: string, entry: LedgerEntry): void;
+}
+
+const AFTER_ALL = Number.MAX_SAFE_INTEGER;
+
+export function openLedger(store: Store): Ledger {
+  const entries = store.table<StoredEntry>("ledger");
+  /** [org, refType, refId] → seq: what makes a second posting a replay. */
+  const references = store.table<number>("ledger.references");
+  /** [org, kind code, seq] → nothing: lists a rare kind without reading past a million settles. */
+  const kinds = store.table<0>("ledger.kinds");
+
+  /** An entry that an index names; only posted entries are indexed. */
+  const postedAt = (orgId: string, seq: number): PostedEntry => {
+    const stored = entries.get([orgId, seq]);
+    const entry = stored && entryOf(seq, stored);
+    if (entry === undefined || entry.kind === "settle") {
+      throw new Error(`ledger of ${orgId}: entry ${seq} is indexed but not there`);
+    }
+    return entry;
+  };
+  const seqOf = (key: unknown): number => (key as [...unknown[], number]).at(-1) as number;
+
+  function* newestFirst(orgId: string, before: number): Generator<LedgerEntry> {
+    const range = { start: [orgId, before - 1], end: [orgId, 0], reverse: true };
+    for (const { key, value } of entries.range(range)) yield entryOf(seqOf(key), value);
+  }
+  function* ofKind(orgId: string, kind: PostedKind, before: number): Generator<PostedEntry> {
+    const code = codeOf(kind);
+    const range = { start: [orgId, code, before - 1], end: [orgId, code, 0], reverse: true };
+    for (const { key } of kinds.range(range)) yield postedAt(orgId, seqOf(key));
+  }
+
+  return {
+    newest(orgId) {
+      for (const entry of newestFirst(orgId, AFTER_ALL)) return entry;
+      return undefined;
+    },
+    page(orgId, { before = AFTER_ALL, limit, kind }) {
+      const found: LedgerEntry[] = [];
+      // Settles are not indexed: nearly every entry is one, so walking the ledger finds a page of them at once.
+      const indexed = kind !== undefined && kind !== "settle";
+      for (const entry of indexed ? ofKind(orgId, kind, before) : newestFirst(orgId, before)) {
+        if (kind !== undefined && entry.kind !== kind) continue;
+        if (found.push(entry) >= limit) break;
+      }
+      return found;
+    },
+    byReference(orgId, refType, refId) {
+      const seq = references.get([orgId, refType, refId]);
+      return seq === undefined ? undefined : postedAt(orgId, seq);
+    },
+    sumOf(orgId, kind) {
+      let sum = 0;
+      for (const entry of ofKind(orgId, kind, AFTER_ALL)) sum += entry.amountMicroUsd;
+      return sum;
+    },
+    put(orgId, entry) {
+      entries.put([orgId, entry.seq], storedEntry(entry));
+      if (entry.kind === "settle") return;
+      references.put([orgId, entry.refType, entry.refId], entry.seq);
+      kinds.put([orgId, codeOf(entry.kind), entry.seq], 0);
+    },
+  };
+}

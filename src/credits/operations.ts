@@ -1,0 +1,144 @@
+/**
+ * `GET /v1/credits` and `GET /v1/credits/ledger`: the balance and its entries as callers see them.
+ * Reads only. Shapes: specification, "Credits"; cursors: "Paging rules".
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import type { Cursors } from "../cursor.ts";
+import { operation } from "../operation.ts";
+import type { Credits } from "./credits.ts";
+import { LEDGER_KINDS, type LedgerEntry } from "./entry.ts";
+
+export interface OrgMoney {
+  readonly currency: "USD" | "INR";
+  /** INR for 1 USD with 8 fractional digits; not read for USD. */
+  readonly fxRate: string;
+}
+
+export interface CreditOperationDeps {
+  readonly credits: Credits;
+  readonly cursors: Cursors;
+  /** Port: the org's billing currency and today's rate. */
+  readonly orgMoney: (orgId: string) => OrgMoney;
+}
+
+const USD_RATE = "1.00000000";
+
+const balanceSchema = z.object({
+  available_micro_usd: z.int(),
+  held_micro_usd: z.int(),
+  granted_micro_usd: z.int(),
+  display: z.object({ currency: z.string(), amount: z.string() }),
+  currency: z.string(),
+  fx_rate: z.string(),
+});
+
+const entrySchema = z.object({
+  seq: z.int(),
+  kind: z.enum(LEDGER_KINDS),
+  amount_micro_usd: z.int(),
+  request_id: z.string().optional(),
+  ref_type: z.string().optional(),
+  ref_id: z.string().optional(),
+  created_at: z.string(),
+});
+
+const ledgerQuery = z.object({
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  kind: z.enum(LEDGER_KINDS).optional(),
+  format: z.enum(["json", "csv"]).default("json"),
+});
+
+const ledgerSchema = z.object({
+  object: z.literal("list"),
+  data: z.array(entrySchema),
+  next_cursor: z.string(),
+});
+
+export function creditOperations({ credits, cursors, orgMoney }: CreditOperationDeps) {
+  const getCredits = operation({
+    name: "getCredits",
+    summary: "The org's credit balance",
+    output: balanceSchema,
+    run(_input, { orgId }) {
+      const balance = credits.balance(orgId);
+      const { currency, fxRate } = orgMoney(orgId);
+      const rate = currency === "USD" ? USD_RATE : fxRate;
+      return {
+        available_micro_usd: balance.availableMicroUsd,
+        held_micro_usd: balance.heldMicroUsd,
+        granted_micro_usd: balance.grantedMicroUsd,
+        display: { currency, amount: displayAmount(balance.availableMicroUsd, rate) },
+        currency,
+        fx_rate: rate,
+      };
+    },
+  });
+
+  const listLedger = operation({
+    name: "listLedger",
+    summary: "The org's ledger, newest first",
+    query: ledgerQuery,
+    output: ledgerSchema,
+    run({ query: { cursor, limit, kind, format } }, { orgId }) {
+      // Bound to the org: a cursor of another one was never issued here.
+      const list = `ledger:${orgId}`;
+      const before = cursors.read(list, cursor)?.[1];
+      const rows = credits.entries(orgId, {
+        limit: limit + 1,
+        kind,
+        before: typeof before === "number" ? before : undefined,
+      });
+      const page = rows.slice(0, limit);
+      if (format === "csv") return { contentType: "text/csv; charset=utf-8", body: ledgerCsv(page) };
+      const last = rows.length > limit ? page.at(-1) : undefined;
+      return {
+        object: "list" as const,
+        data: page.map(entryWire),
+        next_cursor: last === undefined ? "" : cursors.write(list, [last.createdAtMs, last.seq]),
+      };
+    },
+  });
+
+  return { getCredits, listLedger };
+}
+
+const entryWire = (e: LedgerEntry): z.input<typeof entrySchema> => ({
+  seq: e.seq,
+  kind: e.kind,
+  amount_micro_usd: e.amountMicroUsd,
+  ...(e.kind === "settle" ? { request_id: e.requestId } : { ref_type: e.refType, ref_id: e.refId }),
+  created_at: isoTime(e.createdAtMs),
+});
+
+const CSV_COLUMNS = [
+  "seq",
+  "kind",
+  "amount_micro_usd",
+  "request_id",
+  "ref_type",
+  "ref_id",
+  "created_at",
+] as const;
+
+/** RFC 4180: CRLF after every row, the header first, quotes only where a value needs them. */
+function ledgerCsv(entries: readonly LedgerEntry[]): string {
+  const rows = entries.map((e) => {
+    const wire = entryWire(e);
+    return CSV_COLUMNS.map((column) => csvValue(String(wire[column] ?? ""))).join(",");
+  });
+  return [CSV_COLUMNS.join(","), ...rows, ""].join("\r\n");
+}
+
+const csvValue = (value: string): string =>
+  /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+
+/** Micro-USD in the org's currency with two digits, rounded down: what is shown is really there. */
+function displayAmount(microUsd: number, rate: string): string {
+  const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
+  const product = BigInt(microUsd) * BigInt(rate.replace(".", ""));
+  const floor = product / scale - (product % scale < 0n ? 1n : 0n);
+  const digits = String(floor < 0n ? -floor : floor).padStart(3, "0");
+  return `${floor < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

@@ -1,0 +1,124 @@
+/**
+ * `GET /v1/limits`: the plan, and every key with what is configured, what is live and what it has spent.
+ * Shape: specification, "Key limits overview". Keys, plan and the last day's refusals come through ports.
+ */
+import { z } from "zod";
+import { operation } from "../operation.ts";
+import type { BudgetScope } from "./budget.ts";
+import type { Budgets } from "./budgets.ts";
+import type { LimitedKey, Limits } from "./limits.ts";
+
+/** A key as its overview needs it: limits in force (its own, else its plan's) and whose budgets it counts against. */
+export interface KeyInForce extends LimitedKey, BudgetScope {
+  readonly name: string;
+  readonly status: string;
+}
+
+/** 0: unlimited. */
+export interface PlanLimits {
+  readonly rpm: number;
+  readonly tpm: number;
+  readonly concurrency: number;
+  readonly keys: number;
+  readonly projects: number;
+}
+
+/** Refused calls of the last 24 hours. */
+export interface Refusals24h {
+  readonly rpm: number;
+  readonly concurrency: number;
+  readonly upstreamCapacity: number;
+}
+
+export interface LimitsOperationDeps {
+  readonly limits: Limits;
+  readonly budgets: Budgets;
+  /** Port: all keys of an org. */
+  readonly keysOf: (orgId: string) => readonly KeyInForce[];
+  /** Port: the limits of an org's plan. */
+  readonly planOf: (orgId: string) => PlanLimits;
+  /** Port: analytics; may fail or be away. */
+  readonly counts24h: (orgId: string) => Promise<Refusals24h>;
+}
+
+const count = z.int().min(0);
+const threeLimits = { rpm: count, tpm: count, concurrency: count };
+
+const keySchema = z.object({
+  key_id: z.string(),
+  name: z.string(),
+  project_id: z.string(),
+  status: z.string(),
+  configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
+  budget: z.object({ daily_micro: count, hard: z.boolean() }).describe("daily_micro 0 is no budget."),
+  live: z.object({
+    rpm_remaining: count.nullable().describe("null where the key is unlimited"),
+    tpm_remaining: count.nullable().describe("null where the key is unlimited"),
+    concurrency_in_use: count,
+  }),
+  spend_today_micro: count,
+  spend_month_micro: count,
+});
+
+const overviewSchema = z.object({
+  plan: z.object({ ...threeLimits, keys: count, projects: count }),
+  keys: z.array(keySchema),
+  rejected_24h: z.object({ rpm: count, concurrency: count }),
+  upstream_capacity_24h: count,
+  live: z.boolean().describe("Whether `live` is what this gateway admits by now."),
+  analytics: z.boolean().describe("False: the counts of the last 24 hours are not known and read 0."),
+});
+
+export function limitsOperations(deps: LimitsOperationDeps) {
+  const { limits, budgets } = deps;
+
+  function keyWire(key: KeyInForce): z.input<typeof keySchema> {
+    const { rpm = 0, tpm = 0, concurrency = 0 } = key.limits;
+    const live = limits.state(key);
+    const spend = budgets.spendOfKey(key);
+    return {
+      key_id: key.keyId,
+      name: key.name,
+      project_id: key.projectId,
+      status: key.status,
+      configured: { rpm, tpm, concurrency },
+      budget: { daily_micro: key.keyDaily?.limitMicroUsd ?? 0, hard: key.keyDaily?.hard ?? false },
+      live: {
+        rpm_remaining: live.requests?.remaining ?? null,
+        tpm_remaining: live.tokens?.remaining ?? null,
+        concurrency_in_use: live.concurrencyInUse,
+      },
+      spend_today_micro: spend.todayMicroUsd,
+      spend_month_micro: spend.monthMicroUsd,
+    };
+  }
+
+  /** Undefined where analytics is away: the rest of the overview does not need it. */
+  async function refusals24h(orgId: string): Promise<Refusals24h | undefined> {
+    try {
+      return await deps.counts24h(orgId);
+    } catch {
+      return undefined;
+    }
+  }
+
+  const getLimits = operation({
+    name: "getLimits",
+    summary: "The plan's limits and the state of every key",
+    output: overviewSchema,
+    async run(_input, { orgId }) {
+      const refusals = await refusals24h(orgId);
+      const { rpm, tpm, concurrency, keys, projects } = deps.planOf(orgId);
+      return {
+        plan: { rpm, tpm, concurrency, keys, projects },
+        keys: deps.keysOf(orgId).map(keyWire),
+        rejected_24h: { rpm: refusals?.rpm ?? 0, concurrency: refusals?.concurrency ?? 0 },
+        upstream_capacity_24h: refusals?.upstreamCapacity ?? 0,
+        live: true,
+        analytics: refusals !== undefined,
+      };
+    },
+  });
+
+  return { getLimits };
+}

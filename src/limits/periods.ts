@@ -1,0 +1,54 @@
+/**
+ * Budget periods: the local day and month of an org, and the instants at which they end, across daylight-saving
+ * steps. Worked out once per zone and day.
+ */
+import { localDay } from "../clock.ts";
+
+export interface Period {
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly dayEndsMs: number;
+  readonly monthEndsMs: number;
+}
+
+/** `YYYY-MM` of a day. */
+export const monthOf = (day: string): string => day.slice(0, 7);
+
+/** @param timeZone IANA name, such as `Asia/Kolkata`. @throws RangeError for a zone that does not exist. */
+export type Periods = (timeZone: string, nowMs: number) => Period;
+
+const QUARTER_MS = 900_000;
+const HOUR_MS = 3_600_000;
+/** More than any day and any month lasts, the steps of their zone included. */
+const LONGEST_DAY_MS = 50 * HOUR_MS;
+const LONGEST_MONTH_MS = 33 * 24 * HOUR_MS;
+
+export function openPeriods(): Periods {
+  const current = new Map<string, Period & { readonly fromMs: number }>();
+  return (timeZone, nowMs) => {
+    const known = current.get(timeZone);
+    if (known !== undefined && nowMs >= known.fromMs && nowMs < known.dayEndsMs) return known;
+    const day = localDay(nowMs, timeZone);
+    const month = monthOf(day);
+    const period = {
+      day,
+      fromMs: nowMs,
+      dayEndsMs: firstInstant(nowMs, LONGEST_DAY_MS, (ms) => localDay(ms, timeZone) > day),
+      monthEndsMs: firstInstant(nowMs, LONGEST_MONTH_MS, (ms) => monthOf(localDay(ms, timeZone)) > month),
+    };
+    current.set(timeZone, period);
+    return period;
+  };
+}
+
+/** The first instant after `nowMs` for which `isLater` holds. Every zone's offset is whole quarters of an hour. */
+function firstInstant(nowMs: number, withinMs: number, isLater: (ms: number) => boolean): number {
+  let before = Math.floor(nowMs / QUARTER_MS);
+  let after = Math.ceil((nowMs + withinMs) / QUARTER_MS);
+  while (after - before > 1) {
+    const middle = (before + after) >> 1;
+    if (isLater(middle * QUARTER_MS)) after = middle;
+    else before = middle;
+  }
+  return after * QUARTER_MS;
+}

@@ -1,0 +1,142 @@
+/**
+ * What the simulated model says: a list of tokens per choice, the same for the same prompt and instruction.
+ * The streamed and the whole answer are both made from this one list, so they cannot differ, and the tokens
+ * reported are the tokens sent.
+ */
+import { hash } from "node:crypto";
+import { type Random, seededRandom } from "../clock.ts";
+import type { ChatRequest, Tool } from "./chat-request.ts";
+import type { Instruction } from "./instruction.ts";
+import { documentFor } from "./schema.ts";
+
+/** One output token. A tool call begins with the token that carries its `id` and `name`. */
+export type Token =
+  | { readonly kind: "text" | "reasoning" | "refusal"; readonly text: string }
+  | {
+      readonly kind: "call";
+      /** Position in the message's `tool_calls`, from 0. */
+      readonly call: number;
+      readonly id?: string;
+      readonly name?: string;
+      readonly text: string;
+    };
+
+export interface Choice {
+  readonly tokens: readonly Token[];
+  readonly finish: "stop" | "length" | "tool_calls";
+}
+
+export interface Answer {
+  /** 24 hexadecimal digits, from the prompt: the same prompt has the same ids. */
+  readonly digest: string;
+  readonly choices: readonly Choice[];
+}
+
+const DEFAULT_TOKENS = 16;
+/** Documents, arguments and echoes are cut into pieces of about this many characters. */
+const PIECE = 5;
+
+const SYLLABLES = [
+  "ba",
+  "do",
+  "fe",
+  "gi",
+  "ho",
+  "ku",
+  "la",
+  "me",
+  "ni",
+  "po",
+  "ra",
+  "se",
+  "ti",
+  "vo",
+  "wu",
+  "za",
+];
+/** Characters of 2, 3 and 4 bytes in UTF-8, a joined emoji and a combining mark among them. */
+const UNICODE = ["é", "ß", "Ж", "ñ", "€", "水", "नि", "한", "🌊", "🦦", "👩‍🚀", "e\u0301"];
+
+export function answer(request: ChatRequest, instruction: Instruction): Answer {
+  const digest = hash("sha256", request.prompt, "hex").slice(0, 24);
+  const seed = Number.parseInt(digest.slice(0, 8), 16);
+  const choices: Choice[] = [];
+  for (let index = 0; index < request.n; index++) {
+    const wanted = wantedTokens(request, instruction, seededRandom(seed + index), `${digest}${index}`);
+    const room = Math.max(0, request.maxTokens - (instruction.reasoning_tokens ?? 0));
+    const cut = wanted.length > room;
+    const called = wanted.some((token) => token.kind === "call");
+    choices.push({
+      tokens: cut ? wanted.slice(0, room) : wanted,
+      finish: cut ? "length" : called ? "tool_calls" : "stop",
+    });
+  }
+  return { digest, choices };
+}
+
+function wantedTokens(
+  request: ChatRequest,
+  instruction: Instruction,
+  random: Random,
+  digest: string,
+): Token[] {
+  const tokens: Token[] = [];
+  for (let i = 0; i < (instruction.reasoning ?? 0); i++)
+    tokens.push({ kind: "reasoning", text: word(i, random, false) });
+  const calls = callsWanted(request, instruction);
+  if (instruction.refuse !== undefined) {
+    for (const text of pieces(instruction.refuse)) tokens.push({ kind: "refusal", text });
+    return tokens;
+  }
+  if (request.format !== "text" && calls.length === 0) {
+    const document = documentFor(request.format.schema, () => bareWord(random));
+    for (const text of pieces(JSON.stringify(document))) tokens.push({ kind: "text", text });
+    return tokens;
+  }
+  if (instruction.echo === true) {
+    for (const text of pieces(request.lastUserText).slice(0, instruction.tokens))
+      tokens.push({ kind: "text", text });
+  } else {
+    const length = instruction.tokens ?? (calls.length > 0 ? 0 : DEFAULT_TOKENS);
+    for (let i = 0; i < length; i++)
+      tokens.push({ kind: "text", text: word(i, random, instruction.unicode === true) });
+  }
+  calls.forEach((tool, call) => {
+    tokens.push({ kind: "call", call, id: `call_${digest}${call}`, name: tool.name, text: "" });
+    const args = JSON.stringify(documentFor(tool.parameters, () => bareWord(random)));
+    for (const text of pieces(args)) tokens.push({ kind: "call", call, text });
+  });
+  return tokens;
+}
+
+/** The tools to call: those the request forces, or as many as the instruction asks for, in turn. */
+function callsWanted(request: ChatRequest, instruction: Instruction): Tool[] {
+  const { tools, toolChoice } = request;
+  if (tools.length === 0 || toolChoice === "none") return [];
+  const forced =
+    typeof toolChoice === "object" ? tools.filter((tool) => tool.name === toolChoice.name) : tools;
+  const wanted = instruction.tool_calls ?? (toolChoice === "auto" ? 0 : 1);
+  return Array.from(
+    { length: forced.length === 0 ? 0 : wanted },
+    (_, i) => forced[i % forced.length] as Tool,
+  );
+}
+
+const pick = (from: readonly string[], random: Random): string =>
+  from[Math.floor(random() * from.length)] as string;
+
+const bareWord = (random: Random): string => pick(SYLLABLES, random) + pick(SYLLABLES, random);
+
+/** Five bytes, the first token four; with `unicode`, the characters of {@link UNICODE} take turns. */
+function word(index: number, random: Random, unicode: boolean): string {
+  const text = unicode ? pick(SYLLABLES, random) + UNICODE[index % UNICODE.length] : bareWord(random);
+  return index === 0 ? text : ` ${text}`;
+}
+
+/** Cuts between code points, never inside one. */
+function pieces(text: string): string[] {
+  const points = Array.from(text);
+  const cut: string[] = [];
+  for (let i = 0; i < points.length; i += PIECE) cut.push(points.slice(i, i + PIECE).join(""));
+  return cut;
+}

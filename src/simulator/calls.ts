@@ -1,0 +1,99 @@
+/**
+ * What the simulator saw: the last 10,000 calls with what was sent and how each ended.
+ * Memory is bounded: the bodies kept never exceed a sum; older ones are let go, their size stays known.
+ */
+import type { RequestHead } from "./request.ts";
+
+export interface SimulatedCall {
+  readonly method: string;
+  /** Path and query as sent. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The request body as received; empty once younger bodies fill {@link SimulatorOptions.keepBodyBytes}. */
+  readonly body: Buffer;
+  readonly bodyBytes: number;
+  /** Milliseconds since 1970, when the request had arrived whole. */
+  readonly startedAt: number;
+  /** Bytes of the reply, head and framing included, handed to the socket so far. */
+  readonly bytesWritten: number;
+  /** The reply is over, whichever way. */
+  readonly ended: boolean;
+  /** The client went away before the reply was over. */
+  readonly closedByPeer: boolean;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/** The mutable side of {@link SimulatedCall}, for the connection that serves it. */
+export class CallRecord implements SimulatedCall {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+  readonly startedAt: number;
+  body: Buffer;
+  bytesWritten = 0;
+  ended = false;
+  closedByPeer = false;
+
+  constructor(head: RequestHead, body: Buffer, startedAt: number) {
+    this.method = head.method;
+    this.path = head.target;
+    this.headers = head.headers;
+    this.body = body;
+    this.bodyBytes = body.length;
+    this.startedAt = startedAt;
+  }
+}
+
+const MAX_CALLS = 10_000;
+
+export class CallLog {
+  #calls: CallRecord[] = [];
+  /** Index in {@link #calls} of the oldest call whose body is kept. */
+  #oldestBody = 0;
+  #bodyBytes = 0;
+  readonly #maxBodyBytes: number;
+  total = 0;
+  open = 0;
+
+  constructor(maxBodyBytes: number) {
+    this.#maxBodyBytes = maxBodyBytes;
+  }
+
+  add(call: CallRecord): void {
+    this.total++;
+    this.open++;
+    this.#calls.push(call);
+    this.#bodyBytes += call.bodyBytes;
+    while (this.#bodyBytes > this.#maxBodyBytes) this.#dropBody();
+    // Trimmed by halves, so that a call costs the same however long the log is.
+    if (this.#calls.length >= 2 * MAX_CALLS) this.#trim();
+  }
+
+  end(call: CallRecord, closedByPeer: boolean): void {
+    if (call.ended) return;
+    call.ended = true;
+    call.closedByPeer = closedByPeer;
+    this.open--;
+  }
+
+  /** Oldest first. */
+  last(): readonly SimulatedCall[] {
+    return this.#calls.slice(-MAX_CALLS);
+  }
+
+  #dropBody(): void {
+    const call = this.#calls[this.#oldestBody++] as CallRecord;
+    this.#bodyBytes -= call.bodyBytes;
+    call.body = NO_BODY;
+  }
+
+  #trim(): void {
+    const cut = this.#calls.length - MAX_CALLS;
+    while (this.#oldestBody < cut) this.#dropBody();
+    this.#calls = this.#calls.slice(cut);
+    this.#oldestBody -= cut;
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * One client connection: requests in, replies out, one at a time, kept alive between them.
+ * Every call that began is ended exactly once, by its script or by the client going away.
+ */
+import type { Socket } from "node:net";
+import type { Clock } from "../clock.ts";
+import { asWeirError } from "../errors.ts";
+import { type CallLog, CallRecord } from "./calls.ts";
+import { type Ending, Playback, type PlaybackEvents } from "./playback.ts";
+import { type Provider, refusal } from "./provider.ts";
+import { type HeadParser, type HttpRequest, RequestReader } from "./request.ts";
+import { wholeScript } from "./script.ts";
+
+/** What all connections of one simulator share. */
+export interface Shared {
+  readonly heads: HeadParser;
+  readonly provider: Provider;
+  readonly log: CallLog;
+  readonly clock: Clock;
+  /** Something that {@link Simulator.waitFor} may be waiting for has changed. */
+  changed(): void;
+}
+
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+
+export class Connection implements PlaybackEvents {
+  readonly #socket: Socket;
+  readonly #shared: Shared;
+  readonly #reader: RequestReader;
+  #call: CallRecord | undefined;
+  #playback: Playback | undefined;
+  /** In {@link Connection.#readNext}: requests that came together are a loop, not a recursion. */
+  #serving = false;
+  /** No request after the current one. */
+  #last = false;
+
+  constructor(socket: Socket, shared: Shared) {
+    this.#socket = socket;
+    this.#shared = shared;
+    this.#reader = new RequestReader(shared.heads, () => socket.write(CONTINUE));
+    socket.setNoDelay(true);
+    socket.on("data", (bytes: Buffer) => {
+      // What comes after the last request is read, so that the client can finish sending, and dropped.
+      if (this.#last) return;
+      this.#reader.push(bytes);
+      this.#readNext();
+    });
+    socket.on("drain", () => this.#playback?.drained());
+    socket.on("end", () => this.#gone());
+    socket.on("close", () => this.#gone());
+    // A reset by the client is an ordinary end; "close" follows.
+    socket.on("error", () => this.#gone());
+  }
+
+  wrote(bytes: number): void {
+    if (this.#call !== undefined) this.#call.bytesWritten += bytes;
+    this.#shared.changed();
+  }
+
+  finished(ending: Ending): void {
+    const call = this.#call;
+    this.#call = undefined;
+    this.#playback = undefined;
+    if (call !== undefined) this.#shared.log.end(call, false);
+    if (ending !== "keep") this.#last = true;
+    if (ending === "reset") this.#socket.resetAndDestroy();
+    else if (this.#last) this.#socket.end();
+    else this.#readNext();
+    this.#shared.changed();
+  }
+
+  /** Serves what has arrived, one request after the other; a reply that takes time comes back here when it ends. */
+  #readNext(): void {
+    if (this.#serving) return;
+    this.#serving = true;
+    try {
+      while (this.#playback === undefined && !this.#last) {
+        const request = this.#reader.next();
+        if (request === undefined) break;
+        this.#serve(request);
+      }
+    } catch (thrown) {
+      this.#refuse(thrown);
+    }
+    this.#serving = false;
+  }
+
+  #serve(request: HttpRequest): void {
+    const shared = this.#shared;
+    const call = new CallRecord(request.head, request.body, shared.clock.now());
+    this.#call = call;
+    this.#last = request.head.close;
+    shared.log.add(call);
+    shared.changed();
+    this.#playback = new Playback(this.#socket, shared.provider.scriptFor(request), this);
+    this.#playback.start();
+  }
+
+  /** Bytes that are not HTTP: nothing after them can be trusted. */
+  #refuse(thrown: unknown): void {
+    this.#last = true;
+    const script = wholeScript(refusal(asWeirError(thrown)), {});
+    for (const step of script.steps) this.#socket.write(step.bytes);
+    this.#socket.end();
+  }
+
+  #gone(): void {
+    this.#playback?.cancel();
+    this.#playback = undefined;
+    const call = this.#call;
+    this.#call = undefined;
+    if (call === undefined) return;
+    this.#shared.log.end(call, true);
+    this.#socket.destroy();
+    this.#shared.changed();
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * Turns a reply into a script of socket writes: HTTP framing, pace, splits, and the faults that cut it short.
+ * Everything is laid out in advance, so that playing a known reply costs its writes and nothing else.
+ */
+import { STATUS_CODES } from "node:http";
+import { gzipSync } from "node:zlib";
+import type { StreamEvent } from "./chat.ts";
+import type { Instruction } from "./instruction.ts";
+import { AT_ONCE, type Ending, NEXT_TURN, type Script, type Step } from "./playback.ts";
+
+export interface WholeReply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A run of body bytes that belong together: an event, or a whole JSON body. */
+interface Piece {
+  readonly bytes: Buffer;
+  readonly times: number;
+  readonly late?: true;
+}
+
+/** How much of a body is sent, and what happens then. */
+interface Course {
+  readonly pieces: readonly Piece[];
+  readonly ending: Ending;
+  /** False: the HTTP message is left without its end. */
+  readonly complete: boolean;
+}
+
+const NOTHING = Buffer.alloc(0);
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+const ENDLESS = Buffer.alloc(16_384, "x");
+/** Events sent before a fault that strikes mid-stream: the role and two tokens. */
+const DEFAULT_AFTER = 3;
+/** So that "split" usage arrives in a read of its own even on a stream without gaps. */
+const LATE_MS = 10;
+
+/** Bytes that framing adds to one event's data. */
+export const frameBytes = (instruction: Instruction): number => eventBytes("", instruction).length;
+
+/** A reply of one body, with `Content-Length`. */
+export function wholeScript(reply: WholeReply, instruction: Instruction): Script {
+  const early = beforeHead(instruction);
+  if (early !== undefined) return early;
+  if (instruction.fault === "no_newline_ever") return endlessScript(reply.contentType, instruction);
+  let body = Buffer.from(reply.body);
+  if (instruction.fault === "empty_body") body = NOTHING;
+  if (instruction.fault === "malformed") body = body.subarray(0, -1);
+  if (instruction.gzip === true) body = gzipSync(body);
+  const head = headBytes(reply.status, {
+    "content-type": reply.contentType,
+    "content-length": String(body.length),
+    ...(instruction.gzip === true ? { "content-encoding": "gzip" } : {}),
+    ...reply.headers,
+  });
+  const ending = WHOLE_ENDINGS[instruction.fault ?? ""] ?? "keep";
+  const sent = ending === "keep" ? body : body.subarray(0, Math.floor(body.length / 2));
+  const course: Course = { pieces: [{ bytes: sent, times: 1 }], ending, complete: ending === "keep" };
+  return layOut(head, course, instruction, (bytes) => bytes);
+}
+
+/** A whole body that ends otherwise than by being sent is sent by half. */
+const WHOLE_ENDINGS: Readonly<Record<string, Ending>> = Object.freeze({
+  half_json: "close",
+  close_mid: "close",
+  cut_mid: "close",
+  reset_mid: "reset",
+  stall: "silence",
+});
+
+/** A stream of server-sent events, chunked, one HTTP chunk an event or a piece. */
+export function streamScript(
+  events: readonly StreamEvent[],
+  error: string,
+  headers: Readonly<Record<string, string>>,
+  instruction: Instruction,
+): Script {
+  const early = beforeHead(instruction);
+  if (early !== undefined) return early;
+  if (instruction.fault === "no_newline_ever")
+    return endlessScript("text/event-stream; charset=utf-8", instruction);
+  let course = courseOf(events, error, instruction);
+  if (instruction.gzip === true) {
+    course = { ...course, pieces: [{ bytes: gzipSync(joined(course.pieces)), times: 1 }] };
+  }
+  const head = headBytes(200, {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache",
+    "transfer-encoding": "chunked",
+    ...(instruction.gzip === true ? { "content-encoding": "gzip" } : {}),
+    ...headers,
+  });
+  return layOut(head, course, instruction, chunkBytes, LAST_CHUNK);
+}
+
+function beforeHead(instruction: Instruction): Script | undefined {
+  if (instruction.fault !== "reset" && instruction.fault !== "hang") return undefined;
+  const wait: Step = { bytes: NOTHING, times: 1, waitMs: instruction.first_ms ?? AT_ONCE };
+  return { steps: [wait], ending: instruction.fault === "reset" ? "reset" : "silence" };
+}
+
+function endlessScript(contentType: string, instruction: Instruction): Script {
+  const head = headBytes(200, { "content-type": contentType, "transfer-encoding": "chunked" });
+  const start: Piece = { bytes: Buffer.from('data: {"choices":"'), times: 1 };
+  const rest: Piece = { bytes: ENDLESS, times: Number.POSITIVE_INFINITY };
+  const { split: _, split_every: __, one_write: ___, ...paced } = instruction;
+  return layOut(head, { pieces: [start, rest], ending: "keep", complete: false }, paced, chunkBytes);
+}
+
+function courseOf(events: readonly StreamEvent[], error: string, instruction: Instruction): Course {
+  const pieces: Piece[] = events.map(({ data, ...rest }) => ({
+    ...rest,
+    bytes: eventBytes(data, instruction),
+  }));
+  const errorPiece: Piece = { bytes: eventBytes(error, instruction), times: 1 };
+  const after = instruction.after ?? DEFAULT_AFTER;
+  const whole = (sent: readonly Piece[]): Course => ({ pieces: sent, ending: "keep", complete: true });
+  switch (instruction.fault) {
+    case "reset_mid":
+      return { pieces: take(pieces, after), ending: "reset", complete: false };
+    case "cut_mid":
+      return { pieces: take(pieces, after), ending: "close", complete: false };
+    case "stall":
+      return { pieces: take(pieces, after), ending: "silence", complete: false };
+    case "close_mid":
+      return whole(take(pieces, after));
+    case "error_first":
+      return whole([errorPiece]);
+    case "error_mid":
+      return whole([...take(pieces, after), errorPiece]);
+    case "empty_body":
+      return whole([]);
+    case "malformed":
+      return whole(broken(pieces, after, instruction));
+    case "no_final_newline": {
+      const last = Buffer.from("data: [DONE]");
+      return whole([...pieces.slice(0, -1), { ...(pieces.at(-1) as Piece), bytes: last }]);
+    }
+    default:
+      return whole(pieces);
+  }
+}
+
+/** The first `count` events; an event that repeats counts each time. */
+function take(pieces: readonly Piece[], count: number): Piece[] {
+  const taken: Piece[] = [];
+  let left = count;
+  for (const piece of pieces) {
+    if (left <= 0) break;
+    const times = Math.min(left, piece.times);
+    taken.push({ ...piece, times });
+    left -= times;
+  }
+  return taken;
+}
+
+/** The stream with the event after the first `after` cut in the middle of its JSON. */
+function broken(pieces: readonly Piece[], after: number, instruction: Instruction): Piece[] {
+  const before = take(pieces, after);
+  const reached = before.length;
+  const victim = pieces[reached];
+  if (victim === undefined) return before;
+  const bytes = eventBytes('{"id":"chatcmpl-broken","object":"chat.comp', instruction);
+  return [...before, { bytes, times: 1 }, ...pieces.slice(reached + 1)];
+}
+
+function eventBytes(data: string, instruction: Instruction): Buffer {
+  const end = instruction.crlf === true ? "\r\n" : "\n";
+  const comment = instruction.comments === true ? `: simulated comment${end}${end}` : "";
+  return Buffer.from(`${comment}data: ${data}${end}${end}`);
+}
+
+const joined = (pieces: readonly Piece[]): Buffer => Buffer.concat(pieces.map((piece) => piece.bytes));
+
+function headBytes(status: number, headers: Readonly<Record<string, string>>): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Status"}\r\n${lines.join("")}\r\n`,
+    "latin1",
+  );
+}
+
+const chunkBytes = (bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+
+/** Cuts the pieces as told, frames them, and gives each its wait. */
+function layOut(
+  head: Buffer,
+  course: Course,
+  instruction: Instruction,
+  frame: (bytes: Buffer) => Buffer,
+  end: Buffer = NOTHING,
+): Script {
+  const isSplit = instruction.split !== undefined || instruction.split_every !== undefined;
+  let pieces = course.pieces.filter((piece) => piece.bytes.length > 0);
+  if (instruction.one_write === true)
+    pieces = pieces.length === 0 ? [] : [{ bytes: joined(pieces), times: 1 }];
+  else if (isSplit) pieces = cut(joined(pieces), instruction);
+  const gap = instruction.burst === true ? 0 : (instruction.gap_ms ?? 0);
+  const between = gap > 0 ? gap : isSplit ? NEXT_TURN : AT_ONCE;
+  const first = instruction.header_then_ms ?? (isSplit ? NEXT_TURN : AT_ONCE);
+  const steps: Step[] = pieces.map((piece, i) => ({
+    bytes: frame(piece.bytes),
+    times: piece.times,
+    waitMs: piece.late === true ? Math.max(gap, LATE_MS) : i === 0 ? first : between,
+  }));
+  if (course.complete && end.length > 0) appendEnd(steps, end, first);
+  return { steps: withHead(head, steps, instruction.first_ms ?? AT_ONCE), ending: course.ending };
+}
+
+/** The end of the message leaves with the last event, as a server that ends its stream with it does. */
+function appendEnd(steps: Step[], end: Buffer, waitMs: number): void {
+  const last = steps.at(-1);
+  if (last?.times === 1) steps[steps.length - 1] = { ...last, bytes: Buffer.concat([last.bytes, end]) };
+  else steps.push({ bytes: end, times: 1, waitMs });
+}
+
+function withHead(head: Buffer, steps: readonly Step[], waitMs: number): Step[] {
+  const [first, ...rest] = steps;
+  if (first?.times === 1 && first.waitMs === AT_ONCE) {
+    return [{ bytes: Buffer.concat([head, first.bytes]), times: 1, waitMs }, ...rest];
+  }
+  return [{ bytes: head, times: 1, waitMs }, ...steps];
+}
+
+/** Pieces between the offsets of `split`, or of `split_every` bytes. */
+function cut(bytes: Buffer, instruction: Instruction): Piece[] {
+  const offsets = new Set(instruction.split);
+  const every = instruction.split_every ?? 0;
+  if (every > 0) for (let at = every; at < bytes.length; at += every) offsets.add(at);
+  const bounds = [...offsets].filter((at) => at < bytes.length).sort((a, b) => a - b);
+  return [0, ...bounds].map((from, i) => ({
+    bytes: bytes.subarray(from, bounds[i] ?? bytes.length),
+    times: 1,
+  }));
+}

@@ -1,0 +1,157 @@
+/**
+ * A model provider over a real socket that does what the request tells it, deterministically: the upstream of
+ * the embedded default, of the tests and of the benchmarks. README.md lists what it can be told.
+ * It opens a listening socket and nothing else: no files, no calls to anywhere.
+ */
+import { createServer, type Socket } from "node:net";
+import { type Clock, systemClock } from "../clock.ts";
+import { CallLog, type SimulatedCall } from "./calls.ts";
+import { Connection, type Shared } from "./connection.ts";
+import { Provider } from "./provider.ts";
+import { HeadParser } from "./request.ts";
+
+export interface SimulatorOptions {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Request bodies kept in {@link Simulator.calls}, together, in bytes. Default 64 MB; 0 where nobody looks. */
+  readonly keepBodyBytes?: number;
+  readonly clock?: Clock;
+}
+
+export interface Simulator {
+  /** Such as `http://127.0.0.1:9999`; append `/v1` for a base URL, or `/with/<instruction>/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** The last 10,000 calls, oldest first. */
+  readonly calls: readonly SimulatedCall[];
+  /** Calls since the start. */
+  readonly totalCalls: number;
+  /** Calls whose reply is not over. */
+  readonly openCalls: number;
+  /**
+   * Resolves as soon as the predicate holds; it is asked whenever a call begins, ends or is written to.
+   * Rejects after `timeoutMs`, and when the simulator closes.
+   */
+  waitFor(predicate: (simulator: Simulator) => boolean, timeoutMs: number): Promise<void>;
+  /** Cuts every connection and frees the port. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_KEEP_BODY_BYTES = 67_108_864;
+
+/** @throws the system's error when the port is taken or not allowed */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const host = options.host ?? "127.0.0.1";
+  const running = new RunningSimulator(host, options);
+  await running.listen(options.port ?? 0, host);
+  return running;
+}
+
+interface Waiter {
+  readonly predicate: (simulator: Simulator) => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+class RunningSimulator implements Simulator {
+  readonly #host: string;
+  readonly #server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  readonly #sockets = new Set<Socket>();
+  readonly #log: CallLog;
+  readonly #waiters = new Set<Waiter>();
+  readonly #shared: Shared;
+  #port = 0;
+
+  constructor(host: string, options: SimulatorOptions) {
+    this.#host = host;
+    this.#log = new CallLog(options.keepBodyBytes ?? DEFAULT_KEEP_BODY_BYTES);
+    this.#shared = {
+      heads: new HeadParser(),
+      provider: new Provider(),
+      log: this.#log,
+      clock: options.clock ?? systemClock,
+      changed: () => {
+        if (this.#waiters.size > 0) this.#ask();
+      },
+    };
+  }
+
+  get url(): string {
+    return `http://${this.#host.includes(":") ? `[${this.#host}]` : this.#host}:${this.#port}`;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get calls(): readonly SimulatedCall[] {
+    return this.#log.last();
+  }
+
+  get totalCalls(): number {
+    return this.#log.total;
+  }
+
+  get openCalls(): number {
+    return this.#log.open;
+  }
+
+  listen(port: number, host: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      // A bench opens a thousand connections at once; the default backlog of 511 would drop some.
+      this.#server.listen({ port, host, backlog: 4_096 }, () => {
+        const address = this.#server.address();
+        if (typeof address === "object" && address !== null) this.#port = address.port;
+        resolve();
+      });
+    });
+  }
+
+  waitFor(predicate: (simulator: Simulator) => boolean, timeoutMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter);
+        const seen = `${this.totalCalls} calls, ${this.openCalls} of them open`;
+        reject(new Error(`The simulator waited ${timeoutMs} ms in vain; it has seen ${seen}.`));
+      }, timeoutMs);
+      const waiter: Waiter = { predicate, resolve, reject, timer };
+      this.#waiters.add(waiter);
+      this.#ask();
+    });
+  }
+
+  close(): Promise<void> {
+    for (const waiter of this.#waiters) {
+      clearTimeout(waiter.timer);
+      waiter.reject(new Error("The simulator was closed."));
+    }
+    this.#waiters.clear();
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      for (const socket of this.#sockets) socket.destroy();
+    });
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("close", () => this.#sockets.delete(socket));
+    new Connection(socket, this.#shared);
+  }
+
+  #ask(): void {
+    for (const waiter of this.#waiters) {
+      try {
+        if (!waiter.predicate(this)) continue;
+        waiter.resolve();
+      } catch (thrown) {
+        waiter.reject(thrown);
+      }
+      clearTimeout(waiter.timer);
+      this.#waiters.delete(waiter);
+    }
+  }
+}

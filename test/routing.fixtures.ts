@@ -1,0 +1,105 @@
+/** Providers, endpoints, models and calls for the routing tests: everything allowed unless a test says otherwise. */
+import { seededRandom } from "../src/clock.ts";
+import type { Endpoint, Model, Provider } from "../src/endpoint.ts";
+import type { RouteFacts, RouteOptions } from "../src/routing/eligibility.ts";
+import type { EndpointHealth, HealthView } from "../src/routing/health.ts";
+import { plan } from "../src/routing/planner.ts";
+
+export const provider = (id: string, simulated = false): Provider => ({
+  id,
+  name: id,
+  baseUrl: "http://127.0.0.1:9/v1",
+  dialect: "chat",
+  credentialEnv: [],
+  credential: undefined,
+  simulated,
+  dataPolicy: { trains: false, retentionDays: 0, zdr: true },
+  regions: ["eu"],
+  termsUrl: "",
+  status: "active",
+  quirks: { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false },
+});
+
+const EVERYTHING = {
+  tools: true,
+  parallelTools: true,
+  jsonSchema: true,
+  vision: true,
+  audio: true,
+  reasoning: true,
+  cache: true,
+};
+
+export interface Given extends Partial<Omit<Endpoint, "provider" | "capabilities">> {
+  provider?: Provider;
+  capabilities?: Partial<Endpoint["capabilities"]>;
+  input?: number;
+  output?: number;
+}
+
+export function endpoint(id: string, given: Given = {}): Endpoint {
+  const { input = 100, output = 400, capabilities, ...rest } = given;
+  const prices = { version: "pv_1", input, output };
+  return {
+    id,
+    model: "v/m",
+    provider: provider(`p-${id}`),
+    upstreamModel: id,
+    region: "eu",
+    status: "active",
+    quantization: "",
+    contextLength: 10_000,
+    maxOutput: 2_000,
+    modalitiesIn: ["text"],
+    prices,
+    listPrices: prices,
+    markupBps: 0,
+    dataPolicy: { trains: false, retentionDays: 0, zdr: true },
+    ...rest,
+    capabilities: { ...EVERYTHING, ...capabilities },
+  };
+}
+
+export const model = (...endpoints: Endpoint[]): Model => ({
+  id: "v/m",
+  vendor: "v",
+  name: "M",
+  modalitiesIn: ["text"],
+  modalitiesOut: ["text"],
+  contextLength: 10_000,
+  maxOutput: 2_000,
+  status: "active",
+  markupBps: 0,
+  released: "",
+  endpoints,
+});
+
+export const facts = (given: Partial<RouteFacts> = {}): RouteFacts => ({
+  environment: "live",
+  stream: false,
+  hasTools: false,
+  parallelTools: false,
+  hasImages: false,
+  hasAudio: false,
+  hasSchema: false,
+  reasoning: false,
+  promptTokens: 100,
+  maxTokens: 100,
+  orgPolicy: { zdr: false, noTrain: false, regions: [] },
+  ...given,
+});
+
+export const FRESH: HealthView = { of: () => undefined };
+const WELL: EndpointHealth = {
+  outForMs: 0,
+  errorRate: 0,
+  failing: false,
+  ttftMs: undefined,
+  tokensPerSecond: undefined,
+};
+export const health = (known: Record<string, Partial<EndpointHealth>>): HealthView => ({
+  of: (id) => (known[id] === undefined ? undefined : { ...WELL, ...known[id] }),
+});
+
+export const ids = (m: Model, f: RouteFacts, route: RouteOptions = {}, view = FRESH, seed = 1) =>
+  plan(f, m, route, view, seededRandom(seed)).attempts.map((e) => e.id);

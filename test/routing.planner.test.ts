@@ -1,0 +1,208 @@
+/** Who may serve a call, in which order, and why. */
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "../src/clock.ts";
+import type { RouteFacts, RouteOptions } from "../src/routing/eligibility.ts";
+import type { HealthView } from "../src/routing/health.ts";
+import { plan } from "../src/routing/planner.ts";
+import { endpoint, FRESH, facts, type Given, health, ids, model, provider } from "./routing.fixtures.ts";
+
+describe("who is left out", () => {
+  test.each<[string, Given, Partial<RouteFacts>, RouteOptions, string, RegExp]>([
+    ["switched off", { status: "inactive" }, {}, {}, "status", /switched off/],
+    [
+      "a provider switched off",
+      { provider: { ...provider("p"), status: "inactive" } },
+      {},
+      {},
+      "status",
+      /switched off/,
+    ],
+    ["a test key", {}, { environment: "test" }, {}, "environment", /only the simulator/],
+    ["tools", { capabilities: { tools: false } }, { hasTools: true }, {}, "capability", /tools/],
+    [
+      "parallel tools",
+      { capabilities: { parallelTools: false } },
+      { parallelTools: true },
+      {},
+      "capability",
+      /parallel/,
+    ],
+    ["images", { capabilities: { vision: false } }, { hasImages: true }, {}, "capability", /images/],
+    ["audio", { capabilities: { audio: false } }, { hasAudio: true }, {}, "capability", /audio/],
+    ["a schema", { capabilities: { jsonSchema: false } }, { hasSchema: true }, {}, "capability", /JSON/],
+    ["reasoning", { capabilities: { reasoning: false } }, { reasoning: true }, {}, "capability", /reasoning/],
+    ["a long prompt", {}, { promptTokens: 9_901 }, {}, "context", /about 10001 tokens, its context is 10000/],
+    ["a full context", {}, { promptTokens: 10_000, maxTokens: undefined }, {}, "context", /10001/],
+    ["a long answer", {}, { maxTokens: 2_001 }, {}, "context", /its limit is 2000/],
+    [
+      "the org's zero retention",
+      { dataPolicy: { trains: false, retentionDays: 30, zdr: false } },
+      { orgPolicy: { zdr: true, noTrain: false, regions: [] } },
+      {},
+      "data_policy",
+      /zero data retention/,
+    ],
+    [
+      "the request's zero retention",
+      { dataPolicy: { trains: false, retentionDays: 30, zdr: false } },
+      {},
+      { require: { zdr: true } },
+      "data_policy",
+      /zero data retention/,
+    ],
+    [
+      "no training",
+      { dataPolicy: { trains: true, retentionDays: 0, zdr: true } },
+      { orgPolicy: { zdr: false, noTrain: true, regions: [] } },
+      {},
+      "data_policy",
+      /train/,
+    ],
+    [
+      "a region",
+      { region: "us" },
+      { orgPolicy: { zdr: false, noTrain: false, regions: ["eu", "in"] } },
+      {},
+      "region",
+      /us is not among eu, in/,
+    ],
+    [
+      "a price of input",
+      { input: 1001 },
+      {},
+      { require: { max_price: { input: 1 } } },
+      "price",
+      /input costs 1.001 USD.*limit is 1/,
+    ],
+    ["a price of output", { output: 2001 }, {}, { require: { max_price: { output: 2 } } }, "price", /output/],
+    ["only", {}, {}, { only: ["p-b"] }, "route", /only/],
+    ["ignore by endpoint", {}, {}, { ignore: ["a"] }, "route", /ignore/],
+    ["ignore by provider", {}, {}, { ignore: ["p-a"] }, "route", /ignore/],
+  ])("for %s", (_, given, f, route, kind, reason) => {
+    const result = plan(facts(f), model(endpoint("a", given)), route, FRESH, seededRandom(1));
+    expect(result.attempts).toEqual([]);
+    expect(result.excluded).toEqual([{ endpointId: "a", kind, reason: expect.stringMatching(reason) }]);
+    expect(result.allSaturated).toBe(false);
+    expect(result.trace()).toContain(`a (${kind}: `);
+  });
+
+  test("a limit that is just met lets it in", () => {
+    const m = model(endpoint("a", { input: 1000, output: 2000 }));
+    expect(
+      ids(m, facts({ promptTokens: 9_900 }), { require: { max_price: { input: 1, output: 2 } } }),
+    ).toEqual(["a"]);
+    expect(ids(m, facts({ promptTokens: 9_999, maxTokens: undefined }))).toEqual(["a"]);
+  });
+
+  test("a test key reaches the simulator, and nothing else of a mixed model", () => {
+    const m = model(endpoint("a"), endpoint("sim", { provider: provider("simulator", true) }));
+    expect(ids(m, facts({ environment: "test" }))).toEqual(["sim"]);
+  });
+
+  test("a model without endpoints has an empty plan", () => {
+    const result = plan(facts(), model(), {}, FRESH, seededRandom(1));
+    expect([result.attempts, result.excluded, result.allSaturated]).toEqual([[], [], false]);
+  });
+});
+
+describe("the order", () => {
+  const three = model(
+    endpoint("c", { input: 100, output: 900 }),
+    endpoint("a", { input: 300, output: 300 }),
+    endpoint("b", { input: 200, output: 400 }),
+  );
+
+  test("by price, weighted by the call's own prompt and answer", () => {
+    // 100 prompt tokens, 100 of answer: 100, 60 and 60 thousand nano-USD; a tie goes to the lower id.
+    expect(ids(three, facts(), { sort: "price" })).toEqual(["a", "b", "c"]);
+    expect(ids(three, facts({ promptTokens: 9_000, maxTokens: 10 }), { sort: "price" })).toEqual([
+      "c",
+      "b",
+      "a",
+    ]);
+  });
+
+  test("by latency and by throughput; what was not measured lately comes first", () => {
+    const view = health({ a: { ttftMs: 300, tokensPerSecond: 50 }, b: { ttftMs: 200, tokensPerSecond: 20 } });
+    expect(ids(three, facts(), { sort: "latency" }, view)).toEqual(["c", "b", "a"]);
+    expect(ids(three, facts(), { sort: "throughput" }, view)).toEqual(["c", "a", "b"]);
+  });
+
+  test("balanced sends most calls to the cheap, some to each, fewer to those with errors or slow", () => {
+    const m = model(endpoint("cheap"), endpoint("dear", { input: 200, output: 800 }));
+    const first = (view: HealthView) => {
+      const random = seededRandom(7);
+      let cheap = 0;
+      for (let i = 0; i < 2000; i++) {
+        if (plan(facts(), m, {}, view, random).attempts[0]?.id === "cheap") cheap++;
+      }
+      return cheap / 2000;
+    };
+    // Twice the price is a quarter of the weight: 4 in 5.
+    expect(first(FRESH)).toBeCloseTo(0.8, 1);
+    expect(first(health({ cheap: { errorRate: 0.5 } }))).toBeCloseTo(0.5, 1);
+    expect(first(health({ cheap: { ttftMs: 1000 }, dear: { ttftMs: 499.5 } }))).toBeCloseTo(2 / 3, 1);
+  });
+
+  test("`order` by provider or endpoint first, then the rest", () => {
+    expect(ids(three, facts(), { sort: "price", order: ["p-c", "b"] })).toEqual(["c", "b", "a"]);
+    expect(ids(three, facts(), { sort: "price", order: ["unknown", "c"] })).toEqual(["c", "a", "b"]);
+  });
+
+  test("T15: without fallbacks only the first, or what `order` names", () => {
+    const result = plan(facts(), three, { sort: "price", fallbacks: false }, FRESH, seededRandom(1));
+    expect(result.attempts.map((e) => e.id)).toEqual(["a"]);
+    expect(result.excluded.map((x) => [x.endpointId, x.kind])).toEqual([
+      ["b", "route"],
+      ["c", "route"],
+    ]);
+    expect(ids(three, facts(), { order: ["c", "b"], fallbacks: false })).toEqual(["c", "b"]);
+    expect(ids(three, facts(), { sort: "price", order: [], fallbacks: false })).toEqual(["a"]);
+  });
+
+  test("an endpoint that keeps failing comes last, unless the request orders it first", () => {
+    const view = health({ a: { failing: true, errorRate: 1 } });
+    expect(ids(three, facts(), { sort: "price" }, view)).toEqual(["b", "c", "a"]);
+    expect(ids(three, facts(), { sort: "price", order: ["a"] }, view)).toEqual(["a", "b", "c"]);
+  });
+
+  test("every attempt has a reason, and the trace tells the whole plan in one line", () => {
+    const result = plan(facts(), three, { sort: "price", ignore: ["c"] }, FRESH, seededRandom(1));
+    expect(result.ranking().map((r) => r.reason)).toEqual(["about 0.0000600 USD", "about 0.0000600 USD"]);
+    expect(result.trace()).toBe(
+      "sort=price; try: 1 a (about 0.0000600 USD), 2 b (about 0.0000600 USD); out: c (route: the request leaves it out (ignore))",
+    );
+  });
+});
+
+describe("saturation", () => {
+  const two = model(endpoint("a"), endpoint("b"));
+
+  test("a saturated endpoint moves out", () => {
+    const result = plan(facts(), two, {}, health({ a: { outForMs: 700.2 } }), seededRandom(1));
+    expect(result.attempts.map((e) => e.id)).toEqual(["b"]);
+    expect(result.excluded).toEqual([
+      { endpointId: "a", kind: "saturated", reason: "it is saturated and cools down for 701 ms" },
+    ]);
+    expect([result.allSaturated, result.retryAfterMs]).toEqual([false, 0]);
+  });
+
+  test("when all that could serve the call are out, the plan says when the first returns", () => {
+    const m = model(...two.endpoints, endpoint("off", { status: "inactive" }));
+    const view = health({ a: { outForMs: 700.2 }, b: { outForMs: 300 } });
+    const result = plan(facts(), m, {}, view, seededRandom(1));
+    expect([result.attempts, result.allSaturated, result.retryAfterMs]).toEqual([[], true, 300]);
+  });
+
+  test("one that could not serve the call anyway does not count as saturated", () => {
+    const result = plan(
+      facts({ maxTokens: 5000 }),
+      two,
+      {},
+      health({ a: { outForMs: 700 } }),
+      seededRandom(1),
+    );
+    expect(result.allSaturated).toBe(false);
+    expect(result.excluded.map((x) => x.kind)).toEqual(["context", "context"]);
+  });
+});
