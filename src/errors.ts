@@ -106,9 +106,18 @@ export class WeirError extends Error {
   }
 }
 
-/** Builds a {@link WeirError}; `throw fail(...)` reads as what it does. */
-export const fail = (kind: ErrorName, message: string, extras?: ErrorExtras): WeirError =>
-  new WeirError(kind, message, extras);
+/**
+ * Builds a {@link WeirError}; `throw fail(...)` reads as what it does. What a caller did wrong needs no stack, and
+ * taking one costs more than refusing the call: a flood of refusals must stay cheap.
+ */
+export function fail(kind: ErrorName, message: string, extras?: ErrorExtras): WeirError {
+  if (kind === "internal") return new WeirError(kind, message, extras);
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const error = new WeirError(kind, message, extras);
+  Error.stackTraceLimit = limit;
+  return error;
+}
 
 /** Any thrown value as a {@link WeirError}; what is not ours becomes `internal` and says nothing more. */
 export function asWeirError(thrown: unknown): WeirError {

@@ -50,12 +50,12 @@ export interface FirstStartOptions {
 /** Seeds an empty store; undefined where an org exists already, in which case nothing is touched. */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { accounts, clock, also } = options;
-  if (accounts.hasOrgs()) return undefined;
+  if (accounts.oldestOrg() !== undefined) return undefined;
   const liveSecret = durableSecret("live", options);
   const testSecret = durableSecret("test", options);
   return await accounts.transact(() => {
     // Again, inside the transaction: two callers make one org.
-    if (accounts.hasOrgs()) return undefined;
+    if (accounts.oldestOrg() !== undefined) return undefined;
     const nowMs = clock.now();
     const org = newOrg(
       {

@@ -91,6 +91,16 @@ export class Keyring {
     return context;
   }
 
+  /** What a working key brings to a call, for those who list keys; not cached. */
+  contextOf(key: KeyRow): KeyContext {
+    const org = this.#accounts.org(key.orgId);
+    const project = this.#accounts.project(key.projectId);
+    if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
+    if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
+    const status = key.revokedAtMs === null ? "active" : "rotating";
+    return contextOf(key, project, org, status, this.#plan);
+  }
+
   /** After a change to a key. */
   forgetKey(hash: string): void {
     this.#young.delete(hash);
@@ -147,11 +157,7 @@ export class Keyring {
     if (key === undefined) throw fail("invalid_key", "There is no such API key.");
     const status = keyStatus(key, nowMs);
     if (status === "expired" || status === "revoked") throw ended(status);
-    const org = this.#accounts.org(key.orgId);
-    const project = this.#accounts.project(key.projectId);
-    if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
-    if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
-    const context = contextOf(key, project, org, status, this.#plan);
+    const context = this.contextOf(key);
     this.#keep(hash, context);
     return context;
   }

@@ -50,9 +50,15 @@ export class AccountTables {
     return this.#orgs.get(id);
   }
 
-  hasOrgs(): boolean {
-    for (const _ of this.#orgs.range({ limit: 1 })) return true;
-    return false;
+  /** The first org made here; undefined on an empty folder. */
+  oldestOrg(): OrgRow | undefined {
+    for (const { value } of this.#orgs.range({ limit: 1 })) return value;
+    return undefined;
+  }
+
+  /** Whose midnight a project's budgets reset at. */
+  timeZoneOf(projectId: string): string {
+    return this.org(this.project(projectId)?.orgId ?? "")?.timeZone ?? "UTC";
   }
 
   addOrg(row: OrgRow): void {

@@ -1,0 +1,33 @@
+/** The part of autocannon that the bench uses; the package brings no types of its own. */
+declare module "autocannon" {
+  import type { EventEmitter } from "node:events";
+
+  interface Options {
+    url: string;
+    method: "POST";
+    headers: Readonly<Record<string, string>>;
+    body: string;
+    connections: number;
+    /** Stop after so many answers; without it, after `duration` seconds. */
+    amount?: number;
+    duration: number;
+    /** Seconds an answer may take. */
+    timeout: number;
+    /** Milliseconds between its samples, and between its checks whether it is done. */
+    sampleInt: number;
+    verifyBody: (body: string) => boolean;
+  }
+
+  interface Instance extends EventEmitter {
+    stop(): void;
+    /** `durationMs` is a float; autocannon's own histogram would round it to whole milliseconds. */
+    on(
+      event: "response",
+      listener: (client: unknown, status: number, bytes: number, durationMs: number) => void,
+    ): this;
+    on(event: "reqError", listener: (error: Error) => void): this;
+  }
+
+  function autocannon(options: Options, done: (error: Error | null) => void): Instance;
+  export = autocannon;
+}

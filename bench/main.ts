@@ -1,0 +1,134 @@
+/**
+ * `npm run bench`: starts the simulator, the load process and every target, runs the rounds, prints the tables.
+ * Loopback only, bounded in time, and nothing that it started outlives it.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, homedir, release, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { LoadClient } from "./load-client.ts";
+import { MEASURABLE } from "./measure.ts";
+import { type Options, readOptions, USAGE } from "./options.ts";
+import { freePort, Processes, untilReady } from "./processes.ts";
+import { goals, type Row, summarise, tables } from "./report.ts";
+import { Rounds } from "./rounds.ts";
+import { type RunningTarget, type TargetContext, Unavailable } from "./targets/target.ts";
+
+const repoDir = resolve(import.meta.dirname, "..");
+/** Peers are large and stay; outside the tree, so that no tool of the project walks over them. */
+const cacheDir = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "weir-bench");
+const say = (line: string): void => console.error(line);
+
+interface Outcome {
+  readonly rows: readonly Row[];
+  readonly rounds: Rounds;
+  /** Targets that this machine does not have or that ended under load, and why. */
+  readonly missing: ReadonlyMap<string, string>;
+}
+
+async function runAll(options: Options, processes: Processes, scratchDir: string): Promise<Outcome> {
+  const upstreamUrl = await startSimulator(processes);
+  const context = {
+    processes,
+    upstreamUrl,
+    scratchDir,
+    cacheDir,
+    repoDir,
+    say,
+  };
+  const { running, missing } = await startTargets(options, context);
+  const load = await LoadClient.start(processes, repoDir);
+  const rounds = new Rounds(load, options, running, say);
+  await rounds.run(upstreamUrl);
+  return { rows: summarise(rounds.samples), rounds, missing: new Map([...missing, ...rounds.died]) };
+}
+
+async function startSimulator(processes: Processes): Promise<string> {
+  const port = await freePort();
+  const script = join(repoDir, "src/simulator/main.ts");
+  const started = await processes.start("simulator", process.execPath, [script, "--port", String(port)]);
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(started, `${url}/v1/models`, 10_000);
+  return url;
+}
+
+async function startTargets(options: Options, context: TargetContext) {
+  const running = new Map<string, RunningTarget>();
+  const missing = new Map<string, string>();
+  for (const target of options.targets) {
+    try {
+      say(`starting ${target.name}`);
+      running.set(target.name, await target.start(context));
+    } catch (error) {
+      // A peer that does not run here is a line of the report; the product or the yardstick would be a fault.
+      if (!(error instanceof Unavailable) && !target.peer) throw error;
+      missing.set(target.name, (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
+    }
+  }
+  return { running, missing };
+}
+
+/** 0, or 1 when one of our own or the yardstick did not deliver every answer exactly. */
+function print(options: Options, outcome: Outcome): number {
+  const { rows, missing } = outcome;
+  const machine = `${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
+  console.log(`\n${new Date().toISOString().slice(0, 10)}, ${machine}, median of ${options.rounds} rounds\n`);
+  console.log(tables(options.cases, rows, options.markdown));
+  const notes = [
+    ...goals(options.cases, rows),
+    ...[...missing].map(([name, reason]) => `${name} is missing: ${reason}`),
+    ...rows.filter((row) => row.fault !== "").map((row) => `${row.target} ${row.caseName}: ${row.fault}`),
+  ];
+  if (notes.length > 0)
+    console.log(`\n${notes.map((note) => (options.markdown ? `- ${note}` : note)).join("\n")}`);
+  const peers = new Set(options.targets.filter((target) => target.peer).map((target) => target.name));
+  const died = [...outcome.rounds.died.keys()].some((name) => !peers.has(name));
+  const broken = rows.some(
+    (row) => !peers.has(row.target) && (row.calls === 0 || row.intact < row.calls + row.failed),
+  );
+  return died || broken ? 1 : 0;
+}
+
+function writeJson(file: string, options: Options, outcome: Outcome, processes: Processes): void {
+  const { rows, rounds, missing } = outcome;
+  const document = {
+    date: new Date().toISOString(),
+    machine: { cpus: cpus().length, model: cpus()[0]?.model, kernel: release(), node: process.version },
+    rounds: options.rounds,
+    seconds: options.seconds,
+    rows,
+    samples: rounds.samples,
+    missing: Object.fromEntries(missing),
+    pids: processes.pids,
+  };
+  writeFileSync(file, `${JSON.stringify(document, null, 2)}\n`);
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options === "help") {
+    console.log(USAGE);
+    return 0;
+  }
+  if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
+  const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
+  const processes = new Processes(scratchDir);
+  // After the handler that ends the processes: they would still be writing.
+  process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => process.exit(130));
+  try {
+    const outcome = await runAll(options, processes, scratchDir);
+    await processes.stopAll();
+    if (options.jsonFile !== undefined) writeJson(options.jsonFile, options, outcome, processes);
+    return print(options, outcome);
+  } finally {
+    await processes.stopAll();
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

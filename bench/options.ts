@@ -1,0 +1,87 @@
+/** The command line of `npm run bench`. */
+import { parseArgs } from "node:util";
+import { CASES, type Case } from "./cases.ts";
+import type { Target } from "./targets/target.ts";
+import { TARGETS } from "./targets/targets.ts";
+
+export interface Options {
+  readonly cases: readonly Case[];
+  readonly targets: readonly Target[];
+  readonly rounds: number;
+  /** Seconds of load in a round, for each case and target. */
+  readonly seconds: number;
+  /** Seconds of load before the first counted round. */
+  readonly warmUpSeconds: number;
+  /** Seconds of one call at a time in a round, for the added latency. */
+  readonly latencySeconds: number;
+  /** Longest wait for work that calls left behind, milliseconds. */
+  readonly settleMs: number;
+  readonly jsonFile: string | undefined;
+  readonly markdown: boolean;
+}
+
+export const USAGE = `npm run bench -- [options]
+  --rounds N      counted rounds of every case and target (default 5)
+  --seconds S     load in a round, for each case and target (default 4; CPU is counted in ticks of 10 ms)
+  --cases A,B     of: ${CASES.map((benchCase) => benchCase.name).join(", ")}
+  --targets X,Y   of: ${TARGETS.map((target) => target.name).join(", ")}
+  --peers         adds ${TARGETS.filter((target) => target.peer)
+    .map((target) => target.name)
+    .join(", ")}; each is installed into ~/.cache/weir-bench on first use
+  --quick         one short round: shows that everything works, not what it costs
+  --markdown      prints the tables of docs/performance.md
+  --json FILE     writes every figure of every round`;
+
+/** @throws Error that names the argument at fault. */
+export function readOptions(args: readonly string[]): Options | "help" {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      cases: { type: "string" },
+      targets: { type: "string" },
+      peers: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
+      markdown: { type: "boolean", default: false },
+      json: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return "help";
+  const seconds = positive("seconds", values.seconds, values.quick ? 0.5 : 4);
+  return {
+    cases: pick("cases", CASES, values.cases, () => true),
+    targets: pick("targets", TARGETS, values.targets, (target) => values.peers || !target.peer),
+    rounds: Math.ceil(positive("rounds", values.rounds, values.quick ? 1 : 5)),
+    seconds,
+    warmUpSeconds: Math.min(3, seconds),
+    latencySeconds: Math.min(1, seconds / 2),
+    settleMs: values.quick ? 0 : 3_000,
+    jsonFile: values.json,
+    markdown: values.markdown,
+  };
+}
+
+function positive(name: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!(value > 0 && value <= 3_600))
+    throw new Error(`--${name}: "${text}" is not a number above 0 and up to 3600`);
+  return value;
+}
+
+function pick<T extends { readonly name: string }>(
+  option: string,
+  known: readonly T[],
+  text: string | undefined,
+  otherwise: (item: T) => boolean,
+): readonly T[] {
+  if (text === undefined) return known.filter(otherwise);
+  const names = text.split(",");
+  const unknown = names.find((name) => !known.some((item) => item.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`--${option}: "${unknown}" is none of ${known.map((item) => item.name).join(", ")}`);
+  }
+  return known.filter((item) => names.includes(item.name));
+}

@@ -1,0 +1,141 @@
+/**
+ * Every process the bench starts, and its end: none outlives the bench, whether it finishes, fails or is interrupted.
+ * Ended by process id only, with whatever children they had.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { descendants, MEASURABLE, processStat } from "./measure.ts";
+
+export interface Started {
+  readonly name: string;
+  readonly pid: number;
+  readonly child: ChildProcess;
+  /** The last lines it printed, for error messages. */
+  log(): string;
+}
+
+export interface StartOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Opens an IPC channel; the bench's own scripts end when it closes, even when the bench was killed. */
+  readonly ipc?: boolean;
+}
+
+const STOP_GRACE_MS = 5_000;
+
+export class Processes {
+  readonly #logDir: string;
+  readonly #live = new Set<Started>();
+  /** Ids of all that were ever started, and of the children seen when they were stopped. */
+  readonly pids: number[] = [];
+
+  constructor(logDir: string) {
+    this.#logDir = logDir;
+    process.on("exit", () => this.#killAll());
+  }
+
+  /** @throws Error when the command cannot be run. */
+  async start(
+    name: string,
+    command: string,
+    args: readonly string[],
+    options: StartOptions = {},
+  ): Promise<Started> {
+    const logFile = join(this.#logDir, `${name}.log`);
+    const out = openSync(logFile, "a");
+    const child = spawn(command, [...args], {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ["ignore", out, out, ...(options.ipc === true ? (["ipc"] as const) : [])],
+    });
+    closeSync(out);
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    const pid = child.pid as number;
+    this.pids.push(pid);
+    const started: Started = {
+      name,
+      pid,
+      child,
+      log: () => readFileSync(logFile, "utf8").trimEnd().slice(-800),
+    };
+    this.#live.add(started);
+    child.once("exit", () => this.#live.delete(started));
+    return started;
+  }
+
+  /** Asks it to end, waits, and insists; then the same for children that it left. */
+  async stop(started: Started): Promise<void> {
+    const children = MEASURABLE ? descendants(started.pid) : [];
+    this.pids.push(...children.map((child) => child.pid));
+    if (this.#live.has(started)) {
+      const ended = new Promise<void>((resolve) => started.child.once("exit", () => resolve()));
+      started.child.kill("SIGTERM");
+      const insist = setTimeout(() => started.child.kill("SIGKILL"), STOP_GRACE_MS);
+      await ended;
+      clearTimeout(insist);
+    }
+    for (const child of children) {
+      // The same id may already be another process.
+      if (processStat(child.pid)?.startedAt === child.startedAt) kill(child.pid);
+    }
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#live].map((started) => this.stop(started)));
+  }
+
+  #killAll(): void {
+    for (const { pid } of this.#live) {
+      for (const child of MEASURABLE ? descendants(pid) : []) kill(child.pid);
+      kill(pid);
+    }
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** A port of the loopback address that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/**
+ * Waits until the process answers 2xx at `url`.
+ * @throws Error with the end of its log when it ends first, or does not answer in time.
+ */
+export async function untilReady(started: Started, url: string, limitMs: number): Promise<void> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    if (started.child.exitCode !== null || started.child.signalCode !== null) {
+      throw new Error(`${started.name} ended while starting: ${started.log()}`);
+    }
+    const ok = await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return response.ok;
+      },
+      () => false,
+    );
+    if (ok) return;
+    if (performance.now() > until)
+      throw new Error(`${started.name} is not ready after ${limitMs} ms: ${started.log()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,48 @@
+/** Commands of this machine, and packages that the peers bring, installed once into the bench's cache. */
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { Unavailable } from "./target.ts";
+
+const INSTALL_LIMIT_MS = 600_000;
+const run = promisify(execFile);
+
+/** The path of an executable, looked up in PATH and then in `also`. */
+export function findCommand(name: string, also: readonly string[] = []): string | undefined {
+  return [...(process.env.PATH ?? "").split(delimiter), ...also]
+    .filter((dir) => dir !== "")
+    .map((dir) => join(dir, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/**
+ * Runs an installer to its end.
+ * @throws Unavailable with the last line that says why, when it fails or takes longer than ten minutes.
+ */
+export async function install(
+  command: string,
+  args: readonly string[],
+  options: { cwd: string; env?: Readonly<Record<string, string>> },
+): Promise<void> {
+  try {
+    await run(command, [...args], {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      timeout: INSTALL_LIMIT_MS,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  } catch (error) {
+    const stderr =
+      typeof error === "object" && error !== null ? String(Reflect.get(error, "stderr") ?? "") : "";
+    const reason = stderr.trim().split("\n").slice(-2).join(" ") || String(error);
+    throw new Unavailable(`${command} ${args[0]} failed: ${reason.slice(0, 300)}`);
+  }
+}

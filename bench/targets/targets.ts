@@ -1,0 +1,11 @@
+/** All targets, in the order of the tables. */
+import { bifrost } from "./bifrost.ts";
+import { direct } from "./direct.ts";
+import { litellm } from "./litellm.ts";
+import { nginx } from "./nginx.ts";
+import { pipe } from "./pipe.ts";
+import { portkey } from "./portkey.ts";
+import type { Target } from "./target.ts";
+import { weir } from "./weir.ts";
+
+export const TARGETS: readonly Target[] = [direct, pipe, weir, nginx, portkey, litellm, bifrost];

@@ -1,0 +1,53 @@
+/**
+ * The product as anyone starts it, everything on: keys, limits, ledger, records, the analytics engine. Only its
+ * first grant is larger than the shipped configuration's, or the credit would end before the bench does.
+ */
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { freePort, untilReady } from "../processes.ts";
+import { type Target, type TargetContext, Unavailable } from "./target.ts";
+
+const GRANT_USD = 1_000_000;
+/** Of `config/models/weir.yaml`. */
+const MODEL = "weir/sim-small";
+
+export const weir: Target = {
+  name: "weir",
+  about: "the product, everything on",
+  peer: false,
+  async start(context) {
+    const { processes, upstreamUrl, scratchDir, repoDir } = context;
+    const script = join(repoDir, "src/main.ts");
+    if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
+    const port = await freePort();
+    const dataDir = join(scratchDir, "weir-data");
+    const started = await processes.start("weir", process.execPath, [script], {
+      cwd: repoDir,
+      env: {
+        HOST: "127.0.0.1",
+        PORT: String(port),
+        DATA_DIR: dataDir,
+        CONFIG_DIR: configDir(context),
+        SIMULATOR_URL: upstreamUrl,
+        // The embedded engine, whatever the shell that runs the bench has set.
+        CLICKHOUSE_URL: "",
+      },
+    });
+    const baseUrl = `http://127.0.0.1:${port}`;
+    await untilReady(started, `${baseUrl}/readyz`, 30_000);
+    const secret = readFileSync(join(dataDir, "first-key"), "utf8").trim();
+    return { baseUrl, headers: { authorization: `Bearer ${secret}` }, model: MODEL, pid: started.pid };
+  },
+};
+
+/** A copy of the shipped configuration with the larger grant. */
+function configDir({ repoDir, scratchDir }: TargetContext): string {
+  const dir = join(scratchDir, "weir-config");
+  cpSync(join(repoDir, "config"), dir, { recursive: true });
+  const file = join(dir, "weir.yaml");
+  const settings = parseDocument(existsSync(file) ? readFileSync(file, "utf8") : "{}");
+  settings.set("grant_usd", GRANT_USD);
+  writeFileSync(file, String(settings));
+  return dir;
+}

@@ -1,0 +1,132 @@
+/**
+ * The analytics room put together: the engine (embedded, or a server by URL), the spool that fills it from the outbox,
+ * and the reads. Inference never waits for any of it.
+ */
+import type { Clock } from "../clock.ts";
+import type { Cursors } from "../cursor.ts";
+import { fail } from "../errors.ts";
+import type { Outbox } from "../store/outbox.ts";
+import { openClickHouse } from "./client.ts";
+import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
+import type { Finisher } from "./finisher.ts";
+import { lookupOperations } from "./lookup.ts";
+import { requestsOperations } from "./requests.ts";
+import { Spool, type SpoolMetrics } from "./spool.ts";
+import { type Statistics, statistics } from "./statistics.ts";
+import { usageOperations } from "./usage.ts";
+
+export interface AnalyticsOptions {
+  readonly outbox: Outbox;
+  /** Where the embedded engine keeps its data and its password. */
+  readonly dataDir: string;
+  /** A ClickHouse server, `http://user:password@host:8123/database`; without it the embedded engine runs. */
+  readonly clickhouseUrl?: string | undefined;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  /** Port: the worker pool. */
+  readonly pool: Finisher;
+  readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** How long a record waits for company; 1 s unless given. */
+  readonly batchAgeMs?: number;
+}
+
+export interface AnalyticsMetrics extends SpoolMetrics {
+  readonly live: boolean;
+  /** Process id of the embedded engine. */
+  readonly enginePid: number | undefined;
+  readonly engineRestarts: number;
+}
+
+export type AnalyticsOperations = ReturnType<typeof lookupOperations> &
+  ReturnType<typeof requestsOperations> &
+  ReturnType<typeof usageOperations>;
+
+export interface Analytics {
+  readonly operations: AnalyticsOperations;
+  readonly statistics: Statistics;
+  /** True once everything recorded before the call is in ClickHouse; false when that takes longer. */
+  flush(withinMs?: number): Promise<boolean>;
+  /** Whether the last contact with ClickHouse succeeded. */
+  live(): boolean;
+  metrics(): AnalyticsMetrics;
+  /** Inserts what is pending, within the bound, then ends; the rest stays in the outbox. */
+  stop(withinMs?: number): Promise<void>;
+}
+
+/** How long a read waits for its own writes, and for an engine that is just starting. */
+const CATCH_UP_MS = 1000;
+const STOP_MS = 5000;
+
+export function openAnalytics(options: AnalyticsOptions): Analytics {
+  const { outbox, clock, cursors, pool, log } = options;
+  const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
+  const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
+  const clickhouse = openClickHouse({
+    address: () => addressOf(engine, server),
+    database: server?.database ?? "weir",
+  });
+  const spool = new Spool({
+    outbox,
+    clickhouse,
+    finisher: pool,
+    clock,
+    log,
+    ...(options.batchAgeMs !== undefined && { ageMs: options.batchAgeMs }),
+  });
+  spool.start();
+
+  /** A backlog longer than the wait is served as far as it is; an engine that is away is said to be. */
+  async function caughtUp(): Promise<void> {
+    if (!(await spool.flush(CATCH_UP_MS)) && !clickhouse.live()) {
+      throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
+        retryAfterMs: CATCH_UP_MS,
+      });
+    }
+  }
+
+  return {
+    operations: {
+      ...lookupOperations({ outbox, clickhouse, finisher: pool, clock }),
+      ...requestsOperations({ clickhouse, cursors, caughtUp }),
+      ...usageOperations({ clickhouse, clock, caughtUp }),
+    },
+    statistics: statistics(clickhouse),
+    flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
+    live: () => clickhouse.live(),
+    metrics: () => ({
+      ...spool.metrics(),
+      live: clickhouse.live(),
+      enginePid: engine?.pid(),
+      engineRestarts: engine?.restarts() ?? 0,
+    }),
+    async stop(withinMs = STOP_MS) {
+      await spool.flush(withinMs);
+      await spool.stop(withinMs);
+      await clickhouse.close();
+      await engine?.stop();
+    },
+  };
+}
+
+async function addressOf(
+  engine: Engine | undefined,
+  server: ServerAddress | undefined,
+): Promise<ServerAddress> {
+  if (server !== undefined) return server;
+  if (engine === undefined) throw new Error("neither an engine nor a server");
+  return await engine.address(CATCH_UP_MS);
+}
+
+/** @throws Error where it is no URL. The credentials leave the URL, so that none is ever logged with it. */
+function serverOf(clickhouseUrl: string): ServerAddress & { database: string } {
+  const url = new URL(clickhouseUrl);
+  const server = {
+    username: decodeURIComponent(url.username) || "default",
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)) || "weir",
+  };
+  url.username = "";
+  url.password = "";
+  url.pathname = "/";
+  return { url: url.href, ...server };
+}

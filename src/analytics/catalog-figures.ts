@@ -1,0 +1,33 @@
+/**
+ * Endpoint and model figures for the catalog, answered at once from the last reading: a list of models never waits for
+ * ClickHouse. A reading older than a minute is renewed behind the answer; one that fails leaves the last.
+ */
+import type { Clock } from "../clock.ts";
+import type { EndpointStatistics, Statistics } from "./statistics.ts";
+
+export interface CatalogFigures {
+  endpoint(endpointId: string): EndpointStatistics | undefined;
+  requests7d(modelId: string): number;
+}
+
+const RENEW_AFTER_MS = 60_000;
+
+export function catalogFigures(statistics: Statistics, clock: Clock): () => CatalogFigures {
+  let endpoints = new Map<string, EndpointStatistics>();
+  let requests = new Map<string, number>();
+  let readMs = Number.NEGATIVE_INFINITY;
+
+  async function renew(): Promise<void> {
+    [endpoints, requests] = await Promise.all([statistics.endpointStats(), statistics.modelRequests7d()]);
+  }
+
+  return () => {
+    const nowMs = clock.monotonic();
+    if (nowMs - readMs > RENEW_AFTER_MS) {
+      readMs = nowMs;
+      // Away engines are the spool's to report.
+      renew().catch(() => {});
+    }
+    return { endpoint: (id) => endpoints.get(id), requests7d: (id) => requests.get(id) ?? 0 };
+  };
+}

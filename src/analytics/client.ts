@@ -1,0 +1,183 @@
+/**
+ * The one way to the analytics database: ClickHouse's official client, to a server or to the embedded engine. Creates
+ * and migrates the database on first contact, and again after the engine came back with another address.
+ */
+import { Readable } from "node:stream";
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { fail, WeirError } from "../errors.ts";
+import type { ServerAddress } from "./engine.ts";
+import { migrate } from "./migrations.ts";
+
+export interface ClickHouse {
+  /** Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` when out of reach. */
+  rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]>;
+  /** Inserts RowBinary rows. The same token again inserts nothing, also when the first answer was lost. */
+  insert(table: string, columns: string, bytes: Uint8Array, token: string): Promise<void>;
+  /** Resolves when the database is there and migrated. @throws WeirError `analytics_unavailable` */
+  ready(): Promise<void>;
+  /** Whether the last contact succeeded. */
+  live(): boolean;
+  close(): Promise<void>;
+}
+
+export interface ClickHouseOptions {
+  /** Asked before each use; may change when the engine starts anew. */
+  readonly address: () => Promise<ServerAddress>;
+  readonly database: string;
+  readonly requestTimeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 60_000;
+
+export function openClickHouse(options: ClickHouseOptions): ClickHouse {
+  return new Connection(options);
+}
+
+class Connection implements ClickHouse {
+  readonly #options: ClickHouseOptions;
+  #client: ClickHouseClient | undefined;
+  #url = "";
+  #migrated: Promise<void> | undefined;
+  #live = false;
+
+  constructor(options: ClickHouseOptions) {
+    this.#options = options;
+  }
+
+  rows<T>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> {
+    return this.#contact(async (client) => {
+      const result = await client.query({
+        query: sql,
+        format: "JSONEachRow",
+        query_params: params,
+        clickhouse_settings: {
+          output_format_json_quote_64bit_integers: 0,
+          max_execution_time: 30,
+        },
+      });
+      return await result.json<T>();
+    });
+  }
+
+  insert(table: string, columns: string, bytes: Uint8Array, token: string): Promise<void> {
+    return this.#contact(async (client) => {
+      const result = await client.exec({
+        query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
+        values: Readable.from([bytes], { objectMode: false }),
+        clickhouse_settings: {
+          async_insert: 0,
+          insert_deduplicate: 1,
+          insert_deduplication_token: token,
+          // The roll-ups: a batch of which only a part had arrived is completed there too, and never counted twice.
+          deduplicate_blocks_in_dependent_materialized_views: 1,
+          // One block a batch: its token then stands for all of it.
+          max_insert_block_size: "1000000",
+          max_partitions_per_insert_block: "0",
+        },
+      });
+      result.stream.resume();
+      await new Promise<void>((resolve, reject) => {
+        result.stream.once("end", resolve).once("close", resolve).once("error", reject);
+      });
+    });
+  }
+
+  ready(): Promise<void> {
+    return this.#contact(async () => {});
+  }
+
+  live(): boolean {
+    return this.#live;
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close();
+    this.#client = undefined;
+  }
+
+  async #contact<T>(act: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    try {
+      const client = await this.#connected();
+      const value = await act(client);
+      this.#live = true;
+      return value;
+    } catch (error) {
+      const failure = unavailable(error);
+      if (failure !== undefined) this.#live = false;
+      throw failure ?? error;
+    }
+  }
+
+  async #connected(): Promise<ClickHouseClient> {
+    const address = await this.#options.address();
+    if (this.#client === undefined || address.url !== this.#url) {
+      await this.#client?.close();
+      this.#client = this.#create(address, this.#options.database);
+      this.#url = address.url;
+      this.#migrated = undefined;
+    }
+    this.#migrated ??= this.#migrate(address, this.#client).catch((error) => {
+      this.#migrated = undefined;
+      throw error;
+    });
+    await this.#migrated;
+    return this.#client;
+  }
+
+  async #migrate(address: ServerAddress, client: ClickHouseClient): Promise<void> {
+    const outside = this.#create(address, "default");
+    try {
+      await outside.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\`` });
+    } finally {
+      await outside.close();
+    }
+    await migrate({
+      // Columns of a Nested are arrays called `name.part`, whatever the server's profile says.
+      command: async (query) =>
+        void (await client.command({ query, clickhouse_settings: { flatten_nested: 1 } })),
+      rows: async <T>(query: string) =>
+        await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
+    });
+  }
+
+  #create({ url, username, password }: ServerAddress, database: string): ClickHouseClient {
+    return createClient({
+      url,
+      username,
+      password,
+      database,
+      application: "weir",
+      request_timeout: this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      max_open_connections: 8,
+      keep_alive: { enabled: true, idle_socket_ttl: 2000 },
+      // Failures reach our own log, once.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+}
+
+/** Codes of a server that is there but cannot serve now; everything else it says is a fault of ours. */
+const BUSY = new Set([
+  "159",
+  "160",
+  "202",
+  "203",
+  "209",
+  "210",
+  "241",
+  "242",
+  "243",
+  "252",
+  "319",
+  "394",
+  "516",
+]);
+
+function unavailable(error: unknown): WeirError | undefined {
+  if (error instanceof WeirError) return error;
+  if (error instanceof ClickHouseError && !BUSY.has(error.code)) return undefined;
+  return fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
+    cause: error,
+    retryAfterMs: 1000,
+  });
+}

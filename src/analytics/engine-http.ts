@@ -1,0 +1,240 @@
+/**
+ * ClickHouse's HTTP interface, as far as its clients, BI tools and curl use it: statements by URL or body, data by
+ * body (gzip allowed), settings and `param_x` in the URL, credentials by basic auth, headers or URL.
+ * Format: https://clickhouse.com/docs/interfaces/http
+ */
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { EngineError, type EngineRunner, type Statement } from "./engine-run.ts";
+
+/** Statements at once; the rest wait. Each takes a thread of the pool while it runs. */
+const CONCURRENT = 12;
+const WAITING = 200;
+/** A statement's text; data of inserts is not bound by it. */
+const MAX_SQL_BYTES = 16 * 1024 * 1024;
+
+/** URL parameters of the interface that are no settings. */
+const RESERVED = new Set([
+  "query",
+  "database",
+  "default_format",
+  "query_id",
+  "user",
+  "password",
+  "compress",
+  "decompress",
+  "enable_http_compression",
+  "http_zlib_compression_level",
+  "wait_end_of_query",
+  "buffer_size",
+  "add_http_cors_header",
+  "client_protocol_version",
+  "send_progress_in_http_headers",
+  "http_headers_progress_interval_ms",
+  "stacktrace",
+  "quota_key",
+]);
+
+export function engineServer(runner: EngineRunner, user: string, password: string): Server {
+  const gate = new Gate(CONCURRENT, WAITING);
+  const server = createServer((request, response) => {
+    answer(request, response, runner, gate, user, password).catch((error: unknown) =>
+      refuse(response, error),
+    );
+  });
+  // Longer than clients keep an idle socket, so that none is closed under a request being sent.
+  server.keepAliveTimeout = 65_000;
+  server.requestTimeout = 0;
+  return server;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  runner: EngineRunner,
+  gate: Gate,
+  user: string,
+  password: string,
+): Promise<void> {
+  const url = new URL(request.url ?? "/", "http://engine");
+  response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
+  response.setHeader("X-ClickHouse-Timezone", "UTC");
+  if (url.pathname === "/ping" || (url.pathname === "/" && request.method === "GET" && url.search === "")) {
+    response.setHeader("Content-Type", "text/plain");
+    response.end("Ok.\n");
+    return;
+  }
+  checkCredentials(request, url, user, password);
+  if (request.method !== "GET" && request.method !== "POST") {
+    throw new EngineError(48, "Code: 48. DB::Exception: GET or POST");
+  }
+  const statement = await readStatement(request, url);
+  const queryId = url.searchParams.get("query_id");
+  if (queryId !== null && /^[\w.:-]+$/.test(queryId)) response.setHeader("X-ClickHouse-Query-Id", queryId);
+  const leave = await gate.enter();
+  try {
+    const result = await runner.run(statement);
+    response.setHeader("X-ClickHouse-Format", result.format);
+    response.setHeader("Content-Type", contentType(result.format));
+    // An error from here on can only end the body early: the socket is cut, so no client takes it for whole.
+    await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
+  } finally {
+    leave();
+  }
+}
+
+/** One statement: the URL's `query` and the body stand one after the other, as in ClickHouse. */
+async function readStatement(request: IncomingMessage, url: URL): Promise<Statement> {
+  const query = url.searchParams.get("query") ?? "";
+  const settings = new Map<string, string>();
+  for (const [name, value] of url.searchParams) {
+    if (name === "session_id") {
+      throw new EngineError(48, "Code: 48. DB::Exception: the embedded engine keeps no sessions");
+    }
+    if (!RESERVED.has(name) && /^[A-Za-z_]\w*$/.test(name)) settings.set(name, value);
+  }
+  // As ClickHouse does: a GET must not change anything.
+  if (request.method === "GET" && !settings.has("readonly")) settings.set("readonly", "2");
+  const header = (name: string) => {
+    const value = request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  };
+  const common = {
+    database: url.searchParams.get("database") ?? header("x-clickhouse-database"),
+    format: url.searchParams.get("default_format") ?? header("x-clickhouse-format") ?? "TabSeparated",
+    settings,
+  };
+  const body = request.headers["content-encoding"] === "gzip" ? request.pipe(createGunzip()) : request;
+  if (takesData(query)) return { ...common, sql: query, data: body };
+  const { head, data } = await readHead(query === "" ? "" : `${query}\n`, body);
+  if (head.trim() === "") throw new EngineError(62, "Code: 62. DB::Exception: Empty query");
+  return { ...common, sql: head, data };
+}
+
+const INSERT = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*INSERT\s/i;
+
+/** Whether all that follows the text is rows: an INSERT that ends in FORMAT, its source not a query. */
+const takesData = (sql: string): boolean =>
+  INSERT.test(sql) &&
+  /\sFORMAT\s+(?!VALUES\b)\w+(\s+SETTINGS\s[^;]*)?\s*;?\s*$/i.test(sql) &&
+  !/\s(SELECT|WITH)\s/i.test(sql);
+
+/** Reads a body that is a statement; where that turns out to be `INSERT … FORMAT x⏎rows`, the rows stay a stream. */
+async function readHead(
+  before: string,
+  body: Readable,
+): Promise<{ head: string; data: Readable | undefined }> {
+  const parts: Buffer[] = [Buffer.from(before)];
+  let size = 0;
+  const chunks = body[Symbol.asyncIterator]();
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    parts.push(next.value as Buffer);
+    size += parts.at(-1)?.length ?? 0;
+    const bytes = Buffer.concat(parts);
+    // Bytes, not text: rows may be in any format. The statement itself is found in what reads as Latin-1.
+    const head = bytes.toString("latin1");
+    const end = INSERT.test(head) ? /\sFORMAT\s+(?!VALUES\b)\w+[ \t]*\r?\n/i.exec(head) : null;
+    if (end !== null && takesData(head.slice(0, end.index + end[0].length))) {
+      const at = end.index + end[0].length;
+      return {
+        head: bytes.subarray(0, at).toString(),
+        data: Readable.from(resume(bytes.subarray(at), chunks), { objectMode: false }),
+      };
+    }
+    if (size > MAX_SQL_BYTES) throw new EngineError(62, "Code: 62. DB::Exception: the statement is too long");
+    parts.splice(0, parts.length, bytes);
+  }
+  return { head: Buffer.concat(parts).toString(), data: undefined };
+}
+
+async function* resume(first: Buffer, chunks: AsyncIterator<Buffer>) {
+  if (first.length > 0) yield first;
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+}
+
+function checkCredentials(request: IncomingMessage, url: URL, user: string, password: string): void {
+  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const pair = basic === undefined ? undefined : Buffer.from(basic, "base64").toString();
+  const colon = pair?.indexOf(":") ?? -1;
+  const header = (name: string) => [request.headers[name]].flat()[0];
+  const givenUser = pair?.slice(0, colon) ?? header("x-clickhouse-user") ?? url.searchParams.get("user");
+  const given =
+    pair?.slice(colon + 1) ?? header("x-clickhouse-key") ?? url.searchParams.get("password") ?? "";
+  const known = givenUser === undefined || givenUser === null || givenUser === user;
+  const a = Buffer.from(given);
+  const b = Buffer.from(password);
+  if (!known || a.length !== b.length || !timingSafeEqual(a, b)) {
+    throw new EngineError(
+      516,
+      "Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no such user.",
+    );
+  }
+}
+
+/** ClickHouse's own mapping where a client depends on it; what is left is the statement's fault or 500. */
+const STATUS: Readonly<Record<number, number>> = {
+  48: 501,
+  60: 404,
+  81: 404,
+  159: 408,
+  164: 403,
+  202: 503,
+  241: 500,
+  516: 403,
+};
+const STATEMENT_FAULTS = new Set([
+  25, 26, 27, 36, 38, 41, 43, 46, 47, 50, 53, 62, 70, 73, 115, 117, 130, 456, 457,
+]);
+
+function refuse(response: ServerResponse, thrown: unknown): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const error =
+    thrown instanceof EngineError
+      ? thrown
+      : new EngineError(1002, `Code: 1002. DB::Exception: ${String(thrown)}`);
+  response.statusCode = STATUS[error.code] ?? (STATEMENT_FAULTS.has(error.code) ? 400 : 500);
+  response.setHeader("Content-Type", "text/plain; charset=UTF-8");
+  response.setHeader("X-ClickHouse-Exception-Code", String(error.code));
+  // What is left of the request is not read.
+  response.setHeader("Connection", "close");
+  response.end(`${error.message}\n`);
+}
+
+const contentType = (format: string): string => {
+  if (format === "JSON" || format === "JSONCompact") return "application/json; charset=UTF-8";
+  if (/^JSON.*EachRow|NDJSON/.test(format)) return "application/x-ndjson; charset=UTF-8";
+  if (format.startsWith("CSV")) return "text/csv; charset=UTF-8";
+  if (/^(TabSeparated|TSV)/.test(format)) return "text/tab-separated-values; charset=UTF-8";
+  return "application/octet-stream";
+};
+
+/** Lets so many in at once, so many wait, in order. */
+class Gate {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+  readonly #maxWaiting: number;
+
+  constructor(places: number, maxWaiting: number) {
+    this.#free = places;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** @returns the function that leaves. */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else if (this.#waiting.length >= this.#maxWaiting) {
+      throw new EngineError(202, "Code: 202. DB::Exception: Too many simultaneous queries.");
+    } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    };
+  }
+}

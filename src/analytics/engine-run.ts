@@ -1,0 +1,232 @@
+/**
+ * Runs one SQL statement on the embedded engine (`chdb`: ClickHouse in this process) as ClickHouse's server would.
+ * Every statement gets an engine session of its own (1 ms), so settings, parameters and USE never leak into the next.
+ * Bytes of inserts and of whole-document results pass through files, never through memory.
+ */
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Session } from "chdb";
+
+export interface Statement {
+  readonly sql: string;
+  /** Rows of an `INSERT … FORMAT x`, read to the end. */
+  readonly data?: Readable | undefined;
+  readonly database: string | undefined;
+  /** Used where the statement names none. */
+  readonly format: string;
+  /** Values as ClickHouse's HTTP interface takes them; `param_x` binds `{x:Type}`. */
+  readonly settings: ReadonlyMap<string, string>;
+}
+
+export interface Result {
+  readonly format: string;
+  /** Ends early with an error where the engine fails after its first rows. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** A failure as ClickHouse words it: `Code: 60. DB::Exception: …`. */
+export class EngineError extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Formats whose blocks can be sent one after the other; the engine writes the others' head and foot per block. */
+const STREAMED = new Set([
+  "JSONEachRow",
+  "JSONStringsEachRow",
+  "JSONCompactEachRow",
+  "JSONCompactStringsEachRow",
+  "NDJSON",
+  "JSONLines",
+  "TabSeparated",
+  "TSV",
+  "TabSeparatedRaw",
+  "TSVRaw",
+  "CSV",
+  "RowBinary",
+  "Native",
+]);
+
+/** What a server's profile would hold; a statement's own settings come after and win. */
+const DEFAULTS: readonly (readonly [string, string])[] = [
+  ["async_insert", "0"],
+  ["implicit_select", "0"],
+  ["max_execution_time", "300"],
+  ["max_memory_usage", "2000000000"],
+  ["max_bytes_before_external_group_by", "500000000"],
+  ["max_bytes_before_external_sort", "500000000"],
+];
+
+export class EngineRunner {
+  readonly #path: string;
+  readonly #spill: string;
+  /** Holds the engine open: it closes with its last session. */
+  readonly #keeper: Session;
+  #files = 0;
+
+  private constructor(path: string, spill: string) {
+    this.#path = path;
+    this.#spill = spill;
+    this.#keeper = new Session(path);
+  }
+
+  /** @param path the engine's data folder; this process must be the only one in it. */
+  static async open(path: string): Promise<EngineRunner> {
+    const spill = join(path, "spill");
+    await rm(spill, { recursive: true, force: true });
+    await mkdir(spill, { recursive: true, mode: 0o700 });
+    const runner = new EngineRunner(path, spill);
+    await runner.#keeper.queryAsync("SELECT 1");
+    return runner;
+  }
+
+  close(): void {
+    this.#keeper.close();
+  }
+
+  /** @throws EngineError before the first row is out, for everything the engine refuses. */
+  async run(statement: Statement): Promise<Result> {
+    const session = new Session(this.#path);
+    let handedOver = false;
+    try {
+      await prepare(session, statement);
+      if (statement.data !== undefined) {
+        await this.#insert(session, statement.sql, statement.data);
+        return { format: statement.format, chunks: nothing() };
+      }
+      const { head, format } = splitFormat(statement.sql);
+      const wanted = format ?? statement.format;
+      if (!READS.test(head)) {
+        const result = await session.queryAsync(statement.sql, { format: wanted });
+        return { format: wanted, chunks: once(result.bytes()) };
+      }
+      handedOver = true;
+      return STREAMED.has(wanted)
+        ? await stream(session, `${head}\nFORMAT ${wanted}`, wanted)
+        : await this.#document(session, head, wanted);
+    } catch (error) {
+      throw engineError(error);
+    } finally {
+      if (!handedOver) session.close();
+    }
+  }
+
+  /** The engine reads rows from a file: given inline they would end at the first blank line. */
+  async #insert(session: Session, sql: string, data: Readable): Promise<void> {
+    const { head, format } = splitFormat(sql);
+    if (format === undefined)
+      throw new EngineError(62, "Code: 62. DB::Exception: INSERT with data needs a FORMAT");
+    const settings = /\sSETTINGS\s[\s\S]*$/i.exec(head)?.[0] ?? "";
+    const target = head.slice(0, head.length - settings.length);
+    const file = this.#file();
+    try {
+      await pipeline(data, createWriteStream(file, { mode: 0o600 }));
+      await session.queryAsync(`${target} FROM INFILE ${quoted(file)}${settings} FORMAT ${format}`);
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  /** A result that is one document (JSON, Parquet, …) is written to a file first, whatever its size. */
+  async #document(session: Session, head: string, format: string): Promise<Result> {
+    const file = this.#file();
+    try {
+      await session.queryAsync(`${head}\nINTO OUTFILE ${quoted(file)} FORMAT ${format}`);
+    } catch (error) {
+      await rm(file, { force: true });
+      throw error;
+    } finally {
+      session.close();
+    }
+    return { format, chunks: fileThenGone(file) };
+  }
+
+  #file(): string {
+    return join(this.#spill, `${process.pid}-${this.#files++}`);
+  }
+}
+
+/** The first word of a statement that returns rows, after comments and brackets. */
+const READS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:SELECT|WITH|FROM)\b/i;
+
+async function prepare(session: Session, statement: Statement): Promise<void> {
+  const settings = new Map([...DEFAULTS, ...statement.settings]);
+  // Last, because it forbids to change what follows.
+  const readonly = settings.get("readonly");
+  settings.delete("readonly");
+  if (readonly !== undefined) settings.set("readonly", readonly);
+  const list = [...settings].map(([name, value]) => `${name} = ${quoted(value)}`);
+  if (statement.database !== undefined) {
+    await session.queryAsync(`USE \`${statement.database.replaceAll("`", "")}\``);
+  }
+  await session.queryAsync(`SET ${list.join(", ")}`);
+}
+
+async function stream(session: Session, sql: string, format: string): Promise<Result> {
+  try {
+    const blocks = session.queryStream(sql, { format })[Symbol.asyncIterator]();
+    // Waiting for the first block lets a failing query answer with an error status.
+    const first = await blocks.next();
+    return { format, chunks: rest(session, first, blocks) };
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+}
+
+type Block = { raw(): Uint8Array };
+
+async function* rest(session: Session, first: IteratorResult<Block>, blocks: AsyncIterator<Block>) {
+  try {
+    for (let next = first; next.done !== true; next = await blocks.next()) yield next.value.raw();
+  } catch (error) {
+    throw engineError(error);
+  } finally {
+    await blocks.return?.();
+    session.close();
+  }
+}
+
+async function* fileThenGone(file: string) {
+  try {
+    yield* createReadStream(file, { highWaterMark: 1 << 18 });
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function* once(bytes: Uint8Array) {
+  if (bytes.length > 0) yield bytes;
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** Splits a trailing `FORMAT x` off, also where SETTINGS follow it; those then stand before it. */
+export function splitFormat(sql: string): { head: string; format: string | undefined } {
+  const text = sql.replace(/[\s;]+$/, "");
+  const match = /\sFORMAT\s+(\w+)(\s+SETTINGS\s[\s\S]*)?$/i.exec(text);
+  if (match === null) return { head: text, format: undefined };
+  return { head: text.slice(0, match.index) + (match[2] ?? ""), format: match[1] };
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+
+function engineError(thrown: unknown): EngineError {
+  if (thrown instanceof EngineError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  // The binding repeats the prefix where one exception wraps another.
+  const message = text
+    .replace(/^Query failed: /, "")
+    .replace(/^(?:Code: \d+\. DB::Exception: )+(?=Code: )/, "");
+  const code = Number(/Code: (\d+)/.exec(message)?.[1] ?? 1002);
+  return new EngineError(
+    code,
+    /^Code: /.test(message) ? message : `Code: ${code}. DB::Exception: ${message}`,
+  );
+}

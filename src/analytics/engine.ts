@@ -1,0 +1,185 @@
+/**
+ * Keeps the embedded engine running: starts the child process, restarts it when it dies, stops it with us.
+ * Where it listens and its password stand in `DATA_DIR/clickhouse.json` (mode 0600), for analysts' tools.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { EngineMessage, EngineStart } from "./engine-child.ts";
+
+/** How to reach a ClickHouse server. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface Engine {
+  /** Resolves once it listens; rejects where it does not within the time. */
+  address(withinMs: number): Promise<ServerAddress>;
+  /** Process id of the child, undefined between two lives. */
+  pid(): number | undefined;
+  /** How often it was started again. */
+  restarts(): number;
+  stop(): Promise<void>;
+}
+
+export interface EngineLog {
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+const USER = "weir";
+const MAX_BACKOFF_MS = 5000;
+const STEADY_MS = 10_000;
+
+export function startEngine(dataDir: string, log: EngineLog): Engine {
+  const supervisor = new Supervisor(dataDir, log);
+  supervisor.start();
+  return supervisor;
+}
+
+class Supervisor implements Engine {
+  readonly #dataDir: string;
+  readonly #log: EngineLog;
+  readonly #file: string;
+  readonly #password: string;
+  #port: number;
+  #child: ChildProcess | undefined;
+  #address: ServerAddress | undefined;
+  #waiting: ((address: ServerAddress) => void)[] = [];
+  #stopping = false;
+  #restarts = 0;
+  #backoffMs = 100;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(dataDir: string, log: EngineLog) {
+    this.#dataDir = dataDir;
+    this.#log = log;
+    this.#file = join(dataDir, "clickhouse.json");
+    const known = readConnection(this.#file);
+    this.#password = known?.password ?? randomBytes(24).toString("base64url");
+    this.#port = known?.port ?? 0;
+  }
+
+  start(): void {
+    const child = fork(fileURLToPath(new URL("./engine-child.ts", import.meta.url)), [], {
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      // Nothing of ours but what a process needs: provider credentials stay here.
+      env: { ...systemEnv(), UV_THREADPOOL_SIZE: "16" },
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    this.#child = child;
+    let lastWords = "";
+    child.stderr?.on("data", (chunk: Buffer) => {
+      lastWords = (lastWords + chunk.toString()).slice(-2000);
+    });
+    let steady: NodeJS.Timeout | undefined;
+    child.on("message", (message: EngineMessage) => {
+      if ("failed" in message) {
+        lastWords = message.failed;
+        return;
+      }
+      steady = setTimeout(() => {
+        this.#backoffMs = 100;
+      }, STEADY_MS);
+      steady.unref();
+      this.#listening(message.ready.port);
+    });
+    child.on("error", (error) => {
+      lastWords = error.message;
+    });
+    child.on("exit", (code, signal) => {
+      clearTimeout(steady);
+      this.#child = undefined;
+      this.#address = undefined;
+      if (this.#stopping) return;
+      this.#log.warn({ code, signal, lastWords }, "the embedded analytics engine ended; starting it again");
+      this.#restarts++;
+      this.#timer = setTimeout(() => this.start(), this.#backoffMs);
+      this.#timer.unref();
+      this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
+    });
+    const start: EngineStart = {
+      dataDir: join(this.#dataDir, "clickhouse"),
+      port: this.#port,
+      user: USER,
+      password: this.#password,
+    };
+    child.send(start);
+    // Neither the process nor its pipe keeps this one from exiting.
+    child.unref();
+    child.channel?.unref();
+  }
+
+  #listening(port: number): void {
+    this.#port = port;
+    this.#address = { url: `http://127.0.0.1:${port}`, username: USER, password: this.#password };
+    writeConnection(this.#file, this.#address);
+    for (const resolve of this.#waiting.splice(0)) resolve(this.#address);
+  }
+
+  address(withinMs: number): Promise<ServerAddress> {
+    if (this.#address !== undefined) return Promise.resolve(this.#address);
+    return new Promise((resolve, reject) => {
+      const waiter = (address: ServerAddress) => {
+        clearTimeout(timer);
+        resolve(address);
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((w) => w !== waiter);
+        reject(new Error("the embedded analytics engine is not up"));
+      }, withinMs);
+      this.#waiting.push(waiter);
+    });
+  }
+
+  pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  restarts(): number {
+    return this.#restarts;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    child.ref();
+    if (child.connected) child.send("stop");
+    const hard = setTimeout(() => child.kill("SIGKILL"), 3000);
+    await ended;
+    clearTimeout(hard);
+  }
+}
+
+function systemEnv(): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {};
+  for (const name of ["PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return env;
+}
+
+function readConnection(file: string): { port: number; password: string } | undefined {
+  try {
+    const { url, password } = JSON.parse(readFileSync(file, "utf8")) as ServerAddress;
+    if (typeof password !== "string" || password.length < 16) return undefined;
+    return { port: Number(new URL(url).port), password };
+  } catch {
+    // None yet, or spoiled: a new password is made.
+    return undefined;
+  }
+}
+
+function writeConnection(file: string, address: ServerAddress): void {
+  const next = `${file}.next`;
+  writeFileSync(next, `${JSON.stringify({ ...address, database: "weir" }, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(next, 0o600);
+  renameSync(next, file);
+}

@@ -1,0 +1,100 @@
+/**
+ * One request by its id: `GET /v1/generation/{id}` and `GET /v1/requests/{id}`. Answered from the outbox while the row
+ * is on its way to ClickHouse, so a lookup right after the call finds it. Another org's id does not exist.
+ */
+import { z } from "zod";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import { REQUEST_ID } from "../ids.ts";
+import { operation } from "../operation.ts";
+import type { CallRecord } from "../record.ts";
+import type { Outbox } from "../store/outbox.ts";
+import { candidatesOf, requestObject } from "./answer.ts";
+import type { ClickHouse } from "./client.ts";
+import type { Finisher } from "./finisher.ts";
+import { type StoredPayload, storedPayload, storedRequest } from "./stored.ts";
+import {
+  type DetailPayload,
+  generationSchema,
+  generationWire,
+  requestDetailSchema,
+  requestDetailWire,
+} from "./wire.ts";
+
+export interface LookupDeps {
+  readonly outbox: Outbox;
+  readonly clickhouse: ClickHouse;
+  readonly finisher: Finisher;
+  readonly clock: Clock;
+}
+
+const idPath = z.object({
+  id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
+});
+
+export function lookupOperations(deps: LookupDeps) {
+  const { outbox, clickhouse, clock } = deps;
+
+  async function found(orgId: string, requestId: string): Promise<{ record: CallRecord; pending: boolean }> {
+    const recent = outbox.recent(requestId);
+    if (recent !== undefined) {
+      if (recent.orgId === orgId) return { record: recent, pending: true };
+    } else {
+      const record = await storedRequest(clickhouse, orgId, requestId);
+      if (record !== undefined) return { record, pending: false };
+    }
+    throw fail("not_found", `No request ${requestId}.`);
+  }
+
+  const getGeneration = operation({
+    name: "getGeneration",
+    summary: "What one call used, cost and took",
+    path: idPath,
+    output: generationSchema,
+    errors: ["not_found", "analytics_unavailable"],
+    async run({ path }, { orgId }) {
+      return generationWire((await found(orgId, path.id)).record);
+    },
+  });
+
+  const getRequest = operation({
+    name: "getRequest",
+    summary: "One request in full: attempts, route, payload",
+    path: idPath,
+    output: requestDetailSchema,
+    errors: ["not_found", "analytics_unavailable"],
+    async run({ path }, { orgId }) {
+      const { record, pending } = await found(orgId, path.id);
+      if (record.payloadState !== "available") return requestDetailWire(record, undefined);
+      const payload = pending
+        ? await redactedPayload(deps.finisher, record)
+        : await storedPayload(clickhouse, record, clock.now());
+      if (payload === undefined) {
+        // Kept once, and no longer there: its time is over. (One that could not be redacted was never kept.)
+        return requestDetailWire({ ...record, payloadState: pending ? "off" : "expired" }, undefined);
+      }
+      return requestDetailWire(record, shown(payload));
+    },
+  });
+
+  return { getGeneration, getRequest };
+}
+
+/** A payload still in the outbox is shown as it will be stored. */
+async function redactedPayload(finisher: Finisher, record: CallRecord): Promise<StoredPayload | undefined> {
+  const empty = new Uint8Array(0);
+  try {
+    const parts = [record.request ?? empty, record.response ?? empty];
+    const [request = empty, response = empty] = await finisher.redactPayload(record.redact, parts);
+    return { request: textOf(request), response: textOf(response) };
+  } catch {
+    return undefined;
+  }
+}
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+const shown = ({ request, response }: StoredPayload): DetailPayload => ({
+  request: requestObject(request),
+  candidates: candidatesOf(response),
+});

@@ -1,0 +1,76 @@
+/** Figures that other rooms show: refusals of an org, how endpoints do, how much a model is used. */
+import type { ClickHouse } from "./client.ts";
+
+export interface Refusals {
+  readonly rejected: { readonly rpm: number; readonly tpm: number; readonly concurrency: number };
+  readonly upstreamCapacity: number;
+}
+
+export interface EndpointStatistics {
+  /** 0 to 1: attempts that did not fail by the endpoint's own fault. */
+  readonly uptime30d: number;
+  readonly ttftP50Ms: number;
+  readonly ttftP95Ms: number;
+  readonly attempts30d: number;
+}
+
+export interface Statistics {
+  /** An org's refused calls of the last 24 hours. */
+  counts24h(orgId: string): Promise<Refusals>;
+  /** Endpoints with an attempt in the last 30 days. Over all orgs. */
+  endpointStats(): Promise<Map<string, EndpointStatistics>>;
+  /** Models with a request in the last 7 days. Over all orgs. */
+  modelRequests7d(): Promise<Map<string, number>>;
+}
+
+export function statistics(clickhouse: ClickHouse): Statistics {
+  return {
+    async counts24h(orgId) {
+      const [row] = await clickhouse.rows<{
+        rpm: number;
+        tpm: number;
+        concurrency: number;
+        capacity: number;
+      }>(
+        `SELECT countIf(error_code = 'rpm') AS rpm, countIf(error_code = 'tpm') AS tpm,
+           countIf(error_code = 'concurrency') AS concurrency, countIf(error_code = 'upstream_capacity') AS capacity
+         FROM requests WHERE org_id = {org:String} AND ts >= now() - INTERVAL 24 HOUR`,
+        { org: orgId },
+      );
+      const { rpm = 0, tpm = 0, concurrency = 0, capacity = 0 } = row ?? {};
+      return { rejected: { rpm, tpm, concurrency }, upstreamCapacity: capacity };
+    },
+
+    async endpointStats() {
+      const rows = await clickhouse.rows<{
+        endpoint_id: string;
+        n: number;
+        failed: number;
+        q: (number | null)[];
+      }>(
+        `SELECT endpoint_id, sum(attempts) AS n, sum(down) AS failed,
+           quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS q
+         FROM attempts_hourly WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY GROUP BY endpoint_id`,
+      );
+      return new Map(
+        rows.map(({ endpoint_id, n, failed, q }) => [
+          endpoint_id,
+          {
+            uptime30d: n === 0 ? 1 : Math.round((1 - failed / n) * 1e6) / 1e6,
+            ttftP50Ms: Math.round(q[0] ?? 0),
+            ttftP95Ms: Math.round(q[1] ?? 0),
+            attempts30d: n,
+          },
+        ]),
+      );
+    },
+
+    async modelRequests7d() {
+      const rows = await clickhouse.rows<{ model: string; n: number }>(
+        `SELECT model, sum(requests) AS n FROM usage_hourly
+         WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY GROUP BY model`,
+      );
+      return new Map(rows.map(({ model, n }) => [model, n]));
+    },
+  };
+}

@@ -1,0 +1,259 @@
+/** The shapes that callers see, and how a record becomes each of them (specification, "Generation", "Request record"). */
+import { z } from "zod";
+import { isoTime, recordTime } from "../clock.ts";
+import type { CallRecord } from "../record.ts";
+import { usageWire } from "../usage.ts";
+import type { Candidate } from "./answer.ts";
+import type { ListRow } from "./stored.ts";
+
+const count = z.int().min(0);
+const milliseconds = z.number().min(0);
+
+const usageSchema = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+  reasoning_tokens: count,
+});
+
+const costSchema = z.object({
+  total_micro_usd: z.int(),
+  lines: z.array(z.object({ kind: z.string(), units: count, unit_price_nano: count, micro_usd: z.int() })),
+  price_version: z.string(),
+});
+
+export const generationSchema = z.object({
+  id: z.string(),
+  created: z.string().describe("ISO 8601 with milliseconds."),
+  model: z.string(),
+  resolved: z.object({
+    provider: z.string(),
+    endpoint_id: z.string(),
+    upstream_model: z.string(),
+    region: z.string(),
+  }),
+  usage: usageSchema,
+  cost: costSchema,
+  timing: z.object({ ttft_ms: milliseconds, duration_ms: milliseconds, gw_overhead_ms: milliseconds }),
+  stop: z.object({ reason: z.string() }),
+  attempts: z.array(
+    z.object({
+      attempt: count,
+      provider: z.string(),
+      outcome: z.string(),
+      http_status: count,
+      ttft_ms: milliseconds,
+    }),
+  ),
+  warnings: z.array(z.string()),
+});
+
+export const generationWire = (r: CallRecord): z.input<typeof generationSchema> => ({
+  id: r.requestId,
+  created: isoTime(r.tsMs),
+  model: r.model,
+  resolved: {
+    provider: r.provider,
+    endpoint_id: r.endpointId,
+    upstream_model: r.upstreamModel,
+    region: r.region,
+  },
+  usage: usageWire(r.usage),
+  cost: {
+    total_micro_usd: r.cost.total_micro_usd,
+    lines: [...r.cost.lines],
+    price_version: r.cost.price_version,
+  },
+  timing: { ttft_ms: r.ttftMs, duration_ms: r.durationMs, gw_overhead_ms: r.gwOverheadMs },
+  stop: { reason: r.stopReason },
+  attempts: r.attempts.map((a) => ({
+    attempt: a.attempt,
+    provider: a.provider,
+    outcome: a.outcome,
+    http_status: a.httpStatus,
+    ttft_ms: a.ttftMs,
+  })),
+  warnings: r.warnings,
+});
+
+export const requestSchema = z.object({
+  request_id: z.string(),
+  ts: z.string().describe("YYYY-MM-DD hh:mm:ss.mmm, UTC."),
+  project_id: z.string(),
+  key_id: z.string(),
+  model: z.string(),
+  provider: z.string(),
+  endpoint_id: z.string(),
+  region: z.string(),
+  status: z.enum(["ok", "error", "cancelled", "rejected"]),
+  http_status: count,
+  error_code: z.string().describe("Empty when none."),
+  stop_reason: z.string(),
+  attempts: count,
+  input_tokens: count,
+  cache_read_tokens: count,
+  output_tokens: count,
+  usage_source: z.enum(["provider", "estimated", "none"]),
+  cost_micro: z.int(),
+  ttft_ms: milliseconds,
+  duration_ms: milliseconds,
+  stream: z.boolean(),
+  byok: z.boolean(),
+  zdr: z.boolean(),
+  logged: z.boolean().describe("Whether request and answer were kept."),
+  app_id: z.string(),
+  user_hash: z.string(),
+});
+
+/** A list item from its stored row: same names, but for `logged`. */
+export function listItem({ payload_state, ...row }: ListRow): z.input<typeof requestSchema> {
+  return { ...row, logged: payload_state === "available" };
+}
+
+const requestWire = (r: CallRecord): z.input<typeof requestSchema> => ({
+  request_id: r.requestId,
+  ts: recordTime(r.tsMs),
+  project_id: r.projectId,
+  key_id: r.keyId,
+  model: r.model,
+  provider: r.provider,
+  endpoint_id: r.endpointId,
+  region: r.region,
+  status: r.status,
+  http_status: r.httpStatus,
+  error_code: r.errorCode,
+  stop_reason: r.stopReason,
+  attempts: r.attempts.length,
+  input_tokens: r.usage.inputTokens,
+  cache_read_tokens: r.usage.cacheReadTokens,
+  output_tokens: r.usage.outputTokens,
+  usage_source: r.usageSource,
+  cost_micro: r.cost.total_micro_usd,
+  ttft_ms: r.ttftMs,
+  duration_ms: r.durationMs,
+  stream: r.stream,
+  byok: r.byok,
+  zdr: r.zdr,
+  logged: r.payloadState === "available",
+  app_id: r.appId,
+  user_hash: r.userHash,
+});
+
+const part = z.union([
+  z.object({ type: z.enum(["text", "reasoning"]), text: z.string() }),
+  z.object({ type: z.literal("tool_call"), id: z.string(), name: z.string(), arguments: z.string() }),
+]);
+
+export const requestDetailSchema = requestSchema.extend({
+  cell: z.string(),
+  dialect_in: z.string(),
+  upstream_model: z.string(),
+  price_version_id: z.string(),
+  upstream_ttft_ms: milliseconds,
+  gw_overhead_ms: milliseconds,
+  bytes_in: count,
+  bytes_out: count,
+  tool_calls: count,
+  has_images: z.boolean(),
+  has_tools: z.boolean(),
+  has_schema: z.boolean(),
+  cache_write_tokens: count,
+  reasoning_tokens: count,
+  tags: z.record(z.string(), z.string()),
+  user_agent: z.string(),
+  client_ip_prefix: z.string(),
+  route_trace: z.string(),
+  timing: z.object({
+    ttft_ms: milliseconds,
+    upstream_ttft_ms: milliseconds,
+    duration_ms: milliseconds,
+    gw_overhead_ms: milliseconds,
+  }),
+  usage: z.object({ source: z.string(), normalised: usageSchema }),
+  attempt_rows: z.array(
+    z.object({
+      attempt: count,
+      ts: z.string(),
+      provider: z.string(),
+      endpoint_id: z.string(),
+      pool_id: z.string(),
+      key_hint: z.string(),
+      outcome: z.string(),
+      http_status: count,
+      error_class: z.string(),
+      ttft_ms: milliseconds,
+      duration_ms: milliseconds,
+      output_tokens: count,
+    }),
+  ),
+  payload_state: z.enum(["available", "off", "zdr", "expired", "erased"]),
+  request: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("As the client sent it, redacted; only while available."),
+  response: z
+    .object({
+      candidates: z.array(
+        z.object({ index: count, content: z.array(part), stop: z.object({ reason: z.string() }) }),
+      ),
+      usage: usageSchema,
+      cost: costSchema,
+    })
+    .optional()
+    .describe("Only while available."),
+});
+
+export interface DetailPayload {
+  readonly request: Record<string, unknown> | undefined;
+  readonly candidates: Candidate[];
+}
+
+/** @param payload undefined where there is none to show; the record's `payloadState` says why. */
+export function requestDetailWire(
+  r: CallRecord,
+  payload: DetailPayload | undefined,
+): z.input<typeof requestDetailSchema> {
+  const usage = usageWire(r.usage);
+  const { cost, timing } = generationWire(r);
+  return {
+    ...requestWire(r),
+    cell: r.cell,
+    dialect_in: r.dialectIn,
+    upstream_model: r.upstreamModel,
+    price_version_id: r.cost.price_version,
+    upstream_ttft_ms: r.upstreamTtftMs,
+    gw_overhead_ms: r.gwOverheadMs,
+    bytes_in: r.bytesIn,
+    bytes_out: r.bytesOut,
+    tool_calls: r.toolCalls,
+    has_images: r.hasImages,
+    has_tools: r.hasTools,
+    has_schema: r.hasSchema,
+    cache_write_tokens: r.usage.cacheWriteTokens,
+    reasoning_tokens: r.usage.reasoningTokens,
+    tags: r.tags,
+    user_agent: r.userAgent,
+    client_ip_prefix: r.clientIpPrefix,
+    route_trace: r.routeTrace,
+    timing: { ...timing, upstream_ttft_ms: r.upstreamTtftMs },
+    usage: { source: r.usageSource, normalised: usage },
+    attempt_rows: r.attempts.map((a) => ({
+      attempt: a.attempt,
+      ts: recordTime(a.tsMs),
+      provider: a.provider,
+      endpoint_id: a.endpointId,
+      pool_id: a.poolId,
+      key_hint: a.keyHint,
+      outcome: a.outcome,
+      http_status: a.httpStatus,
+      error_class: a.errorClass,
+      ttft_ms: a.ttftMs,
+      duration_ms: a.durationMs,
+      output_tokens: a.outputTokens,
+    })),
+    payload_state: r.payloadState,
+    ...(payload?.request !== undefined && { request: payload.request }),
+    ...(payload !== undefined && { response: { candidates: payload.candidates, usage, cost } }),
+  };
+}

@@ -1,0 +1,199 @@
+/**
+ * Turns the catalog's files into providers, endpoints and models, after the checks that span files: references,
+ * duplicates, limits. What lacks a credential is built too, marked inactive, so that its prices keep their history.
+ */
+import { nearest, type Problem, pointerTo } from "../document.ts";
+import type { Capabilities, DataPolicy, Endpoint, Modality, Provider } from "../endpoint.ts";
+import { nanoFromUsdPerMillion, withMarkup } from "../money.ts";
+import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
+import type { PriceTable } from "./price-versions.ts";
+import { buildProviders, type Environment } from "./providers.ts";
+import type { EndpointEntry, ModelEntry, ModelsFile } from "./schema.ts";
+
+/** An endpoint that waits for its price version. */
+export interface EndpointDraft {
+  readonly endpoint: Omit<Endpoint, "prices" | "listPrices">;
+  readonly prices: PriceTable;
+  readonly listPrices: PriceTable;
+}
+
+export interface ModelDraft {
+  readonly entry: ModelEntry;
+  readonly vendor: string;
+  readonly endpoints: readonly EndpointDraft[];
+}
+
+export interface CatalogDraft {
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly models: readonly ModelDraft[];
+}
+
+/** @returns the draft, or every problem found, each with file, line and pointer. */
+export function buildDraft(files: CatalogFiles, environment: Environment): Checked<CatalogDraft> {
+  const problems: Problem[] = [];
+  const providers = buildProviders(files.providers, environment, problems);
+  const build = new Build(providers, problems);
+  for (const document of files.vendors) build.vendor(document);
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: { providers, models: build.models } };
+}
+
+/** `ep_<provider>_<upstream_model>_<region>`; inside a part only letters, digits, dots and dashes. */
+export const endpointId = (provider: string, upstreamModel: string, region: string): string =>
+  `ep_${idPart(provider)}_${idPart(upstreamModel)}_${idPart(region)}`;
+
+const idPart = (text: string): string => text.replaceAll(/[^A-Za-z0-9.-]/g, "-");
+
+class Build {
+  readonly models: ModelDraft[] = [];
+  readonly #providers: ReadonlyMap<string, Provider>;
+  readonly #problems: Problem[];
+  /** Where each id was first seen, as `file:line`. */
+  readonly #seen = new Map<string, string>();
+
+  constructor(providers: ReadonlyMap<string, Provider>, problems: Problem[]) {
+    this.#providers = providers;
+    this.#problems = problems;
+  }
+
+  vendor(document: ConfigDocument<ModelsFile>): void {
+    const { vendor, models } = document.value;
+    models.forEach((entry, m) => {
+      const path = ["models", m];
+      this.#once(document, [...path, "id"], entry.id, "model");
+      if (!entry.id.startsWith(`${vendor}/`)) {
+        this.#refuse(
+          document,
+          [...path, "id"],
+          `this file's vendor is ${vendor}: expected ${vendor}/<model>`,
+        );
+      }
+      if (entry.max_output > entry.context) {
+        this.#refuse(document, [...path, "max_output"], `exceeds the context of ${entry.context}`);
+      }
+      const endpoints = entry.endpoints.flatMap((endpoint, e) => {
+        const draft = this.#endpoint(document, [...path, "endpoints", e], entry, endpoint);
+        return draft === undefined ? [] : [draft];
+      });
+      this.models.push({ entry, vendor, endpoints });
+    });
+  }
+
+  #endpoint(
+    document: ConfigDocument<ModelsFile>,
+    path: readonly PropertyKey[],
+    model: ModelEntry,
+    entry: EndpointEntry,
+  ): EndpointDraft | undefined {
+    const provider = this.#providers.get(entry.provider);
+    if (provider === undefined) {
+      const known = nearest(entry.provider, [...this.#providers.keys()]);
+      this.#refuse(document, [...path, "provider"], `no provider "${entry.provider}"${didYouMean(known)}`);
+      return undefined;
+    }
+    const region = this.#region(document, path, provider, entry.region);
+    if (region === undefined) return undefined;
+    const id = endpointId(provider.id, entry.upstream_model, region);
+    this.#once(document, [...path, "upstream_model"], id, "endpoint");
+    const contextLength = entry.context ?? model.context;
+    if (contextLength > model.context) {
+      this.#refuse(document, [...path, "context"], `exceeds the model's context of ${model.context}`);
+    }
+    const maxOutput = entry.max_output ?? Math.min(model.max_output, contextLength);
+    if (maxOutput > contextLength) {
+      this.#refuse(document, [...path, "max_output"], `exceeds the context of ${contextLength}`);
+    }
+    const beyond = entry.modalities_in?.find((m) => !model.modalities.in.includes(m));
+    if (beyond !== undefined) {
+      this.#refuse(document, [...path, "modalities_in"], `${beyond} is not among the model's modalities`);
+    }
+    const markupBps = entry.markup_bps ?? model.markup_bps;
+    const modalitiesIn = entry.modalities_in ?? model.modalities.in;
+    const listPrices = listPriceTable(entry);
+    return {
+      endpoint: {
+        id,
+        model: model.id,
+        provider,
+        upstreamModel: entry.upstream_model,
+        region,
+        status: entry.status,
+        quantization: entry.quantization,
+        contextLength,
+        maxOutput,
+        capabilities: capabilitiesOf(entry.capabilities ?? model.capabilities, modalitiesIn),
+        modalitiesIn: Object.freeze([...modalitiesIn]),
+        markupBps,
+        dataPolicy: entry.data_policy === undefined ? provider.dataPolicy : dataPolicyOf(entry.data_policy),
+      },
+      prices: markedUp(listPrices, markupBps),
+      listPrices,
+    };
+  }
+
+  #region(
+    document: ConfigDocument<ModelsFile>,
+    path: readonly PropertyKey[],
+    provider: Provider,
+    region: string | undefined,
+  ): string | undefined {
+    const [first, ...more] = provider.regions;
+    if (region === undefined && more.length === 0) return first;
+    if (region !== undefined && provider.regions.includes(region)) return region;
+    const message =
+      region === undefined
+        ? `needs a region: ${provider.id} has ${provider.regions.join(", ")}`
+        : `${provider.id} has no region "${region}"${didYouMean(nearest(region, provider.regions))}`;
+    this.#refuse(document, region === undefined ? path : [...path, "region"], message);
+    return undefined;
+  }
+
+  #once(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], id: string, what: string): void {
+    const before = this.#seen.get(id);
+    if (before !== undefined) {
+      this.#refuse(document, path, `${what} ${id} stands already at ${before}`);
+      return;
+    }
+    this.#seen.set(id, `${document.file}:${document.at(path).line}`);
+  }
+
+  #refuse(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], message: string): void {
+    this.#problems.push({ file: document.file, ...document.at(path), pointer: pointerTo(path), message });
+  }
+}
+
+export const didYouMean = (word: string | undefined): string =>
+  word === undefined ? "" : `; did you mean "${word}"?`;
+
+function listPriceTable({ price }: EndpointEntry): PriceTable {
+  return Object.freeze({
+    input: nanoFromUsdPerMillion(price.input),
+    output: nanoFromUsdPerMillion(price.output),
+    ...(price.cache_read === undefined ? {} : { cacheRead: nanoFromUsdPerMillion(price.cache_read) }),
+    ...(price.cache_write === undefined ? {} : { cacheWrite: nanoFromUsdPerMillion(price.cache_write) }),
+    ...(price.reasoning === undefined ? {} : { reasoning: nanoFromUsdPerMillion(price.reasoning) }),
+  });
+}
+
+const markedUp = (list: PriceTable, markupBps: number): PriceTable =>
+  Object.freeze({
+    input: withMarkup(list.input, markupBps),
+    output: withMarkup(list.output, markupBps),
+    ...(list.cacheRead === undefined ? {} : { cacheRead: withMarkup(list.cacheRead, markupBps) }),
+    ...(list.cacheWrite === undefined ? {} : { cacheWrite: withMarkup(list.cacheWrite, markupBps) }),
+    ...(list.reasoning === undefined ? {} : { reasoning: withMarkup(list.reasoning, markupBps) }),
+  });
+
+const capabilitiesOf = (listed: readonly string[], modalitiesIn: readonly Modality[]): Capabilities =>
+  Object.freeze({
+    tools: listed.includes("tools"),
+    parallelTools: listed.includes("parallel_tools"),
+    jsonSchema: listed.includes("json_schema"),
+    vision: modalitiesIn.includes("image"),
+    audio: modalitiesIn.includes("audio"),
+    reasoning: listed.includes("reasoning"),
+    cache: listed.includes("cache"),
+  });
+
+export const dataPolicyOf = (p: { trains: boolean; retention_days: number; zdr: boolean }): DataPolicy =>
+  Object.freeze({ trains: p.trains, retentionDays: p.retention_days, zdr: p.zdr });

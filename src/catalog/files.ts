@@ -1,0 +1,79 @@
+/**
+ * Reads the catalog's files off the disk into checked documents. All problems of all files are gathered,
+ * so that one run shows everything there is to mend. Files are read one at a time with the event loop free between.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { z } from "zod";
+import { type Problem, readDocument } from "../document.ts";
+import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
+
+/** A file that fits its schema, and where each path of it stands (1-based). */
+export interface ConfigDocument<T> {
+  readonly file: string;
+  readonly value: T;
+  at(path: readonly PropertyKey[]): { line: number; column: number };
+}
+
+export interface CatalogFiles {
+  readonly providers: ConfigDocument<ProvidersFile>;
+  readonly vendors: readonly ConfigDocument<ModelsFile>[];
+}
+
+/** A value, or every reason why there is none. */
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Reads `<configDir>/providers.yaml` and every `<configDir>/models/*.yaml`. */
+export async function readCatalogFiles(configDir: string): Promise<Checked<CatalogFiles>> {
+  const problems: Problem[] = [];
+  const providers = await readFileAs(join(configDir, "providers.yaml"), providersFile, problems);
+  const vendors: ConfigDocument<ModelsFile>[] = [];
+  for (const file of await yamlFiles(join(configDir, "models"), problems)) {
+    const document = await readFileAs(file, modelsFile, problems);
+    if (document !== undefined) vendors.push(document);
+  }
+  if (providers === undefined || problems.length > 0) return { ok: false, problems };
+  return { ok: true, value: { providers, vendors } };
+}
+
+async function yamlFiles(dir: string, problems: Problem[]): Promise<string[]> {
+  try {
+    const names = (await readdir(dir)).filter((n) => /\.ya?ml$/.test(n)).sort();
+    if (names.length === 0) problems.push(aboutFile(dir, "no model file (*.yaml) in this folder"));
+    return names.map((n) => join(dir, n));
+  } catch (error) {
+    problems.push(aboutFile(dir, `cannot be read (${codeOf(error)})`));
+    return [];
+  }
+}
+
+async function readFileAs<S extends z.ZodType>(
+  file: string,
+  schema: S,
+  problems: Problem[],
+): Promise<ConfigDocument<z.output<S>> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    problems.push(aboutFile(file, `cannot be read (${codeOf(error)})`));
+    return undefined;
+  }
+  const document = readDocument(text, file, schema);
+  if (document.ok) return { file, value: document.value, at: document.at };
+  problems.push(...document.problems);
+  return undefined;
+}
+
+const aboutFile = (file: string, message: string): Problem => ({
+  file,
+  line: 1,
+  column: 1,
+  pointer: "",
+  message,
+});
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error ? String(error.code) : "unknown error";

@@ -1,0 +1,185 @@
+/**
+ * The wire shapes of models and endpoints (specification, "Model" and "Model endpoint record"), written from a
+ * snapshot and from measured statistics. Prices shown are list prices; `markup_bps` says what is added when charged.
+ */
+import { z } from "zod";
+import type { Endpoint, Model } from "../endpoint.ts";
+import { usdPerMillionFromNano } from "../money.ts";
+import type { CatalogSnapshot } from "./catalog.ts";
+
+export interface EndpointStats {
+  /** 0 to 1. */
+  readonly uptime30d: number;
+  readonly ttftP50Ms: number;
+  readonly ttftP95Ms: number;
+  readonly attempts30d: number;
+}
+
+/** Measured figures; analytics fills this port. */
+export interface CatalogStats {
+  endpoint(endpointId: string): EndpointStats | undefined;
+  requests7d(modelId: string): number;
+}
+
+const NOTHING_MEASURED: EndpointStats = { uptime30d: 1, ttftP50Ms: 0, ttftP95Ms: 0, attempts30d: 0 };
+
+/** Stands in until something is measured. */
+export const NO_STATS: CatalogStats = { endpoint: () => undefined, requests7d: () => 0 };
+
+const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
+const prices = z.object({ input: z.number(), output: z.number(), cache_read: z.number() });
+const status = z.enum(["active", "deprecated"]);
+
+/** `object`, `created` and `owned_by` are what OpenAI's clients read; the rest is the specification's. */
+export const modelRecordSchema = z.object({
+  id: z.string(),
+  object: z.literal("model"),
+  /** Unix seconds of the release; 0 when unknown. */
+  created: z.int(),
+  owned_by: z.string(),
+  vendor: z.string(),
+  name: z.string(),
+  modalities: z.object({ in: modalities, out: modalities }),
+  context_length: z.int(),
+  max_output: z.int(),
+  pricing_from: prices,
+  endpoints: z.int(),
+  status,
+  markup_bps: z.int(),
+  capabilities: z.object({
+    tools: z.boolean(),
+    json_schema: z.boolean(),
+    vision: z.boolean(),
+    audio: z.boolean(),
+    reasoning: z.boolean(),
+    cache: z.boolean(),
+    zdr: z.boolean(),
+    no_train: z.boolean(),
+  }),
+  uptime_30d: z.number(),
+  ttft_p50_ms: z.int(),
+  requests_7d: z.int(),
+});
+
+export const endpointRecordSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  provider_name: z.string(),
+  upstream_model: z.string(),
+  region: z.string(),
+  status: z.string(),
+  quantization: z.string(),
+  context_length: z.int(),
+  max_output: z.int(),
+  capabilities: z.object({
+    tools: z.object({ function: z.boolean(), parallel: z.boolean() }),
+    json_schema: z.boolean(),
+    vision: z.boolean(),
+    audio: z.boolean(),
+    reasoning: z.boolean(),
+    cache: z.boolean(),
+  }),
+  price: prices,
+  markup_bps: z.int(),
+  data_policy: z.object({ trains: z.boolean(), retention_days: z.int(), zdr: z.boolean() }),
+  uptime_30d: z.number(),
+  latency: z.object({ ttft_p50_ms: z.int(), ttft_p95_ms: z.int() }),
+  attempts_30d: z.int(),
+});
+
+export type ModelRecord = z.output<typeof modelRecordSchema>;
+export type EndpointRecord = z.output<typeof endpointRecordSchema>;
+
+/** Endpoints that calls can reach now. */
+export const activeEndpoints = (model: Model): readonly Endpoint[] =>
+  model.endpoints.filter((e) => e.status === "active");
+
+/** A capability holds when one of the endpoints has it; a price is the lowest of them; figures are weighted by attempts. */
+export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: CatalogStats): ModelRecord {
+  const active = activeEndpoints(model);
+  // With nothing to reach, the record still says what the model would cost and can do.
+  const shown = active.length > 0 ? active : [...model.endpoints, ...snapshot.unreachable(model.id)];
+  const some = (has: (e: Endpoint) => boolean) => shown.some(has);
+  const least = (price: (e: Endpoint) => number) => usdPerMillionFromNano(Math.min(...shown.map(price)));
+  const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []).filter((s) => s.attempts30d > 0);
+  return {
+    id: model.id,
+    object: "model",
+    created: model.released === "" ? 0 : Date.parse(model.released) / 1000,
+    owned_by: model.vendor,
+    vendor: model.vendor,
+    name: model.name,
+    modalities: { in: [...model.modalitiesIn], out: [...model.modalitiesOut] },
+    context_length: model.contextLength,
+    max_output: model.maxOutput,
+    pricing_from: {
+      input: least((e) => e.listPrices.input),
+      output: least((e) => e.listPrices.output),
+      cache_read: least((e) => e.listPrices.cacheRead ?? e.listPrices.input),
+    },
+    endpoints: active.length,
+    status: model.status,
+    markup_bps: model.markupBps,
+    capabilities: {
+      tools: some((e) => e.capabilities.tools),
+      json_schema: some((e) => e.capabilities.jsonSchema),
+      vision: some((e) => e.capabilities.vision),
+      audio: some((e) => e.capabilities.audio),
+      reasoning: some((e) => e.capabilities.reasoning),
+      cache: some((e) => e.capabilities.cache),
+      zdr: some((e) => e.dataPolicy.zdr),
+      no_train: some((e) => !e.dataPolicy.trains),
+    },
+    uptime_30d: weighted(measured, (s) => s.uptime30d) ?? NOTHING_MEASURED.uptime30d,
+    ttft_p50_ms: Math.round(weighted(measured, (s) => s.ttftP50Ms) ?? NOTHING_MEASURED.ttftP50Ms),
+    requests_7d: stats.requests7d(model.id),
+  };
+}
+
+export function endpointRecord(endpoint: Endpoint, stats: CatalogStats): EndpointRecord {
+  const measured = stats.endpoint(endpoint.id) ?? NOTHING_MEASURED;
+  const { capabilities, listPrices, dataPolicy } = endpoint;
+  return {
+    id: endpoint.id,
+    provider: endpoint.provider.id,
+    provider_name: endpoint.provider.name,
+    upstream_model: endpoint.upstreamModel,
+    region: endpoint.region,
+    status: endpoint.status,
+    quantization: endpoint.quantization,
+    context_length: endpoint.contextLength,
+    max_output: endpoint.maxOutput,
+    capabilities: {
+      tools: { function: capabilities.tools, parallel: capabilities.parallelTools },
+      json_schema: capabilities.jsonSchema,
+      vision: capabilities.vision,
+      audio: capabilities.audio,
+      reasoning: capabilities.reasoning,
+      cache: capabilities.cache,
+    },
+    price: {
+      input: usdPerMillionFromNano(listPrices.input),
+      output: usdPerMillionFromNano(listPrices.output),
+      cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
+    },
+    markup_bps: endpoint.markupBps,
+    data_policy: {
+      trains: dataPolicy.trains,
+      retention_days: dataPolicy.retentionDays,
+      zdr: dataPolicy.zdr,
+    },
+    uptime_30d: measured.uptime30d,
+    latency: { ttft_p50_ms: measured.ttftP50Ms, ttft_p95_ms: measured.ttftP95Ms },
+    attempts_30d: measured.attempts30d,
+  };
+}
+
+function weighted(all: readonly EndpointStats[], figure: (s: EndpointStats) => number): number | undefined {
+  let attempts = 0;
+  let sum = 0;
+  for (const stats of all) {
+    attempts += stats.attempts30d;
+    sum += figure(stats) * stats.attempts30d;
+  }
+  return attempts === 0 ? undefined : sum / attempts;
+}

@@ -1,0 +1,100 @@
+/**
+ * Performs an operation for a request: reads path, query and body by its schemas, runs it, writes its answer.
+ * Where input is bad the error names the field by a JSON pointer; unknown fields of a body name their nearest kin.
+ */
+import { z } from "zod";
+import { nearest, pointerTo } from "../document.ts";
+import { fail } from "../errors.ts";
+import type { AnyOperation, Caller, RawAnswer } from "../operation.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: string | Buffer;
+}
+
+export interface OperationInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: string;
+  readonly contentType: string;
+  /** Empty where none was sent. */
+  readonly body: Buffer;
+}
+
+/** @throws WeirError; anything else is a fault of ours. */
+export async function perform(
+  operation: AnyOperation,
+  input: OperationInput,
+  caller: Caller,
+): Promise<Answer> {
+  const result = await operation.run(
+    {
+      path: check(operation.path, input.params, "path"),
+      query: check(operation.query, queryOf(input.query), "query"),
+      body: operation.body === undefined ? undefined : check(operation.body, bodyOf(input), "body"),
+    },
+    caller,
+  );
+  const status = operation.status ?? 200;
+  if (status === 204) return { status, headers: [], body: "" };
+  if (isRaw(result)) {
+    const extra = Object.entries(result.headers ?? {}).flat();
+    const body = typeof result.body === "string" ? result.body : Buffer.from(result.body);
+    return { status, headers: ["content-type", result.contentType, ...extra], body };
+  }
+  // The schema is the contract: what it does not know does not leave.
+  const body = JSON.stringify(operation.output.parse(result));
+  return { status, headers: ["content-type", "application/json"], body };
+}
+
+const isRaw = (result: unknown): result is RawAnswer =>
+  typeof result === "object" && result !== null && "contentType" in result && "body" in result;
+
+/** A key that stands more than once becomes an array. */
+function queryOf(query: string): Record<string, string | string[]> {
+  const out: Record<string, string | string[]> = {};
+  const params = new URLSearchParams(query);
+  for (const key of new Set(params.keys())) {
+    const values = params.getAll(key);
+    out[key] = values.length === 1 ? (values[0] as string) : values;
+  }
+  return out;
+}
+
+function bodyOf({ body, contentType }: OperationInput): unknown {
+  if (body.length === 0) return undefined;
+  if (contentType !== "" && !/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
+    throw fail("unsupported_media_type", "Send the body as application/json.");
+  }
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw fail("invalid_json", "The body is not valid JSON.");
+  }
+}
+
+function check(schema: z.ZodType | undefined, value: unknown, where: "path" | "query" | "body"): undefined {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value);
+  // The operation's own types give the value its shape; here it is opaque.
+  if (parsed.success) return parsed.data as undefined;
+  const issue = parsed.error.issues[0] as z.core.$ZodIssue;
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0] ?? "";
+    const near = nearest(key, knownKeys(schema));
+    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    throw fail("invalid_value", `Unknown field "${key}".${hint}`, { param: pointerTo([...issue.path, key]) });
+  }
+  if (value === undefined) throw fail("invalid_json", "A JSON body is required.");
+  const pointer = pointerTo(issue.path);
+  throw fail(
+    "invalid_value",
+    `${where === "body" ? "" : `${where} `}${pointer || "The value"}: ${issue.message}.`,
+    {
+      param: pointer,
+    },
+  );
+}
+
+const knownKeys = (schema: z.ZodType): string[] =>
+  schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];

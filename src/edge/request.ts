@@ -1,0 +1,152 @@
+/**
+ * Reads requests: headers while they can be read, bodies once and bounded. The bound counts bytes after decompression
+ * (T56); a body beyond it is drained, so that its sender gets to read the 413.
+ */
+
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
+import { fail, type WeirError } from "../errors.ts";
+
+/** What outlives the handler: uWebSockets.js takes the request object back when it returns. */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly contentType: string;
+  readonly contentEncoding: string;
+  /** The bearer credential, or undefined where none came. */
+  readonly secret: string | undefined;
+  readonly debug: boolean;
+  readonly svcVersion: string;
+  readonly userAgent: string;
+  /** -1 where unknown (a chunked body). */
+  readonly contentLength: number;
+}
+
+export function readHead(req: HttpRequest): RequestHead {
+  const length = req.getHeader("content-length");
+  return {
+    method: req.getMethod(),
+    path: req.getUrl(),
+    query: req.getQuery() ?? "",
+    contentType: req.getHeader("content-type"),
+    contentEncoding: req.getHeader("content-encoding"),
+    secret: bearer(req.getHeader("authorization")),
+    debug: req.getHeader("x-svc-debug") === "1",
+    svcVersion: req.getHeader("svc-version"),
+    userAgent: req.getHeader("user-agent"),
+    contentLength: length === "" ? -1 : Number(length),
+  };
+}
+
+/** RFC 6750: the scheme in any case, one space or more. */
+function bearer(value: string): string | undefined {
+  if (value.length < 8 || value.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
+  return value.slice(7).trim();
+}
+
+/**
+ * Collects the body and calls `done` once, with the bytes (ours to keep) or the error. Never calls after an abort:
+ * the caller's reply knows of that.
+ */
+export function readBody(
+  res: HttpResponse,
+  head: RequestHead,
+  maxBytes: number,
+  done: (body: Buffer | WeirError) => void,
+): void {
+  const tooLarge = () =>
+    fail("payload_too_large", `The body is larger than ${maxBytes} bytes.`, {
+      details: { max_bytes: maxBytes },
+    });
+  let refused = head.contentLength > maxBytes;
+  if (refused) done(tooLarge());
+  // One copy: into a buffer of the announced size. Its pages are not touched before bytes arrive.
+  let body: Buffer = !refused && head.contentLength > 0 ? roomFor(head.contentLength) : EMPTY;
+  let filled = 0;
+  res.onData((piece, isLast) => {
+    if (refused) return;
+    const bytes = new Uint8Array(piece);
+    if (filled + bytes.length > maxBytes) {
+      refused = true;
+      body = EMPTY;
+      done(tooLarge());
+      return;
+    }
+    if (filled + bytes.length > body.length) body = grown(body, filled, filled + bytes.length, maxBytes);
+    body.set(bytes, filled);
+    filled += bytes.length;
+    if (isLast) decode(body.subarray(0, filled), head.contentEncoding, maxBytes, done);
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+/** Small bodies share slabs: an allocation of its own costs more than the rest of reading one. */
+const SLAB_BYTES = 256 * 1024;
+let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+let slabUsed = 0;
+
+function roomFor(bytes: number): Buffer {
+  if (bytes > SLAB_BYTES / 16) return Buffer.allocUnsafeSlow(bytes);
+  if (slabUsed + bytes > SLAB_BYTES) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    slabUsed = 0;
+  }
+  slabUsed += bytes;
+  return slab.subarray(slabUsed - bytes, slabUsed);
+}
+
+/** For chunked bodies: doubles, so that the copies stay in proportion. */
+function grown(body: Buffer, filled: number, needed: number, maxBytes: number): Buffer {
+  const size = Math.min(maxBytes, Math.max(needed, body.length * 2, 16 * 1024));
+  const larger = Buffer.allocUnsafeSlow(size);
+  body.copy(larger, 0, 0, filled);
+  return larger;
+}
+
+type Decompress = (
+  data: Buffer,
+  options: ZlibOptions,
+  done: (error: NodeJS.ErrnoException | null, result: Buffer) => void,
+) => void;
+
+const DECOMPRESS: Readonly<Record<string, Decompress>> = {
+  gzip: gunzip,
+  "x-gzip": gunzip,
+  deflate: inflate,
+  br: brotliDecompress,
+};
+
+function decode(
+  body: Buffer,
+  encoding: string,
+  maxBytes: number,
+  done: (body: Buffer | WeirError) => void,
+): void {
+  if (encoding === "" || encoding === "identity") {
+    done(body);
+    return;
+  }
+  const decompress = DECOMPRESS[encoding.toLowerCase()];
+  if (decompress === undefined) {
+    done(fail("unsupported_media_type", `Content-Encoding "${encoding.slice(0, 40)}" is not supported.`));
+    return;
+  }
+  decompress(body, { maxOutputLength: maxBytes }, (error, result) => {
+    if (error === null) done(result);
+    else if (error.code === "ERR_BUFFER_TOO_LARGE") {
+      done(fail("payload_too_large", `The body is larger than ${maxBytes} bytes once decompressed.`));
+    } else {
+      done(fail("invalid_json", `The body is not valid ${encoding}.`));
+    }
+  });
+}
+
+/** /24 of an IPv4, /48 of an IPv6 address: enough to see where from, not who. */
+export function ipPrefix(text: string): string {
+  if (text === "") return "";
+  const v4 = /(?:^|:)(\d+\.\d+\.\d+)\.\d+$/.exec(text);
+  if (v4 !== null) return `${v4[1]}.0/24`;
+  const groups = text.split(":").slice(0, 3);
+  return `${groups.map((g) => g.replace(/^0+(?=.)/, "")).join(":")}::/48`;
+}

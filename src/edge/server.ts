@@ -1,0 +1,230 @@
+/**
+ * The HTTP server. The only folder that knows uWebSockets.js is this one; this file binds the route table to it and
+ * takes a request as far as the operation or the exchange. Nothing thrown here reaches the process.
+ */
+import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { KeyContext, Keyring } from "../account/keyring.ts";
+import { svcVersion } from "../account/versions.ts";
+import type { Clock } from "../clock.ts";
+import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { identityHeaders, retryHeaders } from "../exchange/headers.ts";
+import { requestId } from "../ids.ts";
+import type { Caller } from "../operation.ts";
+import { errorEnvelope } from "../wire/chat/errors.ts";
+import { perform } from "./perform.ts";
+import { SocketReply } from "./reply.ts";
+import { ipPrefix, type RequestHead, readBody, readHead } from "./request.ts";
+import type { Access, Route } from "./routes.ts";
+
+// Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
+const { App, us_listen_socket_close, us_socket_local_port } = await import("uWebSockets.js");
+
+/** Answers that need no key and no schema: health, metrics, documentation. */
+export interface Page {
+  readonly path: string;
+  read(): Promise<{ status: number; contentType: string; body: string | Buffer }>;
+}
+
+export interface ServerDeps {
+  readonly routes: readonly Route[];
+  readonly pages: readonly Page[];
+  readonly keyring: Keyring;
+  readonly exchange: Exchange;
+  readonly clock: Clock;
+  readonly maxBodyBytes: number;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+export interface Server {
+  readonly port: number;
+  /** Takes no new connections; those that are open stay until `close`. */
+  stopListening(): void;
+  close(): void;
+}
+
+/** Control-plane bodies are small; what is larger is a mistake. */
+const MAX_CONTROL_BYTES = 256 * 1024;
+
+/** @throws Error when the address cannot be bound. */
+export function openServer(deps: ServerDeps, host: string, port: number): Promise<Server> {
+  const app = App();
+  for (const page of deps.pages) app.get(page.path, (res, req) => servePage(deps, page, res, req));
+  const byPath = new Map<string, Route[]>();
+  for (const route of deps.routes) {
+    const pattern = route.path.replace(/\{(\w+)\}/g, ":$1");
+    byPath.set(pattern, [...(byPath.get(pattern) ?? []), route]);
+  }
+  for (const [pattern, routes] of byPath) {
+    for (const route of routes) bind(app, pattern, route, deps);
+    // A path that exists answers a wrong method with 405 and what it would take.
+    const allowed = routes.map((r) => r.method).join(", ");
+    app.any(pattern, (res, req) => {
+      const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
+      refuse(new SocketReply(res), error, requestId(deps.clock.now()), ["allow", allowed]);
+    });
+  }
+  app.any("/*", (res, req) => {
+    const error = fail(
+      "not_found",
+      `There is no ${req.getCaseSensitiveMethod()} ${req.getUrl().slice(0, 200)}.`,
+    );
+    refuse(new SocketReply(res), error, requestId(deps.clock.now()));
+  });
+  return new Promise((resolve, reject) => {
+    app.listen(host, port, (socket: us_listen_socket | false) => {
+      if (socket === false) {
+        reject(new Error(`cannot listen on ${host}:${port}; is it in use?`));
+        return;
+      }
+      let listening = true;
+      const stopListening = () => {
+        if (listening) us_listen_socket_close(socket);
+        listening = false;
+      };
+      resolve({
+        port: us_socket_local_port(socket),
+        stopListening,
+        close: () => {
+          stopListening();
+          app.close();
+        },
+      });
+    });
+  });
+}
+
+function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
+  const handler = (res: HttpResponse, req: HttpRequest) => {
+    const reply = new SocketReply(res);
+    const id = requestId(deps.clock.now());
+    const head = readHead(req);
+    try {
+      if ("exchange" in route) callModel(deps, route, res, reply, head, id);
+      else {
+        const params = Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
+        callOperation(deps, route, res, reply, head, id, params);
+      }
+    } catch (error) {
+      // The body is still under way: it is read and dropped, so that the answer can be.
+      res.onData(() => {});
+      refuse(reply, known(deps, error, id), id);
+    }
+  };
+  const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
+  app[verbs[route.method]](pattern, handler);
+}
+
+function callModel(
+  deps: ServerDeps,
+  route: Route & { exchange: "chat" },
+  res: HttpResponse,
+  reply: SocketReply,
+  head: RequestHead,
+  id: string,
+): void {
+  const startMs = deps.clock.monotonic();
+  const tsMs = deps.clock.now();
+  const key = authorize(deps.keyring, head, route.access) as KeyContext;
+  if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
+  const clientIpPrefix = ipPrefix(Buffer.from(res.getRemoteAddressAsText()).toString());
+  readBody(res, head, deps.maxBodyBytes, (body) => {
+    if (!Buffer.isBuffer(body)) {
+      refuse(reply, body, id);
+      return;
+    }
+    deps.exchange.run({
+      requestId: id,
+      tsMs,
+      startMs,
+      dialect: route.exchange,
+      key,
+      body,
+      debug: head.debug,
+      userAgent: head.userAgent,
+      clientIpPrefix,
+      reply,
+    });
+  });
+}
+
+function callOperation(
+  deps: ServerDeps,
+  route: Extract<Route, { operation: unknown }>,
+  res: HttpResponse,
+  reply: SocketReply,
+  head: RequestHead,
+  id: string,
+  params: Record<string, string>,
+): void {
+  const key = authorize(deps.keyring, head, route.access);
+  const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
+  const run = (body: Buffer) => {
+    perform(route.operation, { params, query: head.query, contentType: head.contentType, body }, caller)
+      .then(({ status, headers, body: answer }) =>
+        reply.send(status, [...headers, ...identityHeaders(id)], answer),
+      )
+      .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+  };
+  if (route.method === "GET") run(NO_BODY);
+  else
+    readBody(res, head, MAX_CONTROL_BYTES, (body) =>
+      Buffer.isBuffer(body) ? run(body) : refuse(reply, body, id),
+    );
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+const NOBODY = (id: string): Caller => ({
+  requestId: id,
+  orgId: "",
+  projectId: "",
+  keyId: "",
+  environment: "live",
+  scopes: new Set(),
+});
+
+/** @throws WeirError 401, or 403 `scope`. */
+function authorize(keyring: Keyring, head: RequestHead, access: Access): KeyContext | undefined {
+  if (access === "public") return undefined;
+  const key = keyring.resolve(head.secret);
+  if (access !== "key" && !key.scopes.has(access)) {
+    throw fail("scope", `This key lacks the scope "${access}".`, { details: { scope: access } });
+  }
+  return key;
+}
+
+function refuse(reply: SocketReply, error: WeirError, id: string, headers: readonly string[] = []): void {
+  reply.send(
+    error.status,
+    ["content-type", "application/json", ...identityHeaders(id), ...retryHeaders(error), ...headers],
+    errorEnvelope(error, id),
+  );
+}
+
+function known(deps: ServerDeps, thrown: unknown, id: string): WeirError {
+  const error = asWeirError(thrown);
+  if (error.kind === "internal") deps.onFault(thrown, id);
+  return error;
+}
+
+function servePage(deps: ServerDeps, page: Page, res: HttpResponse, _: HttpRequest): void {
+  const reply = new SocketReply(res);
+  const id = requestId(deps.clock.now());
+  page
+    .read()
+    .then(({ status, contentType, body }) =>
+      reply.send(status, ["content-type", contentType, ...identityHeaders(id)], body),
+    )
+    .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * One model call under way: who asked, where it stands, and what will be recorded of it. The steps fill it in order;
+ * `settle` closes it, once. The ports to the client are declared here and filled by `edge`.
+ */
+import type { KeyContext } from "../account/keyring.ts";
+import type { Hold } from "../credits/account.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import type { BudgetHold } from "../limits/budgets.ts";
+import type { Admission } from "../limits/limits.ts";
+import type { AttemptRecord } from "../record.ts";
+import type { Plan } from "../routing/planner.ts";
+import type { ChatRequest } from "../wire/chat/request.ts";
+
+/** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
+export interface ClientReply {
+  readonly gone: boolean;
+  /** A whole answer. */
+  send(status: number, headers: readonly string[], body: Buffer | string): void;
+  /** Status 200 and headers of an event stream; nothing may follow but `write` and `end`. */
+  openStream(headers: readonly string[]): void;
+  /** False: the client reads slower than we write; wait for `onDrain`. */
+  write(chunk: Buffer): boolean;
+  end(chunk?: Buffer): void;
+  /** Ends the connection without ending the answer, so that a cut answer cannot pass for a whole one. */
+  abort(): void;
+  onDrain(resume: () => void): void;
+  onGone(gone: () => void): void;
+}
+
+export interface Incoming {
+  readonly requestId: string;
+  /** Wall clock, milliseconds. */
+  readonly tsMs: number;
+  /** Monotonic clock, milliseconds. */
+  readonly startMs: number;
+  readonly dialect: "chat";
+  readonly key: KeyContext;
+  readonly body: Buffer;
+  /** `x-svc-debug: 1` */
+  readonly debug: boolean;
+  readonly userAgent: string;
+  readonly clientIpPrefix: string;
+  readonly reply: ClientReply;
+}
+
+export class Call {
+  readonly incoming: Incoming;
+  readonly attempts: AttemptRecord[] = [];
+  readonly warnings: string[] = [];
+  request: ChatRequest | undefined;
+  model: Model | undefined;
+  plan: Plan | undefined;
+  admission: Admission | undefined;
+  reservation: Reservation | undefined;
+  /** The endpoint of the attempt under way, in the end the one that answered. */
+  endpoint: Endpoint | undefined;
+  /** Monotonic; 0 until then. */
+  firstSentMs = 0;
+  /** First content byte of the winning attempt after that attempt's start. */
+  upstreamTtftMs = 0;
+  /** Time the gateway spent waiting for upstreams. */
+  upstreamMs = 0;
+  bytesOut = 0;
+  /** The event stream's head is out (perhaps only for a keep-alive): errors are events from here on. */
+  streaming = false;
+  settled = false;
+
+  constructor(incoming: Incoming) {
+    this.incoming = incoming;
+  }
+
+  get requestId(): string {
+    return this.incoming.requestId;
+  }
+
+  get key(): KeyContext {
+    return this.incoming.key;
+  }
+}
+
+/** What is set aside for a call. Absent holds: a test key, which is never charged. */
+export interface Reservation {
+  readonly credit: Hold | undefined;
+  readonly budget: BudgetHold | undefined;
+  /** Output tokens that the hold covers; grows when a stream extends it. */
+  outputTokens: number;
+}
+
+/** Each step takes what the one before returned, so that a wrong order does not compile. */
+export interface Admitted {
+  readonly call: Call;
+  readonly request: ChatRequest;
+}
+
+export interface Planned extends Admitted {
+  readonly model: Model;
+  readonly plan: Plan;
+}
+
+export interface Reserved extends Planned {
+  readonly reservation: Reservation;
+}

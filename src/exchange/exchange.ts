@@ -1,0 +1,150 @@
+/**
+ * One model call from its body to its record: admit → plan → reserve → attempt → relay → settle → record, in this
+ * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
+ */
+import { asWeirError, fail } from "../errors.ts";
+import { type AdmitDeps, admit } from "./admit.ts";
+import { type AttemptDeps, Attempts } from "./attempt.ts";
+import { Call, type Incoming, type Reserved } from "./call.ts";
+import type { Outcome } from "./outcome.ts";
+import { type PlanDeps, planCall } from "./plan.ts";
+import { type ReserveDeps, reserve } from "./reserve.ts";
+import { type SettleDeps, settle } from "./settle.ts";
+
+export type ExchangeDeps = AdmitDeps &
+  PlanDeps &
+  ReserveDeps &
+  Omit<AttemptDeps, "beginDrain" | "endDrain"> &
+  SettleDeps & {
+    /** A fault of ours: recorded by the operator's log, never shown. */
+    readonly onFault: (error: unknown, requestId: string) => void;
+    readonly maxDrains: number;
+  };
+
+export interface ExchangeCounts {
+  readonly live: number;
+  readonly draining: number;
+  /** Calls by how they ended, since the start. */
+  readonly ended: Readonly<Record<Outcome["kind"], number>>;
+}
+
+export interface Exchange {
+  run(incoming: Incoming): void;
+  counts(): ExchangeCounts;
+  /** No new calls from here on; resolves when the running ones have ended, cutting them short after the bound. */
+  drain(withinMs: number): Promise<void>;
+}
+
+/** How often live calls are looked at for silence and deadlines. */
+const TICK_MS = 1000;
+
+export function openExchange(deps: ExchangeDeps): Exchange {
+  return new LiveExchange(deps);
+}
+
+class LiveExchange implements Exchange {
+  readonly #deps: ExchangeDeps;
+  readonly #attemptDeps: AttemptDeps;
+  readonly #live = new Set<Attempts>();
+  readonly #ended: Record<Outcome["kind"], number> = {
+    whole: 0,
+    streamed: 0,
+    broken: 0,
+    exhausted: 0,
+    cancelled: 0,
+    failed: 0,
+    refused: 0,
+    shut_down: 0,
+  };
+  /** Calls between `run` and the end of their settlement. */
+  #open = 0;
+  #draining = 0;
+  #closing = false;
+  #idle: (() => void)[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: ExchangeDeps) {
+    this.#deps = deps;
+    this.#attemptDeps = {
+      ...deps,
+      beginDrain: () => this.#beginDrain(),
+      endDrain: () => {
+        this.#draining--;
+      },
+    };
+    this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  run(incoming: Incoming): void {
+    const call = new Call(incoming);
+    this.#open++;
+    try {
+      if (this.#closing) throw fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
+      if (!this.#deps.store.healthy()) {
+        throw fail("storage_unavailable", "The gateway cannot record calls now.", { retryAfterMs: 1000 });
+      }
+      const reserved = reserve(this.#deps, planCall(this.#deps, admit(this.#deps, call)));
+      if (reserved instanceof Promise) {
+        reserved.then((later) => this.#attempt(later)).catch((error) => this.#refuse(call, error));
+      } else {
+        this.#attempt(reserved);
+      }
+    } catch (error) {
+      this.#refuse(call, error);
+    }
+  }
+
+  counts(): ExchangeCounts {
+    return { live: this.#open, draining: this.#draining, ended: this.#ended };
+  }
+
+  async drain(withinMs: number): Promise<void> {
+    this.#closing = true;
+    const cut = setTimeout(() => {
+      for (const attempts of [...this.#live]) attempts.shutDown();
+    }, withinMs);
+    if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    clearTimeout(cut);
+    clearInterval(this.#timer);
+  }
+
+  #attempt(reserved: Reserved): void {
+    const attempts = new Attempts(this.#attemptDeps, reserved, (outcome) => {
+      this.#live.delete(attempts);
+      this.#settle(reserved.call, outcome);
+    });
+    this.#live.add(attempts);
+    attempts.start();
+  }
+
+  #refuse(call: Call, thrown: unknown): void {
+    const error = asWeirError(thrown);
+    if (error.kind === "internal") this.#deps.onFault(thrown, call.requestId);
+    if (call.settled) return;
+    this.#settle(call, { kind: "refused", error });
+  }
+
+  #settle(call: Call, outcome: Outcome): void {
+    this.#ended[outcome.kind]++;
+    settle(this.#deps, call, outcome)
+      .catch((error: unknown) => {
+        this.#deps.onFault(error, call.requestId);
+        call.incoming.reply.abort();
+      })
+      .finally(() => {
+        this.#open--;
+        if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      });
+  }
+
+  #tick(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    for (const attempts of this.#live) attempts.tick(nowMs);
+  }
+
+  #beginDrain(): boolean {
+    if (this.#draining >= this.#deps.maxDrains) return false;
+    this.#draining++;
+    return true;
+  }
+}

@@ -1,0 +1,94 @@
+/** The record of a call: everything an analyst, a bill or a support question may ask for, and no secret. */
+import { hash } from "node:crypto";
+import type { WeirError } from "../errors.ts";
+import type { CallRecord, CallStatus, PayloadState } from "../record.ts";
+import type { Call } from "./call.ts";
+import type { Metered } from "./meter.ts";
+
+export interface Ending {
+  readonly status: CallStatus;
+  /** As sent to the client; 499 where it had gone. */
+  readonly httpStatus: number;
+  readonly error: WeirError | undefined;
+  readonly metered: Metered;
+  readonly stopReason: string;
+  readonly toolCalls: number;
+  /** The answer for the payload log; undefined where there is none. */
+  readonly response: Uint8Array | undefined;
+}
+
+export interface RecordDeps {
+  readonly cell: string;
+  readonly maxPayloadBytes: number;
+}
+
+/** @param nowMs monotonic. */
+export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: number): CallRecord {
+  const { incoming, key, request, endpoint } = call;
+  const { dataPolicy } = key;
+  const facts = request?.facts;
+  const durationMs = nowMs - incoming.startMs;
+  const zdr = dataPolicy.zdr || request?.svc.route.require?.zdr === true;
+  const payloadState = payloadStateOf(deps, call, zdr, ending);
+  return {
+    requestId: incoming.requestId,
+    tsMs: incoming.tsMs,
+    orgId: key.orgId,
+    projectId: key.projectId,
+    keyId: key.keyId,
+    environment: key.environment,
+    cell: deps.cell,
+    dialectIn: incoming.dialect,
+    model: call.model?.id ?? facts?.model.slice(0, 200) ?? "",
+    provider: endpoint?.provider.id ?? "",
+    endpointId: endpoint?.id ?? "",
+    upstreamModel: endpoint?.upstreamModel ?? "",
+    region: endpoint?.region ?? "",
+    status: ending.status,
+    httpStatus: ending.httpStatus,
+    errorCode: ending.error?.code ?? "",
+    stopReason: ending.stopReason,
+    usage: ending.metered.usage,
+    usageSource: ending.metered.source,
+    cost: ending.metered.cost,
+    charged: call.reservation?.credit !== undefined,
+    ttftMs: call.firstSentMs === 0 ? 0 : Math.max(1, Math.round(call.firstSentMs - incoming.startMs)),
+    upstreamTtftMs: call.upstreamTtftMs,
+    durationMs: Math.round(durationMs),
+    gwOverheadMs: Math.max(0, Math.round((durationMs - call.upstreamMs) * 100) / 100),
+    bytesIn: incoming.body.length,
+    bytesOut: call.bytesOut,
+    stream: facts?.stream ?? false,
+    byok: false,
+    zdr,
+    toolCalls: ending.toolCalls,
+    hasImages: facts?.hasImages ?? false,
+    hasTools: facts?.hasTools ?? false,
+    hasSchema: facts?.hasSchema ?? false,
+    appId: request?.svc.app ?? "",
+    userHash: userHash(key.orgId, request?.svc.userId ?? ""),
+    tags: { ...request?.svc.tags },
+    userAgent: incoming.userAgent.slice(0, 256),
+    clientIpPrefix: incoming.clientIpPrefix,
+    routeTrace: call.plan?.trace() ?? "",
+    warnings: call.warnings,
+    attempts: call.attempts,
+    payloadState,
+    redact: { presets: [...dataPolicy.redact.presets], patterns: [...dataPolicy.redact.patterns] },
+    ...(payloadState === "available" && { request: incoming.body }),
+    ...(payloadState === "available" && ending.response !== undefined && { response: ending.response }),
+    retentionDays: dataPolicy.retentionDays,
+  };
+}
+
+/** A body beyond the bound is not kept at all: half a JSON body would serve nobody. */
+function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Ending): PayloadState {
+  if (zdr) return "zdr";
+  if (call.key.dataPolicy.logging !== "on" || ending.status === "rejected") return "off";
+  const bytes = Math.max(call.incoming.body.length, ending.response?.length ?? 0);
+  return bytes > deps.maxPayloadBytes ? "off" : "available";
+}
+
+/** End users are told apart within an org and never named. */
+const userHash = (orgId: string, userId: string): string =>
+  userId === "" ? "" : hash("sha256", `${orgId}\0${userId}`).slice(0, 16);

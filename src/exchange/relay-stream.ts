@@ -1,0 +1,246 @@
+/**
+ * Relays a stream. All chunks of one socket read leave in one write; a client that reads slowly pauses the upstream;
+ * whole events only, so that a keep-alive line can stand between any two writes (T8).
+ */
+import type { Endpoint } from "../endpoint.ts";
+import {
+  failure,
+  reportedFailure,
+  retryAfterOf,
+  statusFailure,
+  type UpstreamFailure,
+} from "../upstream/failure.ts";
+import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
+import { readErrorBody } from "../wire/chat/errors.ts";
+import { ChatStream } from "../wire/chat/stream.ts";
+import { estimateOutputTokens } from "../wire/estimate.ts";
+import { KEEP_ALIVE } from "../wire/sse.ts";
+import type { Reserved } from "./call.ts";
+import { streamHeaders } from "./headers.ts";
+import type { RelayDeps, RelayHost } from "./relay.ts";
+import { extend } from "./reserve.ts";
+
+/** Of an error body; enough for a code and a message. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Collected text beyond this is written before the read is over, so that a pause takes hold in time (T10). */
+const WRITE_OVER_BYTES = 16 * 1024;
+
+export class StreamRelay implements UpstreamHandler {
+  readonly stream: ChatStream;
+  status = 0;
+  lastDataMs = 0;
+  paused = false;
+  /** Content has left for the client: no other endpoint may take over. */
+  delivered = false;
+  readonly #deps: RelayDeps;
+  readonly #reserved: Reserved;
+  readonly #endpoint: Endpoint;
+  readonly #host: RelayHost;
+  #call: UpstreamCall | undefined;
+  #headers: UpstreamHeaders = {};
+  #read = "";
+  #flushing = false;
+  #ended = false;
+  #over = false;
+  #clientGone = false;
+  #lastWriteMs: number;
+
+  constructor(deps: RelayDeps, reserved: Reserved, endpoint: Endpoint, host: RelayHost) {
+    const { call, request } = reserved;
+    this.#deps = deps;
+    this.#reserved = reserved;
+    this.#endpoint = endpoint;
+    this.#host = host;
+    this.#lastWriteMs = call.incoming.startMs;
+    this.stream = new ChatStream({
+      id: `chatcmpl-${call.requestId}`,
+      model: reserved.model.id,
+      includeUsage: request.includeUsage !== false,
+      choices: request.facts.choices,
+      maxEventBytes: deps.bounds.maxEventBytes,
+      maxCaptureBytes: deps.bounds.maxPayloadBytes,
+    });
+  }
+
+  get answering(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  attach(call: UpstreamCall): void {
+    this.#call = call;
+    if (this.#over) call.cancel();
+  }
+
+  cancel(): void {
+    this.#over = true;
+    this.#call?.cancel();
+  }
+
+  /** From here on the upstream is read for its usage only. */
+  clientGone(): void {
+    this.#clientGone = true;
+    if (this.paused) {
+      this.paused = false;
+      this.#call?.resume();
+    }
+  }
+
+  /** After a silence a comment line; before the first byte it opens the stream (T7). */
+  keepAlive(nowMs: number, afterMs: number): void {
+    if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
+    this.#send(Buffer.from(KEEP_ALIVE));
+  }
+
+  head(status: number, headers: UpstreamHeaders): void {
+    this.status = status;
+    this.#headers = headers;
+    if (!this.answering) return;
+    const type = headers["content-type"];
+    if (!/^text\/event-stream\b/i.test(String(type ?? ""))) {
+      this.#call?.cancel();
+      this.#fail(failure("invalid_response", "protocol", status, NO_STREAM));
+    }
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#over) return;
+    this.lastDataMs = this.#deps.clock.monotonic();
+    this.#read += chunk.toString("latin1");
+    if (!this.answering) {
+      if (this.#read.length > MAX_ERROR_BYTES) this.#endOfError();
+      return;
+    }
+    if (this.#read.length > WRITE_OVER_BYTES) {
+      this.#flush();
+    } else if (!this.#flushing) {
+      this.#flushing = true;
+      // The parser calls us once for each HTTP chunk of a read, in one synchronous run: this runs after the last.
+      queueMicrotask(() => {
+        this.#flushing = false;
+        this.#flush();
+      });
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+    if (this.#over) return;
+    if (!this.answering) {
+      this.#endOfError();
+      return;
+    }
+    this.#flush();
+  }
+
+  failed(failed: UpstreamFailure): void {
+    if (this.#over) return;
+    this.#flush();
+    if (!this.#over) this.#fail(failed);
+  }
+
+  #flush(): void {
+    if (this.#over) return;
+    const { stream } = this;
+    let out: string;
+    try {
+      const read = this.#read;
+      this.#read = "";
+      out = read === "" ? "" : stream.push(read);
+      if (this.#ended) out += stream.end();
+    } catch {
+      this.#call?.cancel();
+      this.#fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
+      return;
+    }
+    if (out !== "") this.#deliver(out);
+    if (stream.error !== undefined) {
+      this.#call?.cancel();
+      this.#fail(reportedFailure(stream.error, this.status));
+    } else if (stream.done || (this.#ended && stream.complete)) {
+      this.#answered();
+    } else if (this.#ended) {
+      this.#fail(failure("stream_error", "protocol", this.status, CUT));
+    } else if (out !== "") {
+      this.#cover();
+    }
+  }
+
+  #deliver(out: string): void {
+    if (!this.delivered) {
+      this.delivered = true;
+      this.#host.firstContent();
+    }
+    if (this.#clientGone) return;
+    if (!this.#send(Buffer.from(out, "latin1"))) this.#pause();
+  }
+
+  #send(bytes: Buffer): boolean {
+    const { call } = this.#reserved;
+    const { reply } = call.incoming;
+    this.#lastWriteMs = this.#deps.clock.monotonic();
+    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.#lastWriteMs;
+    if (!call.streaming) {
+      call.streaming = true;
+      reply.openStream(streamHeaders(this.#deps.limits, call));
+    }
+    call.bytesOut += bytes.length;
+    return reply.write(bytes);
+  }
+
+  #pause(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.#call?.pause();
+    this.#reserved.call.incoming.reply.onDrain(() => {
+      if (!this.paused || this.#over) return;
+      this.paused = false;
+      // The silence was ours: the stall clock starts anew.
+      this.lastDataMs = this.#deps.clock.monotonic();
+      this.#call?.resume();
+    });
+  }
+
+  /** Keeps the hold ahead of what was delivered (T40). */
+  #cover(): void {
+    const { reservation } = this.#reserved;
+    const tokens = Math.max(this.stream.events, estimateOutputTokens(this.stream.capture.textBytes));
+    if (tokens < reservation.outputTokens * 0.9) return;
+    if (!extend(this.#deps, reservation, this.#endpoint, this.#deps.bounds.extendTokens)) {
+      this.#over = true;
+      this.#call?.cancel();
+      this.#host.exhausted();
+    }
+  }
+
+  #endOfError(): void {
+    const body = Buffer.from(this.#read, "latin1");
+    this.#call?.cancel();
+    this.#fail(
+      statusFailure(this.status, readErrorBody(body), retryAfterOf(this.#headers, this.#deps.clock.now())),
+    );
+  }
+
+  #answered(): void {
+    this.#over = true;
+    // What a provider sends after [DONE] is nobody's; most close here anyway.
+    if (!this.#ended) this.#finishConnection();
+    this.#host.answered({ kind: "streamed", stream: this.stream });
+  }
+
+  /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
+  #finishConnection(): void {
+    const call = this.#call;
+    setTimeout(() => {
+      if (!this.#ended) call?.cancel();
+    }, 1000).unref();
+  }
+
+  #fail(failed: UpstreamFailure): void {
+    this.#over = true;
+    this.#host.failed(failed);
+  }
+}
+
+const NO_STREAM = { code: "not_an_event_stream", type: "", message: "" };
+const TOO_LARGE = { code: "event_too_large", type: "", message: "" };
+const CUT = { code: "stream_cut", type: "", message: "" };

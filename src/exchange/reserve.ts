@@ -1,0 +1,154 @@
+/**
+ * Reservation: the worst case of the call is set aside from the org's credit and from both budgets before any upstream
+ * is asked. All three in one synchronous step: no await stands between check and hold (T24), nobody skips it (T25).
+ */
+import type { KeyContext } from "../account/keyring.ts";
+import type { Credits } from "../credits/credits.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import { type BudgetScope, budgetError } from "../limits/budget.ts";
+import type { Budgets } from "../limits/budgets.ts";
+import { lineMicroUsd, usdString } from "../money.ts";
+import type { ChatRequest } from "../wire/chat/request.ts";
+import { countedTokenBound, promptTokenBound } from "../wire/estimate.ts";
+import type { Planned, Reservation, Reserved } from "./call.ts";
+
+export interface ReserveDeps {
+  readonly credits: Credits;
+  readonly budgets: Budgets;
+  readonly defaultMaxTokens: number;
+  /** Exact count of a prompt, off the event loop. May reject: then the bound of the estimate is held. */
+  countPrompt(request: ChatRequest): Promise<number>;
+}
+
+/** A balance further above the estimate than this needs no exact count. */
+const NEAR = 4;
+
+/**
+ * @throws WeirError 402. Answers at once, or with a promise where the balance is so near that the prompt is counted
+ * exactly first.
+ */
+export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise<Reserved> {
+  const { call, plan, request } = planned;
+  const { facts } = request;
+  if (call.key.environment === "test") {
+    return take(planned, { credit: undefined, budget: undefined, outputTokens: Number.MAX_SAFE_INTEGER });
+  }
+  const outputTokens =
+    outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
+  const bound = promptTokenBound(facts.promptTokens);
+  const guess = worstCase(plan.attempts, bound, outputTokens, facts.imageCount);
+  if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
+    return hold(deps, planned, guess, outputTokens);
+  }
+  const counted = deps.countPrompt(request).then(countedTokenBound, () => bound);
+  return counted.then((tokens) => {
+    const exact = Math.min(bound, tokens);
+    return hold(deps, planned, worstCase(plan.attempts, exact, outputTokens, facts.imageCount), outputTokens);
+  });
+}
+
+/** A stream's hold covers the usual answer and grows with it; a whole answer cannot be stopped, so it covers all. */
+function outputBound(
+  endpoints: readonly Endpoint[],
+  maxTokens: number | undefined,
+  stream: boolean,
+  defaultMaxTokens: number,
+): number {
+  if (maxTokens !== undefined) return maxTokens;
+  let bound = 0;
+  for (const { maxOutput } of endpoints) {
+    bound = Math.max(bound, stream ? Math.min(maxOutput, defaultMaxTokens) : maxOutput);
+  }
+  return bound;
+}
+
+/** The dearest endpoint of the plan: any of them may end up serving. */
+function worstCase(
+  endpoints: readonly Endpoint[],
+  promptTokens: number,
+  outputTokens: number,
+  images: number,
+): number {
+  let worst = 0;
+  for (const { prices } of endpoints) {
+    const input = Math.max(prices.input, prices.cacheWrite ?? 0, prices.cacheRead ?? 0);
+    const output = Math.max(prices.output, prices.reasoning ?? 0);
+    // Each cost line may round up by half a micro: one more for each kind there is.
+    const micro =
+      lineMicroUsd(promptTokens, input) +
+      lineMicroUsd(outputTokens, output) +
+      lineMicroUsd(1, prices.request ?? 0) +
+      lineMicroUsd(images, prices.image ?? 0) +
+      3;
+    if (micro > worst) worst = micro;
+  }
+  return worst;
+}
+
+function hold(deps: ReserveDeps, planned: Planned, microUsd: number, outputTokens: number): Reserved {
+  const { call } = planned;
+  const budget = deps.budgets.hold(scopeOf(call.key), microUsd);
+  if (!budget.admitted) throw budgetError(budget);
+  const credit = deps.credits.hold(call.key.orgId, microUsd);
+  if (credit === undefined) {
+    deps.budgets.release(budget);
+    const { availableMicroUsd } = deps.credits.balance(call.key.orgId);
+    throw fail(
+      "insufficient_credits",
+      `This call may cost up to $${usdString(microUsd)}; $${usdString(availableMicroUsd)} is available. ` +
+        "Add credits, or lower max_tokens.",
+      { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
+    );
+  }
+  return take(planned, { credit, budget, outputTokens });
+}
+
+function take(planned: Planned, reservation: Reservation): Reserved {
+  planned.call.reservation = reservation;
+  return { ...planned, reservation };
+}
+
+/**
+ * Covers `moreTokens` further output tokens of a running stream, or says no: then the stream must end.
+ * Both holds grow or neither does.
+ */
+export function extend(
+  deps: Pick<ReserveDeps, "credits" | "budgets">,
+  reservation: Reservation,
+  endpoint: Endpoint,
+  moreTokens: number,
+): boolean {
+  const { credit, budget } = reservation;
+  if (credit !== undefined && budget !== undefined) {
+    const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
+    const micro = lineMicroUsd(moreTokens, price) + 1;
+    if (!deps.credits.extend(credit, micro)) return false;
+    // The credit stays a little larger than needed when the budget says no; settling gives it back.
+    if (!deps.budgets.extend(budget, micro)) return false;
+  }
+  reservation.outputTokens += moreTokens;
+  return true;
+}
+
+/** Made once a key: contexts are frozen and cached by the keyring. */
+const scopes = new WeakMap<KeyContext, BudgetScope>();
+
+export function scopeOf(key: KeyContext): BudgetScope {
+  let scope = scopes.get(key);
+  if (scope === undefined) {
+    const { keyBudget, projectBudget } = key;
+    scope = {
+      keyId: key.keyId,
+      projectId: key.projectId,
+      timeZone: key.timeZone,
+      keyDaily: keyBudget && { limitMicroUsd: keyBudget.dailyMicroUsd, hard: keyBudget.hard },
+      projectMonthly: projectBudget && {
+        limitMicroUsd: projectBudget.monthlyMicroUsd,
+        hard: projectBudget.hard,
+      },
+    };
+    scopes.set(key, scope);
+  }
+  return scope;
+}

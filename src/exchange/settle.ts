@@ -1,0 +1,158 @@
+/**
+ * Settlement: the one way out of a call, taken once. Slot and holds are given back, the exact cost is charged, and the
+ * record is written, all in one transaction; the last bytes of an answer leave after its commit, so an answer that a
+ * client holds in full is in the ledger, even after kill -9.
+ */
+import type { Clock } from "../clock.ts";
+import type { Credits } from "../credits/credits.ts";
+import { fail, type WeirError } from "../errors.ts";
+import type { Budgets } from "../limits/budgets.ts";
+import type { Limits } from "../limits/limits.ts";
+import type { Outbox } from "../store/outbox.ts";
+import type { Store } from "../store/store.ts";
+import { errorEnvelope } from "../wire/chat/errors.ts";
+import { writeChatReply } from "../wire/chat/reply.ts";
+import type { ChatStream } from "../wire/chat/stream.ts";
+import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
+import { sseData } from "../wire/sse.ts";
+import type { Call } from "./call.ts";
+import { callerError } from "./failure.ts";
+import { answerHeaders, retryHeaders } from "./headers.ts";
+import { type Metered, meter } from "./meter.ts";
+import type { Outcome } from "./outcome.ts";
+import { type Ending, type RecordDeps, recordOf } from "./record.ts";
+
+export interface SettleDeps extends RecordDeps {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly credits: Credits;
+  readonly budgets: Budgets;
+  readonly limits: Limits;
+  readonly outbox: Outbox;
+}
+
+/** What is left to send once the charge is committed. */
+interface Delivery {
+  readonly bytes: Buffer;
+  send(): void;
+}
+
+/** Resolves when everything is committed and handed to the socket. */
+export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<void> {
+  if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
+  call.settled = true;
+  const error = errorOf(outcome, call);
+  const facts = factsOf(outcome);
+  const metered = meter(call.request?.facts, call.endpoint, facts);
+  warn(call, outcome, metered);
+  const delivery = deliveryOf(deps, call, outcome, error, metered);
+  const gone = call.incoming.reply.gone;
+  call.bytesOut += delivery.bytes.length;
+  const ending: Ending = {
+    status: statusOf(outcome, gone),
+    httpStatus: gone ? 499 : error !== undefined && !call.streaming ? error.status : 200,
+    error,
+    metered,
+    stopReason: facts?.stopReason ?? "",
+    toolCalls: facts?.toolCalls ?? 0,
+    response: outcome.kind === "whole" ? delivery.bytes : streamOf(outcome)?.capture.json(),
+  };
+  const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
+  call.admission?.release();
+  const committed = charge(deps, call, metered, () => deps.outbox.put(prepared));
+  // Nothing was charged and nothing of an answer waits: an error need not wait for the disk.
+  if (metered.cost.total_micro_usd > 0 || error === undefined) await committed;
+  delivery.send();
+  await committed;
+}
+
+/** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
+function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
+  const { credit, budget } = call.reservation ?? {};
+  if (credit === undefined || budget === undefined) return deps.store.commit(record);
+  const amountMicroUsd = metered.cost.total_micro_usd;
+  const count = deps.budgets.charge(budget, amountMicroUsd);
+  return deps.credits.settle(credit, {
+    requestId: call.requestId,
+    amountMicroUsd,
+    atMs: deps.clock.now(),
+    also: () => {
+      count();
+      record();
+    },
+  });
+}
+
+function warn(call: Call, outcome: Outcome, metered: Metered): void {
+  const held = call.reservation?.credit?.amountMicroUsd;
+  if (held !== undefined && metered.cost.total_micro_usd > held) call.warnings.push("reserve_exceeded");
+  const stream = streamOf(outcome);
+  if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
+  if (stream?.capture.truncated === true) call.warnings.push("payload_truncated");
+}
+
+function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
+  switch (outcome.kind) {
+    case "refused":
+      return outcome.error;
+    case "failed":
+    case "broken":
+      return callerError(outcome.failure, call.model?.id ?? "the model");
+    case "exhausted":
+      return fail("insufficient_credits", "The credit ran out while the answer was streamed.");
+    case "shut_down":
+      return fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
+    default:
+      return undefined;
+  }
+}
+
+const streamOf = (outcome: Outcome): ChatStream | undefined =>
+  "stream" in outcome ? outcome.stream : undefined;
+
+const factsOf = (outcome: Outcome): ReplyFacts | undefined =>
+  outcome.kind === "whole" ? outcome.reply.facts : streamOf(outcome)?.facts;
+
+function statusOf(outcome: Outcome, gone: boolean): Ending["status"] {
+  if (outcome.kind === "refused") return "rejected";
+  if (outcome.kind === "cancelled" || gone) return "cancelled";
+  return outcome.kind === "whole" || outcome.kind === "streamed" ? "ok" : "error";
+}
+
+function deliveryOf(
+  deps: SettleDeps,
+  call: Call,
+  outcome: Outcome,
+  error: WeirError | undefined,
+  metered: Metered,
+): Delivery {
+  const { reply } = call.incoming;
+  if (outcome.kind === "cancelled") return NOTHING;
+  if (outcome.kind === "whole") {
+    const identity = { id: `chatcmpl-${call.requestId}`, model: call.model?.id ?? "" };
+    const bytes = writeChatReply(outcome.reply, identity, metered.usage, svcReply(call, metered));
+    return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
+  }
+  if (outcome.kind === "streamed") {
+    const bytes = Buffer.from(outcome.stream.close(metered.usage, svcReply(call, metered)), "latin1");
+    return { bytes, send: () => reply.end(bytes) };
+  }
+  const failure = error ?? fail("internal", "The call ended without an answer.");
+  const envelope = errorEnvelope(failure, call.requestId);
+  if (call.streaming) {
+    const bytes = Buffer.from(sseData(envelope));
+    return { bytes, send: () => reply.end(bytes) };
+  }
+  const headers = [...answerHeaders(deps.limits, call), ...retryHeaders(failure)];
+  return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
+}
+
+const NOTHING: Delivery = { bytes: Buffer.alloc(0), send: () => {} };
+
+const svcReply = (call: Call, metered: Metered): SvcReply => ({
+  request_id: call.requestId,
+  provider: call.endpoint?.provider.id ?? "",
+  endpoint_id: call.endpoint?.id ?? "",
+  cost: metered.cost,
+  warnings: call.warnings,
+});

@@ -1,0 +1,327 @@
+#!/usr/bin/env node
+/**
+ * The only file that builds objects and fills ports. `startGateway` brings every room up in the order of their needs
+ * and takes them down in the reverse one; below it, the command line.
+ */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { enableCompileCache } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino } from "pino";
+import { FIRST_KEY_FILES, firstStart } from "./account/first-start.ts";
+import { Keyring } from "./account/keyring.ts";
+import { LastUsed } from "./account/last-used.ts";
+import { accountOperations } from "./account/operations.ts";
+import { AccountTables } from "./account/tables.ts";
+import { openAnalytics } from "./analytics/analytics.ts";
+import { catalogFigures } from "./analytics/catalog-figures.ts";
+import { CatalogError, openCatalog } from "./catalog/catalog.ts";
+import { catalogOperations } from "./catalog/operations.ts";
+import { storedPriceVersions } from "./catalog/price-versions.ts";
+import { systemClock, systemRandom } from "./clock.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { openCredits } from "./credits/credits.ts";
+import { creditOperations } from "./credits/operations.ts";
+import { cursors as openCursors } from "./cursor.ts";
+import { problemText } from "./document.ts";
+import { openMetrics } from "./edge/metrics.ts";
+import { openApiDocument } from "./edge/openapi.ts";
+import { pages } from "./edge/pages.ts";
+import { type Operations, routes as routeTable } from "./edge/routes.ts";
+import { openServer } from "./edge/server.ts";
+import { openExchange } from "./exchange/exchange.ts";
+import { scopeOf } from "./exchange/reserve.ts";
+import { openBudgets } from "./limits/budgets.ts";
+import { openLimits } from "./limits/limits.ts";
+import { limitsOperations } from "./limits/operations.ts";
+import { Health } from "./routing/health.ts";
+import { startSimulator } from "./simulator/simulator.ts";
+import { openOutbox } from "./store/outbox.ts";
+import { installationSecret } from "./store/secret.ts";
+import { openStore } from "./store/store.ts";
+import { openUpstreams } from "./upstream/upstreams.ts";
+import { promptTexts } from "./wire/chat/request.ts";
+import { openPool } from "./workers/pool.ts";
+
+export interface Gateway {
+  /** `http://host:port` */
+  readonly url: string;
+  /** The data folder was empty: a first org and key were made. */
+  readonly first: boolean;
+  /** Reads the catalog's files again; what is broken is logged and changes nothing. */
+  reload(): Promise<void>;
+  /** No new calls, running ones end (bounded), everything is flushed. */
+  stop(): Promise<void>;
+}
+
+/** @throws ConfigError, CatalogError, or Error with a line for the operator. */
+export async function startGateway(config: Config, log: Logger): Promise<Gateway> {
+  const clock = systemClock;
+  const { limits: bounds, timeouts, plans, default_plan, grant_usd } = config.settings;
+  const onFault = (err: unknown, requestId: string) =>
+    log.error({ err, requestId }, "a request failed on our side");
+
+  const store = openStore(config.dataDir, {
+    onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
+  });
+  const cursors = openCursors(await installationSecret(store));
+  const simulator =
+    config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
+  const catalog = await openCatalog({
+    configDir: config.configDir,
+    env: process.env,
+    simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
+    priceVersions: storedPriceVersions(store, clock),
+  });
+
+  const planOf = (id: string) =>
+    plans.find((p) => p.id === id) ?? plans.find((p) => p.id === default_plan) ?? NO_PLAN;
+  const accounts = new AccountTables(store);
+  const lastUsed = new LastUsed(accounts);
+  const keyring = new Keyring({ accounts, clock, plan: planOf, lastUsed });
+  const credits = openCredits({ store, clock });
+  const budgets = openBudgets({
+    store,
+    clock,
+    onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
+  });
+  const limits = openLimits({ clock });
+  const first = await firstStart({ accounts, clock, dataDir: config.dataDir, planId: default_plan });
+  // Also on later starts: a crash between the two would leave the first org without its grant. Posting twice is once.
+  const firstOrg = first?.orgId ?? accounts.oldestOrg()?.id;
+  if (firstOrg !== undefined && grant_usd > 0) {
+    await credits.post(firstOrg, {
+      kind: "grant",
+      amountMicroUsd: Math.round(grant_usd * 1e6),
+      refType: "first_start",
+      refId: firstOrg,
+    });
+  }
+
+  const outbox = openOutbox(store);
+  const pool = openPool();
+  const analytics = openAnalytics({
+    outbox,
+    pool,
+    clock,
+    cursors,
+    log,
+    dataDir: config.dataDir,
+    clickhouseUrl: config.clickhouseUrl,
+  });
+  const health = new Health(clock);
+  const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });
+  const exchange = openExchange({
+    catalog,
+    clock,
+    random: systemRandom,
+    health,
+    limits,
+    credits,
+    budgets,
+    store,
+    outbox,
+    upstreams,
+    onFault,
+    cell: config.cell,
+    defaultMaxTokens: bounds.default_max_tokens,
+    maxPayloadBytes: bounds.max_payload_bytes,
+    maxDrains: bounds.max_drains,
+    countPrompt: async (request) => {
+      const counts = await pool.countTokens(promptTexts(request));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    bounds: {
+      maxEventBytes: bounds.max_event_bytes,
+      maxReplyBytes: bounds.max_reply_bytes,
+      maxPayloadBytes: bounds.max_payload_bytes,
+      extendTokens: bounds.default_max_tokens,
+    },
+    timeouts: {
+      firstByteMs: timeouts.first_byte_ms,
+      stallMs: timeouts.stall_ms,
+      totalMs: timeouts.total_ms,
+      drainMs: timeouts.drain_ms,
+      keepAliveMs: timeouts.keep_alive_ms,
+    },
+  });
+
+  const operations: Operations = {
+    ...catalogOperations({ catalog, clock, stats: catalogFigures(analytics.statistics, clock) }),
+    ...analytics.operations,
+    ...creditOperations({ credits, cursors, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
+    ...limitsOperations({
+      limits,
+      budgets,
+      keysOf: (orgId) =>
+        accounts.workingKeys(orgId, clock.now()).map((row) => {
+          const context = keyring.contextOf(row);
+          return { ...scopeOf(context), limits: context.limits, name: row.name, status: context.status };
+        }),
+      planOf: (orgId) => planOf(accounts.org(orgId)?.planId ?? default_plan),
+      counts24h: async (orgId) => {
+        const { rejected, upstreamCapacity } = await analytics.statistics.counts24h(orgId);
+        return { ...rejected, upstreamCapacity };
+      },
+    }),
+    ...accountOperations({
+      accounts,
+      clock,
+      cursors,
+      keyring,
+      lastUsed,
+      plan: planOf,
+      spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
+    }),
+  };
+  const table = routeTable(operations);
+
+  let stopping = false;
+  const readiness = () => {
+    const parts = { store: store.healthy(), analytics: analytics.live(), serving: !stopping };
+    // Analytics may be away for hours without a call noticing.
+    return { ready: parts.store && parts.serving, parts };
+  };
+  const metrics = openMetrics(metricSources());
+  const server = await openServer(
+    {
+      routes: table,
+      pages: pages({ readiness, metrics, openApi: () => openApiDocument(table, VERSION) }),
+      keyring,
+      exchange,
+      clock,
+      onFault,
+      maxBodyBytes: bounds.max_body_bytes,
+    },
+    config.host,
+    config.port,
+  );
+  lastUsed.start();
+
+  function metricSources() {
+    const gauge = (help: string, read: () => number) => ({ help, read });
+    const counter = gauge;
+    return {
+      gauges: {
+        weir_calls_live: gauge("Model calls under way.", () => exchange.counts().live),
+        weir_calls_draining: gauge(
+          "Calls read to their end for clients that left.",
+          () => exchange.counts().draining,
+        ),
+        weir_holds_open: gauge("Credit holds open.", () => credits.open().holds),
+        weir_held_micro_usd: gauge("Credit held for calls under way.", () => credits.open().heldMicroUsd),
+        weir_budget_holds_open: gauge("Budget holds open.", () => budgets.openHolds()),
+        weir_slots_taken: gauge("Concurrency slots taken.", () => limits.inFlight()),
+        weir_outbox_rows: gauge("Records not yet in ClickHouse.", () => outbox.pending()),
+        weir_store_healthy: gauge("1 while the store commits.", () => (store.healthy() ? 1 : 0)),
+        weir_analytics_live: gauge("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
+      },
+      counters: {
+        weir_calls_total: {
+          help: "Model calls by how they ended.",
+          label: "outcome",
+          read: () => exchange.counts().ended,
+        },
+        weir_records_inserted_total: counter(
+          "Records inserted into ClickHouse.",
+          () => analytics.metrics().insertedRows,
+        ),
+        weir_insert_failures_total: counter(
+          "Insertions that failed.",
+          () => analytics.metrics().insertFailures,
+        ),
+        weir_engine_restarts_total: counter(
+          "Times the embedded engine died.",
+          () => analytics.metrics().engineRestarts,
+        ),
+      },
+    };
+  }
+
+  return {
+    url: `http://${config.host}:${server.port}`,
+    first: first !== undefined,
+    async reload() {
+      const result = await catalog.reload();
+      if (result.ok) log.info("the catalog was read again");
+      else
+        for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
+    },
+    async stop() {
+      stopping = true;
+      server.stopListening();
+      await exchange.drain(timeouts.shutdown_ms);
+      server.close();
+      await lastUsed.stop();
+      await analytics.stop();
+      await pool.close();
+      await upstreams.close();
+      await simulator?.close();
+      await store.close();
+    },
+  };
+}
+
+const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };
+const VERSION: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+
+/** One short screen: where, with what key, a line that works when pasted, where to read on. */
+function screen(gateway: Gateway, config: Config): string {
+  const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
+  const key = existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "$WEIR_API_KEY";
+  const curl = [
+    `curl ${gateway.url}/v1/chat/completions \\`,
+    `  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `  -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
+  ];
+  return [
+    "",
+    `  Weir is ready at ${gateway.url}`,
+    gateway.first ? `  Key: ${key}  ($25.00 granted; also in ${keyFile})` : `  Key: in ${keyFile}`,
+    "",
+    ...curl.map((line) => `  ${line}`),
+    "",
+    `  API reference: ${gateway.url}/docs   Guide: README.md`,
+    "",
+  ].join("\n");
+}
+
+async function main(): Promise<void> {
+  const log = pino({ level: process.env.LOG_LEVEL ?? "info" }, pino.destination(2));
+  let gateway: Gateway;
+  try {
+    const config = readConfig(process.env);
+    gateway = await startGateway(config, log);
+    console.log(screen(gateway, config));
+  } catch (error) {
+    const plain = error instanceof ConfigError || error instanceof CatalogError;
+    console.error(plain || error instanceof Error ? error.message : error);
+    if (!plain && process.env.LOG_LEVEL === "debug") console.error(error);
+    process.exit(1);
+  }
+  process.on(
+    "SIGHUP",
+    () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),
+  );
+  let stopping = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      // A second one means now.
+      if (stopping) process.exit(130);
+      stopping = true;
+      gateway.stop().then(
+        () => process.exit(0),
+        (err: unknown) => {
+          log.fatal({ err }, "the gateway did not stop cleanly");
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+const invoked = process.argv[1];
+if (invoked !== undefined && realpathSync(invoked) === fileURLToPath(import.meta.url)) {
+  enableCompileCache();
+  await main();
+}

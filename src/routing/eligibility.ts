@@ -1,0 +1,185 @@
+/**
+ * Which endpoints may serve a call: one reason, in plain words, for each that may not. Requirements only ever
+ * exclude, so tightening one never lets an endpoint in.
+ */
+import type { Endpoint } from "../endpoint.ts";
+import { usdPerMillionFromNano } from "../money.ts";
+
+/** What the planner must know of a call. */
+export interface RouteFacts {
+  readonly environment: "live" | "test";
+  readonly stream: boolean;
+  readonly hasTools: boolean;
+  /** The caller asked for parallel tool calls by name. */
+  readonly parallelTools: boolean;
+  readonly hasImages: boolean;
+  readonly hasAudio: boolean;
+  readonly hasSchema: boolean;
+  readonly reasoning: boolean;
+  /** An estimate when far from the limit, exact when near it. */
+  readonly promptTokens: number;
+  readonly maxTokens: number | undefined;
+  readonly orgPolicy: {
+    readonly zdr: boolean;
+    readonly noTrain: boolean;
+    /** Empty: anywhere. */
+    readonly regions: readonly string[];
+  };
+}
+
+/** `svc.route` of the request; ids are of providers or endpoints. */
+export interface RouteOptions {
+  readonly order?: readonly string[] | undefined;
+  readonly only?: readonly string[] | undefined;
+  readonly ignore?: readonly string[] | undefined;
+  readonly fallbacks?: boolean | undefined;
+  readonly sort?: "price" | "latency" | "throughput" | "balanced" | undefined;
+  readonly require?:
+    | {
+        readonly zdr?: boolean | undefined;
+        readonly no_train?: boolean | undefined;
+        /** USD per million tokens, compared with what is charged (markup included). */
+        readonly max_price?:
+          | { readonly input?: number | undefined; readonly output?: number | undefined }
+          | undefined;
+      }
+    | undefined;
+}
+
+export type ExclusionKind =
+  | "status"
+  | "environment"
+  | "capability"
+  | "context"
+  | "data_policy"
+  | "region"
+  | "price"
+  | "route"
+  | "saturated";
+
+export interface Exclusion {
+  readonly endpointId: string;
+  /** Plain words, safe for the caller to see. */
+  readonly reason: string;
+  readonly kind: ExclusionKind;
+}
+
+/** Why this endpoint may not serve this call, or undefined where it may. The first reason found is the one given. */
+export function exclusionOf(
+  endpoint: Endpoint,
+  facts: RouteFacts,
+  route: RouteOptions,
+): Exclusion | undefined {
+  if (endpoint.status !== "active" || endpoint.provider.status !== "active") {
+    return out(endpoint, "status", "it is switched off");
+  }
+  if (facts.environment === "test" && !endpoint.provider.simulated) {
+    return out(endpoint, "environment", "test keys reach only the simulator");
+  }
+  return (
+    named(endpoint, route) ??
+    capability(endpoint, facts) ??
+    context(endpoint, facts) ??
+    policy(endpoint, facts, route) ??
+    price(endpoint, route)
+  );
+}
+
+const out = (endpoint: Endpoint, kind: ExclusionKind, reason: string): Exclusion => ({
+  endpointId: endpoint.id,
+  kind,
+  reason,
+});
+
+/** Whether a list of provider and endpoint ids names this endpoint. */
+export const names = (ids: readonly string[], endpoint: Endpoint): boolean =>
+  ids.includes(endpoint.id) || ids.includes(endpoint.provider.id);
+
+function named(endpoint: Endpoint, route: RouteOptions): Exclusion | undefined {
+  if (route.only !== undefined && !names(route.only, endpoint)) {
+    return out(endpoint, "route", "it is not among those the request allows (only)");
+  }
+  if (route.ignore !== undefined && names(route.ignore, endpoint)) {
+    return out(endpoint, "route", "the request leaves it out (ignore)");
+  }
+  if (route.fallbacks === false && route.order?.length && !names(route.order, endpoint)) {
+    return out(endpoint, "route", "it is not in the request's order, and fallbacks are off");
+  }
+  return undefined;
+}
+
+function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
+  const can = endpoint.capabilities;
+  const lacks =
+    facts.hasTools && !can.tools
+      ? "tools"
+      : facts.parallelTools && !can.parallelTools
+        ? "parallel tool calls"
+        : facts.hasImages && !can.vision
+          ? "images"
+          : facts.hasAudio && !can.audio
+            ? "audio"
+            : facts.hasSchema && !can.jsonSchema
+              ? "JSON schemas"
+              : facts.reasoning && !can.reasoning
+                ? "reasoning"
+                : undefined;
+  return lacks === undefined ? undefined : out(endpoint, "capability", `it does not support ${lacks}`);
+}
+
+function context(endpoint: Endpoint, { promptTokens, maxTokens }: RouteFacts): Exclusion | undefined {
+  if (maxTokens !== undefined && maxTokens > endpoint.maxOutput) {
+    return out(
+      endpoint,
+      "context",
+      `${maxTokens} output tokens are asked for, its limit is ${endpoint.maxOutput}`,
+    );
+  }
+  // A prompt that fills the context leaves no room for a single token of answer.
+  const needed = promptTokens + (maxTokens ?? 1);
+  if (needed <= endpoint.contextLength) return undefined;
+  return out(
+    endpoint,
+    "context",
+    `prompt and answer need about ${needed} tokens, its context is ${endpoint.contextLength}`,
+  );
+}
+
+function policy(endpoint: Endpoint, facts: RouteFacts, route: RouteOptions): Exclusion | undefined {
+  const { orgPolicy } = facts;
+  const { dataPolicy } = endpoint;
+  if ((orgPolicy.zdr || route.require?.zdr === true) && !dataPolicy.zdr) {
+    return out(endpoint, "data_policy", "zero data retention is required, and it does not promise that");
+  }
+  if ((orgPolicy.noTrain || route.require?.no_train === true) && dataPolicy.trains) {
+    return out(endpoint, "data_policy", "its provider may train on what is sent");
+  }
+  if (orgPolicy.regions.length > 0 && !orgPolicy.regions.includes(endpoint.region)) {
+    return out(
+      endpoint,
+      "region",
+      `its region ${endpoint.region} is not among ${orgPolicy.regions.join(", ")}`,
+    );
+  }
+  return undefined;
+}
+
+function price(endpoint: Endpoint, route: RouteOptions): Exclusion | undefined {
+  const limit = route.require?.max_price;
+  if (limit === undefined) return undefined;
+  return (
+    above(endpoint, "input", endpoint.prices.input, limit.input) ??
+    above(endpoint, "output", endpoint.prices.output, limit.output)
+  );
+}
+
+function above(
+  endpoint: Endpoint,
+  what: string,
+  nano: number,
+  limitUsd: number | undefined,
+): Exclusion | undefined {
+  const usd = usdPerMillionFromNano(nano);
+  if (limitUsd === undefined || usd <= limitUsd) return undefined;
+  return out(endpoint, "price", `its ${what} costs ${usd} USD per million tokens, the limit is ${limitUsd}`);
+}

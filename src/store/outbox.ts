@@ -1,0 +1,282 @@
+/**
+ * The durable outbox: what settle writes beside the ledger entry, until the analytics engine has acknowledged it.
+ * Rows are numbered in commit order; a batch is a range of numbers with a token, kept on disk from before its first
+ * insertion, so that every retry, also after kill -9, is the same rows under the same token.
+ */
+import type { CallRecord } from "../record.ts";
+import { decodeRow, encodeRow, requestIdOfRow } from "./outbox-row.ts";
+import type { Store, Table } from "./store.ts";
+
+/** A record encoded, ready to be put; holds no reference to the record. */
+export interface Prepared {
+  readonly requestId: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Rows `first` to `last`, both inclusive; numbers in between may be missing. */
+export interface Batch {
+  readonly first: number;
+  readonly last: number;
+  /** The engine's `insert_deduplication_token`. */
+  readonly token: string;
+}
+
+export interface BatchRows {
+  readonly batch: Batch;
+  readonly rows: readonly Uint8Array[];
+}
+
+export interface BatchBounds {
+  readonly rows: number;
+  /** Reached or passed by the last row. */
+  readonly bytes: number;
+}
+
+export interface Outbox {
+  /** The costly half, before the transaction. Microseconds; pure. */
+  prepare(record: CallRecord): Prepared;
+  /** Only inside a write of `commit` or `transact`; may run again with the same value. */
+  put(prepared: Prepared): void;
+  /** `put(prepare(record))`, where the cost inside the transaction does not matter. */
+  add(record: CallRecord): void;
+  /** A record still pending, or one of the last acknowledged. The payload is as stored: not yet redacted. */
+  recent(requestId: string): CallRecord | undefined;
+  /** The same, encoded. */
+  recentBytes(requestId: string): Uint8Array | undefined;
+  /** The batch under way, where there is one, else a new one over the oldest rows; undefined when nothing is pending. */
+  nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined>;
+  /** The batch is in the engine: it never comes again, and its rows go. Resolves once that is durable. */
+  acknowledge(batch: Batch): Promise<void>;
+  /** Sets a row apart that cannot be decoded; it stays on disk for a person to look at. */
+  setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void>;
+  /** The number of the newest row put so far, committed or about to be. */
+  newest(): number;
+  /** Every row up to and including this number is acknowledged. */
+  acknowledged(): number;
+  /** Rows not yet acknowledged (an upper bound: numbers of failed commits count). */
+  pending(): number;
+}
+
+/** Encoded records kept in memory for lookups, pending or not. */
+const RECENT_ROWS = 2000;
+const RECENT_BYTES = 8 * 1024 * 1024;
+const RECENT_ROW_BYTES = 256 * 1024;
+/** Pending rows found through memory; older ones are found through a table. */
+const INDEXED = 20_000;
+/** Rows worked on between two turns of the event loop. */
+const SLICE = 250;
+
+export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
+
+class LmdbOutbox implements Outbox {
+  readonly #store: Store;
+  readonly #rows: Table<Uint8Array>;
+  /** Request id → number, for pending rows that the index in memory no longer holds. */
+  readonly #spilled: Table<number>;
+  readonly #state: Table<Batch | number>;
+  readonly #apart: Table<Uint8Array>;
+  readonly #index = new Map<string, number>();
+  readonly #recents = new Map<string, Uint8Array>();
+  #recentBytes = 0;
+  #newest: number;
+  #acknowledged: number;
+  #spilledTo: number;
+  #spilling = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#rows = store.bytes("outbox");
+    this.#spilled = store.table("outbox_ids");
+    this.#state = store.table("outbox_state");
+    this.#apart = store.bytes("outbox_apart");
+    const acknowledged = this.#state.get("acknowledged");
+    this.#acknowledged = typeof acknowledged === "number" ? acknowledged : 0;
+    this.#newest = Math.max(this.#acknowledged, lastKey(this.#rows));
+    const spilledTo = this.#state.get("spilled");
+    this.#spilledTo = typeof spilledTo === "number" ? spilledTo : 0;
+    this.#load(Math.max(this.#acknowledged, this.#spilledTo) + 1);
+  }
+
+  prepare(record: CallRecord): Prepared {
+    return { requestId: record.requestId, bytes: encodeRow(record) };
+  }
+
+  put(prepared: Prepared): void {
+    // A new number on every run: a row must never appear below one that a batch may already cover.
+    const key = ++this.#newest;
+    this.#rows.put(key, prepared.bytes);
+    const known = this.#index.size;
+    this.#index.set(prepared.requestId, key);
+    if (this.#index.size === known) {
+      // Put again: the index stays in the order of the numbers.
+      this.#index.delete(prepared.requestId);
+      this.#index.set(prepared.requestId, key);
+    }
+    this.#remember(prepared);
+    if (this.#index.size > INDEXED && !this.#spilling) void this.#spill();
+  }
+
+  add(record: CallRecord): void {
+    this.put(this.prepare(record));
+  }
+
+  recent(requestId: string): CallRecord | undefined {
+    const bytes = this.recentBytes(requestId);
+    return bytes === undefined ? undefined : decodeRow(bytes);
+  }
+
+  recentBytes(requestId: string): Uint8Array | undefined {
+    const remembered = this.#recents.get(requestId);
+    if (remembered !== undefined) return remembered;
+    const key = this.#index.get(requestId) ?? this.#spilled.get(requestId);
+    return key === undefined || key <= this.#acknowledged ? undefined : this.#rows.get(key);
+  }
+
+  async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
+    const under = this.#state.get("batch");
+    if (typeof under === "object") return { batch: under, rows: (await this.#read(under)).rows };
+    const start = this.#acknowledged + 1;
+    const { rows, last } = await this.#read({ first: start, last: Number.MAX_SAFE_INTEGER }, bounds);
+    if (rows.length === 0) return undefined;
+    const batch: Batch = { first: start, last, token: newToken() };
+    await this.#store.transact(() => this.#state.put("batch", batch));
+    return { batch, rows };
+  }
+
+  async acknowledge(batch: Batch): Promise<void> {
+    // One small transaction decides; the rows are then rubbish, swept in slices so that no other call waits.
+    await this.#store.transact(() => {
+      this.#state.remove("batch");
+      this.#state.put("acknowledged", batch.last);
+    });
+    this.#acknowledged = batch.last;
+    await this.#sweep();
+  }
+
+  async setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void> {
+    await this.#store.transact(() => {
+      for (const [at, bytes] of rows.entries()) this.#apart.put([batch.token, at], bytes);
+    });
+  }
+
+  newest(): number {
+    return this.#newest;
+  }
+
+  acknowledged(): number {
+    return this.#acknowledged;
+  }
+
+  pending(): number {
+    return this.#acknowledged >= lastKey(this.#rows) ? 0 : this.#newest - this.#acknowledged;
+  }
+
+  /** Rows of a range up to the bounds, in slices. */
+  async #read(range: { first: number; last: number }, bounds?: BatchBounds) {
+    const rows: Uint8Array[] = [];
+    let bytes = 0;
+    let last = range.first - 1;
+    for (;;) {
+      let taken = 0;
+      for (const { key, value } of this.#rows.range({ start: last + 1, end: range.last + 1, limit: SLICE })) {
+        rows.push(value);
+        bytes += value.length;
+        last = Number(key);
+        taken++;
+        if (bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes))
+          return { rows, last };
+      }
+      if (taken < SLICE) return { rows, last };
+      await nextTurn();
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    let key = firstKey(this.#rows);
+    while (key <= this.#acknowledged) {
+      const from = key;
+      const to = Math.min(from + SLICE - 1, this.#acknowledged);
+      await this.#store.commit(() => {
+        for (let at = from; at <= to; at++) {
+          if (at <= this.#spilledTo) this.#forget(at);
+          this.#rows.remove(at);
+        }
+      });
+      for (const [id, at] of this.#index) {
+        if (at > to) break;
+        this.#index.delete(id);
+      }
+      key = to + 1;
+    }
+  }
+
+  /** Takes a row's request id out of the table of the index. */
+  #forget(key: number): void {
+    const bytes = this.#rows.get(key);
+    const id = bytes === undefined ? undefined : requestIdOfRow(bytes);
+    if (id !== undefined && this.#spilled.get(id) === key) this.#spilled.remove(id);
+  }
+
+  /** Moves the oldest half of the index to its table: while the engine is away, memory stays bounded. */
+  async #spill(): Promise<void> {
+    this.#spilling = true;
+    try {
+      while (this.#index.size > INDEXED / 2) {
+        const oldest = firstOf(this.#index, SLICE);
+        const to = oldest.at(-1)?.[1] ?? 0;
+        await this.#store.commit(() => {
+          for (const [id, key] of oldest) this.#spilled.put(id, key);
+          this.#state.put("spilled", to);
+        });
+        this.#spilledTo = to;
+        for (const [id, key] of oldest) if (this.#index.get(id) === key) this.#index.delete(id);
+        await nextTurn();
+      }
+    } finally {
+      this.#spilling = false;
+    }
+  }
+
+  /** After a start: the rows not yet in the table of the index. At most so many as the index holds. */
+  #load(from: number): void {
+    for (const { key, value } of this.#rows.range({ start: from })) {
+      const id = requestIdOfRow(value);
+      if (id !== undefined) this.#index.set(id, Number(key));
+    }
+  }
+
+  #remember({ requestId, bytes }: Prepared): void {
+    if (bytes.length > RECENT_ROW_BYTES) return;
+    // Put again after a failed commit: the same bytes.
+    if (this.#recents.has(requestId)) return;
+    this.#recents.set(requestId, bytes);
+    this.#recentBytes += bytes.length;
+    while (this.#recents.size > RECENT_ROWS || this.#recentBytes > RECENT_BYTES) {
+      const [oldest] = this.#recents;
+      if (oldest === undefined) return;
+      this.#recents.delete(oldest[0]);
+      this.#recentBytes -= oldest[1].length;
+    }
+  }
+}
+
+const firstKey = (table: Table<Uint8Array>): number =>
+  keyOf(table.range({ limit: 1 })) ?? Number.MAX_SAFE_INTEGER;
+
+const lastKey = (table: Table<Uint8Array>): number =>
+  keyOf(table.range({ start: Number.MAX_SAFE_INTEGER, reverse: true, limit: 1 })) ?? 0;
+
+function keyOf(range: ReturnType<Table<Uint8Array>["range"]>): number | undefined {
+  for (const { key } of range) return Number(key);
+  return undefined;
+}
+
+function firstOf<K, V>(map: ReadonlyMap<K, V>, count: number): [K, V][] {
+  const found: [K, V][] = [];
+  for (const entry of map) {
+    if (found.push(entry) === count) break;
+  }
+  return found;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,109 @@
+/**
+ * Why an attempt failed, in one vocabulary for every provider: what to record, whether another endpoint may cure it,
+ * and how long the provider asks to be left alone.
+ */
+import type { AttemptOutcome, ErrorClass } from "../record.ts";
+import type { UpstreamError } from "../wire/contract.ts";
+
+export interface UpstreamFailure {
+  readonly outcome: AttemptOutcome;
+  readonly errorClass: ErrorClass;
+  /** 0 where no status line came. */
+  readonly httpStatus: number;
+  readonly upstream: UpstreamError;
+  readonly retryAfterMs: number | undefined;
+}
+
+const SILENT: UpstreamError = Object.freeze({ code: "", type: "", message: "" });
+
+export const failure = (
+  outcome: AttemptOutcome,
+  errorClass: ErrorClass,
+  httpStatus = 0,
+  upstream: UpstreamError = SILENT,
+  retryAfterMs?: number,
+): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
+
+/** A status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 are proxies giving up. */
+export function statusFailure(
+  status: number,
+  upstream: UpstreamError,
+  retryAfterMs: number | undefined,
+): UpstreamFailure {
+  if (status === 429) return failure("rate_limited", "capacity", status, upstream, retryAfterMs);
+  return failure("http_error", classOf(status), status, upstream, retryAfterMs);
+}
+
+function classOf(status: number): ErrorClass {
+  if (status === 503 || status === 529) return "capacity";
+  // 402: the gateway's account at the provider is out of funds; like a bad credential it is ours to cure.
+  if (status === 401 || status === 402 || status === 403) return "auth";
+  if (status === 408 || status === 504) return "timeout";
+  return status >= 400 && status < 500 ? "client" : "server";
+}
+
+/** An error event in a stream, or an error object under status 200, classed by what it says of itself. */
+export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
+  const words = `${upstream.code} ${upstream.type}`.toLowerCase();
+  if (/rate_limit|overloaded|capacity|too_many|\b429\b|\b503\b|\b529\b|unavailable/.test(words)) {
+    return failure("rate_limited", "capacity", httpStatus, upstream);
+  }
+  if (/invalid_request|context_length|bad_request|\b400\b|\b422\b/.test(words)) {
+    return failure("http_error", "client", httpStatus, upstream);
+  }
+  return failure("stream_error", "server", httpStatus, upstream);
+}
+
+/** Node's and undici's codes for "no connection was made": nothing of the request can have been processed. */
+const UNCONNECTED = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
+
+/** @param httpStatus the status that had arrived, or 0. */
+export function networkFailure(error: unknown, httpStatus: number): UpstreamFailure {
+  const code = codeOf(error);
+  const upstream = { code, type: "", message: "" };
+  if (UNCONNECTED.has(code)) return failure("connect_error", "network", httpStatus, upstream);
+  if (code.startsWith("HPE_")) return failure("invalid_response", "protocol", httpStatus, upstream);
+  if (code.endsWith("_TIMEOUT")) return failure("timeout", "timeout", httpStatus, upstream);
+  return failure("stream_error", "network", httpStatus, upstream);
+}
+
+function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  // Happy Eyeballs collects one error an address.
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return "";
+}
+
+/**
+ * Whether another endpoint may be asked. Not where the request itself was refused (the next would refuse it too) and
+ * not after a cancel. An endpoint that does not know the model (404) says nothing about the others.
+ */
+export function mayFallBack({ errorClass, outcome, httpStatus }: UpstreamFailure): boolean {
+  if (outcome === "cancelled") return false;
+  return errorClass !== "client" || httpStatus === 404;
+}
+
+/** `retry-after-ms`, else `Retry-After` in seconds or as a date; undefined where absent or past. */
+export function retryAfterOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  nowMs: number,
+): number | undefined {
+  const exact = Number(headers["retry-after-ms"] ?? Number.NaN);
+  if (exact > 0) return Math.ceil(exact);
+  const value = headers["retry-after"];
+  if (typeof value !== "string" || value === "") return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - nowMs;
+  return ms > 0 ? Math.ceil(ms) : undefined;
+}

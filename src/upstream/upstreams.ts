@@ -1,0 +1,165 @@
+/**
+ * Calls providers over HTTP/1.1: one undici pool an origin, handlers instead of streams. The only file that opens a
+ * connection to a provider. A pool is never closed while the process serves: no call can lose its connection to an
+ * eviction (T63).
+ */
+import { type Dispatcher, Pool } from "undici";
+import type { Endpoint, Provider } from "../endpoint.ts";
+import { networkFailure, type UpstreamFailure } from "./failure.ts";
+
+export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** What a call tells, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
+export interface UpstreamHandler {
+  head(status: number, headers: UpstreamHeaders): void;
+  /** Valid beyond the call; not to be written to. */
+  data(chunk: Buffer): void;
+  end(): void;
+  /** Not called after `cancel`. */
+  failed(failure: UpstreamFailure): void;
+}
+
+export interface UpstreamCall {
+  /** Closes the connection at once. */
+  cancel(): void;
+  pause(): void;
+  resume(): void;
+}
+
+export interface UpstreamOptions {
+  readonly connectTimeoutMs: number;
+}
+
+export interface Upstreams {
+  call(endpoint: Endpoint, body: Buffer, stream: boolean, handler: UpstreamHandler): UpstreamCall;
+  /** Last four characters of the provider's credential, for the record. */
+  keyHint(provider: Provider): string;
+  /** Closes idle connections and waits for calls under way. */
+  close(): Promise<void>;
+}
+
+/** What every call to one provider has in common, made once. */
+interface Line {
+  readonly pool: Pool;
+  readonly path: string;
+  readonly headers: string[];
+  readonly streamHeaders: string[];
+}
+
+/**
+ * A paused call must stay small (T10): Node stops reading a socket at this many bytes, and one more read of up to
+ * 64 KB may be under way.
+ */
+const SOCKET_BUFFER_BYTES = 16 * 1024;
+
+export function openUpstreams(options: UpstreamOptions): Upstreams {
+  const pools = new Map<string, Pool>();
+  const lines = new WeakMap<Provider, Line>();
+
+  const poolOf = (origin: string): Pool => {
+    let pool = pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        connections: null,
+        pipelining: 1,
+        allowH2: false,
+        // Timeouts on answers belong to the exchange, which knows whether a first byte has come.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: 30_000,
+        connect: { timeout: options.connectTimeoutMs, highWaterMark: SOCKET_BUFFER_BYTES } as object,
+      });
+      pools.set(origin, pool);
+    }
+    return pool;
+  };
+
+  const lineOf = (provider: Provider): Line => {
+    let line = lines.get(provider);
+    if (line === undefined) {
+      const url = new URL(provider.baseUrl);
+      const headers = ["content-type", "application/json", "user-agent", "weir"];
+      if (provider.credential !== undefined) headers.push("authorization", `Bearer ${provider.credential}`);
+      line = {
+        pool: poolOf(url.origin),
+        path: `${url.pathname.replace(/\/$/, "")}/chat/completions${url.search}`,
+        headers: [...headers, "accept", "application/json"],
+        streamHeaders: [...headers, "accept", "text/event-stream"],
+      };
+      lines.set(provider, line);
+    }
+    return line;
+  };
+
+  return {
+    call(endpoint, body, stream, handler) {
+      const line = lineOf(endpoint.provider);
+      const call = new Call(handler);
+      line.pool.dispatch(
+        { method: "POST", path: line.path, headers: stream ? line.streamHeaders : line.headers, body },
+        call,
+      );
+      return call;
+    },
+    keyHint: ({ credential }) => (credential === undefined ? "" : credential.slice(-4)),
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+}
+
+const CANCELLED = new Error("cancelled");
+
+class Call implements Dispatcher.DispatchHandler, UpstreamCall {
+  readonly #handler: UpstreamHandler;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #over = false;
+
+  constructor(handler: UpstreamHandler) {
+    this.#handler = handler;
+  }
+
+  cancel(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#controller?.abort(CANCELLED);
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Cancelled while it waited for a connection.
+    if (this.#over) controller.abort(CANCELLED);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+    // 1xx answers precede the real one.
+    if (this.#over || status < 200) return;
+    this.#status = status;
+    this.#handler.head(status, headers);
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#over) this.#handler.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#handler.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#handler.failed(networkFailure(error, this.#status));
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Errors on the chat format. Ours go out in the gateway's envelope, which is also OpenAI's (`code`, `type`, `message`,
+ * `param`). An upstream's error body is read for its code and message and goes no further than that.
+ */
+import type { WeirError } from "../../errors.ts";
+import type { UpstreamError } from "../contract.ts";
+
+/** The error envelope of every route but messages. */
+export function errorEnvelope(error: WeirError, requestId: string): string {
+  return JSON.stringify({
+    error: {
+      type: error.type,
+      code: error.code,
+      message: error.message,
+      request_id: requestId,
+      ...(error.param !== undefined && { param: error.param }),
+      ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),
+      ...(error.details !== undefined && { details: error.details }),
+    },
+  });
+}
+
+const MESSAGE_LIMIT = 2000;
+
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+/** `error` member of a body or event: an object, or a bare string as some servers send. */
+export function readErrorValue(value: unknown): UpstreamError {
+  if (typeof value === "string") return { code: "", type: "", message: value.slice(0, MESSAGE_LIMIT) };
+  const error = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  return {
+    code: text(error.code),
+    type: text(error.type),
+    message: text(error.message).slice(0, MESSAGE_LIMIT),
+  };
+}
+
+/** The body of an upstream's error answer, whatever it is. */
+export function readErrorBody(bytes: Buffer): UpstreamError {
+  try {
+    const read: unknown = JSON.parse(bytes.toString());
+    // Gemini's compatible endpoint wraps the error in a list.
+    const body: unknown = Array.isArray(read) ? read[0] : read;
+    if (typeof body === "object" && body !== null) {
+      if ("error" in body) return readErrorValue(body.error);
+      // vLLM and FastAPI: {"object":"error","message":…} and {"detail":…}.
+      if ("message" in body) return readErrorValue(body);
+      if ("detail" in body) return readErrorValue(body.detail);
+    }
+  } catch {
+    // An HTML page or a cut body: its text is not ours to show.
+  }
+  return { code: "", type: "", message: "" };
+}

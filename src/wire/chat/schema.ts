@@ -1,0 +1,100 @@
+/**
+ * The chat-completions request as far as the gateway must understand it (OpenAI API reference, "Create chat
+ * completion"). Everything else passes through unread, so the schemas are loose; `svc` is ours and strict.
+ */
+import { z } from "zod";
+
+const providers = z.array(z.string().min(1)).max(64);
+const price = z.number().nonnegative();
+
+export const svcSchema = z
+  .strictObject({
+    route: z
+      .strictObject({
+        providers: z
+          .strictObject({
+            order: providers.optional(),
+            only: providers.optional(),
+            ignore: providers.optional(),
+          })
+          .optional(),
+        fallbacks: z.boolean().optional(),
+        sort: z.enum(["price", "latency", "throughput", "balanced"]).optional(),
+        require: z
+          .strictObject({
+            zdr: z.boolean().optional(),
+            no_train: z.boolean().optional(),
+            max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
+          })
+          .optional(),
+      })
+      .optional(),
+    metadata: z
+      .strictObject({
+        app: z.string().max(128).optional(),
+        user_id: z.string().max(256).optional(),
+        session_id: z.string().max(256).optional(),
+        tags: z.record(z.string().max(64), z.string().max(256)).optional(),
+      })
+      .optional(),
+    compat: z.strictObject({ strict: z.boolean().optional() }).optional(),
+    provider_options: z.record(z.string(), z.unknown()).optional(),
+    on_disconnect: z.enum(["cancel", "drain"]).optional(),
+  })
+  .describe("Options of this gateway; never sent to a provider.");
+
+const contentPart = z.looseObject({ type: z.string() });
+
+const message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(contentPart), z.null()]).optional(),
+});
+
+const tokens = z.int().positive();
+
+export const chatRequestSchema = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: tokens.nullish(),
+  max_completion_tokens: tokens.nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
+  user: z.string().nullish(),
+  svc: svcSchema.optional(),
+});
+
+export type ChatRequestBody = z.output<typeof chatRequestSchema>;
+
+/** The answer's shape, for the OpenAPI document. */
+export const chatReplySchema = z.looseObject({
+  id: z.string(),
+  object: z.literal("chat.completion"),
+  created: z.int(),
+  model: z.string(),
+  choices: z.array(
+    z.looseObject({
+      index: z.int(),
+      message: z.looseObject({ role: z.string(), content: z.string().nullish() }),
+      finish_reason: z.string().nullable(),
+    }),
+  ),
+  usage: z.looseObject({
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
+    total_tokens: z.int(),
+  }),
+  svc: z.looseObject({
+    request_id: z.string(),
+    provider: z.string(),
+    endpoint_id: z.string(),
+    cost: z.looseObject({ total_micro_usd: z.int() }),
+    warnings: z.array(z.string()),
+  }),
+});

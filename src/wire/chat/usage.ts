@@ -1,0 +1,63 @@
+/** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
+import type { Usage } from "../../usage.ts";
+
+const count = (value: unknown): number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
+
+const object = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+
+/** Undefined where the value is no usage report (null on the chunks before the last). */
+export function readChatUsage(value: unknown): Usage | undefined {
+  const usage = object(value);
+  if (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")
+    return undefined;
+  const prompt = object(usage.prompt_tokens_details);
+  const completion = object(usage.completion_tokens_details);
+  const inputTokens = count(usage.prompt_tokens);
+  const outputTokens = count(usage.completion_tokens);
+  const reasoningTokens = count(completion.reasoning_tokens);
+  const apart = apartFrom(inputTokens + outputTokens, reasoningTokens, usage.total_tokens);
+  return {
+    inputTokens,
+    outputTokens: outputTokens + apart,
+    // Beside the details object: DeepSeek's name, then Moonshot's and Together's.
+    cacheReadTokens: count(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
+    cacheWriteTokens: count(prompt.cache_write_tokens),
+    reasoningTokens: Math.max(reasoningTokens, apart),
+  };
+}
+
+/**
+ * Reasoning that `completion_tokens` leaves out although it is billed as output: the total tells. xAI reports its count
+ * in the details, Gemini's compatible endpoint only in the total.
+ */
+function apartFrom(sum: number, reasoningTokens: number, total: unknown): number {
+  const rest = count(total) - sum;
+  return rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
+}
+
+interface Reports {
+  readonly usage?: unknown;
+  readonly x_groq?: unknown;
+  readonly choices?: unknown;
+}
+
+/** Where an event of a stream reports usage: its own member, Groq's extension, or Moonshot's place in the choice. */
+export function readEventUsage(event: Reports): Usage | undefined {
+  return (
+    readChatUsage(event.usage) ??
+    readChatUsage(object(event.x_groq).usage) ??
+    (Array.isArray(event.choices) ? readChatUsage(object(event.choices[0]).usage) : undefined)
+  );
+}
+
+export const writeChatUsage = (usage: Usage) => ({
+  prompt_tokens: usage.inputTokens,
+  completion_tokens: usage.outputTokens,
+  total_tokens: usage.inputTokens + usage.outputTokens,
+  ...(usage.cacheReadTokens > 0 && { prompt_tokens_details: { cached_tokens: usage.cacheReadTokens } }),
+  ...(usage.reasoningTokens > 0 && {
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  }),
+});

@@ -1,0 +1,81 @@
+/**
+ * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
+ * `svc` extension, and what a reply or stream reports. Formats differ behind these types, never in front of them.
+ */
+import type { Usage } from "../usage.ts";
+
+/** `svc.route`: see the specification, "What the service does". */
+export interface RouteOptions {
+  readonly order?: readonly string[];
+  readonly only?: readonly string[];
+  readonly ignore?: readonly string[];
+  readonly fallbacks?: boolean;
+  readonly sort?: "price" | "latency" | "throughput" | "balanced";
+  readonly require?: {
+    readonly zdr?: boolean;
+    readonly no_train?: boolean;
+    readonly max_price?: { readonly input?: number; readonly output?: number };
+  };
+}
+
+/** The `svc` extension object, read. */
+export interface SvcOptions {
+  readonly route: RouteOptions;
+  readonly app: string;
+  readonly userId: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly strict: boolean;
+  readonly onDisconnect: "cancel" | "drain" | undefined;
+}
+
+export const NO_OPTIONS: SvcOptions = Object.freeze({
+  route: Object.freeze({}),
+  app: "",
+  userId: "",
+  tags: Object.freeze({}),
+  strict: false,
+  onDisconnect: undefined,
+});
+
+export interface RequestFacts {
+  /** As the client named it. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Answers asked for (`n`). */
+  readonly choices: number;
+  readonly maxTokens: number | undefined;
+  /** A conservative guess from bytes; see `wire/estimate.ts`. */
+  readonly promptTokens: number;
+  readonly hasTools: boolean;
+  readonly parallelTools: boolean;
+  readonly hasImages: boolean;
+  readonly hasAudio: boolean;
+  readonly hasSchema: boolean;
+  readonly imageCount: number;
+}
+
+/** What a whole answer told us. */
+export interface ReplyFacts {
+  /** Undefined where the upstream reported none. */
+  readonly usage: Usage | undefined;
+  readonly stopReason: string;
+  readonly toolCalls: number;
+  /** Bytes of generated text, the base of an estimate; of a whole answer only where usage is missing. */
+  readonly outputBytes: number;
+}
+
+/** An upstream's own account of a failure; for the record, and for the caller only where the class allows. */
+export interface UpstreamError {
+  readonly code: string;
+  readonly type: string;
+  readonly message: string;
+}
+
+/** What is added to an answer about the call itself; the wire shape of `svc` on chat completions. */
+export interface SvcReply {
+  readonly request_id: string;
+  readonly provider: string;
+  readonly endpoint_id: string;
+  readonly cost: unknown;
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,284 @@
+/**
+ * JSON by position: finds the members of a top-level object in a body without building it, so that a few fields can
+ * be patched and every other byte passes as it came. Works on latin1 text (one character a byte), which no cut inside
+ * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
+ */
+import { fail, type WeirError } from "../errors.ts";
+
+/** Deeper bodies are refused: no format needs it, and recursive readers behind us would fall over. */
+export const MAX_DEPTH = 256;
+
+/** Strings longer than this are left out of the skeleton: prompts and images are passed on, not built. */
+const ELIDE_OVER = 4096;
+
+/** Shorter strings are not looked at twice: as prose they weigh next to nothing. */
+const MEDIA_OVER = 256;
+
+/** One member of the top-level object; offsets into the text. */
+export interface Member {
+  readonly key: string;
+  /** At the key's opening quote. */
+  readonly start: number;
+  /** Behind the key's closing quote. */
+  readonly keyEnd: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  /** Bytes of the value's strings that are media, not prose: data URLs and base64 where formats put them. */
+  readonly opaqueBytes: number;
+}
+
+export interface Skim {
+  readonly members: readonly Member[];
+  /** The same JSON with long strings emptied (a `data:` URL keeps its first characters). */
+  readonly skeleton: string;
+}
+
+/** An edit of a text: `[start, end)` becomes `text`. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_ARRAY = 91;
+const BACKSLASH = 92;
+const CLOSE_ARRAY = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+
+/**
+ * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
+ * key stands twice (readers disagree on which one counts, and money depends on it) or it nests too deep.
+ */
+export function skim(text: string): Skim {
+  const members: Member[] = [];
+  const kept: string[] = [];
+  let copied = 0;
+  let opaqueBytes = 0;
+  let depth = 0;
+  let key = "";
+  let start = -1;
+  let keyEnd = -1;
+  let valueStart = -1;
+  let wantKey = false;
+  // The string before the one being read: its key, where a colon stands between.
+  let wordStart = 0;
+  let wordEnd = 0;
+  let i = skipSpace(text, 0);
+  if (text.charCodeAt(i) !== OPEN_OBJECT) throw fail("invalid_json", "The body must be a JSON object.");
+  for (const end = text.length; i < end; ) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      const quote = closingQuote(text, i + 1);
+      if (depth === 1 && wantKey) {
+        wantKey = false;
+        start = i;
+        key = text.slice(i + 1, quote);
+        if (key.includes("\\")) key = unescapeKey(key, i);
+        keyEnd = quote + 1;
+        i = skipSpace(text, keyEnd);
+        if (text.charCodeAt(i) !== COLON) throw syntax(i);
+        valueStart = i = skipSpace(text, i + 1);
+        continue;
+      }
+      const length = quote - i - 1;
+      if (length > MEDIA_OVER && isMedia(text, wordStart, wordEnd, i)) opaqueBytes += length;
+      wordStart = i + 1;
+      wordEnd = quote;
+      if (length > ELIDE_OVER) {
+        kept.push(text.slice(copied, i + 1), text.startsWith("data:", i + 1) ? "data:" : "");
+        copied = quote;
+      }
+      i = quote + 1;
+    } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+      if (++depth > MAX_DEPTH) {
+        throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: "" });
+      }
+      wantKey = depth === 1;
+      i++;
+    } else {
+      const closes = c === CLOSE_OBJECT || c === CLOSE_ARRAY;
+      if (depth === 1 && (closes || c === COMMA)) {
+        if (start >= 0) {
+          members.push({ key, start, keyEnd, valueStart, valueEnd: trimSpace(text, i), opaqueBytes });
+          start = -1;
+          opaqueBytes = 0;
+        }
+        wantKey = true;
+      }
+      i++;
+      if (closes && --depth === 0) break;
+    }
+  }
+  if (depth !== 0) throw syntax(text.length);
+  if (skipSpace(text, i) !== text.length) throw syntax(i);
+  refuseTwice(members);
+  const skeleton = copied === 0 ? text : kept.join("") + text.slice(copied);
+  return { members, skeleton };
+}
+
+export const memberOf = (members: readonly Member[], key: string): Member | undefined => {
+  for (const member of members) if (member.key === key) return member;
+  return undefined;
+};
+
+/** Sets a member's value, or adds the member at the end of the object. `value` is JSON text. */
+export function setMember(text: string, members: readonly Member[], key: string, value: string): Edit {
+  const member = memberOf(members, key);
+  if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
+  const last = members.at(-1);
+  const at = last === undefined ? text.indexOf("{") + 1 : last.valueEnd;
+  return { start: at, end: at, text: `${last === undefined ? "" : ","}${JSON.stringify(key)}:${value}` };
+}
+
+/** Removes members, each run of them with one of the commas around it; names that are not there are passed over. */
+export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
+  const edits: Edit[] = [];
+  for (let first = 0; first < members.length; first++) {
+    if (!keys.includes((members[first] as Member).key)) continue;
+    let last = first;
+    while (last + 1 < members.length && keys.includes((members[last + 1] as Member).key)) last++;
+    const next = members[last + 1];
+    const start = next === undefined ? members[first - 1]?.valueEnd : undefined;
+    edits.push({
+      start: start ?? (members[first] as Member).start,
+      end: next?.start ?? (members[last] as Member).valueEnd,
+      text: "",
+    });
+    first = last;
+  }
+  return edits;
+}
+
+/** The text with edits applied; edits must not overlap. */
+export function applyEdits(text: string, edits: readonly Edit[]): string {
+  let out = "";
+  let from = 0;
+  for (const edit of inOrder(edits)) {
+    out += text.slice(from, edit.start) + edit.text;
+    from = edit.end;
+  }
+  return out + text.slice(from);
+}
+
+/** The same on bytes, with one copy whatever the size. Edit texts are JSON in any characters. */
+export function applyEditsToBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  const parts: Uint8Array[] = [];
+  let from = 0;
+  for (const edit of inOrder(edits)) {
+    parts.push(bytes.subarray(from, edit.start), Buffer.from(edit.text));
+    from = edit.end;
+  }
+  parts.push(bytes.subarray(from));
+  return Buffer.concat(parts);
+}
+
+/** The index of the quote that ends a string whose first character is at `from`. @throws `invalid_json` when none does. */
+export function closingQuote(text: string, from: number): number {
+  for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
+    if (isClosing(text, at, from)) return at;
+  }
+  throw syntax(text.length);
+}
+
+/** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes stands before it. */
+export function isClosing(text: string, at: number, from: number): boolean {
+  let back = at - 1;
+  while (back >= from && text.charCodeAt(back) === BACKSLASH) back--;
+  return ((at - 1 - back) & 1) === 0;
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+const ALL_BEYOND_ASCII = new RegExp(BEYOND_ASCII, "g");
+
+/** JSON text with every character beyond ASCII escaped, so that it can stand in latin1 text. */
+export function latin1Json(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!BEYOND_ASCII.test(json)) return json;
+  return json.replace(ALL_BEYOND_ASCII, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** The text that latin1 text stands for, when its bytes are UTF-8. */
+export const utf8Of = (latin1: string): string =>
+  /[\x80-\xff]/.test(latin1) ? Buffer.from(latin1, "latin1").toString() : latin1;
+
+const byPlace = (a: Edit, b: Edit): number => a.start - b.start || a.end - b.end;
+
+/** Most come in order: looking costs less than sorting. */
+function inOrder(edits: readonly Edit[]): readonly Edit[] {
+  for (let i = 1; i < edits.length; i++) {
+    if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0) return [...edits].sort(byPlace);
+  }
+  return edits;
+}
+
+/** Keys under which the formats carry media. Anywhere else such text is prose to a model, however it looks. */
+const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
+const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
+
+/**
+ * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
+ * asked, because what counts as media is not counted as prompt, and the prompt's tokens are money.
+ */
+function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
+  if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
+  if (!MEDIA_KEYS.includes(text.slice(wordStart, wordEnd))) return false;
+  if (text.startsWith("data:", at + 1)) return true;
+  BASE64.lastIndex = at + 1;
+  return BASE64.test(text);
+}
+
+/** Comparing the few members of a usual body costs less than a set of them. */
+const FEW = 16;
+
+function refuseTwice(members: readonly Member[]): void {
+  if (members.length <= FEW) {
+    for (let i = 1; i < members.length; i++) {
+      const { key } = members[i] as Member;
+      for (let j = 0; j < i; j++) if ((members[j] as Member).key === key) throw twice(key);
+    }
+    return;
+  }
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    if (seen.has(key)) throw twice(key);
+    seen.add(key);
+  }
+}
+
+function twice(key: string): WeirError {
+  const name = utf8Of(key);
+  const param = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
+}
+
+function unescapeKey(key: string, at: number): string {
+  try {
+    return JSON.parse(`"${key}"`) as string;
+  } catch {
+    throw syntax(at);
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let i = from;
+  for (;;) {
+    const c = text.charCodeAt(i);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
+    i++;
+  }
+}
+
+function trimSpace(text: string, end: number): number {
+  let i = end;
+  for (;;) {
+    const c = text.charCodeAt(i - 1);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) return i;
+    i--;
+  }
+}
+
+const syntax = (at: number) => fail("invalid_json", `The body is not valid JSON (at byte ${at}).`);

@@ -1,0 +1,117 @@
+/**
+ * Server-sent events as bytes: cuts a stream into the `data` of its events, wherever the reads happened to split it.
+ * Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
+ * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
+ */
+import { fail } from "../errors.ts";
+
+const BOM = "\u00ef\u00bb\u00bf";
+
+export class SseReader {
+  #pending = "";
+  #scanned = 0;
+  #afterCr = false;
+  #started = false;
+  /** The first bytes, while they may still be a byte order mark. */
+  #opening = "";
+  readonly #maxEventBytes: number;
+
+  constructor(maxEventBytes: number) {
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /**
+   * Takes one read and calls `each` for every event completed by it. A reader that knows what comes next may take an
+   * event straight from the text: `known` returns the index behind the event (its blank line included), or -1.
+   * @throws WeirError `upstream_invalid_response` when an event outgrows the bound.
+   */
+  push(read: string, each: (data: string) => void, known?: (text: string, from: number) => number): void {
+    const text = this.#lineFeeds(read);
+    const pending = this.#pending;
+    if (pending !== "" && text.indexOf("\n") < 0) {
+      // Nothing ends here: not looked at again, or an event that comes in small pieces would cost their square.
+      this.#keep(pending + text);
+      return;
+    }
+    const joined = pending === "" ? text : pending + text;
+    let from = 0;
+    let scan = this.#scanned;
+    for (;;) {
+      const behind = known === undefined ? -1 : known(joined, from);
+      if (behind >= 0) {
+        from = scan = behind;
+        continue;
+      }
+      const end = joined.indexOf("\n\n", scan);
+      if (end < 0) break;
+      // Extra blank lines between events are empty events: nothing to deliver.
+      if (end > from) this.#deliver(joined.slice(from, end), each);
+      from = scan = end + 2;
+      while (joined.charCodeAt(from) === 10) from = ++scan;
+    }
+    this.#keep(from === 0 ? joined : joined.slice(from));
+  }
+
+  #keep(pending: string): void {
+    this.#pending = pending;
+    // The last character may be the first of the two line feeds.
+    this.#scanned = Math.max(0, pending.length - 1);
+    if (pending.length > this.#maxEventBytes) {
+      throw fail("upstream_invalid_response", "The provider sent an event larger than the gateway takes.");
+    }
+  }
+
+  /** The stream is over: delivers a last event that no blank line ended. */
+  end(each: (data: string) => void): void {
+    const rest = this.#pending;
+    this.#pending = "";
+    this.#scanned = 0;
+    if (rest.trim() !== "") this.#deliver(rest.endsWith("\n") ? rest.slice(0, -1) : rest, each);
+  }
+
+  #deliver(event: string, each: (data: string) => void): void {
+    if (event.startsWith("data: ") && event.indexOf("\n") < 0) {
+      each(event.slice(6));
+      return;
+    }
+    let data: string | undefined;
+    for (const line of event.split("\n")) {
+      if (!line.startsWith("data:")) {
+        if (line !== "data") continue;
+        data = data === undefined ? "" : `${data}\n`;
+        continue;
+      }
+      const value = line.startsWith(" ", 5) ? line.slice(6) : line.slice(5);
+      data = data === undefined ? value : `${data}\n${value}`;
+    }
+    if (data !== undefined && data !== "") each(data);
+  }
+
+  /** Every line end as one LF; a CR that ends a read may have its LF in the next. */
+  #lineFeeds(read: string): string {
+    let text = read;
+    if (!this.#started) {
+      text = this.#opening + text;
+      this.#opening = "";
+      if (text.length < BOM.length && BOM.startsWith(text)) {
+        this.#opening = text;
+        return "";
+      }
+      if (text.startsWith(BOM)) text = text.slice(BOM.length);
+      this.#started = true;
+    }
+    if (this.#afterCr && text !== "") {
+      this.#afterCr = false;
+      if (text.startsWith("\n")) text = text.slice(1);
+    }
+    if (text.indexOf("\r") < 0) return text;
+    this.#afterCr = text.endsWith("\r");
+    return text.replace(/\r\n?/g, "\n");
+  }
+}
+
+/** One event as chat-completions and most formats send it. */
+export const sseData = (data: string): string => `data: ${data}\n\n`;
+
+/** A line that every client skips: keeps the connection alive while the upstream is silent. */
+export const KEEP_ALIVE = ": keep-alive\n\n";

@@ -1,0 +1,192 @@
+/**
+ * The redaction presets: each finds its spans in a text in linear time. Patterns never match a backslash or a quote and
+ * never begin inside an escape, so that text holding JSON (tool arguments) stays JSON too.
+ */
+
+/** Start and end of each find, in any order. */
+export type Finder = (text: string) => Iterable<readonly [number, number]>;
+
+export const PRESET_NAMES = ["api_key", "card", "aadhaar", "pan", "email", "phone"] as const;
+export type PresetName = (typeof PRESET_NAMES)[number];
+
+export const PRESETS: Readonly<Record<PresetName, Finder>> = {
+  api_key: (text) => (HINTS.api_key.test(text) ? regexSpans(text, API_KEYS) : []),
+  card: (text) => digitSpans(text, isCard, 13, 19),
+  aadhaar: (text) => digitSpans(text, isAadhaar, 12, 12),
+  pan: (text) => (HINTS.pan.test(text) ? regexSpans(text, PAN) : []),
+  email: (text) => (HINTS.email.test(text) ? regexSpans(text, EMAIL) : []),
+  phone: (text) => (HINTS.phone.test(text) ? regexSpans(text, PHONE) : []),
+};
+
+/** A fast first look: a text without the hint holds nothing of the preset. */
+export const HINTS: Readonly<Record<PresetName, RegExp>> = {
+  api_key:
+    /svc-|sk-|_live_|_test_|whsec_|AKIA|ASIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|(?:hf|npm|gsk|pplx|r8|fw|tvly)[_-]|xai-|SG\.|eyJ|Bearer |PRIVATE KEY/,
+  card: /\d(?:[ -]?\d){11}/,
+  aadhaar: /\d(?:[ -]?\d){11}/,
+  pan: /\d{4}[A-Za-z]/,
+  email: /@/,
+  phone: /\d(?:[ .()-]{0,2}\d){7}/,
+};
+
+/** Not inside `\n` or `\u00e9`; right after one is a beginning like after a space. */
+const starts = (word: string) =>
+  String.raw`(?<!\\)(?<!\\u[\da-fA-F]{0,3})(?:(?<![${word}])|(?<=\\[bfnrt])|(?<=\\u[\da-fA-F]{4}))`;
+
+/** Prefixes that vendors give their secrets; then JSON web tokens, bearer credentials and PEM private keys. */
+const API_KEYS = [
+  new RegExp(
+    `${starts("A-Za-z0-9")}(?:${[
+      "svc-(?:live|test)-[A-Za-z0-9]{20,64}",
+      "sk-[A-Za-z0-9_-]{16,256}",
+      "(?:sk|rk|pk|rzp)_(?:live|test)_[A-Za-z0-9]{10,256}",
+      "whsec_[A-Za-z0-9+/]{16,128}",
+      "A(?:KIA|SIA)[0-9A-Z]{16}",
+      "AIza[A-Za-z0-9_-]{35}",
+      "gh[pousr]_[A-Za-z0-9]{36,255}",
+      "github_pat_[A-Za-z0-9_]{22,255}",
+      "glpat-[A-Za-z0-9_-]{20,64}",
+      "xox[abeprs]-[A-Za-z0-9-]{10,255}",
+      "(?:hf|npm|gsk|pplx|r8|fw|tvly)[_-][A-Za-z0-9]{20,128}",
+      "xai-[A-Za-z0-9]{20,128}",
+      "SG\\.[A-Za-z0-9_-]{16,64}\\.[A-Za-z0-9_-]{16,64}",
+      "eyJ[A-Za-z0-9_-]{8,4096}\\.eyJ[A-Za-z0-9_-]{8,8192}\\.[A-Za-z0-9_-]{8,2048}",
+    ].join("|")})`,
+    "g",
+  ),
+  /(?<=\bBearer )[A-Za-z0-9._~+/-]{20,4096}={0,2}/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^"-]|-(?!----)){0,10000}-----END [A-Z ]{0,40}PRIVATE KEY-----/g,
+];
+
+const EMAIL = [
+  new RegExp(
+    `${starts("A-Za-z0-9._%+-")}[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9])`,
+    "g",
+  ),
+];
+
+/** Indian income tax number: five letters (the fourth names the kind of holder), four digits, a letter. */
+const PAN = [
+  new RegExp(
+    `${starts("A-Za-z0-9")}(?:[A-Z]{3}[ABCFGHJKLPT][A-Z]\\d{4}[A-Z]|[a-z]{3}[abcfghjklpt][a-z]\\d{4}[a-z])(?![A-Za-z0-9])`,
+    "g",
+  ),
+];
+
+const PHONE = [
+  // International: a plus, 8 to 15 digits, grouped as people group them.
+  new RegExp(`${starts("\\w+")}\\+\\d(?:[ .()-]{0,2}\\d){7,14}(?!\\d)`, "g"),
+  // Indian mobile, bare or with 0 or 91 before.
+  new RegExp(`${starts("\\w.+-")}(?:0|91[ -]?)?[6-9]\\d{4}[ -]?\\d{5}(?![\\w.]?\\d)`, "g"),
+  // North American, grouped: ten bare digits may be anything.
+  new RegExp(`${starts("\\w.+-")}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}(?!\\d)`, "g"),
+];
+
+function* regexSpans(text: string, patterns: readonly RegExp[]): Generator<readonly [number, number]> {
+  for (const pattern of patterns) {
+    for (const match of text.matchAll(pattern)) yield [match.index, match.index + match[0].length];
+  }
+}
+
+const DIGIT_RUN = /\d(?:[ -]?\d){11,}/g;
+
+/**
+ * Numbers with a check digit, bare or in groups by single spaces or hyphens. Inside a run of groups, each sequence of
+ * whole groups is tried, so that a card number is found beside an amount.
+ */
+function* digitSpans(
+  text: string,
+  valid: (digits: string) => boolean,
+  minDigits: number,
+  maxDigits: number,
+): Generator<readonly [number, number]> {
+  for (const run of text.matchAll(DIGIT_RUN)) {
+    const before = text.slice(Math.max(0, run.index - 6), run.index);
+    // Digits of an escape (`\u2011`) are no digits of the number.
+    const skipped = /\\u[\da-fA-F]{0,3}$/.test(before)
+      ? 4 - (/[\da-fA-F]*$/.exec(before)?.[0].length ?? 0)
+      : 0;
+    const groups = [...run[0].slice(skipped).matchAll(/\d+/g)].map((g) => ({
+      digits: g[0],
+      start: run.index + skipped + g.index,
+    }));
+    for (let from = 0; from < groups.length; ) {
+      const to = longest(groups, from, valid, minDigits, maxDigits);
+      const first = groups[from];
+      const last = groups[to];
+      if (first === undefined || last === undefined) {
+        from++;
+        continue;
+      }
+      yield [first.start, last.start + last.digits.length];
+      from = to + 1;
+    }
+  }
+}
+
+/** The last group of the longest valid number that begins at a group, or -1. */
+function longest(
+  groups: readonly { digits: string }[],
+  from: number,
+  valid: (digits: string) => boolean,
+  minDigits: number,
+  maxDigits: number,
+): number {
+  let digits = "";
+  let best = -1;
+  for (let to = from; to < groups.length && digits.length < maxDigits; to++) {
+    digits += groups[to]?.digits ?? "";
+    if (digits.length >= minDigits && digits.length <= maxDigits && valid(digits)) best = to;
+  }
+  return best;
+}
+
+/** ISO/IEC 7812: an issuer that exists (2 to 6, RuPay's 81 and 82) and Luhn's check digit. */
+function isCard(digits: string): boolean {
+  if (!/^(?:[2-6]|8[12])/.test(digits)) return false;
+  let sum = 0;
+  for (let at = 0; at < digits.length; at++) {
+    let digit = digits.charCodeAt(digits.length - 1 - at) - 48;
+    if (at % 2 === 1) {
+      digit *= 2;
+      if (digit > 9) digit -= 9;
+    }
+    sum += digit;
+  }
+  return sum % 10 === 0;
+}
+
+/** Verhoeff's scheme: multiplication in the dihedral group D5, and its permutation. */
+const D5 = [
+  "0123456789",
+  "1234067895",
+  "2340178956",
+  "3401289567",
+  "4012395678",
+  "5987604321",
+  "6598710432",
+  "7659821043",
+  "8765932104",
+  "9876543210",
+];
+const P8 = [
+  "0123456789",
+  "1576283094",
+  "5803796142",
+  "8916043527",
+  "9453126870",
+  "4286573901",
+  "2793806415",
+  "7046913258",
+];
+
+/** Indian resident number: 12 digits, the first 2 to 9, Verhoeff's check digit. */
+function isAadhaar(digits: string): boolean {
+  if (!/^[2-9]/.test(digits)) return false;
+  let check = 0;
+  for (let at = 0; at < digits.length; at++) {
+    const digit = digits.charCodeAt(digits.length - 1 - at) - 48;
+    check = Number(D5[check]?.[Number(P8[at % 8]?.[digit])]);
+  }
+  return check === 0;
+}

@@ -1,0 +1,106 @@
+/**
+ * Redaction of a stored SSE answer. A secret comes in pieces, one token an event; so the pieces of each string that
+ * grows by deltas are joined, searched, and cut where they stand. Events without a find stay as they were delivered.
+ */
+import { type Redactor, redactJson, replaceSpans, type Span } from "./redact.ts";
+
+/** One piece of a growing string: where it stands, so that it can be changed in place. */
+interface Piece {
+  readonly event: Event;
+  readonly holder: Record<string, unknown>;
+  readonly key: string;
+  readonly text: string;
+}
+
+interface Event {
+  /** Index into the lines. */
+  readonly line: number;
+  readonly json: unknown;
+  changed: boolean;
+}
+
+const DATA = /^data: ?/;
+
+export function redactSse(text: string, redactor: Pick<Redactor, "spans" | "text">): string {
+  const lines = text.split("\n");
+  const strings = new Map<string, Piece[]>();
+  const events: Event[] = [];
+  for (const [at, line] of lines.entries()) {
+    const json = parse(line);
+    if (json === undefined) continue;
+    const event: Event = { line: at, json, changed: false };
+    events.push(event);
+    collect(json, "", false, event, strings);
+  }
+  for (const pieces of strings.values()) cut(pieces, redactor);
+  const parsed = new Set<number>();
+  for (const { line, json, changed } of events) {
+    parsed.add(line);
+    const end = lines[line]?.endsWith("\r") === true ? "\r" : "";
+    const current = changed ? `data: ${JSON.stringify(json)}${end}` : (lines[line] ?? "");
+    lines[line] = redactJson(current, redactor);
+  }
+  return lines.map((line, at) => (parsed.has(at) ? line : redactor.text(line))).join("\n");
+}
+
+function parse(line: string): unknown {
+  if (!DATA.test(line)) return undefined;
+  try {
+    const json: unknown = JSON.parse(line.replace(DATA, ""));
+    return typeof json === "object" && json !== null ? json : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Strings below a `delta` (or a completion's `text`) grow from event to event; their path tells them apart. */
+function collect(
+  value: unknown,
+  path: string,
+  inDelta: boolean,
+  event: Event,
+  strings: Map<string, Piece[]>,
+): void {
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      const index =
+        typeof item === "object" && item !== null ? (item as { index?: unknown }).index : undefined;
+      collect(item, `${path}[${index ?? at}]`, inDelta, event, strings);
+    }
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, child] of Object.entries(value)) {
+    const below = `${path}.${key}`;
+    if (typeof child !== "string") collect(child, below, inDelta || key === "delta", event, strings);
+    else if (inDelta || key === "text" || key === "delta") {
+      const pieces = strings.get(below) ?? [];
+      pieces.push({ event, holder: value as Record<string, unknown>, key, text: child });
+      strings.set(below, pieces);
+    }
+  }
+}
+
+/** The mark goes where a find begins; the rest of the find goes from the pieces that follow. */
+function cut(pieces: readonly Piece[], { spans }: Pick<Redactor, "spans">): void {
+  const found = spans(pieces.map((p) => p.text).join(""));
+  if (found.length === 0) return;
+  let offset = 0;
+  for (const { event, holder, key, text } of pieces) {
+    const end = offset + text.length;
+    const here: Span[] = [];
+    for (const span of found) {
+      if (span.end <= offset || span.start >= end) continue;
+      here.push({
+        start: Math.max(span.start, offset) - offset,
+        end: Math.min(span.end, end) - offset,
+        mark: span.start >= offset ? span.mark : "",
+      });
+    }
+    if (here.length > 0) {
+      holder[key] = replaceSpans(text, here);
+      event.changed = true;
+    }
+    offset = end;
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * Redaction of payloads: presets and an org's own patterns. Works on text; in JSON only inside string literals (and
+ * bare card or Aadhaar numbers), so that JSON stays JSON. Linear in the text, whatever the text: it comes from clients.
+ */
+import { RE2JS } from "re2js";
+import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.ts";
+import { redactSse } from "./redact-sse.ts";
+
+export interface Redactions {
+  readonly presets: readonly string[];
+  /** RE2 syntax: no backtracking, so that no pattern can stall a worker. */
+  readonly patterns: readonly string[];
+}
+
+/** A set of redactions ready to run. */
+export interface Redactor {
+  /** Plain text. */
+  text(text: string): string;
+  /** A JSON document, an SSE stream of JSON events, or plain text where it is neither. */
+  payload(text: string): string;
+  /** A payload as stored: the very bytes where nothing in it goes. */
+  bytes(payload: Uint8Array): Uint8Array;
+  /** The parts of a text that go, in order, none overlapping. */
+  spans(text: string): Span[];
+}
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  /** What stands in its place. */
+  readonly mark: string;
+}
+
+/** Compiled sets by their own text: orgs are few beside calls. */
+const compiled = new Map<string, Redactor>();
+const MAX_COMPILED = 500;
+
+/** @throws Error where a preset is unknown or a pattern is not RE2: nothing may then be stored. */
+export function redactor(redactions: Redactions): Redactor {
+  const name = JSON.stringify([redactions.presets, redactions.patterns]);
+  let found = compiled.get(name);
+  if (found === undefined) {
+    if (compiled.size >= MAX_COMPILED) compiled.clear();
+    found = compile(redactions);
+    compiled.set(name, found);
+  }
+  return found;
+}
+
+function compile({ presets, patterns }: Redactions): Redactor {
+  const finders: { find: Finder; mark: string }[] = presets.map((name) => {
+    if (!Object.hasOwn(PRESETS, name)) throw new Error(`unknown redaction preset: ${name}`);
+    return { find: PRESETS[name as PresetName], mark: `[REDACTED:${name}]` };
+  });
+  for (const pattern of patterns) {
+    const re = RE2JS.compile(pattern);
+    finders.push({ find: (text) => matches(re, text), mark: "[REDACTED:pattern]" });
+  }
+  const spans = (text: string): Span[] => {
+    const found: Span[] = [];
+    for (const { find, mark } of finders) {
+      for (const [start, end] of find(text)) if (end > start) found.push({ start, end, mark });
+    }
+    return found.length < 2 ? found : withoutOverlap(found);
+  };
+  const redact = (text: string) => replaceSpans(text, spans(text));
+  const hints = presets.map((name) => HINTS[name as PresetName]);
+  /**
+   * Most payloads hold nothing to redact, and a look at their bytes as Latin-1 tells. Not where escapes may hide
+   * something, nor in SSE, where it comes in pieces.
+   */
+  const clean = (bytes: Buffer): boolean => {
+    if (patterns.length > 0) return false;
+    const latin1 = bytes.toString("latin1");
+    return !isSse(latin1) && !latin1.includes("\\u") && !hints.some((hint) => hint.test(latin1));
+  };
+  if (finders.length === 0) return { text: (t) => t, payload: (t) => t, bytes: (b) => b, spans: () => [] };
+  const self: Redactor = {
+    text: redact,
+    spans,
+    payload(text) {
+      const first = text.trimStart()[0];
+      if (first === "{" || first === "[" || first === '"') return redactJson(text, self);
+      if (isSse(text)) return redactSse(text, self);
+      return redact(text);
+    },
+    bytes(payload) {
+      const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+      if (clean(bytes)) return payload;
+      const before = bytes.toString();
+      const after = self.payload(before);
+      return after === before ? payload : Buffer.from(after);
+    },
+  };
+  return self;
+}
+
+const isSse = (text: string): boolean => /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));
+
+/** The earliest span wins, of two that start together the longer. */
+function withoutOverlap(spans: Span[]): Span[] {
+  spans.sort((a, b) => a.start - b.start || b.end - a.end);
+  const kept: Span[] = [];
+  for (const span of spans) {
+    const before = kept.at(-1);
+    if (before === undefined || span.start >= before.end) kept.push(span);
+    // What reaches beyond the one before goes with it: no tail of a secret stays.
+    else if (span.end > before.end) kept[kept.length - 1] = { ...before, end: span.end };
+  }
+  return kept;
+}
+
+export function replaceSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  let out = "";
+  let at = 0;
+  for (const { start, end, mark } of spans) {
+    out += text.slice(at, start) + mark;
+    at = end;
+  }
+  return out + text.slice(at);
+}
+
+function matches(re: RE2JS, text: string): [number, number][] {
+  const found: [number, number][] = [];
+  const matcher = re.matcher(text);
+  while (matcher.find()) found.push([matcher.start(), matcher.end()]);
+  return found;
+}
+
+/** A string literal, or a bare number long enough to be an identity. */
+const TOKENS = /"(?:[^"\\]|\\[\s\S])*"|(?<![\w.+-])\d{12,19}(?![\w.])/g;
+
+/**
+ * Each string literal is redacted as the text it stands for; only literals that change are written anew, so that
+ * the rest stays byte for byte as it was sent. A number that is redacted becomes a string.
+ */
+export function redactJson(text: string, { spans }: Pick<Redactor, "spans">): string {
+  return text.replace(TOKENS, (token) => {
+    if (token[0] !== '"') {
+      const [span] = spans(token);
+      return span !== undefined && IDENTITIES.has(span.mark) ? JSON.stringify(span.mark) : token;
+    }
+    if (token.length < 8 || isBase64(token)) return token;
+    const plain = token.includes("\\") ? unescaped(token) : token.slice(1, -1);
+    const found = spans(plain);
+    return found.length === 0 ? token : JSON.stringify(replaceSpans(plain, found));
+  });
+}
+
+const IDENTITIES = new Set(["[REDACTED:card]", "[REDACTED:aadhaar]"]);
+
+function unescaped(literal: string): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    // No JSON string after all (a raw line break inside): taken as it stands.
+    return literal.slice(1, -1);
+  }
+}
+
+/** Images and sound hold nothing to find; scanning megabytes of them would. */
+const isBase64 = (literal: string): boolean =>
+  literal.length > 2048 && /^"(?:data:[\w/+.;=-]{0,200},)?[A-Za-z0-9+/_-]+={0,2}"$/.test(literal);

@@ -1,0 +1,25 @@
+/** The entry of a worker thread: each export is a task by its name. */
+import { Piscina } from "piscina";
+import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
+import { type Redactions, redactor } from "./redact.ts";
+import { countTexts } from "./tokenise.ts";
+
+/** The finished bytes move to the caller; nothing is copied. */
+export function finish(input: FinishInput): Finished {
+  const value = finishBatch(input);
+  const buffers = [value.requests.bytes.buffer, value.payloads.bytes.buffer];
+  const moved = { [Piscina.transferableSymbol]: buffers, [Piscina.valueSymbol]: value };
+  return Piscina.move(moved as unknown as ArrayBuffer) as unknown as Finished;
+}
+
+export const tokenise = (texts: readonly string[]): Promise<number[]> => countTexts(texts);
+
+export interface RedactInput {
+  readonly redactions: Redactions;
+  readonly parts: readonly Uint8Array[];
+}
+
+export function redact({ redactions, parts }: RedactInput): Uint8Array[] {
+  const { bytes } = redactor(redactions);
+  return parts.map(bytes);
+}
