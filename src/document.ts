@@ -79,8 +79,12 @@ export const problemText = (p: Problem): string =>
 export const pointerTo = (path: readonly PropertyKey[]): string =>
   path.map((p) => `/${String(p).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
+const MAX_WORD = 200;
+
 /** The closest of `known` by edit distance, or undefined where none is near enough to be a typo. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  // No typo of a name is as long; comparing what a stranger sent would take time in proportion to its length.
+  if (word.length > MAX_WORD) return undefined;
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {

@@ -287,10 +287,11 @@ function screen(gateway: Gateway, config: Config): string {
 }
 
 async function main(): Promise<void> {
-  const log = pino({ level: process.env.LOG_LEVEL ?? "info" }, pino.destination(2));
   let gateway: Gateway;
+  let log: Logger;
   try {
     const config = readConfig(process.env);
+    log = pino({ level: config.logLevel }, pino.destination(2));
     gateway = await startGateway(config, log);
     console.log(screen(gateway, config));
   } catch (error) {
@@ -303,21 +304,32 @@ async function main(): Promise<void> {
     "SIGHUP",
     () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),
   );
-  let stopping = false;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      // A second one means now.
-      if (stopping) process.exit(130);
-      stopping = true;
-      gateway.stop().then(
-        () => process.exit(0),
-        (err: unknown) => {
-          log.fatal({ err }, "the gateway did not stop cleanly");
-          process.exit(1);
-        },
-      );
-    });
-  }
+  stopOnSignals(gateway, log);
+}
+
+/** The terminal sends Ctrl-C to the whole group and npm passes it on once more: a repeat this soon is the same one. */
+const SAME_SIGNAL_MS = 2000;
+
+/** The first signal drains, a later one means now. */
+function stopOnSignals(gateway: Gateway, log: Logger): void {
+  let askedMs: number | undefined;
+  const stop = () => {
+    const nowMs = systemClock.monotonic();
+    if (askedMs !== undefined) {
+      if (nowMs - askedMs > SAME_SIGNAL_MS) process.exit(130);
+      return;
+    }
+    askedMs = nowMs;
+    gateway.stop().then(
+      () => process.exit(0),
+      (err: unknown) => {
+        log.fatal({ err }, "the gateway did not stop cleanly");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
 }
 
 const invoked = process.argv[1];

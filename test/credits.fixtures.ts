@@ -80,7 +80,11 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
     running = false;
   }
   return {
-    ...inner,
+    table: (name) => inner.table(name),
+    bytes: (name) => inner.bytes(name),
+    transact: (act) => inner.transact(act),
+    healthy: () => inner.healthy(),
+    close: () => inner.close(),
     failed: () => failed,
     commit: (write) =>
       new Promise((done) => {

@@ -48,7 +48,12 @@ const MAX_GRACE_SECONDS = 30 * 86_400;
 const MAX_SCAN = 5000;
 
 const byId = z.object({ id: z.string() });
-const name = z.string().trim().min(1).max(200);
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ examples: ["Batch jobs"] });
 const scopes = z.array(z.enum(SCOPES)).min(1);
 const onDisconnect = z.enum(["cancel", "drain"]);
 

@@ -20,12 +20,18 @@ export interface ProjectOperationDeps {
 }
 
 const byId = z.object({ id: z.string() });
-const name = z.string().trim().min(1).max(200);
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .meta({ examples: ["Research"] });
 
 const createBody = z.strictObject({
   slug: z
     .string()
-    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "lower-case letters, digits and inner hyphens"),
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "lower-case letters, digits and inner hyphens")
+    .meta({ examples: ["research"] }),
   name,
   environment: z
     .enum(["live", "test"])

@@ -65,15 +65,15 @@ export function lookupOperations(deps: LookupDeps) {
     errors: ["not_found", "analytics_unavailable"],
     async run({ path }, { orgId }) {
       const { record, pending } = await found(orgId, path.id);
-      if (record.payloadState !== "available") return requestDetailWire(record, undefined);
+      if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
       const payload = pending
         ? await redactedPayload(deps.finisher, record)
         : await storedPayload(clickhouse, record, clock.now());
       if (payload === undefined) {
         // Kept once, and no longer there: its time is over. (One that could not be redacted was never kept.)
-        return requestDetailWire({ ...record, payloadState: pending ? "off" : "expired" }, undefined);
+        return requestDetailWire(record, pending ? "off" : "expired");
       }
-      return requestDetailWire(record, shown(payload));
+      return requestDetailWire(record, "available", shown(payload));
     },
   });
 

@@ -1,7 +1,7 @@
 /** The shapes that callers see, and how a record becomes each of them (specification, "Generation", "Request record"). */
 import { z } from "zod";
 import { isoTime, recordTime } from "../clock.ts";
-import type { CallRecord } from "../record.ts";
+import type { CallRecord, PayloadState } from "../record.ts";
 import { usageWire } from "../usage.ts";
 import type { Candidate } from "./answer.ts";
 import type { ListRow } from "./stored.ts";
@@ -209,10 +209,11 @@ export interface DetailPayload {
   readonly candidates: Candidate[];
 }
 
-/** @param payload undefined where there is none to show; the record's `payloadState` says why. */
+/** @param payloadState why there is a payload to show, or none. */
 export function requestDetailWire(
   r: CallRecord,
-  payload: DetailPayload | undefined,
+  payloadState: PayloadState,
+  payload?: DetailPayload,
 ): z.input<typeof requestDetailSchema> {
   const usage = usageWire(r.usage);
   const { cost, timing } = generationWire(r);
@@ -252,7 +253,7 @@ export function requestDetailWire(
       duration_ms: a.durationMs,
       output_tokens: a.outputTokens,
     })),
-    payload_state: r.payloadState,
+    payload_state: payloadState,
     ...(payload?.request !== undefined && { request: payload.request }),
     ...(payload !== undefined && { response: { candidates: payload.candidates, usage, cost } }),
   };

@@ -55,6 +55,7 @@ const listQuery = z.object({
 type ListQuery = z.output<typeof listQuery>;
 
 const modelPath = z.object({ vendor: z.string(), model: z.string() });
+const wholeId = z.object({ id: z.string() });
 
 export interface CatalogOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -87,6 +88,18 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
       errors: ["model_not_found"],
       run: ({ path }) => modelRecord(named(path), deps.catalog.current(), stats()),
     }),
+    getModelById: operation({
+      name: "getModelById",
+      summary:
+        "One model by its id as one segment (`weir%2Fsim-small`), as OpenAI's clients ask for it, or by its bare name.",
+      path: wholeId,
+      output: modelRecordSchema,
+      errors: ["model_not_found"],
+      run({ path: { id } }) {
+        const snapshot = deps.catalog.current();
+        return modelRecord(snapshot.resolve(id) ?? modelNamed(snapshot, id), snapshot, stats());
+      },
+    }),
     getModelEndpoints: operation({
       name: "getModelEndpoints",
       summary: "The endpoints that serve a model, with price, data policy and measured latency.",
@@ -114,7 +127,7 @@ function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
   const model = snapshot.models.get(id);
   if (model !== undefined) return model;
   const near = nearest(id, [...snapshot.models.keys()]);
-  throw fail("model_not_found", `No model ${id}${didYouMean(near)}`);
+  throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
 }
 
 function listModels(

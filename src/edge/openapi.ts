@@ -7,7 +7,42 @@ import { ERRORS, type ErrorName } from "../errors.ts";
 import { chatReplySchema, chatRequestSchema } from "../wire/chat/schema.ts";
 import type { Route } from "./routes.ts";
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
+export type Schema = z.core.JSONSchema.BaseSchema;
+
+interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly schema: Schema;
+  readonly description?: string;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+export interface OperationItem {
+  readonly operationId: string;
+  readonly summary: string;
+  /** Who may call it. */
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Empty where no key is needed, absent where one is. */
+  readonly security?: readonly [];
+  readonly "x-svc-access": string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  /** By status. */
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly security: readonly Json[];
+  /** By path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationItem>>>>;
+  readonly components: Json;
+}
 
 const ALWAYS: readonly ErrorName[] = ["invalid_value", "internal"];
 const WITH_KEY: readonly ErrorName[] = ["missing_key", "invalid_key", "expired_key", "revoked_key", "scope"];
@@ -32,8 +67,8 @@ const OF_CALLS: readonly ErrorName[] = [
   "shutting_down",
 ];
 
-export function openApiDocument(routes: readonly Route[], version: string): Json {
-  const paths: Record<string, Json> = {};
+export function openApiDocument(routes: readonly Route[], version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
     item[route.method.toLowerCase()] = "exchange" in route ? callItem(route) : operationItem(route);
@@ -56,7 +91,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-function callItem(route: Route): Json {
+function callItem(route: Route): OperationItem {
   return {
     ...common(route),
     operationId: "createChatCompletion",
@@ -75,7 +110,7 @@ function callItem(route: Route): Json {
   };
 }
 
-function operationItem(route: Extract<Route, { operation: unknown }>): Json {
+function operationItem(route: Extract<Route, { operation: unknown }>): OperationItem {
   const { operation } = route;
   const status = operation.status ?? 200;
   const errors = [...ALWAYS, ...(route.access === "public" ? [] : WITH_KEY), ...(operation.errors ?? [])];
@@ -98,10 +133,10 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Json {
   };
 }
 
-const common = (route: Route): Json => ({
+const common = (route: Route) => ({
   tags: [route.group],
   description: access(route),
-  ...(route.access === "public" && { security: [] }),
+  ...(route.access === "public" && { security: [] as const }),
   "x-svc-access": route.access,
 });
 
@@ -110,28 +145,32 @@ function access({ access }: Route): string {
   return access === "key" ? "Needs a working key." : `Needs a key with the scope \`${access}\`.`;
 }
 
-const body = (schema: z.ZodType): Json => ({
+const body = (schema: z.ZodType) => ({
   required: true,
   content: { "application/json": { schema: schemaOf(schema, "input") } },
 });
 
-function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Json[] {
+function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Parameter[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, "input") as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
-  return Object.entries(properties).map(([name, value]) => ({
-    name,
-    in: where,
-    required: where === "path" || required.includes(name),
-    schema: value,
-    ...(typeof value.description === "string" && { description: value.description }),
-  }));
+  const { properties = {}, required = [] } = schemaOf(schema, "input");
+  return Object.entries(properties).flatMap(([name, value]) => {
+    if (typeof value === "boolean") return [];
+    const isRequired = where === "path" || required.includes(name);
+    const { description } = value;
+    return [
+      {
+        name,
+        in: where,
+        required: isRequired,
+        schema: value,
+        ...(description !== undefined && { description }),
+      },
+    ];
+  });
 }
 
 /** One answer a status; its description lists the codes that come with it. */
-function failures(names: readonly ErrorName[]): Record<string, Json> {
+function failures(names: readonly ErrorName[]): OperationItem["responses"] {
   const byStatus = new Map<number, Set<string>>();
   for (const name of names) {
     const { status, code } = ERRORS[name];
@@ -148,12 +187,12 @@ function failures(names: readonly ErrorName[]): Record<string, Json> {
   );
 }
 
-function schemaOf(schema: z.ZodType, io: "input" | "output"): Json {
+function schemaOf(schema: z.ZodType, io: "input" | "output"): Schema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 }
 
-const errorSchema: Json = {
+const errorSchema: Schema = {
   type: "object",
   required: ["error"],
   properties: {

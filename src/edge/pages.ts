@@ -1,6 +1,6 @@
 /** Answers without a key: is the process alive, is it ready, what does it count, and how is it used. */
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { docsPage } from "./docs.ts";
+import type { OpenApiDocument } from "./openapi.ts";
 import type { Page } from "./server.ts";
 
 export interface Readiness {
@@ -13,16 +13,23 @@ export interface PageDeps {
   readonly readiness: () => Readiness;
   /** Prometheus text format. */
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
-  readonly openApi: () => object;
+  /** Asked once, by the first reader. */
+  readonly openApi: () => OpenApiDocument;
 }
 
 export function pages(deps: PageDeps): readonly Page[] {
-  let openApi: string | undefined;
   const json = (status: number, value: unknown) => ({
     status,
     contentType: "application/json",
     body: JSON.stringify(value),
   });
+  const document = once(deps.openApi);
+  const openApi = once(() => json(200, document()));
+  const docs = once(() => ({
+    status: 200,
+    contentType: "text/html; charset=utf-8",
+    body: docsPage(document()),
+  }));
   return [
     { path: "/healthz", read: async () => json(200, { status: "ok" }) },
     {
@@ -33,41 +40,16 @@ export function pages(deps: PageDeps): readonly Page[] {
       },
     },
     { path: "/metrics", read: async () => ({ status: 200, ...(await deps.metrics()) }) },
-    {
-      path: "/openapi.json",
-      read: async () => {
-        openApi ??= JSON.stringify(deps.openApi());
-        return { status: 200, contentType: "application/json", body: openApi };
-      },
-    },
-    {
-      path: "/docs",
-      read: async () => ({ status: 200, contentType: "text/html; charset=utf-8", body: DOCS }),
-    },
-    {
-      path: "/docs/rapidoc.js",
-      read: async () => ({
-        status: 200,
-        contentType: "text/javascript; charset=utf-8",
-        body: await readFile(createRequire(import.meta.url).resolve("rapidoc")),
-      }),
-    },
+    { path: "/openapi.json", read: async () => openApi() },
+    { path: "/docs", read: async () => docs() },
   ];
 }
 
-/** RapiDoc is served from here: the page needs no other host. */
-const DOCS = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Weir API</title>
-<script type="module" src="/docs/rapidoc.js"></script>
-</head>
-<body>
-<rapi-doc spec-url="/openapi.json" render-style="read" show-header="false" allow-server-selection="false"
-  load-fonts="false" regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace"
-  schema-style="table" theme="light" primary-color="#0b6e99"></rapi-doc>
-</body>
-</html>
-`;
+/** Made when first asked for, then kept. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,6 +1,7 @@
 /**
  * The answer's socket over uWebSockets.js. Its rules live here and nowhere else: no method of `res` is called after an
- * abort (T11), every burst of writes is corked into one system call, backpressure is passed up.
+ * abort (T11), every burst of writes is corked into one system call, backpressure is passed up. A client that is behind
+ * gets every byte as long as it takes some now and then: uWebSockets.js itself would end the connection after 10 s.
  */
 
 import type { HttpResponse } from "uWebSockets.js";
@@ -8,20 +9,37 @@ import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../exchange/call.ts";
 import { KEEP_ALIVE } from "../wire/sse.ts";
 
+/** Bodies beyond this are handed over as the client takes them; `end` would copy all that the socket does not take. */
+const LARGE_BYTES = 256 * 1024;
+/** A client that is behind is held this often, well within the 10 s after which its connection would be ended. */
+const HOLD_MS = 4000;
+/** A client that takes nothing for this many holds is cut off. */
+const PATIENCE = 15;
+
 export class SocketReply implements ClientReply {
   gone = false;
   #over = false;
   readonly #res: HttpResponse;
+  readonly #bodiless: boolean;
   #head: readonly string[] | undefined;
   #onGone: (() => void)[] = [];
   #onDrain: (() => void) | undefined;
+  /** Runs while the client is behind. */
+  #holding: NodeJS.Timeout | undefined;
+  #holds = 0;
+  #watching = false;
 
-  /** Must be made in the route handler itself, before it returns. */
-  constructor(res: HttpResponse) {
+  /**
+   * Must be made in the route handler itself, before it returns.
+   * @param bodiless the answer to a HEAD: a body after its headers would be read as the next answer.
+   */
+  constructor(res: HttpResponse, bodiless: boolean) {
     this.#res = res;
+    this.#bodiless = bodiless;
     res.onAborted(() => {
       this.gone = true;
       this.#onDrain = undefined;
+      this.#caughtUp();
       for (const tell of this.#onGone.splice(0)) tell();
     });
   }
@@ -37,6 +55,9 @@ export class SocketReply implements ClientReply {
     this.#res.cork(() => {
       this.#writeHead(status, headers);
       if (status === 204) this.#res.endWithoutBody();
+      else if (this.#bodiless) this.#res.endWithoutBody(Buffer.byteLength(body));
+      else if (body.length > LARGE_BYTES)
+        this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
       else this.#res.end(body);
     });
   }
@@ -52,6 +73,7 @@ export class SocketReply implements ClientReply {
       this.#writePendingHead();
       ok = this.#res.write(chunk);
     });
+    if (!ok) this.#behind();
     return ok;
   }
 
@@ -61,8 +83,9 @@ export class SocketReply implements ClientReply {
     this.#res.cork(() => {
       this.#writePendingHead();
       // `end(chunk)` after `write` would set a length on a chunked answer: the last chunk goes out as the others.
-      if (chunk !== undefined && chunk.length > 0) this.#res.write(chunk);
-      this.#res.end();
+      if (chunk !== undefined && chunk.length > 0 && !this.#res.write(chunk)) this.#behind();
+      // Ended now, a client that is behind would be left to uWebSockets.js, which ends its connection after 10 s.
+      if (this.#holding === undefined) this.#res.end();
     });
   }
 
@@ -71,25 +94,63 @@ export class SocketReply implements ClientReply {
   }
 
   onDrain(resume: () => void): void {
-    if (this.closed) return;
-    const registered = this.#onDrain !== undefined;
     this.#onDrain = resume;
-    if (registered) return;
+  }
+
+  onGone(gone: () => void): void {
+    if (this.gone) gone();
+    else this.#onGone.push(gone);
+  }
+
+  /** The socket did not take all of a write. */
+  #behind(): void {
+    this.#hold();
+    if (this.#watching) return;
+    this.#watching = true;
     this.#res.onWritable(() => {
+      this.#holds = 0;
       // Once a handler is set, the socket's own buffer moves only with the next write: a comment line moves it on,
       // also when the upstream has nothing more to say for now.
       let drained = true;
       this.#res.cork(() => {
         drained = this.#res.write(KEEP_ALIVE);
       });
-      if (drained) this.#onDrain?.();
+      if (drained) {
+        this.#caughtUp();
+        if (this.#over) this.#res.end();
+        else this.#onDrain?.();
+      }
       return drained;
     });
   }
 
-  onGone(gone: () => void): void {
-    if (this.gone) gone();
-    else this.#onGone.push(gone);
+  #sendLarge(body: Buffer): void {
+    if (this.#res.tryEnd(body, body.length)[1]) return;
+    this.#hold();
+    this.#res.onWritable((offset) => {
+      this.#holds = 0;
+      const [ok, done] = this.#res.tryEnd(body.subarray(offset), body.length);
+      if (done) this.#caughtUp();
+      return ok;
+    });
+  }
+
+  #hold(): void {
+    this.#holding ??= setInterval(() => {
+      if (++this.#holds >= PATIENCE) {
+        this.#res.close();
+        return;
+      }
+      // Both set the connection's timeout anew and change nothing else.
+      this.#res.pause();
+      this.#res.resume();
+    }, HOLD_MS).unref();
+  }
+
+  #caughtUp(): void {
+    clearInterval(this.#holding);
+    this.#holding = undefined;
+    this.#holds = 0;
   }
 
   #writePendingHead(): void {

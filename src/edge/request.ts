@@ -55,22 +55,22 @@ export function readBody(
   maxBytes: number,
   done: (body: Buffer | WeirError) => void,
 ): void {
-  const tooLarge = () =>
-    fail("payload_too_large", `The body is larger than ${maxBytes} bytes.`, {
-      details: { max_bytes: maxBytes },
-    });
-  let refused = head.contentLength > maxBytes;
-  if (refused) done(tooLarge());
+  let refused = false;
+  const refuse = () => {
+    refused = true;
+    body = EMPTY;
+    const details = { max_bytes: maxBytes };
+    done(fail("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { details }));
+  };
+  const announced = head.contentLength <= maxBytes ? head.contentLength : 0;
   // One copy: into a buffer of the announced size. Its pages are not touched before bytes arrive.
-  let body: Buffer = !refused && head.contentLength > 0 ? roomFor(head.contentLength) : EMPTY;
+  let body: Buffer = announced > 0 ? roomFor(announced) : EMPTY;
   let filled = 0;
   res.onData((piece, isLast) => {
     if (refused) return;
     const bytes = new Uint8Array(piece);
     if (filled + bytes.length > maxBytes) {
-      refused = true;
-      body = EMPTY;
-      done(tooLarge());
+      refuse();
       return;
     }
     if (filled + bytes.length > body.length) body = grown(body, filled, filled + bytes.length, maxBytes);
@@ -78,6 +78,8 @@ export function readBody(
     filled += bytes.length;
     if (isLast) decode(body.subarray(0, filled), head.contentEncoding, maxBytes, done);
   });
+  // Not before `onData`: the answer ends the response, which may not be touched from then on.
+  if (head.contentLength > maxBytes) refuse();
 }
 
 const EMPTY = Buffer.alloc(0);

@@ -28,6 +28,7 @@ export type Operations = Readonly<
   Record<
     | "listModels"
     | "getModel"
+    | "getModelById"
     | "getModelEndpoints"
     | "getGeneration"
     | "listRequests"
@@ -55,6 +56,7 @@ export const routes = (run: Operations): readonly Route[] => [
   { method: "POST", path: "/v1/chat/completions", access: "inference", group: "Inference", exchange: "chat" },
 
   { method: "GET", path: "/v1/models", access: "key", group: "Catalog", operation: run.listModels },
+  { method: "GET", path: "/v1/models/{id}", access: "key", group: "Catalog", operation: run.getModelById },
   {
     method: "GET",
     path: "/v1/models/{vendor}/{model}",

@@ -50,7 +50,11 @@ const MAX_CONTROL_BYTES = 256 * 1024;
 /** @throws Error when the address cannot be bound. */
 export function openServer(deps: ServerDeps, host: string, port: number): Promise<Server> {
   const app = App();
-  for (const page of deps.pages) app.get(page.path, (res, req) => servePage(deps, page, res, req));
+  for (const page of deps.pages) {
+    const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
+    app.get(page.path, serve).head(page.path, serve);
+    refuseOthers(app, page.path, ["GET"], deps);
+  }
   const byPath = new Map<string, Route[]>();
   for (const route of deps.routes) {
     const pattern = route.path.replace(/\{(\w+)\}/g, ":$1");
@@ -58,19 +62,15 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   }
   for (const [pattern, routes] of byPath) {
     for (const route of routes) bind(app, pattern, route, deps);
-    // A path that exists answers a wrong method with 405 and what it would take.
-    const allowed = routes.map((r) => r.method).join(", ");
-    app.any(pattern, (res, req) => {
-      const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-      refuse(new SocketReply(res), error, requestId(deps.clock.now()), ["allow", allowed]);
-    });
+    const methods = routes.map((r) => r.method);
+    refuseOthers(app, pattern, methods, deps);
   }
   app.any("/*", (res, req) => {
     const error = fail(
       "not_found",
       `There is no ${req.getCaseSensitiveMethod()} ${req.getUrl().slice(0, 200)}.`,
     );
-    refuse(new SocketReply(res), error, requestId(deps.clock.now()));
+    refuse(replyTo(res, req), error, requestId(deps.clock.now()));
   });
   return new Promise((resolve, reject) => {
     app.listen(host, port, (socket: us_listen_socket | false) => {
@@ -95,12 +95,30 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   });
 }
 
+/** Must be called in the route handler itself, before it returns. */
+const replyTo = (res: HttpResponse, req: HttpRequest): SocketReply =>
+  new SocketReply(res, req.getMethod() === "head");
+
+/** A path that exists answers a wrong method with 405 and what it would take. */
+function refuseOthers(
+  app: ReturnType<typeof App>,
+  pattern: string,
+  methods: readonly string[],
+  deps: ServerDeps,
+): void {
+  const allowed = methods.join(", ").replace("GET", "GET, HEAD");
+  app.any(pattern, (res, req) => {
+    const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
+    refuse(replyTo(res, req), error, requestId(deps.clock.now()), ["allow", allowed]);
+  });
+}
+
 function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
   const handler = (res: HttpResponse, req: HttpRequest) => {
-    const reply = new SocketReply(res);
-    const id = requestId(deps.clock.now());
     const head = readHead(req);
+    const reply = new SocketReply(res, head.method === "head");
+    const id = requestId(deps.clock.now());
     try {
       if ("exchange" in route) callModel(deps, route, res, reply, head, id);
       else {
@@ -109,12 +127,13 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
       }
     } catch (error) {
       // The body is still under way: it is read and dropped, so that the answer can be.
-      res.onData(() => {});
+      if (!reply.closed) res.onData(() => {});
       refuse(reply, known(deps, error, id), id);
     }
   };
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
   app[verbs[route.method]](pattern, handler);
+  if (route.method === "GET") app.head(pattern, handler);
 }
 
 function callModel(
@@ -210,8 +229,8 @@ function known(deps: ServerDeps, thrown: unknown, id: string): WeirError {
   return error;
 }
 
-function servePage(deps: ServerDeps, page: Page, res: HttpResponse, _: HttpRequest): void {
-  const reply = new SocketReply(res);
+function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
+  const reply = replyTo(res, req);
   const id = requestId(deps.clock.now());
   page
     .read()

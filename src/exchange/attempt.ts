@@ -8,7 +8,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { asWeirError } from "../errors.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Health } from "../routing/health.ts";
-import { failure, mayFallBack, type UpstreamFailure } from "../upstream/failure.ts";
+import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import { writeChatRequest } from "../wire/chat/request.ts";
 import type { Reserved } from "./call.ts";
@@ -24,6 +24,8 @@ export interface AttemptDeps extends RelayDeps {
   /** Takes a place among the calls read to their end for clients that left; false when all are taken. */
   beginDrain(): boolean;
   endDrain(): void;
+  /** A fault of ours: for the operator's log, never shown. */
+  readonly onFault: (error: unknown, requestId: string) => void;
   readonly timeouts: {
     readonly firstByteMs: number;
     readonly stallMs: number;
@@ -58,16 +60,17 @@ export class Attempts implements RelayHost, LiveAttempts {
     this.#deps = deps;
     this.#reserved = reserved;
     this.#done = done;
-    reserved.call.incoming.reply.onGone(() => this.#clientGone());
+  }
+
+  /** Called once. A client that left while its call waited for this is told of here and now. */
+  run(): void {
+    this.#reserved.call.incoming.reply.onGone(() => this.#clientGone());
+    if (!this.#over) this.#start();
   }
 
   /** Starts the next attempt, or finishes with the last failure. */
-  start(): void {
+  #start(): void {
     const { plan, call, request } = this.#reserved;
-    if (call.incoming.reply.gone) {
-      this.#finish({ kind: "cancelled", stream: undefined });
-      return;
-    }
     let endpoint: Endpoint | undefined;
     while (endpoint === undefined && this.#next < plan.attempts.length) {
       const candidate = plan.attempts[this.#next++] as Endpoint;
@@ -104,16 +107,17 @@ export class Attempts implements RelayHost, LiveAttempts {
     }
   }
 
-  failed(failed: UpstreamFailure): void {
+  failed(reported: UpstreamFailure): void {
     if (this.#over) return;
     const relay = this.#relay;
+    const failed = withoutCredential(reported, this.#reserved.call.endpoint?.provider.credential);
     this.#close(failed);
     this.#lastFailure = failed;
     const { call } = this.#reserved;
     if (relay instanceof StreamRelay && relay.delivered) {
       this.#finish({ kind: "broken", failure: failed, stream: relay.stream });
     } else if (mayFallBack(failed) && !call.incoming.reply.gone) {
-      this.start();
+      this.#start();
     } else {
       this.#finish({ kind: "failed", failure: failed });
     }
@@ -134,6 +138,10 @@ export class Attempts implements RelayHost, LiveAttempts {
     this.#finish({ kind: "exhausted", stream: relay.stream });
   }
 
+  fault(error: unknown): void {
+    this.#deps.onFault(error, this.#reserved.call.requestId);
+  }
+
   // -- what the world does --
 
   tick(nowMs: number): void {
@@ -144,7 +152,10 @@ export class Attempts implements RelayHost, LiveAttempts {
       if (nowMs >= this.#drainUntilMs) this.#leave();
       return;
     }
-    if (nowMs - call.incoming.startMs >= timeouts.totalMs || this.#silentTooLong(nowMs)) {
+    const late = nowMs - call.incoming.startMs >= timeouts.totalMs;
+    if (late || this.#silentTooLong(nowMs)) {
+      // The time of the whole call is up: nobody else is asked.
+      if (late) this.#next = Number.POSITIVE_INFINITY;
       this.#relay?.cancel();
       this.failed(failure("timeout", "timeout"));
       return;
@@ -173,9 +184,10 @@ export class Attempts implements RelayHost, LiveAttempts {
     const { call, request } = this.#reserved;
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
     const drains = asked === "drain" || call.endpoint?.provider.quirks.billsAfterDisconnect === true;
-    if (drains && this.#relay?.answering === true && this.#deps.beginDrain()) {
+    // An attempt that has not answered yet is billed by such a provider all the same.
+    if (drains && this.#record !== undefined && this.#deps.beginDrain()) {
       this.#drainUntilMs = this.#deps.clock.monotonic() + this.#deps.timeouts.drainMs;
-      this.#relay.clientGone();
+      this.#relay?.clientGone();
       return;
     }
     this.#leave();

@@ -2,22 +2,22 @@
  * One model call from its body to its record: admit → plan → reserve → attempt → relay → settle → record, in this
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
-import { asWeirError, fail } from "../errors.ts";
+import { asWeirError, fail, type WeirError } from "../errors.ts";
+import { errorEnvelope } from "../wire/chat/errors.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
+import { answerHeaders } from "./headers.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
-import { type SettleDeps, settle } from "./settle.ts";
+import { giveBack, type SettleDeps, settle } from "./settle.ts";
 
 export type ExchangeDeps = AdmitDeps &
   PlanDeps &
   ReserveDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
   SettleDeps & {
-    /** A fault of ours: recorded by the operator's log, never shown. */
-    readonly onFault: (error: unknown, requestId: string) => void;
     readonly maxDrains: number;
   };
 
@@ -60,6 +60,8 @@ class LiveExchange implements Exchange {
   #open = 0;
   #draining = 0;
   #closing = false;
+  /** The time that running calls had to end by themselves is over. */
+  #cutting = false;
   #idle: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
 
@@ -101,6 +103,7 @@ class LiveExchange implements Exchange {
   async drain(withinMs: number): Promise<void> {
     this.#closing = true;
     const cut = setTimeout(() => {
+      this.#cutting = true;
       for (const attempts of [...this.#live]) attempts.shutDown();
     }, withinMs);
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -114,7 +117,9 @@ class LiveExchange implements Exchange {
       this.#settle(reserved.call, outcome);
     });
     this.#live.add(attempts);
-    attempts.start();
+    // It may have waited in the reservation until after the cut.
+    if (this.#cutting) attempts.shutDown();
+    else attempts.run();
   }
 
   #refuse(call: Call, thrown: unknown): void {
@@ -129,7 +134,8 @@ class LiveExchange implements Exchange {
     settle(this.#deps, call, outcome)
       .catch((error: unknown) => {
         this.#deps.onFault(error, call.requestId);
-        call.incoming.reply.abort();
+        giveBack(this.#deps, call);
+        this.#abort(call, asWeirError(error));
       })
       .finally(() => {
         this.#open--;
@@ -139,7 +145,22 @@ class LiveExchange implements Exchange {
 
   #tick(): void {
     const nowMs = this.#deps.clock.monotonic();
-    for (const attempts of this.#live) attempts.tick(nowMs);
+    for (const attempts of this.#live) {
+      try {
+        attempts.tick(nowMs);
+      } catch (error) {
+        // The others must not miss their turn.
+        attempts.fault(error);
+      }
+    }
+  }
+
+  /** An answer that could not be settled never passes for a whole one. */
+  #abort(call: Call, error: WeirError): void {
+    const { reply } = call.incoming;
+    if (call.streaming) reply.abort();
+    else
+      reply.send(error.status, answerHeaders(this.#deps.limits, call), errorEnvelope(error, call.requestId));
   }
 
   #beginDrain(): boolean {

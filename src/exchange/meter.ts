@@ -21,14 +21,13 @@ export function meter(
   facts: ReplyFacts | undefined,
 ): Metered {
   if (request === undefined || endpoint === undefined || facts === undefined) return nothing(endpoint);
-  if (facts.usage !== undefined) return priced(facts.usage, "provider", request, endpoint);
-  if (facts.outputBytes === 0) return nothing(endpoint);
-  const usage: Usage = {
-    ...NO_USAGE,
-    inputTokens: request.promptTokens,
-    outputTokens: estimateOutputTokens(facts.outputBytes),
-  };
-  return priced(usage, "estimated", request, endpoint);
+  const { usage, outputBytes, unreportedBytes } = facts;
+  if (usage === undefined && outputBytes === 0) return nothing(endpoint);
+  if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider", request, endpoint);
+  // A report that came early says nothing of what followed it.
+  const known = usage ?? { ...NO_USAGE, inputTokens: request.promptTokens };
+  const outputTokens = known.outputTokens + estimateOutputTokens(unreportedBytes);
+  return priced({ ...known, outputTokens }, "estimated", request, endpoint);
 }
 
 const priced = (usage: Usage, source: UsageSource, request: RequestFacts, endpoint: Endpoint): Metered => ({

@@ -140,6 +140,17 @@ export class StreamRelay implements UpstreamHandler {
 
   #flush(): void {
     if (this.#over) return;
+    try {
+      this.#pass();
+    } catch (error) {
+      // Nothing above us would take it: this may be a microtask.
+      this.#host.fault(error);
+      this.#call?.cancel();
+      if (!this.#over) this.#fail(failure("invalid_response", "protocol", this.status));
+    }
+  }
+
+  #pass(): void {
     const { stream } = this;
     let out: string;
     try {

@@ -27,4 +27,6 @@ export interface RelayHost {
   answered(outcome: Outcome): void;
   /** The hold cannot grow any further. */
   exhausted(): void;
+  /** Something threw that must not; the relay fails the attempt besides. */
+  fault(error: unknown): void;
 }

@@ -37,7 +37,7 @@ interface Delivery {
   send(): void;
 }
 
-/** Resolves when everything is committed and handed to the socket. */
+/** Resolves when everything is committed and handed to the socket; where it rejects, `giveBack` must follow. */
 export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<void> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
@@ -81,6 +81,22 @@ function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => vo
       record();
     },
   });
+}
+
+/** A fault of ours on the way out: whatever it was, nothing stays taken (T26, T65). */
+export function giveBack(deps: Pick<SettleDeps, "credits" | "budgets">, call: Call): void {
+  const { credit, budget } = call.reservation ?? {};
+  call.admission?.release();
+  for (const release of [
+    () => credit && deps.credits.release(credit),
+    () => budget && deps.budgets.release(budget),
+  ]) {
+    try {
+      release();
+    } catch {
+      // Closed already: the fault came after.
+    }
+  }
 }
 
 function warn(call: Call, outcome: Outcome, metered: Metered): void {

@@ -81,7 +81,6 @@ class LmdbOutbox implements Outbox {
   #newest: number;
   #acknowledged: number;
   #spilledTo: number;
-  #spilling = false;
 
   constructor(store: Store) {
     this.#store = store;
@@ -113,7 +112,7 @@ class LmdbOutbox implements Outbox {
       this.#index.set(prepared.requestId, key);
     }
     this.#remember(prepared);
-    if (this.#index.size > INDEXED && !this.#spilling) void this.#spill();
+    if (this.#index.size > INDEXED) this.#spill();
   }
 
   add(record: CallRecord): void {
@@ -217,24 +216,17 @@ class LmdbOutbox implements Outbox {
     if (id !== undefined && this.#spilled.get(id) === key) this.#spilled.remove(id);
   }
 
-  /** Moves the oldest half of the index to its table: while the engine is away, memory stays bounded. */
-  async #spill(): Promise<void> {
-    this.#spilling = true;
-    try {
-      while (this.#index.size > INDEXED / 2) {
-        const oldest = firstOf(this.#index, SLICE);
-        const to = oldest.at(-1)?.[1] ?? 0;
-        await this.#store.commit(() => {
-          for (const [id, key] of oldest) this.#spilled.put(id, key);
-          this.#state.put("spilled", to);
-        });
-        this.#spilledTo = to;
-        for (const [id, key] of oldest) if (this.#index.get(id) === key) this.#index.delete(id);
-        await nextTurn();
-      }
-    } finally {
-      this.#spilling = false;
+  /**
+   * While the engine is away the index would grow with the outbox: each row then moves two of the oldest to a table, in
+   * its own transaction. (Should that transaction fail, those two are found again after the next start.)
+   */
+  #spill(): void {
+    for (const [id, key] of firstOf(this.#index, 2)) {
+      this.#spilled.put(id, key);
+      this.#index.delete(id);
+      this.#spilledTo = key;
     }
+    this.#state.put("spilled", this.#spilledTo);
   }
 
   /** After a start: the rows not yet in the table of the index. At most so many as the index holds. */

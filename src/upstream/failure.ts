@@ -24,6 +24,23 @@ export const failure = (
   retryAfterMs?: number,
 ): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
 
+/** Shorter credentials are words: taking them out would garble messages and hide nothing. */
+const MIN_CREDENTIAL = 8;
+
+/** Providers quote the credential that they refuse: it reaches no caller, record or log (T61). */
+export function withoutCredential(failed: UpstreamFailure, credential: string | undefined): UpstreamFailure {
+  const { upstream } = failed;
+  if (upstream === SILENT) return failed;
+  // Of a refused credential also the masked forms that a message may hold.
+  if (failed.errorClass === "auth") return { ...failed, upstream: { ...upstream, message: "" } };
+  if (credential === undefined || credential.length < MIN_CREDENTIAL) return failed;
+  const clean = (text: string) => text.replaceAll(credential, "[credential]");
+  return {
+    ...failed,
+    upstream: { code: clean(upstream.code), type: clean(upstream.type), message: clean(upstream.message) },
+  };
+}
+
 /** A status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 are proxies giving up. */
 export function statusFailure(
   status: number,

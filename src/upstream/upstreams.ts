@@ -5,7 +5,7 @@
  */
 import { type Dispatcher, Pool } from "undici";
 import type { Endpoint, Provider } from "../endpoint.ts";
-import { networkFailure, type UpstreamFailure } from "./failure.ts";
+import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -78,7 +78,15 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
     let line = lines.get(provider);
     if (line === undefined) {
       const url = new URL(provider.baseUrl);
-      const headers = ["content-type", "application/json", "user-agent", "weir"];
+      // What comes compressed could not be passed on byte by byte.
+      const headers = [
+        "content-type",
+        "application/json",
+        "user-agent",
+        "weir",
+        "accept-encoding",
+        "identity",
+      ];
       if (provider.credential !== undefined) headers.push("authorization", `Bearer ${provider.credential}`);
       line = {
         pool: poolOf(url.origin),
@@ -109,6 +117,7 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
 }
 
 const CANCELLED = new Error("cancelled");
+const ENCODED = { code: "content_encoding", type: "", message: "" };
 
 class Call implements Dispatcher.DispatchHandler, UpstreamCall {
   readonly #handler: UpstreamHandler;
@@ -144,6 +153,11 @@ class Call implements Dispatcher.DispatchHandler, UpstreamCall {
     // 1xx answers precede the real one.
     if (this.#over || status < 200) return;
     this.#status = status;
+    if (status < 300 && (headers["content-encoding"] ?? "identity") !== "identity") {
+      this.cancel();
+      this.#handler.failed(failure("invalid_response", "protocol", status, ENCODED));
+      return;
+    }
     this.#handler.head(status, headers);
   }
 

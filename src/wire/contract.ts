@@ -62,6 +62,8 @@ export interface ReplyFacts {
   readonly toolCalls: number;
   /** Bytes of generated text, the base of an estimate; of a whole answer only where usage is missing. */
   readonly outputBytes: number;
+  /** Those of them that came after the last report of usage: a stream cut short may know its usage up to there only. */
+  readonly unreportedBytes: number;
 }
 
 /** An upstream's own account of a failure; for the record, and for the caller only where the class allows. */

@@ -8,6 +8,9 @@ import { fail, type WeirError } from "../errors.ts";
 /** Deeper bodies are refused: no format needs it, and recursive readers behind us would fall over. */
 export const MAX_DEPTH = 256;
 
+/** More members at the top are refused: no format has them, and a schema takes half a second over 100,000. */
+export const MAX_MEMBERS = 1000;
+
 /** Strings longer than this are left out of the skeleton: prompts and images are passed on, not built. */
 const ELIDE_OVER = 4096;
 
@@ -16,6 +19,7 @@ const MEDIA_OVER = 256;
 
 /** One member of the top-level object; offsets into the text. */
 export interface Member {
+  /** Its escapes resolved; latin1 as all the text. */
   readonly key: string;
   /** At the key's opening quote. */
   readonly start: number;
@@ -50,10 +54,11 @@ const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
 /**
+ * @param pointer JSON pointer to the object, where it is not the body itself.
  * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
- * key stands twice (readers disagree on which one counts, and money depends on it) or it nests too deep.
+ * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
  */
-export function skim(text: string): Skim {
+export function skim(text: string, pointer = ""): Skim {
   const members: Member[] = [];
   const kept: string[] = [];
   let copied = 0;
@@ -75,6 +80,9 @@ export function skim(text: string): Skim {
       const quote = closingQuote(text, i + 1);
       if (depth === 1 && wantKey) {
         wantKey = false;
+        if (members.length === MAX_MEMBERS) {
+          throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
+        }
         start = i;
         key = text.slice(i + 1, quote);
         if (key.includes("\\")) key = unescapeKey(key, i);
@@ -95,7 +103,7 @@ export function skim(text: string): Skim {
       i = quote + 1;
     } else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
       if (++depth > MAX_DEPTH) {
-        throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: "" });
+        throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
       }
       wantKey = depth === 1;
       i++;
@@ -115,7 +123,7 @@ export function skim(text: string): Skim {
   }
   if (depth !== 0) throw syntax(text.length);
   if (skipSpace(text, i) !== text.length) throw syntax(i);
-  refuseTwice(members);
+  refuseTwice(members, pointer);
   const skeleton = copied === 0 ? text : kept.join("") + text.slice(copied);
   return { members, skeleton };
 }
@@ -234,30 +242,30 @@ function isMedia(text: string, wordStart: number, wordEnd: number, at: number): 
 /** Comparing the few members of a usual body costs less than a set of them. */
 const FEW = 16;
 
-function refuseTwice(members: readonly Member[]): void {
+function refuseTwice(members: readonly Member[], pointer: string): void {
   if (members.length <= FEW) {
     for (let i = 1; i < members.length; i++) {
       const { key } = members[i] as Member;
-      for (let j = 0; j < i; j++) if ((members[j] as Member).key === key) throw twice(key);
+      for (let j = 0; j < i; j++) if ((members[j] as Member).key === key) throw twice(key, pointer);
     }
     return;
   }
   const seen = new Set<string>();
   for (const { key } of members) {
-    if (seen.has(key)) throw twice(key);
+    if (seen.has(key)) throw twice(key, pointer);
     seen.add(key);
   }
 }
 
-function twice(key: string): WeirError {
+function twice(key: string, pointer: string): WeirError {
   const name = utf8Of(key);
-  const param = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  const param = `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
   return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
 }
 
 function unescapeKey(key: string, at: number): string {
   try {
-    return JSON.parse(`"${key}"`) as string;
+    return Buffer.from(JSON.parse(`"${utf8Of(key)}"`) as string).toString("latin1");
   } catch {
     throw syntax(at);
   }

@@ -101,11 +101,7 @@ function* digitSpans(
   maxDigits: number,
 ): Generator<readonly [number, number]> {
   for (const run of text.matchAll(DIGIT_RUN)) {
-    const before = text.slice(Math.max(0, run.index - 6), run.index);
-    // Digits of an escape (`\u2011`) are no digits of the number.
-    const skipped = /\\u[\da-fA-F]{0,3}$/.test(before)
-      ? 4 - (/[\da-fA-F]*$/.exec(before)?.[0].length ?? 0)
-      : 0;
+    const skipped = escapeDigits(text, run.index);
     const groups = [...run[0].slice(skipped).matchAll(/\d+/g)].map((g) => ({
       digits: g[0],
       start: run.index + skipped + g.index,
@@ -122,6 +118,14 @@ function* digitSpans(
       from = to + 1;
     }
   }
+}
+
+/** How many digits at a place belong to an escape (`\u2011`) that began before it. */
+function escapeDigits(text: string, at: number): number {
+  const begun = /\\u([\da-fA-F]{0,3})$/.exec(text.slice(Math.max(0, at - 5), at))?.[1];
+  if (begun === undefined) return 0;
+  const missing = 4 - begun.length;
+  return /^[\da-fA-F]+$/.test(text.slice(at, at + missing)) ? missing : 0;
 }
 
 /** The last group of the longest valid number that begins at a group, or -1. */

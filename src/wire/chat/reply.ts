@@ -41,12 +41,14 @@ export function readChatReply(bytes: Buffer): ChatReply {
     if (Array.isArray(calls)) toolCalls += calls.length;
   }
   const reason = choices[0]?.finish_reason;
+  const outputBytes = usage === undefined ? textBytes(bytes) : 0;
   return {
     facts: {
       usage,
       stopReason: typeof reason === "string" ? reason : "",
       toolCalls,
-      outputBytes: usage === undefined ? textBytes(bytes) : 0,
+      outputBytes,
+      unreportedBytes: outputBytes,
     },
     error: undefined,
     text,
@@ -73,7 +75,13 @@ export function writeChatReply(
   return Buffer.from(applyEdits(text, edits), "latin1");
 }
 
-const NOTHING: ReplyFacts = { usage: undefined, stopReason: "", toolCalls: 0, outputBytes: 0 };
+const NOTHING: ReplyFacts = {
+  usage: undefined,
+  stopReason: "",
+  toolCalls: 0,
+  outputBytes: 0,
+  unreportedBytes: 0,
+};
 
 function parse(text: string): { members: readonly Member[]; value: Record<string, unknown> } {
   try {

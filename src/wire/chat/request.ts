@@ -168,7 +168,7 @@ function usageSwitchOf(text: string, members: readonly Member[]): Edit {
   const { valueStart, valueEnd } = options;
   const value = text.slice(valueStart, valueEnd);
   if (value === "null") return { start: valueStart, end: valueEnd, text: `{"include_usage":true}` };
-  const edit = setMember(value, skim(value).members, "include_usage", "true");
+  const edit = setMember(value, skim(value, "/stream_options").members, "include_usage", "true");
   return { start: valueStart + edit.start, end: valueStart + edit.end, text: edit.text };
 }
 

@@ -46,14 +46,20 @@ export const svcSchema = z
 const contentPart = z.looseObject({ type: z.string() });
 
 const message = z.looseObject({
-  role: z.string(),
-  content: z.union([z.string(), z.array(contentPart), z.null()]).optional(),
+  role: z.string().meta({ examples: ["user"] }),
+  content: z
+    .union([z.string(), z.array(contentPart), z.null()])
+    .optional()
+    .meta({ examples: ["Hello"] }),
 });
 
 const tokens = z.int().positive();
 
 export const chatRequestSchema = z.looseObject({
-  model: z.string().min(1),
+  model: z
+    .string()
+    .min(1)
+    .meta({ examples: ["weir/sim-small"] }),
   messages: z.array(message).min(1),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),

@@ -4,7 +4,6 @@
  * not fit (roles, finish, usage, tool calls, other providers' extras) is parsed and patched by position.
  * Text is latin1 throughout: no cut inside a character can damage it.
  */
-import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import {
@@ -96,6 +95,8 @@ export class ChatStream {
   #last = "";
   #holding = false;
   #usage: Usage | undefined;
+  /** Bytes of text up to the last report, its own event included. */
+  #reportedBytes = 0;
   /** The last report as the upstream wrote it: its own details are not lost. */
   #usageJson: string | undefined;
   /** The upstream's event that holds usage and no choices: the last chunk is made of it. */
@@ -134,6 +135,7 @@ export class ChatStream {
       stopReason: this.capture.stopReason,
       toolCalls: this.capture.toolCalls,
       outputBytes: this.capture.textBytes,
+      unreportedBytes: this.capture.textBytes - this.#reportedBytes,
     };
   }
 
@@ -214,6 +216,7 @@ export class ChatStream {
       return;
     }
     this.capture.take(choices);
+    if (usage !== undefined) this.#reportedBytes = this.capture.textBytes;
     if (this.#identity.choices === 1 && this.capture.finished) {
       this.#holding = true;
       this.#frame = undefined;
@@ -225,6 +228,7 @@ export class ChatStream {
   /** Reports are cumulative wherever they come from: the last one stands, they are never added up. */
   #report(usage: Usage, chunk: Chunk, data: string, members: readonly Member[]): void {
     this.#usage = usage;
+    this.#reportedBytes = this.capture.textBytes;
     const member = readChatUsage(chunk.usage) === undefined ? undefined : memberOf(members, "usage");
     this.#usageJson = member && data.slice(member.valueStart, member.valueEnd);
   }
@@ -326,9 +330,11 @@ function growingString(data: string, members: readonly Member[], choice: unknown
   if (growing === undefined) return undefined;
   const from = data.indexOf('"delta"', choices.valueStart);
   const opening = `"${growing.kind}":`;
-  let start = data.indexOf(opening, from) + opening.length;
+  const at = data.indexOf(opening, from);
+  if (from < 0 || at < 0 || at >= choices.valueEnd) return undefined;
+  let start = at + opening.length;
   while (data.charCodeAt(start) === SPACE) start++;
-  if (from < 0 || start > choices.valueEnd || data.charCodeAt(start) !== QUOTE) return undefined;
+  if (data.charCodeAt(start) !== QUOTE) return undefined;
   start++;
   const end = closingQuote(data, start);
   // Another member of the same name may have been found: its text would be taken for the answer's.
@@ -363,11 +369,4 @@ function growingArguments(calls: unknown): { kind: string; tool: number; text: s
   if (typeof call?.index !== "number" || typeof text !== "string" || call.id || call.function?.name)
     return undefined;
   return { kind: "arguments", tool: call.index, text };
-}
-
-/** Checked once at the boundary: streams are read as what they say they are. */
-export function requireEventStream(contentType: string): void {
-  if (!/^text\/event-stream\b/i.test(contentType)) {
-    throw fail("upstream_invalid_response", "The provider did not answer with an event stream.");
-  }
 }

@@ -4,10 +4,13 @@ import type { Usage } from "../../usage.ts";
 const count = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
+/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
+const MOST_TOKENS = 1_000_000_000;
+
 const object = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 
-/** Undefined where the value is no usage report (null on the chunks before the last). */
+/** Undefined where the value is no usage report (null on the chunks before the last) or cannot be true. */
 export function readChatUsage(value: unknown): Usage | undefined {
   const usage = object(value);
   if (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")
@@ -17,6 +20,8 @@ export function readChatUsage(value: unknown): Usage | undefined {
   const inputTokens = count(usage.prompt_tokens);
   const outputTokens = count(usage.completion_tokens);
   const reasoningTokens = count(completion.reasoning_tokens);
+  if (Math.max(inputTokens, outputTokens, reasoningTokens, count(usage.total_tokens)) > MOST_TOKENS)
+    return undefined;
   const apart = apartFrom(inputTokens + outputTokens, reasoningTokens, usage.total_tokens);
   return {
     inputTokens,

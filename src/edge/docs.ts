@@ -1,0 +1,233 @@
+/**
+ * `/docs`: the OpenAPI document as one page of HTML that needs no script and no other host. Whatever stands in the
+ * document is escaped; what it does not say is not shown.
+ */
+
+import { STYLE } from "./docs-style.ts";
+import type { Json, OpenApiDocument, OperationItem, Schema } from "./openapi.ts";
+
+/** The reference page of an API. */
+export function docsPage(document: OpenApiDocument): string {
+  const groups = Object.entries(groupsOf(document));
+  const { title, version, description } = document.info;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} API reference</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<a class="skip" href="#reference">Skip to the reference</a>
+<nav aria-label="Routes">
+<p class="brand"><a href="#top">${escaped(title)}</a> <small>${escaped(version)}</small></p>
+${groups.map(([name, entries]) => navGroup(name, entries)).join("\n")}
+</nav>
+<main id="reference">
+<header id="top">
+<h1>${escaped(title)} API</h1>
+<p>${inline(description)}</p>
+<p>The examples take the gateway's address and a key from the shell:</p>
+<pre><code>export WEIR_URL=http://127.0.0.1:8787
+export WEIR_API_KEY=$(cat data/first-key)</code></pre>
+<p>Errors have one shape: <code>{"error": {"type", "code", "message", "request_id"}}</code>. Machine-readable:
+<a href="/openapi.json">openapi.json</a>.</p>
+</header>
+${groups.map(([name, entries]) => group(name, entries)).join("\n")}
+</main>
+</body>
+</html>
+`;
+}
+
+interface Entry {
+  readonly method: string;
+  readonly path: string;
+  readonly item: OperationItem;
+}
+
+function groupsOf({ paths }: OpenApiDocument): Record<string, Entry[]> {
+  const groups: Record<string, Entry[]> = {};
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, item] of Object.entries(methods)) {
+      const name = item.tags[0] ?? "Other";
+      groups[name] = [...(groups[name] ?? []), { method: method.toUpperCase(), path, item }];
+    }
+  }
+  return groups;
+}
+
+const slug = (name: string) => `group-${name.toLowerCase().replace(/\W+/g, "-")}`;
+
+const navGroup = (name: string, entries: readonly Entry[]): string =>
+  `<h2><a href="#${slug(name)}">${escaped(name)}</a></h2>
+<ul>${entries
+    .map(
+      ({ method, path, item }) =>
+        `<li><a href="#${escaped(item.operationId)}">${badge(method)} <span>${breakable(path)}</span></a></li>`,
+    )
+    .join("")}</ul>`;
+
+const group = (name: string, entries: readonly Entry[]): string =>
+  `<section aria-labelledby="${slug(name)}">
+<h2 id="${slug(name)}">${escaped(name)}</h2>
+${entries.map(article).join("\n")}
+</section>`;
+
+function article(entry: Entry): string {
+  const { method, path, item } = entry;
+  const { parameters = [], requestBody } = item;
+  const rows = (where: string) =>
+    parameters
+      .filter((p) => p.in === where)
+      .map((p) => ({ name: p.name, schema: p.schema, required: p.required, depth: 0 }));
+  const body = requestBody?.content["application/json"]?.schema;
+  return `<article aria-labelledby="${escaped(item.operationId)}">
+<h3 id="${escaped(item.operationId)}">${badge(method)} <code>${breakable(path)}</code></h3>
+<p>${inline(item.summary.replace(/\.$/, ""))}. <em>${inline(item.description)}</em></p>
+${table("Path", rows("path"))}${table("Query", rows("query"))}${body ? table("Body", fields(body)) : ""}
+<h4>Example</h4>
+<pre><code>${escaped(curl(entry))}</code></pre>
+${answers(item)}
+</article>`;
+}
+
+function answers({ responses }: OperationItem): string {
+  const entries = Object.entries(responses);
+  const good = entries.filter(([status]) => status < "300");
+  const bad = entries.filter(([status]) => status >= "300");
+  const shapes = good.map(([status, { description, content }]) => {
+    const schema = content?.["application/json"]?.schema;
+    const text = `<strong>${status}</strong> ${inline(description)}`;
+    if (schema === undefined) return `<p>${text}</p>`;
+    return `<details><summary>${text}</summary>${table("Fields", fields(schema))}</details>`;
+  });
+  const errors = bad.map(
+    ([status, { description }]) => `<li><strong>${status}</strong> ${inline(description)}</li>`,
+  );
+  return `<h4>Answers</h4>
+${shapes.join("\n")}
+<details><summary>Errors</summary><ul class="errors">${errors.join("")}</ul></details>`;
+}
+
+interface Field {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  readonly depth: number;
+}
+
+function table(caption: string, rows: readonly Field[]): string {
+  if (rows.length === 0) return "";
+  const lines = rows.map(
+    ({ name, schema, required, depth }) =>
+      `<tr><th scope="row" style="--depth:${depth}"><code>${breakable(name)}</code>${required ? '<abbr title="required">*</abbr>' : ""}</th>` +
+      `<td>${escaped(typeOf(schema))}</td><td>${inline(remarks(schema))}</td></tr>`,
+  );
+  return `<table><caption>${caption}</caption><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<tbody>${lines.join("\n")}</tbody></table>\n`;
+}
+
+/** Every field a reader may meet, nested ones below their parent; a schema that is no object has none. */
+function fields(schema: Schema, depth = 0): Field[] {
+  const object = variants(schema).find((v) => v.properties !== undefined);
+  return Object.entries(object?.properties ?? {}).flatMap(([name, value]) => {
+    if (typeof value === "boolean") return [];
+    const required = object?.required?.includes(name) === true;
+    return [{ name, schema: value, required, depth }, ...fields(inner(value), depth + 1)];
+  });
+}
+
+/** What a list or map holds, else the schema itself. */
+function inner(schema: Schema): Schema {
+  for (const variant of variants(schema)) {
+    const held = itemsOf(variant) ?? schemaOrNone(variant.additionalProperties);
+    if (held !== undefined) return inner(held);
+  }
+  return schema;
+}
+
+const schemaOrNone = (value: Schema | boolean | undefined): Schema | undefined =>
+  typeof value === "object" && Object.keys(value).length > 0 ? value : undefined;
+
+const itemsOf = ({ items }: Schema): Schema | undefined =>
+  Array.isArray(items) ? undefined : schemaOrNone(items as Schema | boolean | undefined);
+
+const variants = (schema: Schema): Schema[] => [
+  schema,
+  ...(schema.anyOf ?? schema.oneOf ?? []).flatMap((v) => (typeof v === "object" ? variants(v) : [])),
+];
+
+function typeOf(schema: Schema): string {
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options !== undefined) {
+    const names = options.map((v) => (typeof v === "object" ? typeOf(v) : "any"));
+    return [...new Set(names)].join(" or ");
+  }
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.type === "array") return `list of ${typeOf(itemsOf(schema) ?? {})}`;
+  return [schema.type ?? "any"].flat().join(" or ");
+}
+
+/** Description, allowed values, bounds and default, as sentences. */
+function remarks(schema: Schema): string {
+  const { minimum, maximum, maxLength, pattern } = schema;
+  const allowed = [schema, itemsOf(schema) ?? {}, ...variants(schema)].find(
+    (s) => s.enum !== undefined,
+  )?.enum;
+  const text = schema.description ?? "";
+  // Where there is no bound, zod writes the ends of the safe integers.
+  const bounds = [
+    minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER && `at least ${minimum}`,
+    maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && `at most ${maximum}`,
+    maxLength !== undefined && `at most ${maxLength} characters`,
+    pattern !== undefined && pattern.length < 60 && `matches \`${pattern}\``,
+    allowed !== undefined && `one of ${allowed.map((v) => `\`${String(v)}\``).join(", ")}`,
+    schema.default !== undefined && `default \`${JSON.stringify(schema.default)}\``,
+  ].filter((bound) => bound !== false);
+  const said = bounds.join("; ");
+  return [text.replace(/\.$/, ""), said.charAt(0).toUpperCase() + said.slice(1)].filter(Boolean).join(". ");
+}
+
+/** A command that works when pasted, once the shell knows the names in capitals. */
+function curl({ method, path, item }: Entry): string {
+  const url = `"$WEIR_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`;
+  const verb = method === "GET" ? "" : `-X ${method} `;
+  const body = item.requestBody?.content["application/json"]?.schema;
+  const data = body && ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(exampleOf(body))}'`;
+  const key = item.security === undefined ? ' \\\n  -H "Authorization: Bearer $WEIR_API_KEY"' : "";
+  return `curl ${verb}${url}${key}${data ?? ""}`;
+}
+
+/** A small value that a schema takes: its own example or default, else what is required or has an example. */
+export function exampleOf(schema: Schema): Json | string | number | boolean | null | unknown[] {
+  const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0];
+  if (given !== undefined) return given as Json;
+  const option = (schema.anyOf ?? schema.oneOf)?.find((v) => typeof v === "object");
+  if (typeof option === "object") return exampleOf(option);
+  if (schema.type === "object") {
+    const properties = Object.entries(schema.properties ?? {});
+    const told = properties.filter(
+      ([name, value]) => schema.required?.includes(name) || schemaOrNone(value)?.examples !== undefined,
+    );
+    const shown = told.length > 0 ? told : properties.slice(0, 1);
+    return Object.fromEntries(shown.map(([name, value]) => [name, exampleOf(schemaOrNone(value) ?? {})]));
+  }
+  if (schema.type === "array") return [exampleOf(itemsOf(schema) ?? {})];
+  if (schema.type === "boolean") return true;
+  if (schema.type === "integer" || schema.type === "number") return Math.max(1, schema.minimum ?? 1);
+  return schema.type === "null" ? null : "text";
+}
+
+const badge = (method: string) => `<span class="method ${method.toLowerCase()}">${method}</span>`;
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (c) => ENTITIES[c] ?? c);
+
+/** Text with `code`. */
+const inline = (text: string): string => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+
+/** A long path or name may be broken after a separator. */
+const breakable = (text: string): string => escaped(text).replace(/[/_]/g, "$&<wbr>");

@@ -1,0 +1,403 @@
+/**
+ * Bad input, over real sockets: each piece gets a clear error with the envelope and headers of every answer, or its
+ * connection is closed; the gateway lives on and nothing is charged.
+ */
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { REQUEST_ID } from "../src/ids.ts";
+import { type Answer, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+
+const MAX_BODY_BYTES = 65_536;
+
+let gateway: TestGateway;
+/** The live key's ledger and balance before any of it. */
+let before: string;
+beforeAll(async () => {
+  gateway = await testGateway({ settings: { limits: { max_body_bytes: MAX_BODY_BYTES } } });
+  before = await money();
+});
+afterAll(() => gateway.stop());
+
+async function money(): Promise<string> {
+  const { text } = await gateway.call("GET", "/v1/credits/ledger");
+  const balance = await gateway.balance();
+  return `${text} ${JSON.stringify(balance)}`;
+}
+
+const CHAT = "/v1/chat/completions";
+const good = { model: "weir/sim-small", messages: [{ role: "user", content: "Hi" }], max_tokens: 2 };
+const json = JSON.stringify;
+
+/** Envelope and headers as every error has them. */
+function expectError(answer: Answer, status: number, code: string, param?: string) {
+  expect({ status: answer.status, ...answer.json.error }).toMatchObject({
+    status,
+    code,
+    type: expect.any(String),
+    message: expect.stringMatching(/\S/),
+    ...(param !== undefined && { param }),
+  });
+  const id = answer.json.error.request_id;
+  expect(id).toMatch(REQUEST_ID);
+  for (const name of ["x-svc-request-id", "x-request-id", "request-id"]) {
+    expect(answer.headers.get(name)).toBe(id);
+  }
+  expect(answer.headers.get("x-should-retry")).toBe("false");
+  expect(answer.headers.get("content-type")).toBe("application/json");
+}
+
+const post = (body: string, options: { key?: string | null; headers?: object } = {}) =>
+  gateway.call("POST", CHAT, { body, ...options });
+
+describe("bodies that are no chat request", () => {
+  const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const withField = (name: string, value: unknown) => json({ ...good, [name]: value });
+  const withRaw = (raw: string) => json(good).replace("{", `{${raw},`);
+
+  test.each<[string, string, string, string?]>([
+    ["nothing", "", "invalid_json"],
+    ["not JSON", "hello", "invalid_json"],
+    ["cut JSON", json(good).slice(0, -1), "invalid_json"],
+    ["more after the end", `${json(good)}x`, "invalid_json"],
+    ["a trailing comma", json(good).replace(/}$/, ",}"), "invalid_json"],
+    ["a raw line break in a string", json(good).replace("Hi", "H\ni"), "invalid_json"],
+    ["null", "null", "invalid_json"],
+    ["a list", "[]", "invalid_json"],
+    ["a number", "1", "invalid_json"],
+    ["a string", '"model"', "invalid_json"],
+    ["10,000 levels", nested(10_000), "invalid_json"],
+    ["10,000 levels in a field", withRaw(`"x":${nested(10_000)}`), "invalid_value"],
+    ["no model", json({ messages: good.messages }), "invalid_value", "/model"],
+    ["an empty model", withField("model", ""), "invalid_value", "/model"],
+    ["a model that is a number", withField("model", 7), "invalid_value", "/model"],
+    ["no messages", json({ model: good.model }), "invalid_value", "/messages"],
+    ["empty messages", withField("messages", []), "invalid_value", "/messages"],
+    ["messages that are text", withField("messages", "Hi"), "invalid_value", "/messages"],
+    ["a message that is text", withField("messages", ["Hi"]), "invalid_value", "/messages/0"],
+    [
+      "a message without a role",
+      withField("messages", [...good.messages, {}]),
+      "invalid_value",
+      "/messages/1/role",
+    ],
+    [
+      "content that is a number",
+      withField("messages", [{ role: "user", content: 5 }]),
+      "invalid_value",
+      "/messages/0/content",
+    ],
+    ["stream that is text", withField("stream", "yes"), "invalid_value", "/stream"],
+    [
+      "stream_options that are text",
+      withField("stream_options", { include_usage: "yes" }),
+      "invalid_value",
+      "/stream_options/include_usage",
+    ],
+    ["temperature that is text", withField("temperature", "hot"), "invalid_value", "/temperature"],
+    ["max_tokens of 0", withField("max_tokens", 0), "invalid_value", "/max_tokens"],
+    ["max_tokens with a fraction", withField("max_tokens", 1.5), "invalid_value", "/max_tokens"],
+    ["max_tokens beyond numbers", json(good).replace("2", "1e999"), "invalid_value", "/max_tokens"],
+    ["n of 0", withField("n", 0), "invalid_value", "/n"],
+    ["n of 129", withField("n", 129), "invalid_value", "/n"],
+    ["tools that are no list", withField("tools", {}), "invalid_value", "/tools"],
+    ["a tool without a type", withField("tools", [{}]), "invalid_value", "/tools/0/type"],
+    [
+      "response_format that is text",
+      withField("response_format", "json"),
+      "invalid_value",
+      "/response_format",
+    ],
+    ["an unknown svc option", withField("svc", { rout: {} }), "invalid_value", "/svc/rout"],
+    ["an unknown sort", withField("svc", { route: { sort: "luck" } }), "invalid_value", "/svc/route/sort"],
+    ["a list of models", withField("models", ["a/b", "c/d"]), "unsupported_option", "/models"],
+    ["a member that stands twice", withRaw('"model":"a/b"'), "invalid_value", "/model"],
+  ])("%s", async (_, body, code, param) => {
+    expectError(await post(body), 400, code, param);
+  });
+
+  test("invalid UTF-8", async () => {
+    const body = Buffer.from(json(good).replace("Hi", "H\u00ff"), "latin1");
+    const response = await fetch(`${gateway.url}${CHAT}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "application/json" },
+      body,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: "invalid_json", message: expect.stringContaining("UTF-8") },
+    });
+  });
+
+  test("control-plane bodies: the same, and an unknown field names its nearest kin", async () => {
+    const create = (body: string) => gateway.call("POST", "/v1/keys", { body });
+    expectError(await create(nested(10_000)), 400, "invalid_value");
+    expectError(await create('{"name":'), 400, "invalid_json");
+    expectError(await create(""), 400, "invalid_json");
+    expectError(await create(json({ name: 5 })), 400, "invalid_value", "/name");
+    expectError(await create(json({ name: "x", limits: { rpm: 0 } })), 400, "invalid_value", "/limits/rpm");
+    const typo = await create(json({ name: "x", scope: ["inference"] }));
+    expectError(typo, 400, "invalid_value", "/scope");
+    expect(typo.json.error.message).toContain('"scopes"');
+    expectError(await create(json({ name: "x", ["y".repeat(100_000)]: 1 })), 400, "invalid_value");
+    expectError(await create(json({ name: "x".repeat(300_000) })), 413, "payload_too_large");
+    const text = await gateway.call("POST", "/v1/keys", {
+      body: '{"name":"x"}',
+      headers: { "content-type": "text/plain" },
+    });
+    expectError(text, 415, "unsupported_media_type");
+  });
+
+  test("an absurd number of messages, tools and unknown fields is only a long request", async () => {
+    const many = {
+      ...good,
+      messages: Array.from({ length: 1000 }, () => ({ role: "user", content: "x" })),
+      tools: Array.from({ length: 300 }, (_, i) => ({ type: "function", function: { name: `f${i}` } })),
+      ...Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`x-${i}`, i])),
+    };
+    const { status } = await gateway.chat(many, { key: gateway.testKey });
+    expect(status).toBe(200);
+  });
+});
+
+describe("whom and what", () => {
+  const mistyped = () => `${gateway.liveKey.slice(0, -1)}${gateway.liveKey.endsWith("x") ? "y" : "x"}`;
+
+  test.each<[string, () => string | null, string]>([
+    ["no key", () => null, "missing_key"],
+    ["a mistyped key", mistyped, "invalid_key"],
+    ["a foreign key", () => "sk-proj-123", "invalid_key"],
+    ["a key of 30,000 characters", () => "k".repeat(30_000), "invalid_key"],
+  ])("%s is 401, whatever the body", async (_, key, code) => {
+    expectError(await post(json(good), { key: key() }), 401, code);
+    expectError(await post("{", { key: key() }), 401, code);
+  });
+
+  test("a key that is revoked, and one whose time is over", async () => {
+    const create = async (body: object) => (await gateway.call("POST", "/v1/keys", { body })).json;
+    const revoked = await create({ name: "revoked" });
+    await gateway.call("DELETE", `/v1/keys/${revoked.id}`);
+    expectError(await post(json(good), { key: revoked.secret }), 401, "revoked_key");
+    // Lifetimes are whole hours: expiry itself is shown with a clock of its own in account.keyring.test.ts.
+  });
+
+  test("the scheme in any case; another scheme is no key", async () => {
+    const as = (authorization: string) => post(json(good), { key: null, headers: { authorization } });
+    expect((await as(`bearer ${gateway.testKey}`)).status).toBe(200);
+    expect((await as(`BEARER   ${gateway.testKey}  `)).status).toBe(200);
+    expectError(await as(`Basic ${gateway.testKey}`), 401, "missing_key");
+    expectError(await as("Bearer "), 401, "missing_key");
+  });
+
+  test("an unknown model, and one whose endpoints cannot be reached", async () => {
+    expectError(await post(json({ ...good, model: "weir/nope" })), 404, "model_not_found", "/model");
+    expectError(await post(json({ ...good, model: "n".repeat(60_000) })), 404, "model_not_found", "/model");
+    const svc = { route: { providers: { only: ["elsewhere"] } } };
+    const none = await post(json({ ...good, svc }));
+    expectError(none, 404, "no_endpoint");
+    expect(none.json.error.details.excluded).toHaveLength(1);
+  });
+
+  test("a wrong method is 405 with what the path takes, an unknown path 404", async () => {
+    for (const [method, path, allow] of [
+      ["GET", CHAT, "POST"],
+      ["PUT", "/v1/keys", "GET, HEAD, POST"],
+      ["DELETE", "/healthz", "GET, HEAD"],
+    ] as const) {
+      const answer = await gateway.call(method, path);
+      expectError(answer, 405, "method_not_allowed");
+      expect(answer.headers.get("allow")).toBe(allow);
+    }
+    for (const path of ["/", "/v1", "/v1/chat/completions/", "/v1/chat//completions", "/v2/keys", "/%00"]) {
+      expectError(await gateway.call("POST", path, { body: good }), 404, "not_found");
+    }
+  });
+
+  test("HEAD says what GET would, without a body", async () => {
+    for (const path of ["/healthz", "/v1/models", "/nowhere", "/v1/chat/completions"]) {
+      const head = await gateway.call("HEAD", path);
+      const get = await gateway.call("GET", path);
+      expect([path, head.status, head.text]).toEqual([path, get.status, ""]);
+    }
+  });
+
+  test("an unknown API version", async () => {
+    const answer = await post(json(good), { headers: { "svc-version": "1999-01-01" } });
+    expectError(answer, 400, "unsupported_version", "svc-version");
+  });
+});
+
+/** Sends bytes on a connection of their own; resolves with what came back once the connection closes or `done`. */
+function exchange(
+  bytes: string | Buffer,
+  done: (received: string) => boolean = () => false,
+): Promise<{ text: string; closed: boolean }> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1", () => socket.write(bytes));
+    const end = (closed: boolean) => {
+      socket.destroy();
+      resolve({ text, closed });
+    };
+    socket.on("data", (data) => {
+      text += data.toString("latin1");
+      if (done(text)) end(false);
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => end(true));
+  });
+}
+
+const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => Number(m[1]));
+const statuses = (count: number) => (text: string) => statusesOf(text).length === count && /}\s*$/.test(text);
+
+const head = (...lines: string[]) =>
+  [`POST ${CHAT} HTTP/1.1`, "Host: weir", `Authorization: Bearer ${gateway.testKey}`, ...lines, "", ""].join(
+    "\r\n",
+  );
+const request = (body: string | Buffer, ...lines: string[]) =>
+  Buffer.concat([Buffer.from(head(...lines, `Content-Length: ${body.length}`)), Buffer.from(body)]);
+const HEALTH = "GET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n";
+
+describe("T56: bodies over the bound", () => {
+  const large = json({ ...good, user: "u".repeat(MAX_BODY_BYTES) });
+
+  test("announced: 413, and the connection serves the next request", async () => {
+    const { text } = await exchange(Buffer.concat([request(large), Buffer.from(HEALTH)]), statuses(2));
+    expect(statusesOf(text)).toEqual([413, 200]);
+    expect(text).toContain('"code":"payload_too_large"');
+    expect(text).toContain(`"max_bytes":${MAX_BODY_BYTES}`);
+  });
+
+  test("chunked, so not announced: the same", async () => {
+    const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
+    const body = `${chunk.repeat(MAX_BODY_BYTES / 4096 + 1)}0\r\n\r\n`;
+    const { text } = await exchange(head("Transfer-Encoding: chunked") + body + HEALTH, statuses(2));
+    expect(statusesOf(text)).toEqual([413, 200]);
+  });
+
+  test("chunked and within it: read whole", async () => {
+    const bytes = json(good);
+    const chunks = [bytes.slice(0, 10), bytes.slice(10)].map((c) => `${c.length.toString(16)}\r\n${c}\r\n`);
+    const { text } = await exchange(
+      `${head("Transfer-Encoding: chunked")}${chunks.join("")}0\r\n\r\n`,
+      statuses(1),
+    );
+    expect(statusesOf(text)).toEqual([200]);
+  });
+
+  test("33 MB against the default of 32 MB, also by the official client's own way of sending", async () => {
+    const other = await testGateway();
+    try {
+      const answer = await other.chat({ user: "u".repeat(33 * 1024 * 1024) });
+      expectError(answer, 413, "payload_too_large");
+      const control = await other.call("POST", "/v1/keys", { body: { name: "n".repeat(33 * 1024 * 1024) } });
+      expectError(control, 413, "payload_too_large");
+      expect((await other.chat()).status).toBe(200);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test.each(["32769", "65536"])("a body of exactly %s bytes passes", async (bytes) => {
+    const empty = json({ ...good, user: "" });
+    const body = json({ ...good, user: "u".repeat(Number(bytes) - empty.length) });
+    expect(body).toHaveLength(Number(bytes));
+    expect((await post(body, { key: gateway.testKey })).status).toBe(200);
+  });
+
+  test("compressed: a good one is read, the bound counts what it becomes, a broken one is refused", async () => {
+    const zipped = (text: string) => request(gzipSync(text), "Content-Encoding: gzip");
+    expect(statusesOf((await exchange(zipped(json(good)), statuses(1))).text)).toEqual([200]);
+    expect(gzipSync(large).length).toBeLessThan(1000);
+    const bomb = await exchange(zipped(large), statuses(1));
+    expect(statusesOf(bomb.text)).toEqual([413]);
+    expect(bomb.text).toContain("once decompressed");
+    const cut = request(gzipSync(json(good)).subarray(0, -6), "Content-Encoding: gzip");
+    expect(statusesOf((await exchange(cut, statuses(1))).text)).toEqual([400]);
+    const unknown = await exchange(request(json(good), "Content-Encoding: zstd"), statuses(1));
+    expect(statusesOf(unknown.text)).toEqual([415]);
+    expect(unknown.text).toContain('"code":"unsupported_media_type"');
+  });
+});
+
+describe("requests that HTTP itself objects to", () => {
+  const withHeader = (line: string) => request(json(good), line);
+
+  test("control characters in a header: no answer is made of it, and the connection ends", async () => {
+    const cases = ["X-A: a\u0001b", "X-A: a\u0000b", "User-Agent: a\rb", "X-A"];
+    const answers = await Promise.all(cases.map((line) => exchange(withHeader(line))));
+    for (const { text, closed } of answers) {
+      expect(closed).toBe(true);
+      expect(statusesOf(text).every((status) => status === 400)).toBe(true);
+    }
+  });
+
+  test("bytes above ASCII in a header are carried, never executed", async () => {
+    const { text } = await exchange(withHeader("User-Agent: caf\u00e9 \u007f\t"), statuses(1));
+    expect(statusesOf(text)).toEqual([200]);
+    const id = /x-svc-request-id: (\S+)/.exec(text)?.[1];
+    const { json: detail } = await gateway.call("GET", `/v1/requests/${id}`);
+    expect(detail.user_agent).toContain("caf");
+  });
+
+  test.each<[string, () => string | Buffer, number]>([
+    ["headers of 40 KB", () => withHeader(`X-A: ${"a".repeat(40_000)}`), 431],
+    ["500 headers", () => request(json(good), ...Array.from({ length: 500 }, (_, i) => `X-${i}: a`)), 431],
+    ["a path of 40 KB", () => `GET /${"a".repeat(40_000)} HTTP/1.1\r\nHost: weir\r\n\r\n`, 431],
+    ["HTTP/1.0", () => "GET /healthz HTTP/1.0\r\nHost: weir\r\n\r\n", 505],
+    ["a TLS greeting", () => "\u0016\u0003\u0001\u0002\u0000\u0001\r\n\r\n", 505],
+    ["a length that is no number", () => `${head("Content-Length: many")}`, 400],
+    ["a length below zero", () => `${head("Content-Length: -1")}`, 400],
+    ["a length beyond numbers", () => `${head("Content-Length: 99999999999999999999")}`, 400],
+    ["a length and chunks", () => `${head("Transfer-Encoding: chunked", "Content-Length: 5")}0\r\n\r\n`, 400],
+    ["chunks without sizes", () => `${head("Transfer-Encoding: chunked")}\r\nzz\r\nhello\r\n`, 400],
+  ])("%s", async (_, bytes, status) => {
+    const { text, closed } = await exchange(bytes());
+    expect([statusesOf(text)[0] ?? status, closed]).toEqual([status, true]);
+  });
+
+  test("Expect: 100-continue is answered before the body", async () => {
+    const body = json(good);
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    let text = "";
+    socket.on("data", (data) => {
+      if (text === "") socket.write(body);
+      text += data.toString("latin1");
+    });
+    socket.write(head("Expect: 100-continue", `Content-Length: ${body.length}`));
+    await until("the answer", () => statuses(2)(text));
+    expect(statusesOf(text)).toEqual([100, 200]);
+    socket.destroy();
+  });
+
+  test("a body that never comes, and a client that leaves in the middle of one", async () => {
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    socket.write(`${head("Content-Length: 100")}{"model"`);
+    await new Promise((resolve) => socket.end(resolve));
+    socket.destroy();
+    expect((await gateway.call("GET", "/healthz")).status).toBe(200);
+  });
+
+  test("pipelined requests: those answered at once are answered in order", async () => {
+    const { text } = await exchange(HEALTH.repeat(5), statuses(5));
+    expect(statusesOf(text)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test("pipelined model calls: the connection is closed rather than answered out of order", async () => {
+    const calls = gateway.simulator.totalCalls;
+    const { text, closed } = await exchange(Buffer.concat([request(json(good)), request(json(good))]));
+    expect(closed).toBe(true);
+    expect(statusesOf(text).length).toBeLessThan(2);
+    expect(gateway.simulator.totalCalls - calls).toBeLessThanOrEqual(1);
+  });
+});
+
+test("after all of it: alive, nothing held, nothing charged", async () => {
+  await until("every call is over", async () => {
+    const { text } = await gateway.call("GET", "/metrics", { key: null });
+    return /^weir_calls_live 0$/m.test(text) && /^weir_slots_taken 0$/m.test(text);
+  });
+  expect(await money()).toBe(before);
+  expect((await gateway.chat({}, { key: gateway.testKey })).status).toBe(200);
+});
