@@ -222,6 +222,10 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
           label: "outcome",
           read: () => exchange.counts().ended,
         },
+        weir_reserve_exceeded_total: counter(
+          "Calls whose upstream reported more than was held: charged in full.",
+          () => exchange.counts().reserveExceeded,
+        ),
         weir_records_inserted_total: counter(
           "Records inserted into ClickHouse.",
           () => analytics.metrics().insertedRows,

@@ -71,8 +71,8 @@ export function costLine(kind: CostKind, units: number, unitPriceNano: number): 
 export function nanoFromUsdPerMillion(usd: number): number {
   if (!(usd >= 0) || usd > 1e9) throw fail("internal", `not a price: ${usd}`);
   if (usd === 0) return 0;
-  // Through a decimal string: 0.1 × 1000 and 1.005 × 1000 are not exact in binary.
-  return Math.max(1, Math.round(Number(`${usd}e3`)));
+  // Through a decimal string: 0.1 × 1000 and 1.005 × 1000 are not exact in binary. Below 1e-6 the string has an exponent.
+  return usd < 1e-6 ? 1 : Math.max(1, Math.round(Number(`${usd}e3`)));
 }
 
 /** Nano-USD a unit back to USD per million units, for catalog answers. */

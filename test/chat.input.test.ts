@@ -1,23 +1,34 @@
 /**
- * Bad input, over real sockets: each piece gets a clear error with the envelope and headers of every answer, or its
- * connection is closed; the gateway lives on and nothing is charged.
+ * Bad input: each piece gets a clear error with the envelope and headers of every answer, the gateway lives on and
+ * nothing is charged. What is wrong with the HTTP itself is in edge.http.test.ts.
  */
-import { connect } from "node:net";
-import { gzipSync } from "node:zlib";
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type KeyRow, newKey } from "../src/account/key.ts";
+import { hashSecret, newSecret } from "../src/account/secret.ts";
 import { REQUEST_ID } from "../src/ids.ts";
-import { type Answer, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
-
-const MAX_BODY_BYTES = 65_536;
+import { type Answer, seededFolder, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
 
 let gateway: TestGateway;
 /** The live key's ledger and balance before any of it. */
 let before: string;
+/** Lifetimes are whole hours: this one began long ago. */
+const expiredSecret = newSecret("live");
+let folder: string;
 beforeAll(async () => {
-  gateway = await testGateway({ settings: { limits: { max_body_bytes: MAX_BODY_BYTES } } });
+  folder = await seededFolder((accounts, { liveSecret }) => {
+    const live = accounts.keyByHash(hashSecret(liveSecret)) as KeyRow;
+    accounts.addKey(
+      newKey({ ...live, name: "expired", lifetimeMs: 3_600_000 }, expiredSecret, Date.UTC(2026, 0)),
+    );
+  });
+  gateway = await testGateway({ folder });
   before = await money();
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 async function money(): Promise<string> {
   const { text } = await gateway.call("GET", "/v1/credits/ledger");
@@ -178,7 +189,7 @@ describe("whom and what", () => {
     const revoked = await create({ name: "revoked" });
     await gateway.call("DELETE", `/v1/keys/${revoked.id}`);
     expectError(await post(json(good), { key: revoked.secret }), 401, "revoked_key");
-    // Lifetimes are whole hours: expiry itself is shown with a clock of its own in account.keyring.test.ts.
+    expectError(await post(json(good), { key: expiredSecret }), 401, "expired_key");
   });
 
   test("the scheme in any case; another scheme is no key", async () => {
@@ -224,172 +235,6 @@ describe("whom and what", () => {
   test("an unknown API version", async () => {
     const answer = await post(json(good), { headers: { "svc-version": "1999-01-01" } });
     expectError(answer, 400, "unsupported_version", "svc-version");
-  });
-});
-
-/** Sends bytes on a connection of their own; resolves with what came back once the connection closes or `done`. */
-function exchange(
-  bytes: string | Buffer,
-  done: (received: string) => boolean = () => false,
-): Promise<{ text: string; closed: boolean }> {
-  return new Promise((resolve) => {
-    let text = "";
-    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1", () => socket.write(bytes));
-    const end = (closed: boolean) => {
-      socket.destroy();
-      resolve({ text, closed });
-    };
-    socket.on("data", (data) => {
-      text += data.toString("latin1");
-      if (done(text)) end(false);
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => end(true));
-  });
-}
-
-const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((m) => Number(m[1]));
-const statuses = (count: number) => (text: string) => statusesOf(text).length === count && /}\s*$/.test(text);
-
-const head = (...lines: string[]) =>
-  [`POST ${CHAT} HTTP/1.1`, "Host: weir", `Authorization: Bearer ${gateway.testKey}`, ...lines, "", ""].join(
-    "\r\n",
-  );
-const request = (body: string | Buffer, ...lines: string[]) =>
-  Buffer.concat([Buffer.from(head(...lines, `Content-Length: ${body.length}`)), Buffer.from(body)]);
-const HEALTH = "GET /healthz HTTP/1.1\r\nHost: weir\r\n\r\n";
-
-describe("T56: bodies over the bound", () => {
-  const large = json({ ...good, user: "u".repeat(MAX_BODY_BYTES) });
-
-  test("announced: 413, and the connection serves the next request", async () => {
-    const { text } = await exchange(Buffer.concat([request(large), Buffer.from(HEALTH)]), statuses(2));
-    expect(statusesOf(text)).toEqual([413, 200]);
-    expect(text).toContain('"code":"payload_too_large"');
-    expect(text).toContain(`"max_bytes":${MAX_BODY_BYTES}`);
-  });
-
-  test("chunked, so not announced: the same", async () => {
-    const chunk = `1000\r\n${"x".repeat(4096)}\r\n`;
-    const body = `${chunk.repeat(MAX_BODY_BYTES / 4096 + 1)}0\r\n\r\n`;
-    const { text } = await exchange(head("Transfer-Encoding: chunked") + body + HEALTH, statuses(2));
-    expect(statusesOf(text)).toEqual([413, 200]);
-  });
-
-  test("chunked and within it: read whole", async () => {
-    const bytes = json(good);
-    const chunks = [bytes.slice(0, 10), bytes.slice(10)].map((c) => `${c.length.toString(16)}\r\n${c}\r\n`);
-    const { text } = await exchange(
-      `${head("Transfer-Encoding: chunked")}${chunks.join("")}0\r\n\r\n`,
-      statuses(1),
-    );
-    expect(statusesOf(text)).toEqual([200]);
-  });
-
-  test("33 MB against the default of 32 MB, also by the official client's own way of sending", async () => {
-    const other = await testGateway();
-    try {
-      const answer = await other.chat({ user: "u".repeat(33 * 1024 * 1024) });
-      expectError(answer, 413, "payload_too_large");
-      const control = await other.call("POST", "/v1/keys", { body: { name: "n".repeat(33 * 1024 * 1024) } });
-      expectError(control, 413, "payload_too_large");
-      expect((await other.chat()).status).toBe(200);
-    } finally {
-      await other.stop();
-    }
-  });
-
-  test.each(["32769", "65536"])("a body of exactly %s bytes passes", async (bytes) => {
-    const empty = json({ ...good, user: "" });
-    const body = json({ ...good, user: "u".repeat(Number(bytes) - empty.length) });
-    expect(body).toHaveLength(Number(bytes));
-    expect((await post(body, { key: gateway.testKey })).status).toBe(200);
-  });
-
-  test("compressed: a good one is read, the bound counts what it becomes, a broken one is refused", async () => {
-    const zipped = (text: string) => request(gzipSync(text), "Content-Encoding: gzip");
-    expect(statusesOf((await exchange(zipped(json(good)), statuses(1))).text)).toEqual([200]);
-    expect(gzipSync(large).length).toBeLessThan(1000);
-    const bomb = await exchange(zipped(large), statuses(1));
-    expect(statusesOf(bomb.text)).toEqual([413]);
-    expect(bomb.text).toContain("once decompressed");
-    const cut = request(gzipSync(json(good)).subarray(0, -6), "Content-Encoding: gzip");
-    expect(statusesOf((await exchange(cut, statuses(1))).text)).toEqual([400]);
-    const unknown = await exchange(request(json(good), "Content-Encoding: zstd"), statuses(1));
-    expect(statusesOf(unknown.text)).toEqual([415]);
-    expect(unknown.text).toContain('"code":"unsupported_media_type"');
-  });
-});
-
-describe("requests that HTTP itself objects to", () => {
-  const withHeader = (line: string) => request(json(good), line);
-
-  test("control characters in a header: no answer is made of it, and the connection ends", async () => {
-    const cases = ["X-A: a\u0001b", "X-A: a\u0000b", "User-Agent: a\rb", "X-A"];
-    const answers = await Promise.all(cases.map((line) => exchange(withHeader(line))));
-    for (const { text, closed } of answers) {
-      expect(closed).toBe(true);
-      expect(statusesOf(text).every((status) => status === 400)).toBe(true);
-    }
-  });
-
-  test("bytes above ASCII in a header are carried, never executed", async () => {
-    const { text } = await exchange(withHeader("User-Agent: caf\u00e9 \u007f\t"), statuses(1));
-    expect(statusesOf(text)).toEqual([200]);
-    const id = /x-svc-request-id: (\S+)/.exec(text)?.[1];
-    const { json: detail } = await gateway.call("GET", `/v1/requests/${id}`);
-    expect(detail.user_agent).toContain("caf");
-  });
-
-  test.each<[string, () => string | Buffer, number]>([
-    ["headers of 40 KB", () => withHeader(`X-A: ${"a".repeat(40_000)}`), 431],
-    ["500 headers", () => request(json(good), ...Array.from({ length: 500 }, (_, i) => `X-${i}: a`)), 431],
-    ["a path of 40 KB", () => `GET /${"a".repeat(40_000)} HTTP/1.1\r\nHost: weir\r\n\r\n`, 431],
-    ["HTTP/1.0", () => "GET /healthz HTTP/1.0\r\nHost: weir\r\n\r\n", 505],
-    ["a TLS greeting", () => "\u0016\u0003\u0001\u0002\u0000\u0001\r\n\r\n", 505],
-    ["a length that is no number", () => `${head("Content-Length: many")}`, 400],
-    ["a length below zero", () => `${head("Content-Length: -1")}`, 400],
-    ["a length beyond numbers", () => `${head("Content-Length: 99999999999999999999")}`, 400],
-    ["a length and chunks", () => `${head("Transfer-Encoding: chunked", "Content-Length: 5")}0\r\n\r\n`, 400],
-    ["chunks without sizes", () => `${head("Transfer-Encoding: chunked")}\r\nzz\r\nhello\r\n`, 400],
-  ])("%s", async (_, bytes, status) => {
-    const { text, closed } = await exchange(bytes());
-    expect([statusesOf(text)[0] ?? status, closed]).toEqual([status, true]);
-  });
-
-  test("Expect: 100-continue is answered before the body", async () => {
-    const body = json(good);
-    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
-    let text = "";
-    socket.on("data", (data) => {
-      if (text === "") socket.write(body);
-      text += data.toString("latin1");
-    });
-    socket.write(head("Expect: 100-continue", `Content-Length: ${body.length}`));
-    await until("the answer", () => statuses(2)(text));
-    expect(statusesOf(text)).toEqual([100, 200]);
-    socket.destroy();
-  });
-
-  test("a body that never comes, and a client that leaves in the middle of one", async () => {
-    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
-    socket.write(`${head("Content-Length: 100")}{"model"`);
-    await new Promise((resolve) => socket.end(resolve));
-    socket.destroy();
-    expect((await gateway.call("GET", "/healthz")).status).toBe(200);
-  });
-
-  test("pipelined requests: those answered at once are answered in order", async () => {
-    const { text } = await exchange(HEALTH.repeat(5), statuses(5));
-    expect(statusesOf(text)).toEqual([200, 200, 200, 200, 200]);
-  });
-
-  test("pipelined model calls: the connection is closed rather than answered out of order", async () => {
-    const calls = gateway.simulator.totalCalls;
-    const { text, closed } = await exchange(Buffer.concat([request(json(good)), request(json(good))]));
-    expect(closed).toBe(true);
-    expect(statusesOf(text).length).toBeLessThan(2);
-    expect(gateway.simulator.totalCalls - calls).toBeLessThanOrEqual(1);
   });
 });
 

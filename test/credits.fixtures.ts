@@ -81,7 +81,7 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
   }
   return {
     table: (name) => inner.table(name),
-    bytes: (name) => inner.bytes(name),
+    bytes: (name, options) => inner.bytes(name, options),
     transact: (act) => inner.transact(act),
     healthy: () => inner.healthy(),
     close: () => inner.close(),

@@ -10,9 +10,13 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { pino } from "pino";
 import { stringify } from "yaml";
+import { type FirstStart, firstStart } from "../src/account/first-start.ts";
+import { AccountTables } from "../src/account/tables.ts";
+import { systemClock } from "../src/clock.ts";
 import { readConfig } from "../src/config.ts";
 import { type Gateway, startGateway } from "../src/main.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { openStore } from "../src/store/store.ts";
 
 const REPO = join(import.meta.dirname, "..");
 
@@ -26,6 +30,8 @@ export interface TestEndpoint {
   readonly baseUrl?: string;
   readonly price?: { readonly input: number; readonly output: number };
   readonly quirks?: Readonly<Record<string, unknown>>;
+  /** Not marked as simulated, so that test keys may not reach it. */
+  readonly isReal?: boolean;
   /** Fields of the endpoint's YAML entry: `context`, `max_output`, `capabilities`, … */
   readonly entry?: Readonly<Record<string, unknown>>;
 }
@@ -167,6 +173,23 @@ export async function until(
   }
 }
 
+/**
+ * A new folder with what a first start makes and whatever `add` puts beside it: orgs and keys that no route can make.
+ * For `GatewayOptions.folder`; the caller removes it.
+ */
+export async function seededFolder(
+  add: (accounts: AccountTables, first: FirstStart) => void,
+): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
+  const dataDir = join(folder, "data");
+  const store = openStore(dataDir);
+  const accounts = new AccountTables(store);
+  const first = await firstStart({ accounts, clock: systemClock, dataDir, planId: "local" });
+  await accounts.transact(() => add(accounts, first as FirstStart));
+  await store.close();
+  return folder;
+}
+
 /** A loopback port that nothing listens on. */
 export async function closedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -202,6 +225,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
     providers.push({
       ...provider(endpoint.provider, baseUrl),
       ...(endpoint.quirks && { quirks: endpoint.quirks }),
+      ...(endpoint.isReal && { simulated: false }),
     });
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));
@@ -266,7 +290,7 @@ function client(
       status: response.status,
       headers: response.headers,
       text,
-      json: isJson ? JSON.parse(text) : undefined,
+      json: isJson && text !== "" ? JSON.parse(text) : undefined,
     };
   };
   return {

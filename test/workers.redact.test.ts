@@ -97,6 +97,11 @@ describe("payloads", () => {
     );
   });
 
+  it("that break off half way are searched all the same", () => {
+    expect(bytes('{"a":"x","b":"mail a@b.io and th')).toBe('{"a":"x","b":"mail [REDACTED:email] and th');
+    expect(bytes('{"a":"odd" quote" 4111111111111111')).toBe('{"a":"odd" quote" [REDACTED:card]');
+  });
+
   it("of SSE find what comes in pieces, and change no other event", () => {
     const chunk = (delta: unknown) => `data: ${JSON.stringify({ id: "x", choices: [{ index: 0, delta }] })}`;
     const lines = [

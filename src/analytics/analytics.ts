@@ -9,11 +9,11 @@ import type { Outbox } from "../store/outbox.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import type { Finisher } from "./finisher.ts";
-import { lookupOperations } from "./lookup.ts";
-import { requestsOperations } from "./requests.ts";
+import { lookupOperations } from "./lookup-operations.ts";
+import { requestsOperations } from "./request-operations.ts";
 import { Spool, type SpoolMetrics } from "./spool.ts";
 import { type Statistics, statistics } from "./statistics.ts";
-import { usageOperations } from "./usage.ts";
+import { usageOperations } from "./usage-operations.ts";
 
 export interface AnalyticsOptions {
   readonly outbox: Outbox;

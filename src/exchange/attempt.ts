@@ -132,10 +132,10 @@ export class Attempts implements RelayHost, LiveAttempts {
     this.#finish(outcome);
   }
 
-  exhausted(): void {
+  exhausted(deliveredBytes: number): void {
     const relay = this.#relay as StreamRelay;
     this.#cancel();
-    this.#finish({ kind: "exhausted", stream: relay.stream });
+    this.#finish({ kind: "exhausted", stream: relay.stream, deliveredBytes });
   }
 
   fault(error: unknown): void {

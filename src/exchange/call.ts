@@ -64,6 +64,8 @@ export class Call {
   /** The event stream's head is out (perhaps only for a keep-alive): errors are events from here on. */
   streaming = false;
   settled = false;
+  /** The upstream reported more than was held; it was charged all the same. */
+  reserveExceeded = false;
 
   constructor(incoming: Incoming) {
     this.incoming = incoming;
@@ -82,6 +84,8 @@ export class Call {
 export interface Reservation {
   readonly credit: Hold | undefined;
   readonly budget: BudgetHold | undefined;
+  /** Prompt tokens that the hold covers. */
+  readonly inputTokens: number;
   /** Output tokens that the hold covers; grows when a stream extends it. */
   outputTokens: number;
 }

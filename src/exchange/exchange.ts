@@ -26,6 +26,8 @@ export interface ExchangeCounts {
   readonly draining: number;
   /** Calls by how they ended, since the start. */
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
+  /** Calls whose upstream reported more than was held for them. */
+  readonly reserveExceeded: number;
 }
 
 export interface Exchange {
@@ -59,6 +61,7 @@ class LiveExchange implements Exchange {
   /** Calls between `run` and the end of their settlement. */
   #open = 0;
   #draining = 0;
+  #reserveExceeded = 0;
   #closing = false;
   /** The time that running calls had to end by themselves is over. */
   #cutting = false;
@@ -97,7 +100,12 @@ class LiveExchange implements Exchange {
   }
 
   counts(): ExchangeCounts {
-    return { live: this.#open, draining: this.#draining, ended: this.#ended };
+    return {
+      live: this.#open,
+      draining: this.#draining,
+      ended: this.#ended,
+      reserveExceeded: this.#reserveExceeded,
+    };
   }
 
   async drain(withinMs: number): Promise<void> {
@@ -125,11 +133,12 @@ class LiveExchange implements Exchange {
   #refuse(call: Call, thrown: unknown): void {
     const error = asWeirError(thrown);
     if (error.kind === "internal") this.#deps.onFault(thrown, call.requestId);
-    if (call.settled) return;
     this.#settle(call, { kind: "refused", error });
   }
 
   #settle(call: Call, outcome: Outcome): void {
+    // A step that threw after the call was on its way: the first way out is the one.
+    if (call.settled) return;
     this.#ended[outcome.kind]++;
     settle(this.#deps, call, outcome)
       .catch((error: unknown) => {
@@ -138,6 +147,7 @@ class LiveExchange implements Exchange {
         this.#abort(call, asWeirError(error));
       })
       .finally(() => {
+        if (call.reserveExceeded) this.#reserveExceeded++;
         this.#open--;
         if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
       });

@@ -11,8 +11,8 @@ export type Outcome =
   | { readonly kind: "streamed"; readonly stream: ChatStream }
   /** The stream broke after its first content had left. */
   | { readonly kind: "broken"; readonly stream: ChatStream; readonly failure: UpstreamFailure }
-  /** The credit ran out under the stream. */
-  | { readonly kind: "exhausted"; readonly stream: ChatStream }
+  /** The credit ran out under the stream, of whose text only so many bytes were delivered. */
+  | { readonly kind: "exhausted"; readonly stream: ChatStream; readonly deliveredBytes: number }
   /** The client left. `stream` where one had begun. */
   | { readonly kind: "cancelled"; readonly stream: ChatStream | undefined }
   /** No attempt answered; undefined where none could even be made. */

@@ -1,7 +1,7 @@
 /** The record of a call: everything an analyst, a bill or a support question may ask for, and no secret. */
 import { hash } from "node:crypto";
 import type { WeirError } from "../errors.ts";
-import type { CallRecord, CallStatus, PayloadState } from "../record.ts";
+import type { AttemptRecord, CallRecord, CallStatus, PayloadState } from "../record.ts";
 import type { Call } from "./call.ts";
 import type { Metered } from "./meter.ts";
 
@@ -15,6 +15,8 @@ export interface Ending {
   readonly toolCalls: number;
   /** The answer for the payload log; undefined where there is none. */
   readonly response: Uint8Array | undefined;
+  /** The answer outgrew what is kept of it. */
+  readonly truncated: boolean;
 }
 
 export interface RecordDeps {
@@ -72,7 +74,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     clientIpPrefix: incoming.clientIpPrefix,
     routeTrace: call.plan?.trace() ?? "",
     warnings: call.warnings,
-    attempts: call.attempts,
+    attempts: keepsText(call, zdr) ? call.attempts : call.attempts.map(withoutText),
     payloadState,
     redact: { presets: [...dataPolicy.redact.presets], patterns: [...dataPolicy.redact.patterns] },
     ...(payloadState === "available" && { request: incoming.body }),
@@ -81,10 +83,16 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   };
 }
 
+const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
+
+/** An upstream's message may quote the prompt. */
+const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
+
 /** A body beyond the bound is not kept at all: half a JSON body would serve nobody. */
 function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Ending): PayloadState {
   if (zdr) return "zdr";
-  if (call.key.dataPolicy.logging !== "on" || ending.status === "rejected") return "off";
+  if (!keepsText(call, zdr) || ending.status === "rejected") return "off";
+  if (ending.truncated) return "off";
   const bytes = Math.max(call.incoming.body.length, ending.response?.length ?? 0);
   return bytes > deps.maxPayloadBytes ? "off" : "available";
 }

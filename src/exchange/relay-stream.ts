@@ -22,8 +22,17 @@ import { extend } from "./reserve.ts";
 
 /** Of an error body; enough for a code and a message. */
 const MAX_ERROR_BYTES = 64 * 1024;
+/** Share of its hold at which a stream asks for more. */
+const EXTEND_AT = 0.9;
+/** Roles, finish reasons, empty deltas. */
+const EVENTS_WITHOUT_TOKEN = 16;
+/** No prose or code runs to more bytes a token for long. */
+const LONGEST_TOKEN_BYTES = 16;
 /** Collected text beyond this is written before the read is over, so that a pause takes hold in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
+
+/** Text kept of a streamed answer for the record: thousands of streams may stay open for long (T10). */
+const MAX_CAPTURE_BYTES = 64 * 1024;
 
 export class StreamRelay implements UpstreamHandler {
   readonly stream: ChatStream;
@@ -58,7 +67,7 @@ export class StreamRelay implements UpstreamHandler {
       includeUsage: request.includeUsage !== false,
       choices: request.facts.choices,
       maxEventBytes: deps.bounds.maxEventBytes,
-      maxCaptureBytes: deps.bounds.maxPayloadBytes,
+      maxCaptureBytes: Math.min(deps.bounds.maxPayloadBytes, MAX_CAPTURE_BYTES),
     });
   }
 
@@ -152,6 +161,7 @@ export class StreamRelay implements UpstreamHandler {
 
   #pass(): void {
     const { stream } = this;
+    const deliveredBytes = stream.capture.textBytes;
     let out: string;
     try {
       const read = this.#read;
@@ -163,6 +173,12 @@ export class StreamRelay implements UpstreamHandler {
       this.#fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
       return;
     }
+    if (out !== "" && !this.#covered()) {
+      this.#over = true;
+      this.#call?.cancel();
+      this.#host.exhausted(deliveredBytes);
+      return;
+    }
     if (out !== "") this.#deliver(out);
     if (stream.error !== undefined) {
       this.#call?.cancel();
@@ -171,8 +187,6 @@ export class StreamRelay implements UpstreamHandler {
       this.#answered();
     } else if (this.#ended) {
       this.#fail(failure("stream_error", "protocol", this.status, CUT));
-    } else if (out !== "") {
-      this.#cover();
     }
   }
 
@@ -211,16 +225,26 @@ export class StreamRelay implements UpstreamHandler {
     });
   }
 
-  /** Keeps the hold ahead of what was delivered (T40). */
-  #cover(): void {
-    const { reservation } = this.#reserved;
-    const tokens = Math.max(this.stream.events, estimateOutputTokens(this.stream.capture.textBytes));
-    if (tokens < reservation.outputTokens * 0.9) return;
-    if (!extend(this.#deps, reservation, this.#endpoint, this.#deps.bounds.extendTokens)) {
-      this.#over = true;
-      this.#call?.cancel();
-      this.#host.exhausted();
+  /** Whether the hold covers what is about to be delivered; grown ahead of it while the credit allows (T40). */
+  #covered(): boolean {
+    const { reservation, request } = this.#reserved;
+    const { events, capture } = this.stream;
+    let tokens: number;
+    if (request.facts.maxTokens === undefined) {
+      tokens = Math.max(events, estimateOutputTokens(capture.textBytes));
+      if (tokens < reservation.outputTokens * EXTEND_AT) return true;
+    } else {
+      // The hold is the client's own bound, which upstreams keep to the token: only one that clearly does not is cut.
+      tokens = Math.max(
+        events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
+        Math.ceil(capture.textBytes / LONGEST_TOKEN_BYTES),
+      );
+      if (tokens <= reservation.outputTokens) return true;
     }
+    const { extendTokens } = this.#deps.bounds;
+    const lacking = Math.max(0, tokens - reservation.outputTokens);
+    const grows = (by: number) => extend(this.#deps, reservation, this.#endpoint, by);
+    return grows(lacking + extendTokens) || lacking === 0 || grows(lacking);
   }
 
   #endOfError(): void {

@@ -25,8 +25,8 @@ export interface RelayHost {
   firstContent(): void;
   failed(failure: UpstreamFailure): void;
   answered(outcome: Outcome): void;
-  /** The hold cannot grow any further. */
-  exhausted(): void;
+  /** The hold cannot grow any further; what came beyond these bytes of text is not delivered. */
+  exhausted(deliveredBytes: number): void;
   /** Something threw that must not; the relay fails the attempt besides. */
   fault(error: unknown): void;
 }

@@ -32,20 +32,22 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
   const { call, plan, request } = planned;
   const { facts } = request;
   if (call.key.environment === "test") {
-    return take(planned, { credit: undefined, budget: undefined, outputTokens: Number.MAX_SAFE_INTEGER });
+    return take(planned, {
+      credit: undefined,
+      budget: undefined,
+      inputTokens: Number.MAX_SAFE_INTEGER,
+      outputTokens: Number.MAX_SAFE_INTEGER,
+    });
   }
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
   const guess = worstCase(plan.attempts, bound, outputTokens, facts.imageCount);
   if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
-    return hold(deps, planned, guess, outputTokens);
+    return hold(deps, planned, bound, outputTokens);
   }
   const counted = deps.countPrompt(request).then(countedTokenBound, () => bound);
-  return counted.then((tokens) => {
-    const exact = Math.min(bound, tokens);
-    return hold(deps, planned, worstCase(plan.attempts, exact, outputTokens, facts.imageCount), outputTokens);
-  });
+  return counted.then((tokens) => hold(deps, planned, Math.min(bound, tokens), outputTokens));
 }
 
 /** A stream's hold covers the usual answer and grows with it; a whole answer cannot be stopped, so it covers all. */
@@ -86,8 +88,9 @@ function worstCase(
   return worst;
 }
 
-function hold(deps: ReserveDeps, planned: Planned, microUsd: number, outputTokens: number): Reserved {
-  const { call } = planned;
+function hold(deps: ReserveDeps, planned: Planned, inputTokens: number, outputTokens: number): Reserved {
+  const { call, plan, request } = planned;
+  const microUsd = worstCase(plan.attempts, inputTokens, outputTokens, request.facts.imageCount);
   const budget = deps.budgets.hold(scopeOf(call.key), microUsd);
   if (!budget.admitted) throw budgetError(budget);
   const credit = deps.credits.hold(call.key.orgId, microUsd);
@@ -101,7 +104,7 @@ function hold(deps: ReserveDeps, planned: Planned, microUsd: number, outputToken
       { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
     );
   }
-  return take(planned, { credit, budget, outputTokens });
+  return take(planned, { credit, budget, inputTokens, outputTokens });
 }
 
 function take(planned: Planned, reservation: Reservation): Reserved {
@@ -123,9 +126,10 @@ export function extend(
   if (credit !== undefined && budget !== undefined) {
     const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
     const micro = lineMicroUsd(moreTokens, price) + 1;
-    if (!deps.credits.extend(credit, micro)) return false;
-    // The credit stays a little larger than needed when the budget says no; settling gives it back.
+    // Looked at before the budget grows: no await stands between, so what is available stays so.
+    if (deps.credits.balance(credit.orgId).availableMicroUsd < micro) return false;
     if (!deps.budgets.extend(budget, micro)) return false;
+    deps.credits.extend(credit, micro);
   }
   reservation.outputTokens += moreTokens;
   return true;

@@ -43,9 +43,14 @@ export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Pr
   call.settled = true;
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
-  const metered = meter(call.request?.facts, call.endpoint, facts);
+  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation);
   warn(call, outcome, metered);
   const delivery = deliveryOf(deps, call, outcome, error, metered);
+  if (error?.kind === "storage_unavailable") {
+    // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
+    delivery.send();
+    return;
+  }
   const gone = call.incoming.reply.gone;
   call.bytesOut += delivery.bytes.length;
   const ending: Ending = {
@@ -55,7 +60,8 @@ export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Pr
     metered,
     stopReason: facts?.stopReason ?? "",
     toolCalls: facts?.toolCalls ?? 0,
-    response: outcome.kind === "whole" ? delivery.bytes : streamOf(outcome)?.capture.json(),
+    response: outcome.kind === "whole" ? delivery.bytes : keptOf(streamOf(outcome)),
+    truncated: streamOf(outcome)?.capture.truncated === true,
   };
   const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
   call.admission?.release();
@@ -101,7 +107,10 @@ export function giveBack(deps: Pick<SettleDeps, "credits" | "budgets">, call: Ca
 
 function warn(call: Call, outcome: Outcome, metered: Metered): void {
   const held = call.reservation?.credit?.amountMicroUsd;
-  if (held !== undefined && metered.cost.total_micro_usd > held) call.warnings.push("reserve_exceeded");
+  if (held !== undefined && metered.cost.total_micro_usd > held) {
+    call.reserveExceeded = true;
+    call.warnings.push("reserve_exceeded");
+  }
   const stream = streamOf(outcome);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
   if (stream?.capture.truncated === true) call.warnings.push("payload_truncated");
@@ -126,8 +135,17 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
 const streamOf = (outcome: Outcome): ChatStream | undefined =>
   "stream" in outcome ? outcome.stream : undefined;
 
-const factsOf = (outcome: Outcome): ReplyFacts | undefined =>
-  outcome.kind === "whole" ? outcome.reply.facts : streamOf(outcome)?.facts;
+const keptOf = (stream: ChatStream | undefined): Buffer | undefined =>
+  stream === undefined || stream.capture.truncated ? undefined : stream.capture.json();
+
+function factsOf(outcome: Outcome): ReplyFacts | undefined {
+  if (outcome.kind === "whole") return outcome.reply.facts;
+  const facts = streamOf(outcome)?.facts;
+  if (outcome.kind !== "exhausted" || facts === undefined) return facts;
+  // What the upstream reported may count what we kept back.
+  const { deliveredBytes } = outcome;
+  return { ...facts, usage: undefined, outputBytes: deliveredBytes, unreportedBytes: deliveredBytes };
+}
 
 function statusOf(outcome: Outcome, gone: boolean): Ending["status"] {
   if (outcome.kind === "refused") return "rejected";

@@ -13,18 +13,22 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
-const HEAD_BYTES = 8;
-/** A segment that has grown to this is closed, so that it can be removed once LMDB has what it holds. */
+/** Room for length and checksum in front of a payload. */
+export const HEAD_BYTES = 8;
+/** A segment that has grown to this is ended; one that has grown to half of it may be. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 interface Segment {
   readonly path: string;
   readonly number: number;
+  /** The newest frame in it; 0 for a segment of an earlier life, which recovery has brought into LMDB. */
+  readonly newest: number;
 }
 
 export class Journal {
@@ -33,6 +37,7 @@ export class Journal {
   #current: Segment | undefined;
   #fd = -1;
   #bytes = 0;
+  #newest = 0;
   #unsynced = false;
   #syncing = false;
 
@@ -43,10 +48,13 @@ export class Journal {
     for (const [at, { path }] of segments.entries()) {
       const bytes = readFileSync(path);
       const end = readFrames(bytes, frames);
+      if (end === bytes.length) continue;
       // Only the end of the newest file can have been cut; a fault anywhere else is no crash of ours.
-      if (end < bytes.length && at < segments.length - 1) {
+      if (at < segments.length - 1) {
         throw new Error(`${path} is damaged at byte ${end}; restore the data folder from a backup`);
       }
+      // Another crash may come before this file goes, and it will not be the newest then.
+      truncateSync(path, end);
     }
     return frames;
   }
@@ -57,13 +65,14 @@ export class Journal {
     this.#closed = segmentsOf(folder);
   }
 
-  /** Appends one frame. Once it returns, the frame survives the process. @throws Error and leaves the file as it was. */
-  append(payload: Uint8Array): void {
+  /**
+   * Appends one frame: the payload behind `HEAD_BYTES` of room, which are filled in here. Once it returns, the frame
+   * survives the process. `number`: of the frame, greater than any before. @throws Error and leaves the file as it was.
+   */
+  append(frame: Buffer, number: number): void {
     if (this.#fd < 0 || this.#bytes > SEGMENT_BYTES) this.#next();
-    const frame = Buffer.allocUnsafe(HEAD_BYTES + payload.length);
-    frame.writeUInt32LE(payload.length, 0);
-    frame.writeUInt32LE(crc32(payload), 4);
-    frame.set(payload, HEAD_BYTES);
+    frame.writeUInt32LE(frame.length - HEAD_BYTES, 0);
+    frame.writeUInt32LE(crc32(frame.subarray(HEAD_BYTES)), 4);
     try {
       for (let done = 0; done < frame.length; ) {
         done += writeSync(this.#fd, frame, done, frame.length - done, this.#bytes + done);
@@ -73,6 +82,7 @@ export class Journal {
       throw error;
     }
     this.#bytes += frame.length;
+    this.#newest = number;
     this.#unsynced = true;
   }
 
@@ -86,26 +96,26 @@ export class Journal {
     });
   }
 
-  /** Ends the current segment and names those that hold everything appended so far, for `remove`. */
-  rotate(): readonly Segment[] {
-    // A sync under way needs its descriptor; the next round takes this segment along.
-    if (this.#fd >= 0 && this.#bytes > 0 && !this.#syncing) this.#end();
-    return this.#closed;
+  /** Ends the current segment where it has grown enough to be worth a file, so that it can be removed one day. */
+  rotate(): void {
+    // A sync under way needs its descriptor; the next round comes soon.
+    if (this.#bytes > SEGMENT_BYTES / 2 && !this.#syncing) this.#end();
   }
 
-  /** What these segments hold is durable elsewhere. */
-  remove(segments: readonly Segment[]): void {
-    for (const { path } of segments) rmSync(path, { force: true });
-    this.#closed = this.#closed.filter((s) => !segments.includes(s));
+  /** Whether `remove` would find anything. */
+  holds(upTo: number): boolean {
+    return this.#closed.some(({ newest }) => newest <= upTo);
+  }
+
+  /** All frames to this number are durable elsewhere: ended segments that hold nothing newer go. */
+  remove(upTo: number): void {
+    const done = this.#closed.filter(({ newest }) => newest <= upTo);
+    for (const { path } of done) rmSync(path, { force: true });
+    this.#closed = this.#closed.filter((segment) => !done.includes(segment));
   }
 
   close(): void {
     if (this.#fd >= 0) this.#end();
-  }
-
-  /** True when the current segment is large enough that rotating it is worth a file. */
-  get grown(): boolean {
-    return this.#bytes > SEGMENT_BYTES / 2 || this.#closed.length > 0;
   }
 
   #next(): void {
@@ -114,14 +124,14 @@ export class Journal {
     const number = (last?.number ?? 0) + 1;
     const path = join(this.#folder, `${String(number).padStart(12, "0")}.journal`);
     this.#fd = openSync(path, "wx", 0o600);
-    this.#current = { path, number };
+    this.#current = { path, number, newest: 0 };
     this.#bytes = 0;
   }
 
   #end(): void {
     fsyncSync(this.#fd);
     closeSync(this.#fd);
-    if (this.#current !== undefined) this.#closed.push(this.#current);
+    if (this.#current !== undefined) this.#closed.push({ ...this.#current, newest: this.#newest });
     this.#current = undefined;
     this.#fd = -1;
     this.#bytes = 0;
@@ -134,7 +144,7 @@ function segmentsOf(folder: string): Segment[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(".journal"))
     .sort()
-    .map((name) => ({ path: join(folder, name), number: Number.parseInt(name, 10) }));
+    .map((name) => ({ path: join(folder, name), number: Number.parseInt(name, 10), newest: 0 }));
 }
 
 /** Adds whole frames to `into`; returns where the first that is not whole begins, or the length. */
@@ -143,7 +153,8 @@ function readFrames(bytes: Buffer, into: Buffer[]): number {
   while (at + HEAD_BYTES <= bytes.length) {
     const length = bytes.readUInt32LE(at);
     const payload = bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
-    if (payload.length < length || crc32(payload) !== bytes.readUInt32LE(at + 4)) return at;
+    // No frame is empty: a power failure may leave zeros, which are the length and the checksum of one.
+    if (length === 0 || payload.length < length || crc32(payload) !== bytes.readUInt32LE(at + 4)) return at;
     into.push(payload);
     at += HEAD_BYTES + length;
   }

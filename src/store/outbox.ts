@@ -35,7 +35,7 @@ export interface BatchBounds {
 export interface Outbox {
   /** The costly half, before the transaction. Microseconds; pure. */
   prepare(record: CallRecord): Prepared;
-  /** Only inside a write of `commit` or `transact`; may run again with the same value. */
+  /** Only inside the write of a `commit`: those commit in the order of their numbers, which batches rely on. */
   put(prepared: Prepared): void;
   /** `put(prepare(record))`, where the cost inside the transaction does not matter. */
   add(record: CallRecord): void;
@@ -53,7 +53,7 @@ export interface Outbox {
   newest(): number;
   /** Every row up to and including this number is acknowledged. */
   acknowledged(): number;
-  /** Rows not yet acknowledged (an upper bound: numbers of failed commits count). */
+  /** Rows not yet acknowledged. */
   pending(): number;
 }
 
@@ -80,17 +80,20 @@ class LmdbOutbox implements Outbox {
   #recentBytes = 0;
   #newest: number;
   #acknowledged: number;
+  /** Rows up to this number are removed. */
+  #swept: number;
   #spilledTo: number;
 
   constructor(store: Store) {
     this.#store = store;
-    this.#rows = store.bytes("outbox");
+    this.#rows = store.bytes("outbox", { shortLived: true });
     this.#spilled = store.table("outbox_ids");
     this.#state = store.table("outbox_state");
     this.#apart = store.bytes("outbox_apart");
     const acknowledged = this.#state.get("acknowledged");
     this.#acknowledged = typeof acknowledged === "number" ? acknowledged : 0;
     this.#newest = Math.max(this.#acknowledged, lastKey(this.#rows));
+    this.#swept = Math.min(this.#acknowledged, firstKey(this.#rows) - 1);
     const spilledTo = this.#state.get("spilled");
     this.#spilledTo = typeof spilledTo === "number" ? spilledTo : 0;
     this.#load(Math.max(this.#acknowledged, this.#spilledTo) + 1);
@@ -101,7 +104,7 @@ class LmdbOutbox implements Outbox {
   }
 
   put(prepared: Prepared): void {
-    // A new number on every run: a row must never appear below one that a batch may already cover.
+    // A new number each time, also for a row put again: none may appear inside a batch that was read.
     const key = ++this.#newest;
     this.#rows.put(key, prepared.bytes);
     const known = this.#index.size;
@@ -135,16 +138,16 @@ class LmdbOutbox implements Outbox {
     const under = this.#state.get("batch");
     if (typeof under === "object") return { batch: under, rows: (await this.#read(under)).rows };
     const start = this.#acknowledged + 1;
-    const { rows, last } = await this.#read({ first: start, last: Number.MAX_SAFE_INTEGER }, bounds);
+    const { rows, last } = await this.#read({ first: start, last: this.#newest }, bounds);
     if (rows.length === 0) return undefined;
     const batch: Batch = { first: start, last, token: newToken() };
-    await this.#store.transact(() => this.#state.put("batch", batch));
+    await this.#store.commit(() => this.#state.put("batch", batch));
     return { batch, rows };
   }
 
   async acknowledge(batch: Batch): Promise<void> {
-    // One small transaction decides; the rows are then rubbish, swept in slices so that no other call waits.
-    await this.#store.transact(() => {
+    // One small commit decides; the rows are then rubbish, swept in slices so that no call waits.
+    await this.#store.commit(() => {
       this.#state.remove("batch");
       this.#state.put("acknowledged", batch.last);
     });
@@ -153,7 +156,7 @@ class LmdbOutbox implements Outbox {
   }
 
   async setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void> {
-    await this.#store.transact(() => {
+    await this.#store.commit(() => {
       for (const [at, bytes] of rows.entries()) this.#apart.put([batch.token, at], bytes);
     });
   }
@@ -167,45 +170,42 @@ class LmdbOutbox implements Outbox {
   }
 
   pending(): number {
-    return this.#acknowledged >= lastKey(this.#rows) ? 0 : this.#newest - this.#acknowledged;
+    return this.#newest - this.#acknowledged;
   }
 
-  /** Rows of a range up to the bounds, in slices. */
+  /** The committed rows of a range, up to the bounds, in slices. Numbers not yet committed are its end. */
   async #read(range: { first: number; last: number }, bounds?: BatchBounds) {
     const rows: Uint8Array[] = [];
     let bytes = 0;
     let last = range.first - 1;
-    for (;;) {
-      let taken = 0;
-      for (const { key, value } of this.#rows.range({ start: last + 1, end: range.last + 1, limit: SLICE })) {
-        rows.push(value);
-        bytes += value.length;
-        last = Number(key);
-        taken++;
-        if (bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes))
-          return { rows, last };
+    for (let key = range.first; key <= range.last; key++) {
+      const row = this.#rows.get(key);
+      if (row !== undefined) {
+        rows.push(row);
+        bytes += row.length;
+        last = key;
+        if (bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes)) break;
       }
-      if (taken < SLICE) return { rows, last };
-      await nextTurn();
+      if (key % SLICE === 0) await nextTurn();
     }
+    return { rows, last };
   }
 
   async #sweep(): Promise<void> {
-    let key = firstKey(this.#rows);
-    while (key <= this.#acknowledged) {
-      const from = key;
-      const to = Math.min(from + SLICE - 1, this.#acknowledged);
+    while (this.#swept < this.#acknowledged) {
+      const from = this.#swept + 1;
+      const to = Math.min(this.#swept + SLICE, this.#acknowledged);
       await this.#store.commit(() => {
         for (let at = from; at <= to; at++) {
           if (at <= this.#spilledTo) this.#forget(at);
           this.#rows.remove(at);
         }
       });
+      this.#swept = to;
       for (const [id, at] of this.#index) {
         if (at > to) break;
         this.#index.delete(id);
       }
-      key = to + 1;
     }
   }
 
@@ -216,10 +216,7 @@ class LmdbOutbox implements Outbox {
     if (id !== undefined && this.#spilled.get(id) === key) this.#spilled.remove(id);
   }
 
-  /**
-   * While the engine is away the index would grow with the outbox: each row then moves two of the oldest to a table, in
-   * its own transaction. (Should that transaction fail, those two are found again after the next start.)
-   */
+  /** While the engine is away the index would grow with the outbox: each row then moves two of the oldest to a table. */
   #spill(): void {
     for (const [id, key] of firstOf(this.#index, 2)) {
       this.#spilled.put(id, key);

@@ -1,50 +1,46 @@
 /**
- * Writes that the journal holds and LMDB does not yet: layers of table → key → value, newest last. Readers look here
- * first, so that a committed write is seen at once, wherever it lies.
+ * Writes that the journal holds and LMDB does not: readers look here first, so that a committed write is seen at once,
+ * wherever it lies. Layers are the LMDB transactions to come, newest last. Short-lived rows (the outbox) do not follow
+ * into LMDB but wait in `kept`: most are removed there again and never cost a page.
  */
 import { compareKeys, type Key } from "lmdb";
-
-/** `value` undefined: the key is removed. */
-export interface Write {
-  readonly table: string;
-  readonly key: Key;
-  readonly value: Uint8Array | undefined;
-}
+import type { Write } from "./frame.ts";
+import type { Range } from "./table.ts";
 
 export interface Row {
   readonly key: Key;
   readonly value: Uint8Array;
 }
 
-export interface Range {
-  readonly start?: Key;
-  readonly end?: Key;
-  readonly reverse?: boolean;
-  readonly limit?: number;
-}
+type Writes = Map<string, Write>;
 
 /** The writes of one LMDB transaction to come; a later write of a key replaces an earlier one. */
 export class Layer {
-  readonly tables = new Map<string, Map<string, Write>>();
+  readonly tables = new Map<string, Writes>();
   size = 0;
   /** The number of the newest journal frame whose writes are in here or in an older layer; set when it is sealed. */
   upTo = 0;
 
   add(write: Write): void {
-    let table = this.tables.get(write.table);
-    if (table === undefined) {
-      table = new Map();
-      this.tables.set(write.table, table);
-    }
-    table.set(textOf(write.key), write);
+    tableOf(this.tables, write.table).set(write.text, write);
     this.size++;
   }
+}
+
+interface Kept {
+  readonly write: Write;
+  /** Every frame below this one is not needed for this row. */
+  readonly frame: number;
 }
 
 export class Pending {
   #open = new Layer();
   /** Sealed: on their way into LMDB, oldest first. */
   #sealed: Layer[] = [];
+  /** Short-lived rows, in the order they came. */
+  readonly #kept = new Map<string, Map<string, Kept>>();
+  keptRows = 0;
+  keptBytes = 0;
 
   get size(): number {
     return this.#open.size;
@@ -63,27 +59,55 @@ export class Pending {
     return layer;
   }
 
-  /** LMDB shows this layer's writes now. */
-  drop(layer: Layer): void {
+  /** LMDB shows this layer's writes now. Its short-lived ones are kept here, from frame `since`, unless that is absent. */
+  drop(layer: Layer, since: number | undefined): void {
     this.#sealed = this.#sealed.filter((other) => other !== layer);
+    if (since === undefined) return;
+    for (const [table, writes] of layer.tables) {
+      for (const [text, write] of writes) if (write.shortLived) this.#keep(table, text, write, since);
+    }
+  }
+
+  /** The oldest frame that a kept row still needs; undefined when nothing is kept. */
+  oldestKept(): number | undefined {
+    let oldest: number | undefined;
+    for (const table of this.#kept.values()) {
+      for (const { frame } of table.values()) {
+        oldest = Math.min(oldest ?? frame, frame);
+        break;
+      }
+    }
+    return oldest;
+  }
+
+  /** Everything kept, for LMDB after all; `release` once it is there. */
+  *kept(): Generator<Write> {
+    for (const table of this.#kept.values()) for (const { write } of table.values()) yield write;
+  }
+
+  release(): void {
+    this.#kept.clear();
+    this.keptRows = 0;
+    this.keptBytes = 0;
   }
 
   /** The newest write of a key; undefined where LMDB's value holds. */
   find(table: string, key: Key): Write | undefined {
-    if (this.#open.size === 0 && this.#sealed.length === 0) return undefined;
-    const text = textOf(key);
+    if (this.#open.size === 0 && this.#sealed.length === 0 && this.keptRows === 0) return undefined;
+    const text = JSON.stringify(key);
     const young = this.#open.tables.get(table)?.get(text);
     if (young !== undefined) return young;
     for (let i = this.#sealed.length - 1; i >= 0; i--) {
       const found = this.#sealed[i]?.tables.get(table)?.get(text);
       if (found !== undefined) return found;
     }
-    return undefined;
+    return this.#kept.get(table)?.get(text)?.write;
   }
 
   /** The writes of a table that fall into a range, in its order; undefined where there are none at all. */
   inRange(table: string, range: Range): Write[] | undefined {
-    const merged = new Map<string, Write>();
+    const merged: Writes = new Map();
+    for (const [text, { write }] of this.#kept.get(table) ?? []) merged.set(text, write);
     for (const layer of [...this.#sealed, this.#open]) {
       for (const [text, write] of layer.tables.get(table) ?? []) merged.set(text, write);
     }
@@ -95,6 +119,20 @@ export class Pending {
       .filter(({ key }) => start === undefined || order(key, start) >= 0)
       .filter(({ key }) => end === undefined || order(key, end) < 0)
       .sort((a, b) => order(a.key, b.key));
+  }
+
+  #keep(table: string, text: string, write: Write, frame: number): void {
+    const rows = tableOf(this.#kept, table);
+    const before = rows.get(text);
+    if (before !== undefined) {
+      rows.delete(text);
+      this.keptRows--;
+      this.keptBytes -= before.write.value?.length ?? 0;
+    }
+    if (write.value === undefined) return;
+    rows.set(text, { write, frame });
+    this.keptRows++;
+    this.keptBytes += write.value.length;
   }
 }
 
@@ -119,5 +157,11 @@ export function* overlaid(rows: Iterable<Row>, writes: readonly Write[], reverse
   for (const { key, value } of writes.slice(next)) if (value !== undefined) yield { key, value };
 }
 
-/** Keys of other types than strings cannot be mistaken for one. */
-const textOf = (key: Key): string => (typeof key === "string" ? key : `\0${JSON.stringify(key)}`);
+function tableOf<V>(tables: Map<string, Map<string, V>>, name: string): Map<string, V> {
+  let table = tables.get(name);
+  if (table === undefined) {
+    table = new Map();
+    tables.set(name, table);
+  }
+  return table;
+}

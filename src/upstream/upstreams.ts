@@ -3,6 +3,7 @@
  * connection to a provider. A pool is never closed while the process serves: no call can lose its connection to an
  * eviction (T63).
  */
+import type { Socket } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import type { Endpoint, Provider } from "../endpoint.ts";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
@@ -46,11 +47,21 @@ interface Line {
   readonly streamHeaders: string[];
 }
 
-/**
- * A paused call must stay small (T10): Node stops reading a socket at this many bytes, and one more read of up to
- * 64 KB may be under way.
- */
+/** A paused call must stay small (T10): Node stops reading a socket at this many bytes; one more read is under way. */
 const SOCKET_BUFFER_BYTES = 16 * 1024;
+
+/**
+ * Reads of plain sockets land here and are copied out at their size: Node would allocate 64 KB for each. (TLS hands
+ * out its records, which are small.)
+ */
+const landing = Buffer.allocUnsafeSlow(SOCKET_BUFFER_BYTES);
+
+const landed = {
+  buffer: landing,
+  callback(this: Socket, bytes: number): boolean {
+    return this.push(Buffer.from(landing.subarray(0, bytes)));
+  },
+};
 
 export function openUpstreams(options: UpstreamOptions): Upstreams {
   const pools = new Map<string, Pool>();
@@ -67,7 +78,11 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
         headersTimeout: 0,
         bodyTimeout: 0,
         keepAliveTimeout: 30_000,
-        connect: { timeout: options.connectTimeoutMs, highWaterMark: SOCKET_BUFFER_BYTES } as object,
+        connect: {
+          timeout: options.connectTimeoutMs,
+          highWaterMark: SOCKET_BUFFER_BYTES,
+          ...(origin.startsWith("http:") && { onread: landed }),
+        } as object,
       });
       pools.set(origin, pool);
     }
@@ -149,7 +164,9 @@ class Call implements Dispatcher.DispatchHandler, UpstreamCall {
     if (this.#over) controller.abort(CANCELLED);
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
+    // Slices of the first read: they would keep its 64 KB alive as long as the call lasts.
+    controller.rawHeaders = null;
     // 1xx answers precede the real one.
     if (this.#over || status < 200) return;
     this.#status = status;

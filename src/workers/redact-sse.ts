@@ -2,7 +2,8 @@
  * Redaction of a stored SSE answer. A secret comes in pieces, one token an event; so the pieces of each string that
  * grows by deltas are joined, searched, and cut where they stand. Events without a find stay as they were delivered.
  */
-import { type Redactor, redactJson, replaceSpans, type Span } from "./redact.ts";
+import { redactJson } from "./redact-json.ts";
+import { type FindSpans, replaceSpans, type Span } from "./redact-spans.ts";
 
 /** One piece of a growing string: where it stands, so that it can be changed in place. */
 interface Piece {
@@ -21,7 +22,7 @@ interface Event {
 
 const DATA = /^data: ?/;
 
-export function redactSse(text: string, redactor: Pick<Redactor, "spans" | "text">): string {
+export function redactSse(text: string, spans: FindSpans): string {
   const lines = text.split("\n");
   const strings = new Map<string, Piece[]>();
   const events: Event[] = [];
@@ -32,15 +33,15 @@ export function redactSse(text: string, redactor: Pick<Redactor, "spans" | "text
     events.push(event);
     collect(json, "", false, event, strings);
   }
-  for (const pieces of strings.values()) cut(pieces, redactor);
+  for (const pieces of strings.values()) cut(pieces, spans);
   const parsed = new Set<number>();
   for (const { line, json, changed } of events) {
     parsed.add(line);
     const end = lines[line]?.endsWith("\r") === true ? "\r" : "";
     const current = changed ? `data: ${JSON.stringify(json)}${end}` : (lines[line] ?? "");
-    lines[line] = redactJson(current, redactor);
+    lines[line] = redactJson(current, spans);
   }
-  return lines.map((line, at) => (parsed.has(at) ? line : redactor.text(line))).join("\n");
+  return lines.map((line, at) => (parsed.has(at) ? line : replaceSpans(line, spans(line)))).join("\n");
 }
 
 function parse(line: string): unknown {
@@ -82,7 +83,7 @@ function collect(
 }
 
 /** The mark goes where a find begins; the rest of the find goes from the pieces that follow. */
-function cut(pieces: readonly Piece[], { spans }: Pick<Redactor, "spans">): void {
+function cut(pieces: readonly Piece[], spans: FindSpans): void {
   const found = spans(pieces.map((p) => p.text).join(""));
   if (found.length === 0) return;
   let offset = 0;

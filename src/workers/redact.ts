@@ -3,7 +3,9 @@
  * bare card or Aadhaar numbers), so that JSON stays JSON. Linear in the text, whatever the text: it comes from clients.
  */
 import { RE2JS } from "re2js";
+import { redactJson } from "./redact-json.ts";
 import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.ts";
+import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
 export interface Redactions {
@@ -22,13 +24,6 @@ export interface Redactor {
   bytes(payload: Uint8Array): Uint8Array;
   /** The parts of a text that go, in order, none overlapping. */
   spans(text: string): Span[];
-}
-
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-  /** What stands in its place. */
-  readonly mark: string;
 }
 
 /** Compiled sets by their own text: orgs are few beside calls. */
@@ -79,10 +74,8 @@ function compile({ presets, patterns }: Redactions): Redactor {
     text: redact,
     spans,
     payload(text) {
-      const first = text.trimStart()[0];
-      if (first === "{" || first === "[" || first === '"') return redactJson(text, self);
-      if (isSse(text)) return redactSse(text, self);
-      return redact(text);
+      if (isJson(text)) return redactJson(text, spans);
+      return isSse(text) ? redactSse(text, spans) : redact(text);
     },
     bytes(payload) {
       const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
@@ -95,31 +88,17 @@ function compile({ presets, patterns }: Redactions): Redactor {
   return self;
 }
 
+/** Half a document is no JSON: its quotes do not pair, so it is searched as the text it is. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const isSse = (text: string): boolean => /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));
-
-/** The earliest span wins, of two that start together the longer. */
-function withoutOverlap(spans: Span[]): Span[] {
-  spans.sort((a, b) => a.start - b.start || b.end - a.end);
-  const kept: Span[] = [];
-  for (const span of spans) {
-    const before = kept.at(-1);
-    if (before === undefined || span.start >= before.end) kept.push(span);
-    // What reaches beyond the one before goes with it: no tail of a secret stays.
-    else if (span.end > before.end) kept[kept.length - 1] = { ...before, end: span.end };
-  }
-  return kept;
-}
-
-export function replaceSpans(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text;
-  let out = "";
-  let at = 0;
-  for (const { start, end, mark } of spans) {
-    out += text.slice(at, start) + mark;
-    at = end;
-  }
-  return out + text.slice(at);
-}
 
 function matches(re: RE2JS, text: string): [number, number][] {
   const found: [number, number][] = [];
@@ -127,38 +106,3 @@ function matches(re: RE2JS, text: string): [number, number][] {
   while (matcher.find()) found.push([matcher.start(), matcher.end()]);
   return found;
 }
-
-/** A string literal, or a bare number long enough to be an identity. */
-const TOKENS = /"(?:[^"\\]|\\[\s\S])*"|(?<![\w.+-])\d{12,19}(?![\w.])/g;
-
-/**
- * Each string literal is redacted as the text it stands for; only literals that change are written anew, so that
- * the rest stays byte for byte as it was sent. A number that is redacted becomes a string.
- */
-export function redactJson(text: string, { spans }: Pick<Redactor, "spans">): string {
-  return text.replace(TOKENS, (token) => {
-    if (token[0] !== '"') {
-      const [span] = spans(token);
-      return span !== undefined && IDENTITIES.has(span.mark) ? JSON.stringify(span.mark) : token;
-    }
-    if (token.length < 8 || isBase64(token)) return token;
-    const plain = token.includes("\\") ? unescaped(token) : token.slice(1, -1);
-    const found = spans(plain);
-    return found.length === 0 ? token : JSON.stringify(replaceSpans(plain, found));
-  });
-}
-
-const IDENTITIES = new Set(["[REDACTED:card]", "[REDACTED:aadhaar]"]);
-
-function unescaped(literal: string): string {
-  try {
-    return JSON.parse(literal) as string;
-  } catch {
-    // No JSON string after all (a raw line break inside): taken as it stands.
-    return literal.slice(1, -1);
-  }
-}
-
-/** Images and sound hold nothing to find; scanning megabytes of them would. */
-const isBase64 = (literal: string): boolean =>
-  literal.length > 2048 && /^"(?:data:[\w/+.;=-]{0,200},)?[A-Za-z0-9+/_-]+={0,2}"$/.test(literal);

@@ -34,7 +34,7 @@ interface ToolDelta {
 export class ChatCapture {
   /** Bytes of generated text, JSON escapes included. */
   textBytes = 0;
-  /** True when the kept text is not the whole. */
+  /** True when the text outgrew the bound: none of it is kept then. */
   truncated = false;
   readonly #choices: ChoiceCapture[] = [];
   readonly #maxBytes: number;
@@ -62,8 +62,18 @@ export class ChatCapture {
   /** @param fragment as it stands in the JSON, latin1. */
   grow(into: Growing, fragment: string): void {
     this.textBytes += fragment.length;
-    if (this.textBytes > this.#maxBytes) this.truncated = true;
-    else into.add(fragment);
+    if (this.textBytes <= this.#maxBytes) into.add(fragment);
+    else if (!this.truncated) this.#forget();
+  }
+
+  /** Half an answer would serve nobody, and a stream may stay open for long. */
+  #forget(): void {
+    this.truncated = true;
+    for (const { strings, tools, functionCall } of this.#choices) {
+      for (const text of strings.values()) text.clear();
+      for (const call of tools) call.arguments.clear();
+      functionCall?.arguments.clear();
+    }
   }
 
   get finished(): boolean {
@@ -80,7 +90,7 @@ export class ChatCapture {
     return count;
   }
 
-  /** The answer as one `choices` array, JSON bytes; what is missing beyond the bound is missing at the end. */
+  /** The answer as one `choices` array, JSON bytes; without its text where that outgrew the bound. */
   json(): Buffer {
     const parts: string[] = [];
     for (const [index, choice] of this.#choices.entries()) {
@@ -164,6 +174,11 @@ export class Growing {
       this.#flat.push(Buffer.from(this.#tail, "latin1"));
       this.#tail = "";
     }
+  }
+
+  clear(): void {
+    this.#flat = [];
+    this.#tail = "";
   }
 
   text(): string {

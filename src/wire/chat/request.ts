@@ -153,7 +153,8 @@ function inUtf8(value: unknown, bytes: Buffer, members: readonly Member[]): unkn
   const svc = memberOf(members, "svc");
   if (svc !== undefined) body.svc = again(svc);
   const { model } = body;
-  if (typeof model === "string" && utf8Of(model) !== model)
+  // Empty: it was too long for the skeleton, or is what it seems.
+  if (typeof model === "string" && (model === "" || utf8Of(model) !== model))
     body.model = again(memberOf(members, "model") as Member);
   return body;
 }

@@ -269,8 +269,8 @@ export class ChatStream {
       into: this.capture.growing(place.index, place.kind, place.tool),
       head: `data: ${data.slice(0, place.start)}`,
       tail: rest.slice(0, cut) + blank,
-      headOut: `data: ${applyEdits(data.slice(0, place.start), before)}`,
-      tailOut: applyEdits(rest.slice(0, cut), tailEdits) + blank,
+      headOut: copied(`data: ${applyEdits(data.slice(0, place.start), before)}`),
+      tailOut: copied(applyEdits(rest.slice(0, cut), tailEdits) + blank),
       padded,
     };
   }
@@ -299,6 +299,9 @@ export class ChatStream {
     ]);
   }
 }
+
+/** Text of its own: as slices of a read they would keep all of it alive as long as the stream lasts (T10). */
+const copied = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
 /** `startsWith` at a position; comparing a slice is three times faster, and this is what a streamed token costs. */
 const stands = (part: string, text: string, at: number): boolean => text.slice(at, at + part.length) === part;

@@ -7,7 +7,7 @@ import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
-import { flag, instant } from "./requests.ts";
+import { flag, instant } from "./request-operations.ts";
 
 export interface UsageDeps {
   readonly clickhouse: ClickHouse;

@@ -1,0 +1,162 @@
+/**
+ * Every fault of an upstream through the whole gateway, streamed and not, where no other endpoint may help and where one
+ * may: what the caller gets, what is recorded of each attempt, what is charged, and that nothing stays taken.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Ending, FAULTS, type FaultCase } from "./faults.cases.ts";
+import {
+  closedPort,
+  sseData,
+  type TestEndpoint,
+  type TestGateway,
+  testGateway,
+  until,
+} from "./gateway.fixtures.ts";
+import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "./gateway.observations.ts";
+
+const SITUATIONS = ["alone", "first", "second"] as const;
+type Situation = (typeof SITUATIONS)[number];
+
+interface Run {
+  readonly fault: FaultCase;
+  readonly stream: boolean;
+  readonly situation: Situation;
+  /** An endpoint of its own: one run must not cool down another's. */
+  readonly provider: string;
+}
+
+const RUNS: readonly Run[] = FAULTS.flatMap((fault, f) =>
+  [false, true].flatMap((stream) =>
+    SITUATIONS.map((situation) => ({
+      fault,
+      stream,
+      situation,
+      provider: `f${f}-${stream ? "stream" : "whole"}-${situation}`,
+    })),
+  ),
+);
+
+interface Seen {
+  readonly response: Response;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a record of any shape
+  readonly record: any;
+}
+
+let gateway: TestGateway;
+const seen = new Map<Run, Seen>();
+let charged: Map<string, number[]>;
+
+beforeAll(async () => {
+  const closed = `http://127.0.0.1:${await closedPort()}/v1`;
+  const endpoint = ({ provider, fault: { instruction } }: Run): TestEndpoint => ({
+    provider,
+    // The provider's own name in its path tells its calls apart.
+    instruction: { ...instruction, error_message: `said by ${provider}` },
+    ...(instruction === undefined && { baseUrl: closed }),
+  });
+  gateway = await testGateway({
+    endpoints: [...RUNS.map(endpoint), { provider: "healthy", instruction: { tokens: 5 } }],
+    settings: {
+      limits: { max_event_bytes: 200_000, max_reply_bytes: 500_000 },
+      timeouts: { first_byte_ms: 3000, stall_ms: 2000, keep_alive_ms: 0 },
+    },
+  });
+  await Promise.all(
+    RUNS.map(async (run) => {
+      const { stream, situation, provider } = run;
+      const order = situation === "second" ? ["healthy", provider] : [provider, "healthy"];
+      const providers = situation === "alone" ? { only: [provider] } : { order, only: order };
+      const response = await start(gateway, { stream, svc: { route: { providers } } });
+      const text = await response.text();
+      seen.set(run, { response, text, record: await recordOf(gateway, requestIdOf(response)) });
+    }),
+  );
+  await atRest(gateway);
+  charged = await charges(gateway);
+}, 60_000);
+afterAll(() => gateway?.stop());
+
+/** What this run must end like, and its attempts. */
+function expected({ fault, stream, situation }: Run): { ending: Ending; attempts: string[] } {
+  const alone = stream ? fault.stream : fault.whole;
+  const healthy: Ending = { status: 200, attempt: "ok 200", fallsBack: false, charged: true };
+  if (situation === "second") return { ending: healthy, attempts: ["ok 200"] };
+  if (situation === "first" && alone.fallsBack)
+    return { ending: healthy, attempts: [alone.attempt, "ok 200"] };
+  return { ending: alone, attempts: [alone.attempt] };
+}
+
+const callsTo = (provider: string): number =>
+  gateway.simulator.calls.filter((c) => c.path.includes(encodeURIComponent(`said by ${provider}"`))).length;
+
+describe.each(FAULTS.map((fault) => [fault.name, fault] as const))("%s", (_, fault) => {
+  test.each(
+    RUNS.filter((run) => run.fault === fault).map(
+      (run) => [`${run.stream ? "streamed" : "whole"}, ${run.situation}`, run] as const,
+    ),
+  )("%s", (_title, run) => {
+    const { response, text, record } = seen.get(run) as Seen;
+    const { ending, attempts } = expected(run);
+    expect(attemptsOf(record)).toEqual(attempts);
+    expect(response.status).toBe(ending.status);
+    if (response.status !== 200) {
+      expect(JSON.parse(text).error).toMatchObject({ code: ending.code, request_id: record.request_id });
+    } else if (run.stream) {
+      const events = sseData(text) as [...{ error?: { code: string } }[], string];
+      if (ending.code === undefined) expect(events.at(-1)).toBe("[DONE]");
+      else expect(events.at(-1)).toMatchObject({ error: { code: ending.code } });
+    } else {
+      expect(JSON.parse(text).choices[0].finish_reason).toBe("stop");
+    }
+    expect(record.error_code).toBe(ending.code ?? "");
+    expect(record.status).toBe(ending.code === undefined ? "ok" : "error");
+    // T43: one request is one charge, and no endpoint is asked twice.
+    const amounts = charged.get(record.request_id) ?? [];
+    expect(amounts).toHaveLength(ending.charged ? 1 : 0);
+    expect(0 - (amounts[0] ?? 0)).toBe(record.cost_micro);
+    expect(record.cost_micro > 0).toBe(ending.charged);
+    if (ending.charged && ending.code !== undefined) expect(record.usage_source).toBe("estimated");
+    if (fault.instruction !== undefined)
+      expect(callsTo(run.provider)).toBe(run.situation === "second" ? 0 : 1);
+  });
+});
+
+test("T26, T65: holds, slots and places are all given back, and every upstream call is over", async () => {
+  await atRest(gateway);
+  await until("the simulator is idle", () => gateway.simulator.openCalls === 0);
+});
+
+test("T61: what an upstream says of a refused credential reaches neither caller nor record", () => {
+  const quoted = RUNS.filter((run) => run.fault.name === "401").map((run) => seen.get(run) as Seen);
+  expect(quoted).toHaveLength(6);
+  for (const { text, record } of quoted) {
+    expect(text).not.toContain("said by");
+    expect(JSON.stringify(record)).not.toContain("said by");
+  }
+});
+
+test("a refusal of the request itself keeps the upstream's message, 429 its wait", () => {
+  for (const [run, { response, text }] of seen) {
+    if (run.situation !== "alone") continue;
+    if (["400", "422", "404"].includes(run.fault.name)) {
+      expect(JSON.parse(text).error.message).toBe(`said by ${run.provider}`);
+      expect(response.headers.get("x-should-retry")).toBe("false");
+    }
+    if (run.fault.name === "429") {
+      expect(response.headers.get("retry-after")).toBe("7");
+      expect(response.headers.get("retry-after-ms")).toBe("7000");
+    }
+  }
+});
+
+test("T12: a malformed event is left out and named in the warnings", () => {
+  const runs = RUNS.filter(
+    (r) => r.fault.instruction?.fault === "malformed" && r.stream && r.situation !== "second",
+  );
+  for (const run of runs) {
+    const { text } = seen.get(run) as Seen;
+    const usage = sseData(text).at(-2) as { svc: { warnings: string[] } };
+    expect(usage.svc.warnings).toContain("malformed_upstream_event");
+  }
+});

@@ -1,0 +1,267 @@
+/**
+ * Every row of the route table against a running gateway: who may call it, what it answers, what is printed of it in
+ * `/openapi.json` and `/docs`; and the pages that need no key.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { docsPage, exampleOf } from "../src/edge/docs.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi.ts";
+import { type Operations, type Route, routes } from "../src/edge/routes.ts";
+import { REQUEST_ID } from "../src/ids.ts";
+import { type Answer, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+
+/** The table needs no operations to say its methods, paths and scopes. */
+const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
+const nameOf = (route: Route) => `${route.method} ${route.path}`;
+
+let gateway: TestGateway;
+let document: OpenApiDocument;
+let requestId: string;
+const keys = new Map<string, Promise<string>>();
+beforeAll(async () => {
+  gateway = await testGateway();
+  document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
+  requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
+});
+afterAll(() => gateway.stop());
+
+/** The secret of a key with just this scope. */
+function keyWith(scope: string): Promise<string> {
+  const made =
+    keys.get(scope) ??
+    gateway.call("POST", "/v1/keys", { body: { name: scope, scopes: [scope] } }).then((a) => a.json.secret);
+  keys.set(scope, made);
+  return made;
+}
+
+const newKeyId = async () =>
+  (await gateway.call("POST", "/v1/keys", { body: { name: "to go", scopes: ["write:keys"] } })).json.id;
+let projects = 0;
+const newProjectId = async () =>
+  (await gateway.call("POST", "/v1/projects", { body: { slug: `to-go-${++projects}`, name: "To go" } })).json
+    .id;
+
+/** What a good call of a route needs beyond its own path: the value of `{id}`, a body. */
+const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body?: object }>> = {
+  "POST /v1/chat/completions": {
+    body: { model: "weir/sim-small", messages: [{ role: "user", content: "Hi" }] },
+  },
+  "GET /v1/models/{id}": { id: () => "weir%2Fsim-small" },
+  "GET /v1/generation/{id}": { id: () => requestId },
+  "GET /v1/requests/{id}": { id: () => requestId },
+  "POST /v1/keys": { body: { name: "made", scopes: ["write:keys"] } },
+  "GET /v1/keys/{id}": { id: newKeyId },
+  "PATCH /v1/keys/{id}": { id: newKeyId, body: { name: "renamed" } },
+  "DELETE /v1/keys/{id}": { id: newKeyId },
+  "POST /v1/keys/{id}/rotate": { id: newKeyId, body: { grace_seconds: 0 } },
+  "POST /v1/projects": { body: { slug: "made", name: "Made" } },
+  "GET /v1/projects/{id}": { id: newProjectId },
+  "PATCH /v1/projects/{id}": { id: newProjectId, body: { name: "Renamed" } },
+  "DELETE /v1/projects/{id}": { id: newProjectId },
+};
+
+async function callRoute(route: Route, key: string | null): Promise<Answer> {
+  const { id, body } = CALLS[nameOf(route)] ?? {};
+  const path = route.path
+    .replace("{vendor}", "weir")
+    .replace("{model}", "sim-small")
+    .replace("{id}", key === null ? "x" : ((await id?.()) ?? "x"));
+  return gateway.call(route.method, path, { key, ...(body && { body }) });
+}
+
+function itemOf(route: Route): OperationItem {
+  const item = document.paths[route.path]?.[route.method.toLowerCase()];
+  if (item === undefined) throw new Error(`${nameOf(route)} is not in the document`);
+  return item;
+}
+
+function expectIds({ headers }: Answer) {
+  const id = headers.get("x-svc-request-id");
+  expect(id).toMatch(REQUEST_ID);
+  expect([headers.get("x-request-id"), headers.get("request-id")]).toEqual([id, id]);
+}
+
+describe("access", () => {
+  const closed = table.filter((route) => route.access !== "public");
+
+  test.each(closed.map((route) => [nameOf(route), route] as const))(
+    "%s without a key: 401",
+    async (_, route) => {
+      const answer = await callRoute(route, null);
+      expect([answer.status, answer.json.error.code]).toEqual([401, "missing_key"]);
+      expectIds(answer);
+    },
+  );
+
+  const scoped = closed.filter((route) => route.access !== "key");
+  test.each(scoped.map((route) => [nameOf(route), route] as const))(
+    "%s with a key that lacks its scope: 403",
+    async (_, route) => {
+      const answer = await callRoute(route, await keyWith("read:catalog"));
+      expect(answer.status).toBe(403);
+      expect(answer.json.error).toMatchObject({
+        type: "permission_denied",
+        code: "scope",
+        details: { scope: route.access },
+      });
+      expectIds(answer);
+    },
+  );
+
+  test.each(table.map((route) => [nameOf(route), route] as const))(
+    "%s with its scope and no other: the answer the document promises",
+    async (_, route) => {
+      const answer = await callRoute(
+        route,
+        await keyWith(route.access === "key" ? "read:org" : route.access),
+      );
+      const promised = Object.entries(itemOf(route).responses).find(([status]) => status < "300");
+      expect([answer.status, answer.status < 300 ? "" : answer.text]).toEqual([Number(promised?.[0]), ""]);
+      expectIds(answer);
+      const schema = promised?.[1].content?.["application/json"]?.schema;
+      if (schema === undefined) expect(answer.text).toBe("");
+      else z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(answer.json);
+    },
+  );
+});
+
+describe("/openapi.json", () => {
+  const everyItem = () =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, item]) => ({ path, method, item })),
+    );
+
+  test("lists every route with its scope, and nothing else", () => {
+    const listed = everyItem().map(({ path, method, item }) => [
+      method.toUpperCase(),
+      path,
+      item["x-svc-access"],
+    ]);
+    const expected = table.map((route) => [route.method, route.path, route.access]);
+    expect(listed.sort()).toEqual(expected.sort());
+    for (const route of table) {
+      if (route.access !== "public" && route.access !== "key") {
+        expect(itemOf(route).description).toContain(route.access);
+      }
+    }
+  });
+
+  test("is OpenAPI 3.1 by its structure", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
+    expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
+    const ids = everyItem().map(({ item }) => item.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { path, item } of everyItem()) {
+      const { parameters = [], responses, requestBody } = item;
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]);
+      expect(parameters.filter((p) => p.in === "path").map((p) => p.name)).toEqual(inPath);
+      expect(parameters.filter((p) => p.in === "path").every((p) => p.required)).toBe(true);
+      expect(new Set(parameters.map((p) => `${p.in} ${p.name}`)).size).toBe(parameters.length);
+      expect(Object.keys(responses).every((status) => /^[1-5]\d\d$/.test(status))).toBe(true);
+      for (const { description, content } of Object.values(responses)) {
+        expect(description).toMatch(/\S/);
+        for (const { schema } of Object.values(content ?? {})) expect(schema).toBeTypeOf("object");
+      }
+      if (requestBody !== undefined)
+        expect(requestBody.content["application/json"]?.schema).toBeTypeOf("object");
+    }
+  });
+
+  test("holds no reference that leads nowhere, and each error answer has the envelope", () => {
+    const text = JSON.stringify(document);
+    const references = new Set([...text.matchAll(/"\$ref":"(#\/[^"]+)"/g)].map((m) => m[1] as string));
+    for (const reference of references) {
+      const target = reference
+        .slice(2)
+        .split("/")
+        .reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], document);
+      expect([reference, target]).toEqual([reference, expect.any(Object)]);
+    }
+    for (const { item } of everyItem()) {
+      for (const [status, { content }] of Object.entries(item.responses)) {
+        if (status >= "400") {
+          expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
+        }
+      }
+    }
+  });
+
+  test("the envelope is the one errors have", async () => {
+    const { schemas } = document.components as { schemas: { Error: Schema } };
+    const envelope = z.fromJSONSchema(schemas.Error as Parameters<typeof z.fromJSONSchema>[0]);
+    envelope.parse((await gateway.chat({ model: "no/model" })).json);
+    envelope.parse((await gateway.call("GET", "/nowhere")).json);
+    expect(envelope.safeParse({ error: {} }).success).toBe(false);
+  });
+});
+
+describe("/docs", () => {
+  let page: Answer;
+  beforeAll(async () => {
+    page = await gateway.call("GET", "/docs", { key: null });
+  });
+
+  test("loads without a key as one page that needs no script and no other host", () => {
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.text).not.toMatch(/<script|<link|<img|<iframe|@import|\bsrc=|url\(/i);
+  });
+
+  test("has an entry for every route, and every link leads somewhere", () => {
+    const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const route of table) expect(ids).toContain(itemOf(route).operationId);
+    const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]);
+    expect(links.length).toBeGreaterThan(table.length);
+    for (const link of links) expect(ids).toContain(link);
+  });
+
+  test.each(table.filter((r) => CALLS[nameOf(r)]?.body).map((r) => [nameOf(r), r] as const))(
+    "the example body of %s is one that it takes",
+    (_, route) => {
+      const schema = itemOf(route).requestBody?.content["application/json"]?.schema as Schema;
+      const example = exampleOf(schema);
+      z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(example);
+      expect(page.text).toContain(JSON.stringify(example).replaceAll('"', "&quot;"));
+    },
+  );
+
+  test("what stands in the document is text, not markup", () => {
+    const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>" };
+    const html = docsPage({ ...document, info });
+    expect(html).not.toContain("<script>");
+    expect(html).not.toContain("<b>");
+    expect(html).toContain("<code>a</code> &amp; &lt;i&gt;");
+  });
+});
+
+describe("pages for operators", () => {
+  test("/healthz and /readyz", async () => {
+    const health = await gateway.call("GET", "/healthz", { key: null });
+    expect([health.status, health.json]).toEqual([200, { status: "ok" }]);
+    const ready = await gateway.call("GET", "/readyz", { key: null });
+    expect(ready.status).toBe(200);
+    expect(ready.json).toMatchObject({ status: "ready", parts: { store: true, serving: true } });
+    expectIds(ready);
+  });
+
+  test("/metrics is Prometheus text; at idle nothing is held or taken", async () => {
+    const read = async () => (await gateway.call("GET", "/metrics", { key: null })).text;
+    await until("calls are over", async () => /^weir_calls_live 0$/m.test(await read()));
+    const text = await read();
+    const line =
+      /^(# (HELP|TYPE) [a-zA-Z_:][\w:]* .+|[a-zA-Z_:][\w:]*(\{[^}]*\})? (-?[\d.]+(e[+-]?\d+)?|Nan|[+-]Inf)( \d+)?)$/;
+    for (const row of text.trimEnd().split("\n")) if (row !== "") expect(row).toMatch(line);
+    for (const gauge of [
+      "weir_holds_open",
+      "weir_held_micro_usd",
+      "weir_budget_holds_open",
+      "weir_slots_taken",
+      "weir_calls_draining",
+    ]) {
+      expect(text).toMatch(new RegExp(`^${gauge} 0$`, "m"));
+    }
+    expect(text).toMatch(/^weir_calls_total\{outcome="whole"\} [1-9]\d*$/m);
+    expect(text).not.toContain(gateway.liveKey);
+  });
+});

@@ -1,0 +1,169 @@
+/** What the journal in front of LMDB promises over crashes: nothing committed is lost, however often and where it dies. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { HEAD_BYTES, Journal } from "../src/store/journal.ts";
+import { openStore } from "../src/store/store.ts";
+import { until } from "./gateway.fixtures.ts";
+
+const home = mkdtempSync(join(tmpdir(), "weir-store-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+let folders = 0;
+const newFolder = (): string => join(home, `f${++folders}`);
+
+const STORE = JSON.stringify(join(import.meta.dirname, "../src/store/store.ts"));
+
+/** A process that opens the folder, runs `script` with `store` and `rows` (a table), and then kills itself -9. */
+async function crashAfter(folder: string, script: string): Promise<void> {
+  const code = `
+    import { openStore } from ${STORE};
+    const store = openStore(${JSON.stringify(folder)});
+    const rows = store.table("rows");
+    ${script}
+    process.kill(process.pid, "SIGKILL");`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (d: Buffer) => (errors += d.toString()));
+  const [, signal] = await once(child, "close");
+  expect([signal, errors]).toEqual(["SIGKILL", ""]);
+}
+
+async function rowsOf(folder: string): Promise<[unknown, unknown][]> {
+  const store = openStore(folder);
+  const rows = [...store.table<number>("rows").range()].map(({ key, value }): [unknown, unknown] => [
+    key,
+    value,
+  ]);
+  await store.close();
+  return rows;
+}
+
+const segments = (folder: string): string[] => readdirSync(join(folder, "journal")).sort();
+
+describe("T35: over a crash", () => {
+  test("a frame that was cut is dropped, also when the next life dies before it has tidied up", async () => {
+    const folder = newFolder();
+    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    const [torn] = segments(folder);
+    // As a kill inside the write of a second frame leaves it: a length, and less than that behind it.
+    appendFileSync(join(folder, "journal", torn as string), Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5, 6]));
+    await crashAfter(folder, "await store.commit(() => rows.put('b', 2));");
+    await crashAfter(folder, "await store.commit(() => rows.put('c', 3));");
+    expect(await rowsOf(folder)).toEqual([
+      ["a", 1],
+      ["b", 2],
+      ["c", 3],
+    ]);
+  });
+
+  test("zeros behind the last frame, as a power failure leaves them, are no frames", async () => {
+    const folder = newFolder();
+    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    appendFileSync(join(folder, "journal", segments(folder)[0] as string), Buffer.alloc(4096));
+    expect(await rowsOf(folder)).toEqual([["a", 1]]);
+  });
+
+  test("damage anywhere but at the end is refused, not skipped", async () => {
+    const folder = newFolder();
+    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    writeFileSync(join(folder, "journal", "000000000000.journal"), "not a frame at all");
+    expect(() => openStore(folder)).toThrow(/damaged at byte 0/);
+  });
+
+  test("commits and transactions of the same rows come back in the order in which they were made", async () => {
+    const folder = newFolder();
+    await crashAfter(
+      folder,
+      `await store.commit(() => { rows.put('x', 1); rows.put('gone', 1); });
+       await store.transact(() => { rows.put('x', 2); rows.remove('gone'); });
+       await store.commit(() => rows.put('x', 3));
+       await store.transact(() => rows.put('y', rows.get('x')));`,
+    );
+    expect(await rowsOf(folder)).toEqual([
+      ["x", 3],
+      ["y", 3],
+    ]);
+  });
+});
+
+test("T35: short-lived rows that LMDB never got come back from the journal, without those that were removed", async () => {
+  const folder = newFolder();
+  await crashAfter(
+    folder,
+    `const short = store.bytes("short", { shortLived: true });
+     for (let i = 0; i < 6; i++) {
+       await store.commit(() => short.put(i, Buffer.from([i])));
+       await store.transact(() => rows.put("n", i));
+     }
+     await store.commit(() => short.remove(2));
+     await store.transact(() => rows.put("n", 6));
+     await store.commit(() => short.remove(4));`,
+  );
+  const store = openStore(folder);
+  const short = store.bytes("short", { shortLived: true });
+  expect([...short.range()].map(({ key, value }) => [key, value[0]])).toEqual(
+    [0, 1, 3, 5].map((i) => [i, i]),
+  );
+  await store.close();
+});
+
+test("only ended segments that hold nothing newer are removed", () => {
+  const folder = newFolder();
+  const journal = new Journal(folder);
+  const append = (number: number, bytes: number) =>
+    journal.append(Buffer.alloc(HEAD_BYTES + bytes, 1), number);
+  append(1, 5);
+  // More than a segment holds, so that it is ended by the next append.
+  append(2, 17 * 1024 * 1024);
+  append(3, 4);
+  expect([journal.holds(1), journal.holds(2)]).toEqual([false, true]);
+  journal.remove(1);
+  expect(readdirSync(folder)).toHaveLength(2);
+  journal.remove(2);
+  journal.close();
+  expect(Journal.read(folder).map((frame) => frame.length)).toEqual([4]);
+});
+
+test("closing right behind commits and transactions leaves all of them in LMDB, and no journal", async () => {
+  for (let round = 0; round < 20; round++) {
+    const folder = newFolder();
+    const store = openStore(folder);
+    const rows = store.table<number>("rows");
+    const all: Promise<unknown>[] = [];
+    for (let i = 0; i < 40; i++) {
+      all.push(i % 7 === 0 ? store.transact(() => rows.put(i, i)) : store.commit(() => rows.put(i, i)));
+      if (i % 11 === 0) await Promise.all(all);
+    }
+    await store.close();
+    await Promise.all(all);
+    expect(segments(folder)).toEqual([]);
+    expect(await rowsOf(folder)).toHaveLength(40);
+  }
+});
+
+test("T35: while the journal cannot be written, commits wait and the store says so; then each is there once", async () => {
+  const folder = newFolder();
+  const failures: unknown[] = [];
+  const store = openStore(folder, { onFailure: (error) => failures.push(error) });
+  const rows = store.table<number>("rows");
+  // Nothing was appended yet, so the first append opens its file: in a folder that is not there.
+  renameSync(join(folder, "journal"), join(folder, "away"));
+  let committed = 0;
+  const all = Array.from({ length: 50 }, (_, i) =>
+    store.commit(() => rows.put(i, i)).then(() => committed++),
+  );
+  await until("the failure is seen", () => !store.healthy() && failures.length > 1);
+  expect(committed).toBe(0);
+  expect([...rows.range()]).toEqual([]);
+  renameSync(join(folder, "away"), join(folder, "journal"));
+  await Promise.all(all);
+  expect(store.healthy()).toBe(true);
+  expect([...rows.range()]).toHaveLength(50);
+  await store.close();
+  expect(await rowsOf(folder)).toHaveLength(50);
+});
