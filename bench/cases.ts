@@ -1,5 +1,8 @@
 /** The kinds of call that are measured, as data, and the goals that Weir has set itself for them. */
 
+/** The model as the simulator is asked for it, through every target: its name is part of what an answer is padded to. */
+export const UPSTREAM_MODEL = "sim-small";
+
 export interface Case {
   readonly name: string;
   readonly about: string;

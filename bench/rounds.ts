@@ -2,7 +2,7 @@
  * Runs the cases against the targets in interleaved rounds and measures each. Interleaved, because a machine's speed
  * drifts over minutes: a ratio is only taken between figures of the same round.
  */
-import { type Case, requestBody } from "./cases.ts";
+import { type Case, requestBody, UPSTREAM_MODEL } from "./cases.ts";
 import { type Content, readContent } from "./fidelity.ts";
 import type { LoadClient } from "./load-client.ts";
 import type { CallsJob, LoadJob, Percentiles } from "./load-job.ts";
@@ -194,7 +194,7 @@ async function reference(benchCase: Case, upstreamUrl: string): Promise<Content>
   const response = await fetch(`${upstreamUrl}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: requestBody(benchCase, "bench"),
+    body: requestBody(benchCase, UPSTREAM_MODEL),
     signal: AbortSignal.timeout(30_000),
   });
   const body = await response.text();

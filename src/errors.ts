@@ -126,3 +126,21 @@ export function asWeirError(thrown: unknown): WeirError {
     cause: thrown,
   });
 }
+
+/**
+ * The error envelope of every route but messages, as JSON: also what OpenAI's SDKs read (`code`, `type`, `message`,
+ * `param`).
+ */
+export function errorEnvelope(error: WeirError, requestId: string): string {
+  return JSON.stringify({
+    error: {
+      type: error.type,
+      code: error.code,
+      message: error.message,
+      request_id: requestId,
+      ...(error.param !== undefined && { param: error.param }),
+      ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),
+      ...(error.details !== undefined && { details: error.details }),
+    },
+  });
+}

@@ -12,24 +12,25 @@ import { FIRST_KEY_FILES, firstStart } from "./account/first-start.ts";
 import { Keyring } from "./account/keyring.ts";
 import { LastUsed } from "./account/last-used.ts";
 import { accountOperations } from "./account/operations.ts";
+import type { PlanPort } from "./account/plan.ts";
 import { AccountTables } from "./account/tables.ts";
 import { openAnalytics } from "./analytics/analytics.ts";
 import { catalogFigures } from "./analytics/catalog-figures.ts";
 import { CatalogError, openCatalog } from "./catalog/catalog.ts";
 import { catalogOperations } from "./catalog/operations.ts";
 import { storedPriceVersions } from "./catalog/price-versions.ts";
-import { systemClock, systemRandom } from "./clock.ts";
+import { type Clock, systemClock, systemRandom } from "./clock.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
-import { openCredits } from "./credits/credits.ts";
+import { type Credits, openCredits } from "./credits/credits.ts";
 import { creditOperations } from "./credits/operations.ts";
 import { cursors as openCursors } from "./cursor.ts";
 import { problemText } from "./document.ts";
-import { openMetrics } from "./edge/metrics.ts";
+import { type MetricSources, openMetrics } from "./edge/metrics.ts";
 import { openApiDocument } from "./edge/openapi.ts";
 import { pages } from "./edge/pages.ts";
 import { type Operations, routes as routeTable } from "./edge/routes.ts";
 import { openServer } from "./edge/server.ts";
-import { openExchange } from "./exchange/exchange.ts";
+import { type Exchange, type ExchangeDeps, openExchange } from "./exchange/exchange.ts";
 import { scopeOf } from "./exchange/reserve.ts";
 import { openBudgets } from "./limits/budgets.ts";
 import { openLimits } from "./limits/limits.ts";
@@ -38,7 +39,7 @@ import { Health } from "./routing/health.ts";
 import { startSimulator } from "./simulator/simulator.ts";
 import { openOutbox } from "./store/outbox.ts";
 import { installationSecret } from "./store/secret.ts";
-import { openStore } from "./store/store.ts";
+import { openStore, type Store } from "./store/store.ts";
 import { openUpstreams } from "./upstream/upstreams.ts";
 import { promptTexts } from "./wire/chat/request.ts";
 import { openPool } from "./workers/pool.ts";
@@ -56,11 +57,59 @@ export interface Gateway {
 
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(config: Config, log: Logger): Promise<Gateway> {
-  const clock = systemClock;
-  const { limits: bounds, timeouts, plans, default_plan, grant_usd } = config.settings;
+  const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
+  const rooms = await openRooms(config, log);
+  const exchange = exchangeOf(config, rooms, onFault);
+  const table = routeTable(operationsOf(rooms));
+  let stopping = false;
+  const readiness = () => {
+    const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !stopping };
+    // Analytics may be away for hours without a call noticing.
+    return { ready: parts.store && parts.serving, parts };
+  };
+  const metrics = openMetrics(metricSources(rooms, exchange));
+  const openApi = () => openApiDocument(table, VERSION);
+  const server = await openServer(
+    {
+      routes: table,
+      pages: pages({ readiness, metrics, openApi }),
+      keyring: rooms.keyring,
+      exchange,
+      clock: rooms.clock,
+      onFault,
+      maxBodyBytes: limits.max_body_bytes,
+    },
+    config.host,
+    config.port,
+  );
+  rooms.lastUsed.start();
+  return {
+    url: `http://${config.host}:${server.port}`,
+    first: rooms.first,
+    async reload() {
+      const result = await rooms.catalog.reload();
+      if (result.ok) log.info("the catalog was read again");
+      else
+        for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
+    },
+    async stop() {
+      stopping = true;
+      server.stopListening();
+      await exchange.drain(timeouts.shutdown_ms);
+      server.close();
+      await rooms.close();
+    },
+  };
+}
 
+type Rooms = Awaited<ReturnType<typeof openRooms>>;
+
+/** Everything that holds state, in the order of need. */
+async function openRooms(config: Config, log: Logger) {
+  const clock = systemClock;
+  const { timeouts, default_plan } = config.settings;
   const store = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
   });
@@ -73,69 +122,90 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
     simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
     priceVersions: storedPriceVersions(store, clock),
   });
-
-  const planOf = (id: string) =>
-    plans.find((p) => p.id === id) ?? plans.find((p) => p.id === default_plan) ?? NO_PLAN;
+  const plan = planPort(config);
   const accounts = new AccountTables(store);
   const lastUsed = new LastUsed(accounts);
-  const keyring = new Keyring({ accounts, clock, plan: planOf, lastUsed });
-  const credits = openCredits({ store, clock });
-  const budgets = openBudgets({
+  const keyring = new Keyring({ accounts, clock, plan, lastUsed });
+  const money = openMoney(store, clock, log);
+  const first = await firstStart({ accounts, clock, dataDir: config.dataDir, planId: default_plan });
+  await grantOnce(config, money.credits, accounts);
+  const outbox = openOutbox(store);
+  const pool = openPool();
+  const { dataDir, clickhouseUrl } = config;
+  const analytics = openAnalytics({ outbox, pool, clock, cursors, log, dataDir, clickhouseUrl });
+  const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });
+  return {
+    ...money,
+    clock,
+    store,
+    cursors,
+    catalog,
+    plan,
+    accounts,
+    lastUsed,
+    keyring,
+    outbox,
+    pool,
+    analytics,
+    health: new Health(clock),
+    upstreams,
+    first: first !== undefined,
+    /** In the reverse order: what writes goes before what it writes to. */
+    async close() {
+      await lastUsed.stop();
+      await analytics.stop();
+      await pool.close();
+      await upstreams.close();
+      await simulator?.close();
+      await store.close();
+    },
+  };
+}
+
+/** What a call is held against. */
+const openMoney = (store: Store, clock: Clock, log: Logger) => ({
+  credits: openCredits({ store, clock }),
+  budgets: openBudgets({
     store,
     clock,
     onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
-  });
-  const limits = openLimits({ clock });
-  const first = await firstStart({ accounts, clock, dataDir: config.dataDir, planId: default_plan });
-  // Also on later starts: a crash between the two would leave the first org without its grant. Posting twice is once.
-  const firstOrg = first?.orgId ?? accounts.oldestOrg()?.id;
-  if (firstOrg !== undefined && grant_usd > 0) {
-    await credits.post(firstOrg, {
-      kind: "grant",
-      amountMicroUsd: Math.round(grant_usd * 1e6),
-      refType: "first_start",
-      refId: firstOrg,
-    });
-  }
+  }),
+  limits: openLimits({ clock }),
+});
 
-  const outbox = openOutbox(store);
-  const pool = openPool();
-  const analytics = openAnalytics({
-    outbox,
-    pool,
-    clock,
-    cursors,
-    log,
-    dataDir: config.dataDir,
-    clickhouseUrl: config.clickhouseUrl,
-  });
-  const health = new Health(clock);
-  const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });
-  const exchange = openExchange({
-    catalog,
-    clock,
-    random: systemRandom,
-    health,
-    limits,
-    credits,
-    budgets,
-    store,
-    outbox,
-    upstreams,
+/** The first org's credit. On every start: a crash behind the org would leave it without. Posting twice is once. */
+async function grantOnce(config: Config, credits: Credits, accounts: AccountTables): Promise<void> {
+  const org = accounts.oldestOrg()?.id;
+  const amountMicroUsd = Math.round(config.settings.grant_usd * 1e6);
+  if (org === undefined || amountMicroUsd === 0) return;
+  await credits.post(org, { kind: "grant", amountMicroUsd, refType: "first_start", refId: org });
+}
+
+/** A plan that is gone leaves its orgs on the default one. */
+function planPort({ settings }: Config): PlanPort {
+  const plans = new Map(settings.plans.map((plan) => [plan.id, plan]));
+  return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
+}
+
+function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault"]): Exchange {
+  const { limits, timeouts } = config.settings;
+  return openExchange({
+    ...rooms,
     onFault,
+    random: systemRandom,
     cell: config.cell,
-    defaultMaxTokens: bounds.default_max_tokens,
-    maxPayloadBytes: bounds.max_payload_bytes,
-    maxDrains: bounds.max_drains,
+    defaultMaxTokens: limits.default_max_tokens,
+    maxPayloadBytes: limits.max_payload_bytes,
+    maxDrains: limits.max_drains,
     countPrompt: async (request) => {
-      const counts = await pool.countTokens(promptTexts(request));
+      const counts = await rooms.pool.countTokens(promptTexts(request));
       return counts.reduce((sum, count) => sum + count, 0);
     },
     bounds: {
-      maxEventBytes: bounds.max_event_bytes,
-      maxReplyBytes: bounds.max_reply_bytes,
-      maxPayloadBytes: bounds.max_payload_bytes,
-      extendTokens: bounds.default_max_tokens,
+      maxEventBytes: limits.max_event_bytes,
+      maxReplyBytes: limits.max_reply_bytes,
+      maxPayloadBytes: limits.max_payload_bytes,
+      extendTokens: limits.default_max_tokens,
     },
     timeouts: {
       firstByteMs: timeouts.first_byte_ms,
@@ -145,9 +215,12 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
       keepAliveMs: timeouts.keep_alive_ms,
     },
   });
+}
 
-  const operations: Operations = {
-    ...catalogOperations({ catalog, clock, stats: catalogFigures(analytics.statistics, clock) }),
+function operationsOf(rooms: Rooms): Operations {
+  const { accounts, analytics, budgets, clock, credits, cursors, keyring, limits, plan } = rooms;
+  return {
+    ...catalogOperations({ ...rooms, stats: catalogFigures(analytics.statistics, clock) }),
     ...analytics.operations,
     ...creditOperations({ credits, cursors, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
     ...limitsOperations({
@@ -158,110 +231,56 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
           const context = keyring.contextOf(row);
           return { ...scopeOf(context), limits: context.limits, name: row.name, status: context.status };
         }),
-      planOf: (orgId) => planOf(accounts.org(orgId)?.planId ?? default_plan),
+      planOf: (orgId) => plan(accounts.org(orgId)?.planId ?? ""),
       counts24h: async (orgId) => {
         const { rejected, upstreamCapacity } = await analytics.statistics.counts24h(orgId);
         return { ...rejected, upstreamCapacity };
       },
     }),
     ...accountOperations({
-      accounts,
-      clock,
-      cursors,
-      keyring,
-      lastUsed,
-      plan: planOf,
+      ...rooms,
       spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
     }),
   };
-  const table = routeTable(operations);
+}
 
-  let stopping = false;
-  const readiness = () => {
-    const parts = { store: store.healthy(), analytics: analytics.live(), serving: !stopping };
-    // Analytics may be away for hours without a call noticing.
-    return { ready: parts.store && parts.serving, parts };
-  };
-  const metrics = openMetrics(metricSources());
-  const server = await openServer(
-    {
-      routes: table,
-      pages: pages({ readiness, metrics, openApi: () => openApiDocument(table, VERSION) }),
-      keyring,
-      exchange,
-      clock,
-      onFault,
-      maxBodyBytes: bounds.max_body_bytes,
-    },
-    config.host,
-    config.port,
-  );
-  lastUsed.start();
-
-  function metricSources() {
-    const gauge = (help: string, read: () => number) => ({ help, read });
-    const counter = gauge;
-    return {
-      gauges: {
-        weir_calls_live: gauge("Model calls under way.", () => exchange.counts().live),
-        weir_calls_draining: gauge(
-          "Calls read to their end for clients that left.",
-          () => exchange.counts().draining,
-        ),
-        weir_holds_open: gauge("Credit holds open.", () => credits.open().holds),
-        weir_held_micro_usd: gauge("Credit held for calls under way.", () => credits.open().heldMicroUsd),
-        weir_budget_holds_open: gauge("Budget holds open.", () => budgets.openHolds()),
-        weir_slots_taken: gauge("Concurrency slots taken.", () => limits.inFlight()),
-        weir_outbox_rows: gauge("Records not yet in ClickHouse.", () => outbox.pending()),
-        weir_store_healthy: gauge("1 while the store commits.", () => (store.healthy() ? 1 : 0)),
-        weir_analytics_live: gauge("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
-      },
-      counters: {
-        weir_calls_total: {
-          help: "Model calls by how they ended.",
-          label: "outcome",
-          read: () => exchange.counts().ended,
-        },
-        weir_reserve_exceeded_total: counter(
-          "Calls whose upstream reported more than was held: charged in full.",
-          () => exchange.counts().reserveExceeded,
-        ),
-        weir_records_inserted_total: counter(
-          "Records inserted into ClickHouse.",
-          () => analytics.metrics().insertedRows,
-        ),
-        weir_insert_failures_total: counter(
-          "Insertions that failed.",
-          () => analytics.metrics().insertFailures,
-        ),
-        weir_engine_restarts_total: counter(
-          "Times the embedded engine died.",
-          () => analytics.metrics().engineRestarts,
-        ),
-      },
-    };
-  }
-
+function metricSources(
+  { store, credits, budgets, limits, outbox, analytics }: Rooms,
+  exchange: Exchange,
+): MetricSources {
+  const read = (help: string, read: () => number) => ({ help, read });
+  const calls = () => exchange.counts();
   return {
-    url: `http://${config.host}:${server.port}`,
-    first: first !== undefined,
-    async reload() {
-      const result = await catalog.reload();
-      if (result.ok) log.info("the catalog was read again");
-      else
-        for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
+    gauges: {
+      weir_calls_live: read("Model calls under way.", () => calls().live),
+      weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
+      weir_holds_open: read("Credit holds open.", () => credits.open().holds),
+      weir_held_micro_usd: read("Credit held for calls under way.", () => credits.open().heldMicroUsd),
+      weir_budget_holds_open: read("Budget holds open.", () => budgets.openHolds()),
+      weir_slots_taken: read("Concurrency slots taken.", () => limits.inFlight()),
+      weir_outbox_rows: read("Records not yet in ClickHouse.", () => outbox.pending()),
+      weir_store_healthy: read("1 while the store commits.", () => (store.healthy() ? 1 : 0)),
+      weir_analytics_live: read("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
     },
-    async stop() {
-      stopping = true;
-      server.stopListening();
-      await exchange.drain(timeouts.shutdown_ms);
-      server.close();
-      await lastUsed.stop();
-      await analytics.stop();
-      await pool.close();
-      await upstreams.close();
-      await simulator?.close();
-      await store.close();
+    counters: {
+      weir_calls_total: {
+        help: "Model calls by how they ended.",
+        label: "outcome",
+        read: () => calls().ended,
+      },
+      weir_reserve_exceeded_total: read(
+        "Calls whose upstream reported more than was held: charged in full.",
+        () => calls().reserveExceeded,
+      ),
+      weir_records_inserted_total: read(
+        "Records inserted into ClickHouse.",
+        () => analytics.metrics().insertedRows,
+      ),
+      weir_insert_failures_total: read("Insertions that failed.", () => analytics.metrics().insertFailures),
+      weir_engine_restarts_total: read(
+        "Times the embedded engine died.",
+        () => analytics.metrics().engineRestarts,
+      ),
     },
   };
 }
@@ -281,7 +300,9 @@ function screen(gateway: Gateway, config: Config): string {
   return [
     "",
     `  Weir is ready at ${gateway.url}`,
-    gateway.first ? `  Key: ${key}  ($25.00 granted; also in ${keyFile})` : `  Key: in ${keyFile}`,
+    gateway.first
+      ? `  Key: ${key}  ($${config.settings.grant_usd.toFixed(2)} granted; also in ${keyFile})`
+      : `  Key: in ${keyFile}`,
     "",
     ...curl.map((line) => `  ${line}`),
     "",

@@ -94,6 +94,6 @@ export interface CallRecord {
   /** The client's body as received (JSON), and the answer as delivered (JSON body or SSE text); absent unless `payloadState` is `available`. */
   request?: Uint8Array;
   response?: Uint8Array;
-  /** Set when `usage` is an estimate that a worker refines for analytics only; the charge never changes. */
+  /** How long the payload is kept. */
   retentionDays: number;
 }

@@ -65,7 +65,13 @@ export const FAULTS: readonly FaultCase[] = [
   both("422", { status: 422 }, refused(422, "upstream_rejected", "http_error 422 client", false)),
   both("404", { status: 404 }, refused(404, "upstream_rejected", "http_error 404 client")),
   both("hang", { fault: "hang" }, refused(504, TIMEOUT, "timeout 0 timeout")),
-  both("half a JSON body", { fault: "half_json" }, refused(502, ERROR, "stream_error 200 network")),
+  {
+    name: "half a JSON body",
+    instruction: { fault: "half_json" },
+    whole: refused(502, ERROR, "stream_error 200 network"),
+    // To a stream it says application/json.
+    stream: refused(502, UNREADABLE, "invalid_response 200 protocol"),
+  },
   both(
     "T14: an error first, under 200",
     { fault: "error_first" },

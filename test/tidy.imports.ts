@@ -40,7 +40,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
     ...["routing", "upstream", "wire", "workers", "analytics"],
   ],
-  edge: ["vocabulary", "operations", "exchange", "src/account/keyring.ts"],
+  // Of the account: what it takes to authenticate a request and to say which key may call a route.
+  edge: [
+    ...["vocabulary", "operations", "exchange"],
+    ...["src/account/keyring.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+  ],
 };
 
 /** Library → the only place of `src` that imports it. */

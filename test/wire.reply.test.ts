@@ -1,8 +1,8 @@
 /** A whole answer: what it tells, what is patched in it, and what is no answer. Usage and error bodies of providers. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fail, WeirError } from "../src/errors.ts";
-import { errorEnvelope, readErrorBody } from "../src/wire/chat/errors.ts";
+import { errorEnvelope, fail, WeirError } from "../src/errors.ts";
+import { readErrorBody } from "../src/wire/chat/errors.ts";
 import { readChatReply, writeChatReply } from "../src/wire/chat/reply.ts";
 import { readChatUsage, writeChatUsage } from "../src/wire/chat/usage.ts";
 import {

@@ -1,6 +1,8 @@
 /** Bifrost's HTTP transport (Go module), configured from a file, with the simulator as its OpenAI host. */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UPSTREAM_MODEL } from "../cases.ts";
 import { freePort, untilReady } from "../processes.ts";
 import { findCommand, install } from "./installed.ts";
 import { type Target, Unavailable } from "./target.ts";
@@ -29,7 +31,7 @@ export const bifrost: Target = {
     const started = await processes.start("bifrost", command, args, { cwd: dir });
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/health`, 30_000);
-    return { baseUrl, headers: {}, model: "openai/bench", pid: started.pid };
+    return { baseUrl, headers: {}, model: `openai/${UPSTREAM_MODEL}`, pid: started.pid };
   },
 };
 

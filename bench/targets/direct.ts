@@ -1,9 +1,15 @@
 /** No gateway at all: what the load generator and the simulator make of the calls by themselves. */
+import { UPSTREAM_MODEL } from "../cases.ts";
 import type { Target } from "./target.ts";
 
 export const direct: Target = {
   name: "direct",
   about: "load straight to the simulator",
   peer: false,
-  start: async (context) => ({ baseUrl: context.upstreamUrl, headers: {}, model: "bench", pid: undefined }),
+  start: async (context) => ({
+    baseUrl: context.upstreamUrl,
+    headers: {},
+    model: UPSTREAM_MODEL,
+    pid: undefined,
+  }),
 };

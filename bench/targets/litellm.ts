@@ -1,6 +1,8 @@
 /** LiteLLM's proxy (PyPI litellm[proxy]), one worker, no database, with the simulator as its OpenAI host. */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UPSTREAM_MODEL } from "../cases.ts";
 import { freePort, untilReady } from "../processes.ts";
 import { findCommand, install } from "./installed.ts";
 import { type Target, Unavailable } from "./target.ts";
@@ -35,15 +37,20 @@ export const litellm: Target = {
     });
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/health/liveliness`, 90_000);
-    return { baseUrl, headers: { authorization: "Bearer sk-bench" }, model: "bench", pid: started.pid };
+    return {
+      baseUrl,
+      headers: { authorization: "Bearer sk-bench" },
+      model: UPSTREAM_MODEL,
+      pid: started.pid,
+    };
   },
 };
 
 const config = (upstreamUrl: string): string => `
 model_list:
-  - model_name: bench
+  - model_name: ${UPSTREAM_MODEL}
     litellm_params:
-      model: openai/bench
+      model: openai/${UPSTREAM_MODEL}
       api_base: ${upstreamUrl}/v1
       api_key: bench
 litellm_settings:

@@ -1,6 +1,8 @@
 /** nginx as a plain reverse proxy, one worker: no features either, but in C. No access log. */
+
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UPSTREAM_MODEL } from "../cases.ts";
 import { descendants } from "../measure.ts";
 import { freePort, untilReady } from "../processes.ts";
 import { findCommand } from "./installed.ts";
@@ -23,7 +25,12 @@ export const nginx: Target = {
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/healthz`, 10_000);
     // The master only watches; the worker is the server.
-    return { baseUrl, headers: {}, model: "bench", pid: descendants(started.pid)[0]?.pid ?? started.pid };
+    return {
+      baseUrl,
+      headers: {},
+      model: UPSTREAM_MODEL,
+      pid: descendants(started.pid)[0]?.pid ?? started.pid,
+    };
   },
 };
 

@@ -1,5 +1,7 @@
 /** The bare pipe of bench/pipe.ts: the yardstick. */
+
 import { join } from "node:path";
+import { UPSTREAM_MODEL } from "../cases.ts";
 import { freePort, untilReady } from "../processes.ts";
 import type { Target } from "./target.ts";
 
@@ -14,6 +16,6 @@ export const pipe: Target = {
     const started = await processes.start("pipe", process.execPath, args, { ipc: true });
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/healthz`, 10_000);
-    return { baseUrl, headers: {}, model: "bench", pid: started.pid };
+    return { baseUrl, headers: {}, model: UPSTREAM_MODEL, pid: started.pid };
   },
 };

@@ -1,6 +1,8 @@
 /** Portkey's gateway (npm @portkey-ai/gateway), with the simulator as its OpenAI host, named by request headers. */
+
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UPSTREAM_MODEL } from "../cases.ts";
 import { freePort, untilReady } from "../processes.ts";
 import { findCommand, install } from "./installed.ts";
 import { type Target, Unavailable } from "./target.ts";
@@ -48,6 +50,6 @@ export const portkey: Target = {
       "x-portkey-provider": "openai",
       "x-portkey-custom-host": `${upstreamUrl}/v1`,
     };
-    return { baseUrl, headers, model: "bench", pid: started.pid };
+    return { baseUrl, headers, model: UPSTREAM_MODEL, pid: started.pid };
   },
 };

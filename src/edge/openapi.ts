@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { ERRORS, type ErrorName } from "../errors.ts";
-import { chatReplySchema, chatRequestSchema } from "../wire/chat/schema.ts";
+import { FORMATS } from "../exchange/formats.ts";
 import type { Route } from "./routes.ts";
 
 export type Json = Record<string, unknown>;
@@ -91,17 +91,18 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
   };
 }
 
-function callItem(route: Route): OperationItem {
+function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
+  const format = FORMATS[route.exchange];
   return {
     ...common(route),
-    operationId: "createChatCompletion",
-    summary: "Chat completion, whole or streamed",
-    requestBody: body(chatRequestSchema),
+    operationId: format.operationId,
+    summary: format.summary,
+    requestBody: body(format.request),
     responses: {
       200: {
         description: "The answer; with `stream: true`, events.",
         content: {
-          "application/json": { schema: schemaOf(chatReplySchema, "output") },
+          "application/json": { schema: schemaOf(format.reply, "output") },
           "text/event-stream": { schema: { type: "string" } },
         },
       },

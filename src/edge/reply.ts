@@ -7,7 +7,6 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../exchange/call.ts";
-import { KEEP_ALIVE } from "../wire/sse.ts";
 
 /** Bodies beyond this are handed over as the client takes them; `end` would copy all that the socket does not take. */
 const LARGE_BYTES = 256 * 1024;
@@ -22,6 +21,7 @@ export class SocketReply implements ClientReply {
   readonly #res: HttpResponse;
   readonly #bodiless: boolean;
   #head: readonly string[] | undefined;
+  #filler = "";
   #onGone: (() => void)[] = [];
   #onDrain: (() => void) | undefined;
   /** Runs while the client is behind. */
@@ -62,8 +62,9 @@ export class SocketReply implements ClientReply {
     });
   }
 
-  openStream(headers: readonly string[]): void {
+  openStream(headers: readonly string[], filler: string): void {
     this.#head = headers;
+    this.#filler = filler;
   }
 
   write(chunk: Buffer): boolean {
@@ -113,7 +114,7 @@ export class SocketReply implements ClientReply {
       // also when the upstream has nothing more to say for now.
       let drained = true;
       this.#res.cork(() => {
-        drained = this.#res.write(KEEP_ALIVE);
+        drained = this.#res.write(this.#filler);
       });
       if (drained) {
         this.#caughtUp();

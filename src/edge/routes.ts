@@ -3,6 +3,7 @@
  * `/openapi.json` is generated from this table; what a row runs is one look-up away.
  */
 import type { Scope } from "../account/scopes.ts";
+import type { FormatName } from "../exchange/formats.ts";
 import type { AnyOperation } from "../operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -20,7 +21,7 @@ export type Route = {
 } & (
   | { readonly operation: AnyOperation }
   /** A model call in this wire format. */
-  | { readonly exchange: "chat" }
+  | { readonly exchange: FormatName }
 );
 
 /** Operations by the names the table uses; `main.ts` brings them together from the rooms. */
@@ -52,93 +53,44 @@ export type Operations = Readonly<
   >
 >;
 
+/** One row: what the path runs, for whom, and under which heading it is documented. */
+const row = (
+  method: Method,
+  path: string,
+  access: Access,
+  group: string,
+  runs: { readonly operation: AnyOperation } | { readonly exchange: FormatName },
+): Route => ({ method, path, access, group, ...runs });
+
+const act = (operation: AnyOperation) => ({ operation });
+
 export const routes = (run: Operations): readonly Route[] => [
-  { method: "POST", path: "/v1/chat/completions", access: "inference", group: "Inference", exchange: "chat" },
+  row("POST", "/v1/chat/completions", "inference", "Inference", { exchange: "chat" }),
 
-  { method: "GET", path: "/v1/models", access: "key", group: "Catalog", operation: run.listModels },
-  { method: "GET", path: "/v1/models/{id}", access: "key", group: "Catalog", operation: run.getModelById },
-  {
-    method: "GET",
-    path: "/v1/models/{vendor}/{model}",
-    access: "key",
-    group: "Catalog",
-    operation: run.getModel,
-  },
-  {
-    method: "GET",
-    path: "/v1/models/{vendor}/{model}/endpoints",
-    access: "key",
-    group: "Catalog",
-    operation: run.getModelEndpoints,
-  },
+  row("GET", "/v1/models", "key", "Catalog", act(run.listModels)),
+  row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById)),
+  row("GET", "/v1/models/{vendor}/{model}", "key", "Catalog", act(run.getModel)),
+  row("GET", "/v1/models/{vendor}/{model}/endpoints", "key", "Catalog", act(run.getModelEndpoints)),
 
-  {
-    method: "GET",
-    path: "/v1/generation/{id}",
-    access: "read:usage",
-    group: "Usage",
-    operation: run.getGeneration,
-  },
-  { method: "GET", path: "/v1/requests", access: "read:usage", group: "Usage", operation: run.listRequests },
-  {
-    method: "GET",
-    path: "/v1/requests/{id}",
-    access: "read:usage",
-    group: "Usage",
-    operation: run.getRequest,
-  },
-  { method: "GET", path: "/v1/usage", access: "read:usage", group: "Usage", operation: run.getUsage },
+  row("GET", "/v1/generation/{id}", "read:usage", "Usage", act(run.getGeneration)),
+  row("GET", "/v1/requests", "read:usage", "Usage", act(run.listRequests)),
+  row("GET", "/v1/requests/{id}", "read:usage", "Usage", act(run.getRequest)),
+  row("GET", "/v1/usage", "read:usage", "Usage", act(run.getUsage)),
 
-  { method: "GET", path: "/v1/credits", access: "read:billing", group: "Credits", operation: run.getCredits },
-  {
-    method: "GET",
-    path: "/v1/credits/ledger",
-    access: "read:billing",
-    group: "Credits",
-    operation: run.listLedger,
-  },
+  row("GET", "/v1/credits", "read:billing", "Credits", act(run.getCredits)),
+  row("GET", "/v1/credits/ledger", "read:billing", "Credits", act(run.listLedger)),
 
-  { method: "GET", path: "/v1/limits", access: "read:keys", group: "Keys", operation: run.getLimits },
-  { method: "GET", path: "/v1/keys", access: "read:keys", group: "Keys", operation: run.listKeys },
-  { method: "POST", path: "/v1/keys", access: "write:keys", group: "Keys", operation: run.createKey },
-  { method: "GET", path: "/v1/keys/{id}", access: "read:keys", group: "Keys", operation: run.getKey },
-  { method: "PATCH", path: "/v1/keys/{id}", access: "write:keys", group: "Keys", operation: run.updateKey },
-  { method: "DELETE", path: "/v1/keys/{id}", access: "write:keys", group: "Keys", operation: run.revokeKey },
-  {
-    method: "POST",
-    path: "/v1/keys/{id}/rotate",
-    access: "write:keys",
-    group: "Keys",
-    operation: run.rotateKey,
-  },
+  row("GET", "/v1/limits", "read:keys", "Keys", act(run.getLimits)),
+  row("GET", "/v1/keys", "read:keys", "Keys", act(run.listKeys)),
+  row("POST", "/v1/keys", "write:keys", "Keys", act(run.createKey)),
+  row("GET", "/v1/keys/{id}", "read:keys", "Keys", act(run.getKey)),
+  row("PATCH", "/v1/keys/{id}", "write:keys", "Keys", act(run.updateKey)),
+  row("DELETE", "/v1/keys/{id}", "write:keys", "Keys", act(run.revokeKey)),
+  row("POST", "/v1/keys/{id}/rotate", "write:keys", "Keys", act(run.rotateKey)),
 
-  { method: "GET", path: "/v1/projects", access: "read:org", group: "Projects", operation: run.listProjects },
-  {
-    method: "POST",
-    path: "/v1/projects",
-    access: "write:org",
-    group: "Projects",
-    operation: run.createProject,
-  },
-  {
-    method: "GET",
-    path: "/v1/projects/{id}",
-    access: "read:org",
-    group: "Projects",
-    operation: run.getProject,
-  },
-  {
-    method: "PATCH",
-    path: "/v1/projects/{id}",
-    access: "write:org",
-    group: "Projects",
-    operation: run.updateProject,
-  },
-  {
-    method: "DELETE",
-    path: "/v1/projects/{id}",
-    access: "write:org",
-    group: "Projects",
-    operation: run.deleteProject,
-  },
+  row("GET", "/v1/projects", "read:org", "Projects", act(run.listProjects)),
+  row("POST", "/v1/projects", "write:org", "Projects", act(run.createProject)),
+  row("GET", "/v1/projects/{id}", "read:org", "Projects", act(run.getProject)),
+  row("PATCH", "/v1/projects/{id}", "write:org", "Projects", act(run.updateProject)),
+  row("DELETE", "/v1/projects/{id}", "write:org", "Projects", act(run.deleteProject)),
 ];

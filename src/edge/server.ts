@@ -6,12 +6,11 @@ import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js
 import type { KeyContext, Keyring } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
+import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { identityHeaders, retryHeaders } from "../exchange/headers.ts";
 import { requestId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
-import { errorEnvelope } from "../wire/chat/errors.ts";
 import { perform } from "./perform.ts";
 import { SocketReply } from "./reply.ts";
 import { ipPrefix, type RequestHead, readBody, readHead } from "./request.ts";
@@ -138,7 +137,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
 
 function callModel(
   deps: ServerDeps,
-  route: Route & { exchange: "chat" },
+  route: Extract<Route, { exchange: unknown }>,
   res: HttpResponse,
   reply: SocketReply,
   head: RequestHead,

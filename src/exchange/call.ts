@@ -10,14 +10,18 @@ import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { ChatRequest } from "../wire/chat/request.ts";
+import type { FormatName } from "./formats.ts";
 
 /** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
 export interface ClientReply {
   readonly gone: boolean;
   /** A whole answer. */
   send(status: number, headers: readonly string[], body: Buffer | string): void;
-  /** Status 200 and headers of an event stream; nothing may follow but `write` and `end`. */
-  openStream(headers: readonly string[]): void;
+  /**
+   * Status 200 and headers of an event stream; nothing may follow but `write` and `end`.
+   * @param filler what may stand between any two writes and says nothing to the client.
+   */
+  openStream(headers: readonly string[], filler: string): void;
   /** False: the client reads slower than we write; wait for `onDrain`. */
   write(chunk: Buffer): boolean;
   end(chunk?: Buffer): void;
@@ -33,7 +37,7 @@ export interface Incoming {
   readonly tsMs: number;
   /** Monotonic clock, milliseconds. */
   readonly startMs: number;
-  readonly dialect: "chat";
+  readonly dialect: FormatName;
   readonly key: KeyContext;
   readonly body: Buffer;
   /** `x-svc-debug: 1` */

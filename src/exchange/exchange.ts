@@ -2,8 +2,7 @@
  * One model call from its body to its record: admit → plan → reserve → attempt → relay → settle → record, in this
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
-import { asWeirError, fail, type WeirError } from "../errors.ts";
-import { errorEnvelope } from "../wire/chat/errors.ts";
+import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";

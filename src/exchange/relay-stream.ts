@@ -206,7 +206,7 @@ export class StreamRelay implements UpstreamHandler {
     if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.#lastWriteMs;
     if (!call.streaming) {
       call.streaming = true;
-      reply.openStream(streamHeaders(this.#deps.limits, call));
+      reply.openStream(streamHeaders(this.#deps.limits, call), KEEP_ALIVE);
     }
     call.bytesOut += bytes.length;
     return reply.write(bytes);

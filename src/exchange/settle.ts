@@ -5,12 +5,11 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Credits } from "../credits/credits.ts";
-import { fail, type WeirError } from "../errors.ts";
+import { errorEnvelope, fail, type WeirError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
-import { errorEnvelope } from "../wire/chat/errors.ts";
 import { writeChatReply } from "../wire/chat/reply.ts";
 import type { ChatStream } from "../wire/chat/stream.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";

@@ -1,24 +1,7 @@
 /**
- * Errors on the chat format. Ours go out in the gateway's envelope, which is also OpenAI's (`code`, `type`, `message`,
- * `param`). An upstream's error body is read for its code and message and goes no further than that.
+ * An upstream's account of a failure: read for its code and message, and it goes no further than that.
  */
-import type { WeirError } from "../../errors.ts";
 import type { UpstreamError } from "../contract.ts";
-
-/** The error envelope of every route but messages. */
-export function errorEnvelope(error: WeirError, requestId: string): string {
-  return JSON.stringify({
-    error: {
-      type: error.type,
-      code: error.code,
-      message: error.message,
-      request_id: requestId,
-      ...(error.param !== undefined && { param: error.param }),
-      ...(error.retryAfterMs !== undefined && { retry_after_ms: error.retryAfterMs }),
-      ...(error.details !== undefined && { details: error.details }),
-    },
-  });
-}
 
 const MESSAGE_LIMIT = 2000;
 

@@ -1,0 +1,185 @@
+/**
+ * Clients that read slowly or not at all, in front of a gateway that is a process of its own: it holds little for each,
+ * pauses the upstream, and who reads on gets every byte, however long the pause was.
+ */
+import { readFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
+import { atRest } from "./gateway.observations.ts";
+
+/** `WEIR_SLOW_READERS=1000` for the figure of the documentation. */
+const READERS = Number(process.env.WEIR_SLOW_READERS ?? 200);
+const MOST_KB_EACH = 128;
+/** uWebSockets.js by itself ends a connection that took nothing for 10 s (looked at every 4 s). */
+const LONG_PAUSE_MS = 15_000;
+
+let gateway: SpawnedGateway;
+beforeAll(async () => {
+  gateway = await spawnGateway({
+    endpoints: [
+      { provider: "bulk", instruction: { total_bytes: 30_000_000 } },
+      { provider: "ten", instruction: { total_bytes: 10_000_000 } },
+      { provider: "six", instruction: { total_bytes: 6_000_000 } },
+      { provider: "trickle", instruction: { total_bytes: 7_000_000, event_bytes: 500_000, gap_ms: 200 } },
+      { provider: "large", instruction: { bytes: 16_000_000 } },
+      { provider: "endless", instruction: { fault: "no_newline_ever" } },
+    ],
+    settings: { grant_usd: 1_000_000, limits: { max_event_bytes: 1_000_000 } },
+    // Garbage that V8 has not looked at yet is held by nobody.
+    env: { NODE_OPTIONS: "--expose-gc --import data:text/javascript,setInterval(gc,300).unref()" },
+  });
+});
+afterAll(() => gateway?.stop());
+afterEach(() => atRest(gateway));
+
+/** Resident memory of the gateway, in KB. */
+function residentKb(): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, "utf8");
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
+}
+
+/** Resolves once the figure has not moved for most of a second. */
+async function settled(read: () => number, tolerance = 0): Promise<number> {
+  let last = read();
+  let still = 0;
+  while (still < 8) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const now = read();
+    still = Math.abs(now - last) <= tolerance ? still + 1 : 0;
+    last = now;
+  }
+  return last;
+}
+
+const body = (provider: string, stream: boolean) =>
+  JSON.stringify({
+    model: "test/model",
+    stream,
+    messages: [{ role: "user", content: "Hello" }],
+    svc: { route: { providers: { only: [provider] } } },
+  });
+
+/** A client that sends its request and reads nothing at all. */
+function mute(provider: string): Socket {
+  const json = body(provider, true);
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gateway.liveKey}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${json.length}\r\n\r\n${json}`,
+  );
+  return socket;
+}
+
+/** The answer's head; its body waits until it is read. */
+function open(provider: string, stream = true): Promise<IncomingMessage> {
+  const call = request(`${gateway.url}/v1/chat/completions`, {
+    method: "POST",
+    agent: false,
+    headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "application/json" },
+  });
+  call.end(body(provider, stream));
+  return new Promise((resolve, reject) => {
+    call.once("response", resolve);
+    call.once("error", reject);
+  });
+}
+
+async function read(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  expect(response.complete).toBe(true);
+  return Buffer.concat(parts).toString("latin1");
+}
+
+/** Bytes of content, and how the stream ended. */
+function contentOf(text: string): { events: number; bytes: number; last: unknown } {
+  const all = sseData(text) as { choices?: { delta: { content?: string } }[] }[];
+  const contents = all.map((e) => e.choices?.[0]?.delta?.content ?? "").filter((c) => c !== "");
+  return { events: contents.length, bytes: contents.join("").length, last: all.at(-1) };
+}
+
+async function inspect(provider: string, count: number) {
+  const answers = await Promise.all(Array.from({ length: count }, () => open(provider).then(read)));
+  return answers.map(contentOf);
+}
+
+test("T10, T11: clients that read nothing hold less than 128 KB each and pause their upstreams", async () => {
+  // A first round of the same, so that what is allocated once is there.
+  const first = Array.from({ length: READERS }, () => mute("bulk"));
+  const written = () => gateway.simulator.calls.reduce((sum, call) => sum + call.bytesWritten, 0);
+  await gateway.simulator.waitFor((s) => s.openCalls === READERS, 20_000);
+  await settled(written);
+  for (const socket of first) socket.destroy();
+  await atRest(gateway);
+  const before = await settled(residentKb, 200);
+
+  const sockets = Array.from({ length: READERS }, () => mute("bulk"));
+  await gateway.simulator.waitFor((s) => s.openCalls === READERS, 20_000);
+  await settled(written);
+  const after = await settled(residentKb, 200);
+  const eachKb = (after - before) / READERS;
+  console.log(`${READERS} clients that read nothing: ${eachKb.toFixed(1)} KB each in the gateway`);
+  expect(eachKb).toBeLessThan(MOST_KB_EACH);
+  const calls = gateway.simulator.calls.slice(-READERS);
+  expect(calls.every((call) => !call.ended)).toBe(true);
+  // What the kernel holds on both ways is not ours; the rest of the 30 MB was never sent.
+  expect(Math.max(...calls.map((call) => call.bytesWritten))).toBeLessThan(20_000_000);
+  for (const socket of sockets) socket.destroy();
+  await atRest(gateway);
+}, 90_000);
+
+describe("T11: a client that reads on gets every byte", () => {
+  test("after a pause longer than the server's own patience, whatever the upstream does meanwhile", async () => {
+    const [expectedTen] = await inspect("ten", 1);
+    const [expectedSix] = await inspect("six", 1);
+    const [expectedTrickle] = await inspect("trickle", 1);
+    expect(expectedTen).toMatchObject({ events: 610, last: "[DONE]" });
+
+    const asked = gateway.simulator.totalCalls;
+    const going = await open("ten");
+    const finished = await open("six");
+    const slow = await open("trickle");
+    const whole = await open("large", false);
+    await gateway.simulator.waitFor((s) => s.totalCalls === asked + 4, 5000);
+    const sixCall = gateway.simulator.calls.at(asked + 1);
+    await until("the upstream of one has long finished", () => sixCall?.ended === true);
+    await new Promise((resolve) => setTimeout(resolve, LONG_PAUSE_MS));
+
+    expect(contentOf(await read(going))).toEqual(expectedTen);
+    expect(contentOf(await read(finished))).toEqual(expectedSix);
+    expect(contentOf(await read(slow))).toEqual(expectedTrickle);
+    const answer = JSON.parse(await read(whole));
+    expect(answer.choices[0].message.content.length).toBeGreaterThan(15_900_000);
+    expect(answer.svc.cost.total_micro_usd).toBeGreaterThan(0);
+  }, 60_000);
+
+  test("reading in sips, with pauses in between", async () => {
+    const response = await open("six");
+    let text = "";
+    let sips = 0;
+    for await (const part of response) {
+      text += (part as Buffer).toString("latin1");
+      if (++sips % 20 === 0 && sips < 400) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(contentOf(text)).toMatchObject({ events: 366, last: "[DONE]" });
+  });
+});
+
+test("T9: lines that never end are cut at the bound, and memory stays flat", async () => {
+  const cut = async () => {
+    const answer = await open("endless");
+    expect(answer.statusCode).toBe(502);
+    expect(JSON.parse(await read(answer)).error.code).toBe("upstream_invalid_response");
+  };
+  for (let i = 0; i < 10; i++) await cut();
+  const before = await settled(residentKb, 200);
+  for (let i = 0; i < 40; i++) await cut();
+  const grownKb = (await settled(residentKb, 200)) - before;
+  expect(grownKb).toBeLessThan(20_000);
+  await until("every upstream call is over", () => gateway.simulator.openCalls === 0);
+  expect(gateway.simulator.calls.slice(-40).every((call) => call.closedByPeer)).toBe(true);
+}, 40_000);
