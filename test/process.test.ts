@@ -3,6 +3,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -140,21 +141,22 @@ describe("a start that cannot be", () => {
 
 /** Side by side: most of the time of each is waiting. */
 describe.concurrent("signals", () => {
-  const start = async (folder: string, { onTestFinished }: TestContext) => {
-    const gateway = await spawnGateway({ folder });
+  const start = async (folder: string, { onTestFinished }: TestContext, upstreamUrl?: string) => {
+    const endpoints = upstreamUrl === undefined ? [] : [{ provider: "held", baseUrl: upstreamUrl }];
+    const gateway = await spawnGateway({ folder, ...(endpoints.length > 0 && { endpoints }) });
     onTestFinished(() => gateway.stop());
     return gateway;
   };
 
   /** A stream under way: its first bytes have arrived. */
-  async function openStream(to: SpawnedGateway, instruction: string) {
+  async function openStream(to: SpawnedGateway, model: string, content: string) {
     const response = await fetch(`${to.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${to.liveKey}`, "content-type": "application/json" },
       body: JSON.stringify({
-        model: "weir/sim-small",
+        model,
         stream: true,
-        messages: [{ role: "user", content: `[[sim ${instruction}]]` }],
+        messages: [{ role: "user", content }],
       }),
     });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -184,8 +186,10 @@ describe.concurrent("signals", () => {
     ["SIGINT twice in a row", ["SIGINT", "SIGINT"]],
   ])("%s drains: streams finish, new calls are refused, all is kept, exit 0", async ([, sent], context) => {
     const folder = newFolder();
-    const first = await start(folder, context);
-    const stream = await openStream(first, "tokens=60 gap_ms=25");
+    const upstream = await heldUpstream();
+    context.onTestFinished(() => upstream.close());
+    const first = await start(folder, context, upstream.url);
+    const stream = await openStream(first, "test/model", "Hold it");
     const kept = await keptConnection(first.url);
     const exit = Promise.all(sent.map((signal) => first.kill(signal)));
     await until("new connections are refused", () => refused(first.url));
@@ -193,15 +197,16 @@ describe.concurrent("signals", () => {
       / 503 [\s\S]*"code":"shutting_down"/,
     );
     kept.close();
+    upstream.release();
 
     const events = await stream.rest();
     expect(events.at(-1)).toBe("[DONE]");
     const { usage, svc } = events.at(-2) as { usage: object; svc: { cost: { total_micro_usd: number } } };
-    expect(usage).toMatchObject({ completion_tokens: 60 });
+    expect(usage).toMatchObject({ completion_tokens: 2 });
     expect(new Set(await exit)).toEqual(new Set([0]));
     expect(first.output()).not.toMatch(/"level":[56]0/);
 
-    const second = await start(folder, context);
+    const second = await start(folder, context, upstream.url);
     const { json: feed } = await second.call("GET", "/v1/requests?status=ok");
     expect(feed.data.map((row: { request_id: string }) => row.request_id)).toEqual([stream.id]);
     const { json: ledger } = await second.call("GET", "/v1/credits/ledger?kind=settle");
@@ -214,7 +219,7 @@ describe.concurrent("signals", () => {
 
   test("a signal repeated later ends it at once", async (context) => {
     const first = await start(newFolder(), context);
-    const stream = await openStream(first, "tokens=100000 gap_ms=50");
+    const stream = await openStream(first, "weir/sim-small", "[[sim tokens=16000 gap_ms=50]]");
     const before = performance.now();
     let code: number | null | undefined;
     void first.kill("SIGINT").then((exitCode) => {
@@ -255,6 +260,35 @@ describe.concurrent("signals", () => {
     await until("the new catalog is in force", async () => (await models()).includes("Simulator renamed"));
   });
 });
+
+/** A provider whose streams stop after two tokens until they are let go. */
+async function heldUpstream() {
+  const held: (() => void)[] = [];
+  const event = (fields: object) =>
+    `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...fields })}\n\n`;
+  const delta = (part: object, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta: part, finish_reason: finish }] });
+  const server = createHttpServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(
+      delta({ role: "assistant", content: "" }) + delta({ content: "a" }) + delta({ content: "b" }),
+    );
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    held.push(() => response.end(`${delta({}, "stop")}${event({ choices: [], usage })}data: [DONE]\n\n`));
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    release: () => {
+      for (const finish of held.splice(0)) finish();
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
 
 /** A connection that was open before the drain began. */
 async function keptConnection(url: string) {

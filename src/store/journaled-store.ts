@@ -6,8 +6,8 @@ import type { Database, Key, RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
 import { FrameWriter, frameNumber, frameWrites, type Write } from "./frame.ts";
 import { Journal } from "./journal.ts";
-import { Layer, overlaid, Pending, type Row } from "./pending.ts";
-import type { Range, Table } from "./table.ts";
+import { Layer, Pending, type Row } from "./pending.ts";
+import type { Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
 const APPLY_MS = 100;
@@ -164,8 +164,9 @@ export class JournaledStore {
         return bytes === undefined ? undefined : decode(bytes);
       },
       range: (range = {}) => {
-        const writes = inLmdbAlone() ? undefined : this.#pending.inRange(name, range);
-        return decoded(writes === undefined ? db.getRange(range) : laidOver(db, writes, range), decode);
+        const { limit, ...all } = range;
+        const rows = inLmdbAlone() ? undefined : this.#pending.over(name, range, () => db.getRange(all));
+        return decoded(rows === undefined ? db.getRange(range) : first(rows, limit), decode);
       },
       put: (key, value) => put(key, encode(value)),
       remove: (key) => put(key, undefined),
@@ -335,12 +336,6 @@ export class JournaledStore {
 }
 
 const same = (bytes: Uint8Array): Uint8Array => bytes;
-
-/** LMDB's rows and the pending ones as one range. */
-function laidOver(db: Database<Uint8Array, Key>, writes: readonly Write[], range: Range): Iterable<Row> {
-  const { limit, ...all } = range;
-  return first(overlaid(db.getRange(all), writes, range.reverse === true), limit);
-}
 
 function* decoded<V>(
   rows: Iterable<Row>,

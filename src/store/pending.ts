@@ -33,12 +33,19 @@ interface Kept {
   readonly frame: number;
 }
 
+/** The kept rows of a table. Numbered rows come in their order, so that reading a range need not sort them. */
+interface KeptTable {
+  readonly rows: Map<string, Kept>;
+  newest: Key | undefined;
+  inOrder: boolean;
+}
+
 export class Pending {
   #open = new Layer();
   /** Sealed: on their way into LMDB, oldest first. */
   #sealed: Layer[] = [];
   /** Short-lived rows, in the order they came. */
-  readonly #kept = new Map<string, Map<string, Kept>>();
+  readonly #kept = new Map<string, KeptTable>();
   keptRows = 0;
   keptBytes = 0;
 
@@ -72,7 +79,7 @@ export class Pending {
   oldestKept(): number | undefined {
     let oldest: number | undefined;
     for (const table of this.#kept.values()) {
-      for (const { frame } of table.values()) {
+      for (const { frame } of table.rows.values()) {
         oldest = Math.min(oldest ?? frame, frame);
         break;
       }
@@ -82,7 +89,7 @@ export class Pending {
 
   /** Everything kept, for LMDB after all; `release` once it is there. */
   *kept(): Generator<Write> {
-    for (const table of this.#kept.values()) for (const { write } of table.values()) yield write;
+    for (const table of this.#kept.values()) for (const { write } of table.rows.values()) yield write;
   }
 
   release(): void {
@@ -101,60 +108,90 @@ export class Pending {
       const found = this.#sealed[i]?.tables.get(table)?.get(text);
       if (found !== undefined) return found;
     }
-    return this.#kept.get(table)?.get(text)?.write;
+    return this.#kept.get(table)?.rows.get(text)?.write;
   }
 
-  /** The writes of a table that fall into a range, in its order; undefined where there are none at all. */
-  inRange(table: string, range: Range): Write[] | undefined {
-    const merged: Writes = new Map();
-    for (const [text, { write }] of this.#kept.get(table) ?? []) merged.set(text, write);
+  /** Rows of LMDB with everything pending of the same range laid over them; undefined where nothing is pending. */
+  over(table: string, range: Range, rows: () => Iterable<Row>): Iterable<Row> | undefined {
+    const kept = this.#kept.get(table);
+    const young: Writes = new Map();
     for (const layer of [...this.#sealed, this.#open]) {
-      for (const [text, write] of layer.tables.get(table) ?? []) merged.set(text, write);
+      for (const [text, write] of layer.tables.get(table) ?? []) young.set(text, write);
     }
-    if (merged.size === 0) return undefined;
-    const sign = range.reverse === true ? -1 : 1;
-    const order = (a: Key, b: Key) => sign * compareKeys(a, b);
-    const { start, end } = range;
-    return [...merged.values()]
-      .filter(({ key }) => start === undefined || order(key, start) >= 0)
-      .filter(({ key }) => end === undefined || order(key, end) < 0)
-      .sort((a, b) => order(a.key, b.key));
+    const reverse = range.reverse === true;
+    const hasKept = kept !== undefined && kept.rows.size > 0;
+    if (!hasKept && young.size === 0) return undefined;
+    const older = hasKept ? overlaid(rows(), keptInRange(kept, range), reverse) : rows();
+    return overlaid(older, sorted(young.values(), range), reverse);
   }
 
-  #keep(table: string, text: string, write: Write, frame: number): void {
-    const rows = tableOf(this.#kept, table);
-    const before = rows.get(text);
+  #keep(name: string, text: string, write: Write, frame: number): void {
+    let table = this.#kept.get(name);
+    if (table === undefined) {
+      table = { rows: new Map(), newest: undefined, inOrder: true };
+      this.#kept.set(name, table);
+    }
+    const before = table.rows.get(text);
     if (before !== undefined) {
-      rows.delete(text);
+      table.rows.delete(text);
       this.keptRows--;
       this.keptBytes -= before.write.value?.length ?? 0;
     }
     if (write.value === undefined) return;
-    rows.set(text, { write, frame });
+    if (table.rows.size === 0) table.inOrder = true;
+    else if (table.newest !== undefined && compareKeys(table.newest, write.key) >= 0) table.inOrder = false;
+    table.newest = write.key;
+    table.rows.set(text, { write, frame });
     this.keptRows++;
     this.keptBytes += write.value.length;
   }
 }
 
-/** LMDB's rows of a range with the pending writes of the same range laid over them, both in the range's order. */
-export function* overlaid(rows: Iterable<Row>, writes: readonly Write[], reverse: boolean): Generator<Row> {
+function keptInRange({ rows, inOrder }: KeptTable, range: Range): Iterable<Write> {
+  if (inOrder && range.reverse !== true) return within(rows.values(), range);
+  return sorted(
+    [...rows.values()].map(({ write }) => write),
+    range,
+  );
+}
+
+/** Lazily: a reader with a limit looks at no more rows than it takes. */
+function* within(rows: Iterable<Kept>, { start, end }: Range): Generator<Write> {
+  for (const { write } of rows) {
+    if (start !== undefined && compareKeys(write.key, start) < 0) continue;
+    if (end !== undefined && compareKeys(write.key, end) >= 0) return;
+    yield write;
+  }
+}
+
+function sorted(writes: Iterable<Write>, { start, end, reverse }: Range): Write[] {
+  const sign = reverse === true ? -1 : 1;
+  const order = (a: Key, b: Key) => sign * compareKeys(a, b);
+  return [...writes]
+    .filter(({ key }) => start === undefined || order(key, start) >= 0)
+    .filter(({ key }) => end === undefined || order(key, end) < 0)
+    .sort((a, b) => order(a.key, b.key));
+}
+
+/** Rows with writes laid over them, both in the same order. */
+function* overlaid(rows: Iterable<Row>, writes: Iterable<Write>, reverse: boolean): Generator<Row> {
   const sign = reverse ? -1 : 1;
-  let next = 0;
+  const pending = writes[Symbol.iterator]();
+  let write = pending.next().value as Write | undefined;
   for (const row of rows) {
-    for (; next < writes.length; next++) {
-      const write = writes[next] as Write;
-      if (sign * compareKeys(write.key, row.key) >= 0) break;
+    for (; write !== undefined && sign * compareKeys(write.key, row.key) < 0; write = pending.next().value) {
       if (write.value !== undefined) yield { key: write.key, value: write.value };
     }
-    const write = writes[next];
     if (write === undefined || compareKeys(write.key, row.key) !== 0) {
       yield row;
     } else {
-      next++;
       if (write.value !== undefined) yield { key: row.key, value: write.value };
+      write = pending.next().value;
     }
   }
-  for (const { key, value } of writes.slice(next)) if (value !== undefined) yield { key, value };
+  for (; write !== undefined; write = pending.next().value) {
+    if (write.value !== undefined) yield { key: write.key, value: write.value };
+  }
 }
 
 function tableOf<V>(tables: Map<string, Map<string, V>>, name: string): Map<string, V> {
