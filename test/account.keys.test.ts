@@ -178,6 +178,7 @@ test.each([
   [{ limits: { rpm: 0 } }, ["limits", "rpm"]],
   [{ limits: { rpd: 1 } }, ["limits"]],
   [{ budget: { daily_micro: 0.5 } }, ["budget", "daily_micro"]],
+  [{ budget: { daily_micro: 0 } }, ["budget", "daily_micro"]],
   [{ expires_in: "2d" }, ["expires_in"]],
   [{ expires_in: "0h" }, ["expires_in"]],
   [{ name: " " }, ["name"]],

@@ -11,7 +11,8 @@ const count = z.int().min(1).nullable().optional();
 export const limitsField = z.strictObject({ rpm: count, tpm: count, concurrency: count });
 
 export const budgetField = z.strictObject({
-  daily_micro: z.int().min(0).nullable().optional(),
+  // Not 0: elsewhere 0 reads as none, and a budget of nothing must not turn into one without bound.
+  daily_micro: z.int().min(1).nullable().optional().describe("null: no budget"),
   hard: z.boolean().optional().describe("Default: true"),
 });
 

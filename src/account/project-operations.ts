@@ -43,7 +43,7 @@ const patchBody = z.strictObject({
   name: name.optional(),
   budget: z
     .strictObject({
-      monthly_micro: z.int().min(0).nullable().optional().describe("null: no budget"),
+      monthly_micro: z.int().min(1).nullable().optional().describe("null: no budget"),
       hard: z.boolean().optional(),
     })
     .optional(),
