@@ -42,7 +42,9 @@ import { installationSecret } from "./store/secret.ts";
 import { openStore, type Store } from "./store/store.ts";
 import { openUpstreams } from "./upstream/upstreams.ts";
 import { promptTexts } from "./wire/chat/request.ts";
+import { fromThread, type ThreadResult } from "./wire/chat/request-task.ts";
 import { openPool } from "./workers/pool.ts";
+import { openThread } from "./workers/thread.ts";
 
 export interface Gateway {
   /** `http://host:port` */
@@ -131,6 +133,7 @@ async function openRooms(config: Config, log: Logger) {
   await grantOnce(config, money.credits, accounts);
   const outbox = openOutbox(store);
   const pool = openPool();
+  const reader = openThread(new URL("./wire/chat/request-task.ts", import.meta.url));
   const { dataDir, clickhouseUrl } = config;
   const analytics = openAnalytics({ outbox, pool, clock, cursors, log, dataDir, clickhouseUrl });
   const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });
@@ -146,6 +149,7 @@ async function openRooms(config: Config, log: Logger) {
     keyring,
     outbox,
     pool,
+    reader,
     analytics,
     health: new Health(clock),
     upstreams,
@@ -155,6 +159,7 @@ async function openRooms(config: Config, log: Logger) {
       await lastUsed.stop();
       await analytics.stop();
       await pool.close();
+      await reader.close();
       await upstreams.close();
       await simulator?.close();
       await store.close();
@@ -197,6 +202,8 @@ function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault
     defaultMaxTokens: limits.default_max_tokens,
     maxPayloadBytes: limits.max_payload_bytes,
     maxDrains: limits.max_drains,
+    readLarge: async (body) =>
+      fromThread(body, (await rooms.reader.run("readInThread", body)) as ThreadResult),
     countPrompt: async (request) => {
       const counts = await rooms.pool.countTokens(promptTexts(request));
       return counts.reduce((sum, count) => sum + count, 0);

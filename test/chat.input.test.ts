@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type KeyRow, newKey } from "../src/account/key.ts";
 import { hashSecret, newSecret } from "../src/account/secret.ts";
 import { REQUEST_ID } from "../src/ids.ts";
-import { type Answer, seededFolder, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { type Answer, seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { atRest } from "./gateway.observations.ts";
 
 let gateway: TestGateway;
 /** The live key's ledger and balance before any of it. */
@@ -239,10 +240,7 @@ describe("whom and what", () => {
 });
 
 test("after all of it: alive, nothing held, nothing charged", async () => {
-  await until("every call is over", async () => {
-    const { text } = await gateway.call("GET", "/metrics", { key: null });
-    return /^weir_calls_live 0$/m.test(text) && /^weir_slots_taken 0$/m.test(text);
-  });
+  await atRest(gateway);
   expect(await money()).toBe(before);
   expect((await gateway.chat({}, { key: gateway.testKey })).status).toBe(200);
 });

@@ -9,7 +9,8 @@ import { z } from "zod";
 import type { ModelRecord } from "../src/catalog/records.ts";
 import { REQUEST_ID } from "../src/ids.ts";
 import type { writeChatUsage } from "../src/wire/chat/usage.ts";
-import { type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { atRest } from "./gateway.observations.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -46,14 +47,6 @@ async function readAll(stream: AsyncIterable<OpenAI.ChatCompletionChunk>) {
 
 const textOf = (chunks: readonly OpenAI.ChatCompletionChunk[]) =>
   chunks.map((c) => c.choices[0]?.delta.content ?? "").join("");
-
-/** Nothing is held and no slot is taken once calls are over. */
-async function expectIdle() {
-  await until("holds are released", async () => (await gateway.balance()).held === 0);
-  const { json } = await gateway.call("GET", "/v1/limits");
-  const inUse = json.keys.map((k: { live: { concurrency_in_use: number } }) => k.live.concurrency_in_use);
-  expect(new Set(inUse)).toEqual(new Set([0]));
-}
 
 describe("answers", () => {
   test("a completion, with the id its client can quote", async () => {
@@ -243,7 +236,7 @@ describe("a client that leaves", () => {
     expect(seen).toBeLessThan(5000);
     await gateway.simulator.waitFor((s) => s.openCalls === 0, 10_000);
     expect(gateway.simulator.calls.at(-1)?.closedByPeer).toBe(true);
-    await expectIdle();
+    await atRest(gateway);
   });
 
   test("aborts a call that is not streamed", async () => {
@@ -259,7 +252,7 @@ describe("a client that leaves", () => {
     controller.abort();
     await outcome;
     await gateway.simulator.waitFor((s) => s.openCalls === 0, 10_000);
-    await expectIdle();
+    await atRest(gateway);
   });
 });
 
@@ -373,7 +366,7 @@ describe("errors in the SDK's own classes", () => {
     });
     const error = await failure(readAll(stream));
     expect(error.code).toBe("upstream_error");
-    await expectIdle();
+    await atRest(gateway);
   });
 });
 

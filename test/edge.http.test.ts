@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { atRest } from "./gateway.observations.ts";
 
 const MAX_BODY_BYTES = 65_536;
 
@@ -188,9 +189,6 @@ test("control characters in a header: no answer is made of it, and the connectio
 });
 
 test("after all of it: alive, and nothing is under way", async () => {
-  await until("every call is over", async () => {
-    const { text } = await gateway.call("GET", "/metrics", { key: null });
-    return /^weir_calls_live 0$/m.test(text) && /^weir_slots_taken 0$/m.test(text);
-  });
+  await atRest(gateway);
   expect((await post(json(good))).status).toBe(200);
 });

@@ -30,6 +30,8 @@ export interface TestEndpoint {
   readonly baseUrl?: string;
   readonly price?: { readonly input: number; readonly output: number };
   readonly quirks?: Readonly<Record<string, unknown>>;
+  /** The environment variable that holds the provider's credential. */
+  readonly credentialEnv?: string;
   /** Not marked as simulated, so that test keys may not reach it. */
   readonly isReal?: boolean;
   /** Fields of the endpoint's YAML entry: `context`, `max_output`, `capabilities`, … */
@@ -226,6 +228,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
       ...provider(endpoint.provider, baseUrl),
       ...(endpoint.quirks && { quirks: endpoint.quirks }),
       ...(endpoint.isReal && { simulated: false }),
+      ...(endpoint.credentialEnv && { credential_env: [endpoint.credentialEnv] }),
     });
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));

@@ -34,6 +34,16 @@ export async function atRest(gateway: TestGateway, withinMs = 10_000): Promise<v
   );
 }
 
+/** Resolves once the record of every call so far is a row in ClickHouse, which answers. */
+export const recorded = (gateway: TestGateway): Promise<void> =>
+  until(
+    "every record has reached ClickHouse",
+    async () =>
+      (await metric(gateway, "weir_outbox_rows")) === 0 &&
+      (await gateway.call("GET", "/v1/requests?limit=1")).status === 200,
+    15_000,
+  );
+
 /** The request record, as `GET /v1/requests/{id}` shows it. */
 export async function recordOf(gateway: TestGateway, requestId: string) {
   let answer = await gateway.call("GET", `/v1/requests/${requestId}`);

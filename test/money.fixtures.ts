@@ -1,5 +1,6 @@
 /** What a bookkeeper asks of a running gateway, over its own routes: the ledger in full, the records, what is held. */
 import { strict as assert } from "node:assert";
+import { execFileSync } from "node:child_process";
 import { type TestGateway, until } from "./gateway.fixtures.ts";
 
 export interface Entry {
@@ -125,4 +126,15 @@ export async function spendOfProjects(gateway: Readable): Promise<Map<string, nu
   return new Map(
     json.data.map((p: { id: string; spend_month_micro: number }) => [p.id, p.spend_month_micro]),
   );
+}
+
+/** Kills the embedded engine of one gateway, where it is up, and nothing else. */
+export function killEngine(gatewayPid: number): void {
+  const list = execFileSync("ps", ["-A", "-o", "pid=,ppid=,command="], { encoding: "utf8" });
+  const engines = list.split("\n").filter((line) => {
+    const [, parent] = line.trim().split(/\s+/);
+    return Number(parent) === gatewayPid && line.includes("engine-child");
+  });
+  assert.ok(engines.length <= 1, "one engine a gateway");
+  for (const line of engines) process.kill(Number(line.trim().split(/\s+/)[0]), "SIGKILL");
 }

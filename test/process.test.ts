@@ -10,6 +10,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
+import { recorded } from "./gateway.observations.ts";
 
 const REPO = join(import.meta.dirname, "..");
 const folders: string[] = [];
@@ -184,38 +185,43 @@ describe.concurrent("signals", () => {
   test.for<[string, NodeJS.Signals[]]>([
     ["SIGTERM", ["SIGTERM"]],
     ["SIGINT twice in a row", ["SIGINT", "SIGINT"]],
-  ])("%s drains: streams finish, new calls are refused, all is kept, exit 0", async ([, sent], context) => {
-    const folder = newFolder();
-    const upstream = await heldUpstream();
-    context.onTestFinished(() => upstream.close());
-    const first = await start(folder, context, upstream.url);
-    const stream = await openStream(first, "test/model", "Hold it");
-    const kept = await keptConnection(first.url);
-    const exit = Promise.all(sent.map((signal) => first.kill(signal)));
-    await until("new connections are refused", () => refused(first.url));
-    expect(await kept.post("/v1/chat/completions", first.liveKey)).toMatch(
-      / 503 [\s\S]*"code":"shutting_down"/,
-    );
-    kept.close();
-    upstream.release();
+  ])(
+    "%s drains: streams finish, new calls are refused, all is kept, exit 0",
+    { timeout: 40_000 },
+    async ([, sent], context) => {
+      const folder = newFolder();
+      const upstream = await heldUpstream();
+      context.onTestFinished(() => upstream.close());
+      const first = await start(folder, context, upstream.url);
+      const stream = await openStream(first, "test/model", "Hold it");
+      const kept = await keptConnection(first.url);
+      const exit = Promise.all(sent.map((signal) => first.kill(signal)));
+      await until("new connections are refused", () => refused(first.url));
+      expect(await kept.post("/v1/chat/completions", first.liveKey)).toMatch(
+        / 503 [\s\S]*"code":"shutting_down"/,
+      );
+      kept.close();
+      upstream.release();
 
-    const events = await stream.rest();
-    expect(events.at(-1)).toBe("[DONE]");
-    const { usage, svc } = events.at(-2) as { usage: object; svc: { cost: { total_micro_usd: number } } };
-    expect(usage).toMatchObject({ completion_tokens: 2 });
-    expect(new Set(await exit)).toEqual(new Set([0]));
-    expect(first.output()).not.toMatch(/"level":[56]0/);
+      const events = await stream.rest();
+      expect(events.at(-1)).toBe("[DONE]");
+      const { usage, svc } = events.at(-2) as { usage: object; svc: { cost: { total_micro_usd: number } } };
+      expect(usage).toMatchObject({ completion_tokens: 2 });
+      expect(new Set(await exit)).toEqual(new Set([0]));
+      expect(first.output()).not.toMatch(/"level":[56]0/);
 
-    const second = await start(folder, context, upstream.url);
-    const { json: feed } = await second.call("GET", "/v1/requests?status=ok");
-    expect(feed.data.map((row: { request_id: string }) => row.request_id)).toEqual([stream.id]);
-    const { json: ledger } = await second.call("GET", "/v1/credits/ledger?kind=settle");
-    expect(ledger.data).toMatchObject([
-      { request_id: stream.id, amount_micro_usd: -svc.cost.total_micro_usd },
-    ]);
-    expect(feed.data[0].cost_micro).toBe(svc.cost.total_micro_usd);
-    expect((await second.balance()).held).toBe(0);
-  });
+      const second = await start(folder, context, upstream.url);
+      await recorded(second);
+      const { json: feed } = await second.call("GET", "/v1/requests?status=ok");
+      expect(feed.data.map((row: { request_id: string }) => row.request_id)).toEqual([stream.id]);
+      const { json: ledger } = await second.call("GET", "/v1/credits/ledger?kind=settle");
+      expect(ledger.data).toMatchObject([
+        { request_id: stream.id, amount_micro_usd: -svc.cost.total_micro_usd },
+      ]);
+      expect(feed.data[0].cost_micro).toBe(svc.cost.total_micro_usd);
+      expect((await second.balance()).held).toBe(0);
+    },
+  );
 
   test("a signal repeated later ends it at once", async (context) => {
     const first = await start(newFolder(), context);

@@ -2,8 +2,9 @@
  * Paged lists over HTTP: a walk sees every row once though rows are added meanwhile, cursors that were never issued
  * read as the first page, bounds hold; and what is wrong with a query is said by its name.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { recorded } from "./gateway.observations.ts";
 
 const ROWS = 7;
 
@@ -12,6 +13,8 @@ beforeAll(async () => {
   gateway = await testGateway();
   for (let i = 0; i < ROWS; i++) await Promise.all([addKey(), gateway.chat()]);
 });
+// A page of requests shows what has arrived: late rows would move between two looks at it.
+beforeEach(() => recorded(gateway));
 afterAll(() => gateway.stop());
 
 const addKey = () => gateway.call("POST", "/v1/keys", { body: { name: "row" } });

@@ -9,7 +9,8 @@ import { newOrg } from "../src/account/org.ts";
 import { newProject } from "../src/account/project.ts";
 import { SCOPES } from "../src/account/scopes.ts";
 import { newSecret } from "../src/account/secret.ts";
-import { closedPort, seededFolder, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { closedPort, seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { recorded } from "./gateway.observations.ts";
 
 const otherSecret = newSecret("live");
 let folder: string;
@@ -132,9 +133,7 @@ describe("a lookup", () => {
   test("says the same once the row has reached ClickHouse, and the feed has each call once", async () => {
     await gateway.stop();
     gateway = await start();
-    await until("the outbox is empty", async () =>
-      /^weir_outbox_rows 0$/m.test((await gateway.call("GET", "/metrics", { key: null })).text),
-    );
+    await recorded(gateway);
     await expectAllFound();
     const { json } = await gateway.call("GET", "/v1/requests");
     const ids = json.data.map((row: { request_id: string }) => row.request_id);

@@ -8,7 +8,8 @@ import { docsPage, exampleOf } from "../src/edge/docs.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi.ts";
 import { type Operations, type Route, routes } from "../src/edge/routes.ts";
 import { REQUEST_ID } from "../src/ids.ts";
-import { type Answer, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { atRest, recorded } from "./gateway.observations.ts";
 
 /** The table needs no operations to say its methods, paths and scopes. */
 const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
@@ -22,6 +23,7 @@ beforeAll(async () => {
   gateway = await testGateway();
   document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
   requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
+  await recorded(gateway);
 });
 afterAll(() => gateway.stop());
 
@@ -246,9 +248,8 @@ describe("pages for operators", () => {
   });
 
   test("/metrics is Prometheus text; at idle nothing is held or taken", async () => {
-    const read = async () => (await gateway.call("GET", "/metrics", { key: null })).text;
-    await until("calls are over", async () => /^weir_calls_live 0$/m.test(await read()));
-    const text = await read();
+    await atRest(gateway);
+    const { text } = await gateway.call("GET", "/metrics", { key: null });
     const line =
       /^(# (HELP|TYPE) [a-zA-Z_:][\w:]* .+|[a-zA-Z_:][\w:]*(\{[^}]*\})? (-?[\d.]+(e[+-]?\d+)?|Nan|[+-]Inf)( \d+)?)$/;
     for (const row of text.trimEnd().split("\n")) if (row !== "") expect(row).toMatch(line);

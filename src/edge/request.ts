@@ -89,7 +89,7 @@ let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
 let slabUsed = 0;
 
 function roomFor(bytes: number): Buffer {
-  if (bytes > SLAB_BYTES / 16) return Buffer.allocUnsafeSlow(bytes);
+  if (bytes > SLAB_BYTES / 16) return alone(bytes);
   if (slabUsed + bytes > SLAB_BYTES) {
     slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     slabUsed = 0;
@@ -98,10 +98,14 @@ function roomFor(bytes: number): Buffer {
   return slab.subarray(slabUsed - bytes, slabUsed);
 }
 
+/** Large bodies are read in a worker thread: memory that it shares need not be copied to it. */
+const alone = (bytes: number): Buffer =>
+  bytes > SLAB_BYTES ? Buffer.from(new SharedArrayBuffer(bytes)) : Buffer.allocUnsafeSlow(bytes);
+
 /** For chunked bodies: doubles, so that the copies stay in proportion. */
 function grown(body: Buffer, filled: number, needed: number, maxBytes: number): Buffer {
   const size = Math.min(maxBytes, Math.max(needed, body.length * 2, 16 * 1024));
-  const larger = Buffer.allocUnsafeSlow(size);
+  const larger = alone(size);
   body.copy(larger, 0, 0, filled);
   return larger;
 }

@@ -1,9 +1,9 @@
 /**
- * Admission: the body is read, then requests a minute, tokens a minute and calls in flight are checked and counted in
- * one synchronous step. The slot taken here is given back by `settle`, whichever way the call ends.
+ * Admission: requests a minute, tokens a minute and calls in flight are checked and counted in one synchronous step.
+ * The slot taken here is given back by `settle`, whichever way the call ends.
  */
 import { type Limits, refusalError } from "../limits/limits.ts";
-import { readChatRequest } from "../wire/chat/request.ts";
+import type { ChatRequest } from "../wire/chat/request.ts";
 import type { Admitted, Call } from "./call.ts";
 
 export interface AdmitDeps {
@@ -11,9 +11,8 @@ export interface AdmitDeps {
   readonly defaultMaxTokens: number;
 }
 
-/** @throws WeirError 400 for the body, 429 for a limit. */
-export function admit(deps: AdmitDeps, call: Call): Admitted {
-  const request = readChatRequest(call.incoming.body);
+/** @throws WeirError 429. */
+export function admit(deps: AdmitDeps, call: Call, request: ChatRequest): Admitted {
   call.request = request;
   const { promptTokens, maxTokens, choices } = request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;

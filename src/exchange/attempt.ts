@@ -10,7 +10,8 @@ import type { AttemptRecord } from "../record.ts";
 import type { Health } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { writeChatRequest } from "../wire/chat/request.ts";
+import { chatRequestParts } from "../wire/chat/request.ts";
+import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { Reserved } from "./call.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RelayDeps, RelayHost } from "./relay.ts";
@@ -89,7 +90,8 @@ export class Attempts implements RelayHost, LiveAttempts {
       : new WholeRelay(this.#deps, this);
     this.#relay = relay;
     try {
-      const body = writeChatRequest(request, endpoint);
+      const parts = chatRequestParts(request, endpoint);
+      const body = request.bytes.length > LARGE_BODY_BYTES ? parts : Buffer.concat(parts);
       relay.attach(this.#deps.upstreams.call(endpoint, body, request.facts.stream, relay));
     } catch (error) {
       this.failed({ ...failure("connect_error", "network"), upstream: reason(error) });

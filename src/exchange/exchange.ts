@@ -3,6 +3,8 @@
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
+import { type ChatRequest, readChatRequest } from "../wire/chat/request.ts";
+import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
@@ -18,6 +20,8 @@ export type ExchangeDeps = AdmitDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
   SettleDeps & {
     readonly maxDrains: number;
+    /** Reads a body beyond `LARGE_BODY_BYTES` off the event loop. @throws WeirError 400 */
+    readLarge(body: Buffer): Promise<ChatRequest>;
   };
 
 export interface ExchangeCounts {
@@ -87,14 +91,25 @@ class LiveExchange implements Exchange {
       if (!this.#deps.store.healthy()) {
         throw fail("storage_unavailable", "The gateway cannot record calls now.", { retryAfterMs: 1000 });
       }
-      const reserved = reserve(this.#deps, planCall(this.#deps, admit(this.#deps, call)));
-      if (reserved instanceof Promise) {
-        reserved.then((later) => this.#attempt(later)).catch((error) => this.#refuse(call, error));
-      } else {
-        this.#attempt(reserved);
+      const { body } = incoming;
+      if (body.length <= LARGE_BODY_BYTES) this.#admit(call, readChatRequest(body));
+      else {
+        this.#deps
+          .readLarge(body)
+          .then((request) => this.#admit(call, request))
+          .catch((error: unknown) => this.#refuse(call, error));
       }
     } catch (error) {
       this.#refuse(call, error);
+    }
+  }
+
+  #admit(call: Call, request: ChatRequest): void {
+    const reserved = reserve(this.#deps, planCall(this.#deps, admit(this.#deps, call, request)));
+    if (reserved instanceof Promise) {
+      reserved.then((later) => this.#attempt(later)).catch((error) => this.#refuse(call, error));
+    } else {
+      this.#attempt(reserved);
     }
   }
 

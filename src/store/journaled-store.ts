@@ -237,8 +237,8 @@ export class JournaledStore {
     await this.#applyLayer(layer, withKept);
     const upTo = this.#progressOf(this.#applied).kept;
     if (!this.#journal.holds(upTo)) return;
-    await this.#root.flushed;
     try {
+      await this.#root.flushed;
       this.#journal.remove(upTo);
     } catch (error) {
       // They stay, and are read over at the next start.

@@ -27,12 +27,15 @@ export interface UpstreamCall {
   resume(): void;
 }
 
+export type Body = Buffer | readonly Uint8Array[];
+
 export interface UpstreamOptions {
   readonly connectTimeoutMs: number;
 }
 
 export interface Upstreams {
-  call(endpoint: Endpoint, body: Buffer, stream: boolean, handler: UpstreamHandler): UpstreamCall;
+  /** @param body in one piece, or in parts that are written one after the other. */
+  call(endpoint: Endpoint, body: Body, stream: boolean, handler: UpstreamHandler): UpstreamCall;
   /** Last four characters of the provider's credential, for the record. */
   keyHint(provider: Provider): string;
   /** Closes idle connections and waits for calls under way. */
@@ -118,10 +121,8 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
     call(endpoint, body, stream, handler) {
       const line = lineOf(endpoint.provider);
       const call = new Call(handler);
-      line.pool.dispatch(
-        { method: "POST", path: line.path, headers: stream ? line.streamHeaders : line.headers, body },
-        call,
-      );
+      const headers = stream ? line.streamHeaders : line.headers;
+      line.pool.dispatch({ method: "POST", path: line.path, ...payload(headers, body) }, call);
       return call;
     },
     keyHint: ({ credential }) => (credential === undefined ? "" : credential.slice(-4)),
@@ -129,6 +130,14 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
       await Promise.all([...pools.values()].map((pool) => pool.close()));
     },
   };
+}
+
+/** undici writes an iterable chunk by chunk; of its length it must be told. */
+function payload(headers: string[], body: Body): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
+  if (Buffer.isBuffer(body)) return { headers, body };
+  let bytes = 0;
+  for (const part of body) bytes += part.length;
+  return { headers: [...headers, "content-length", String(bytes)], body: body as unknown as Buffer };
 }
 
 const CANCELLED = new Error("cancelled");

@@ -63,6 +63,7 @@ export function finishBatch({ bytes, lengths, layouts }: FinishInput): Finished 
     let record: CallRecord;
     try {
       record = decode(bytes.subarray(at, at + length), layouts);
+      redactMessages(record);
       writeRow(requests, REQUEST_COLUMNS, record);
     } catch {
       requests.rewind(start);
@@ -99,6 +100,18 @@ function payloadOf(record: CallRecord): Payload | "lost" | undefined {
   } catch {
     // A pattern that does not compile, above all: what cannot be redacted is not stored.
     return "lost";
+  }
+}
+
+/** An upstream's error message may quote the prompt: what goes from a payload goes from it too. */
+function redactMessages({ attempts, redact }: CallRecord): void {
+  for (const attempt of attempts) {
+    if (attempt.upstreamMessage === "") continue;
+    try {
+      attempt.upstreamMessage = redactor(redact).text(attempt.upstreamMessage);
+    } catch {
+      attempt.upstreamMessage = "";
+    }
   }
 }
 

@@ -9,8 +9,8 @@ import { fail } from "../../errors.ts";
 import { NO_OPTIONS, type RequestFacts, type SvcOptions } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import {
-  applyEditsToBytes,
   type Edit,
+  editedParts,
   type Member,
   memberOf,
   removeMembers,
@@ -85,7 +85,11 @@ export function promptTexts({ bytes, members }: ChatRequest): string[] {
 }
 
 /** The body for one endpoint: the client's bytes but for the fields named here. */
-export function writeChatRequest(request: ChatRequest, endpoint: Endpoint): Buffer {
+export const writeChatRequest = (request: ChatRequest, endpoint: Endpoint): Buffer =>
+  Buffer.concat(chatRequestParts(request, endpoint));
+
+/** The same as parts of the client's own bytes: a large body is not copied once more. */
+export function chatRequestParts(request: ChatRequest, endpoint: Endpoint): Uint8Array[] {
   const { members, bytes } = request;
   const { quirks } = endpoint.provider;
   const model = memberOf(members, "model") as Member;
@@ -103,7 +107,7 @@ export function writeChatRequest(request: ChatRequest, endpoint: Endpoint): Buff
     removed.push(quirks.maxTokensField);
   }
   edits.push(...removeMembers(members, removed));
-  return applyEditsToBytes(bytes, edits);
+  return editedParts(bytes, edits);
 }
 
 /** @param whole the text is the body itself, so that a position in it means something to the caller. */
