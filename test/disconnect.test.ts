@@ -129,11 +129,11 @@ const CANCELLED = { status: "cancelled", http_status: 499, attempts: 1 };
 
 describe("cancel, the default", () => {
   test.each([
-    ["T16: before the upstream's head", { provider: "mute", stream: true }],
-    ["T16: after its head, before the first token", { provider: "late", stream: true }],
-    ["T17: a call that is not streamed, before the head", { provider: "mute", stream: false }],
-    ["T17: one that is not streamed, with half its answer there", { provider: "halfway", stream: false }],
-  ])("%s: closes the upstream within a second and costs nothing", async (_, leaving) => {
+    ["before the upstream's head", { provider: "mute", stream: true }],
+    ["after its head, before the first token", { provider: "late", stream: true }],
+    ["a call that is not streamed, before the head", { provider: "mute", stream: false }],
+    ["one that is not streamed, with half its answer there", { provider: "halfway", stream: false }],
+  ])("T16, T17: %s: closes the upstream within a second and costs nothing", async (_, leaving) => {
     const app = await leave(leaving);
     await closedWithinASecond();
     const record = await recordOfRun(app);

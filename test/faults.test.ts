@@ -39,8 +39,7 @@ const RUNS: readonly Run[] = FAULTS.flatMap((fault, f) =>
 interface Seen {
   readonly response: Response;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a record of any shape
-  readonly record: any;
+  readonly record: Awaited<ReturnType<typeof recordOf>>;
 }
 
 let gateway: TestGateway;

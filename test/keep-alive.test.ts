@@ -48,24 +48,27 @@ const textOf = (stream: string): string =>
 
 describe.concurrent("while an upstream is silent", () => {
   test.each([
-    ["T7: before its head", "late"],
-    ["T7: after its head, before its first event", "head-only"],
-    ["T8: between the halves of an event", "pauses"],
-  ])("%s, comment lines arrive, whole and between events, and the answer after them", async (_, provider) => {
-    const { response, text, record } = await streamed([provider]);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
-    const parts = text.split("\n\n");
-    expect(parts.pop()).toBe("");
-    for (const part of parts) expect(part === ": keep-alive" || part.startsWith("data: ")).toBe(true);
-    expect(parts.filter((part) => part === ": keep-alive").length).toBeGreaterThanOrEqual(1);
-    if (provider !== "pauses") expect(text.startsWith(COMMENT)).toBe(true);
-    expect(textOf(text).split(" ")).toHaveLength(3);
-    expect(parts.at(-1)).toBe("data: [DONE]");
-    // A comment is no token: the first of those came after the silence.
-    if (provider !== "pauses") expect(record.ttft_ms).toBeGreaterThanOrEqual(SILENT_MS - 100);
-    expect(attemptsOf(record)).toEqual(["ok 200"]);
-  });
+    ["before its head", "late"],
+    ["after its head, before its first event", "head-only"],
+    ["between the halves of an event", "pauses"],
+  ])(
+    "T7, T8: %s, comment lines arrive, whole and between events, and the answer after them",
+    async (_, provider) => {
+      const { response, text, record } = await streamed([provider]);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+      const parts = text.split("\n\n");
+      expect(parts.pop()).toBe("");
+      for (const part of parts) expect(part === ": keep-alive" || part.startsWith("data: ")).toBe(true);
+      expect(parts.filter((part) => part === ": keep-alive").length).toBeGreaterThanOrEqual(1);
+      if (provider !== "pauses") expect(text.startsWith(COMMENT)).toBe(true);
+      expect(textOf(text).split(" ")).toHaveLength(3);
+      expect(parts.at(-1)).toBe("data: [DONE]");
+      // A comment is no token: the first of those came after the silence.
+      if (provider !== "pauses") expect(record.ttft_ms).toBeGreaterThanOrEqual(SILENT_MS - 100);
+      expect(attemptsOf(record)).toEqual(["ok 200"]);
+    },
+  );
 
   test.each([
     ["late-500", "upstream_error", "The provider behind test/model failed."],

@@ -78,7 +78,7 @@ describe("beside a process of its own", () => {
     const body = make();
     const quiet = await longestDelay(() => new Promise((resolve) => setTimeout(resolve, 300)));
     const delays: number[] = [];
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 5; i++) {
       delays.push(
         await longestDelay(async () => {
           const answer = post(body);
@@ -91,8 +91,8 @@ describe("beside a process of its own", () => {
     console.log(
       `${name}, ${(body.length / 1e6).toFixed(1)} MB: ${delays.map((d) => d.toFixed(1))} ms, idle ${quiet.toFixed(1)} ms`,
     );
-    // The best of three: others may use this machine. The histogram's own 10 ms are in it.
-    expect(delays[0]).toBeLessThan(40);
+    // The best of five: others may use this machine. The histogram's own 10 ms are in it.
+    expect(delays[0]).toBeLessThan(20);
   });
 
   test("T66: requests of 100,000 tokens do not hold up streams that run", async () => {
@@ -140,9 +140,6 @@ describe("beside a process of its own", () => {
     const perSecond = (12 * body.length) / 1e6 / ((performance.now() - from) / 1000);
     console.log(`images: ${perSecond.toFixed(0)} MB/s, longest delay ${delay.toFixed(1)} ms`);
     expect(perSecond).toBeGreaterThan(8);
-    // An image counts by its tiles, not by its base64.
-    const { json } = await gateway.call("GET", "/v1/requests?limit=1");
-    expect(json.data).toBeDefined();
   });
 });
 
@@ -158,7 +155,10 @@ describe("sizes", () => {
   afterAll(() => gateway?.stop());
   afterEach(() => atRest(gateway));
 
-  const send = (body: BodyInit, headers: Record<string, string> = {}) =>
+  const send = (
+    body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+    headers: Record<string, string> = {},
+  ) =>
     fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.liveKey}`, "content-type": "application/json", ...headers },

@@ -31,9 +31,6 @@ const LONGEST_TOKEN_BYTES = 16;
 /** Collected text beyond this is written before the read is over, so that a pause takes hold in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
 
-/** Text kept of a streamed answer for the record: thousands of streams may stay open for long (T10). */
-const MAX_CAPTURE_BYTES = 64 * 1024;
-
 export class StreamRelay implements UpstreamHandler {
   readonly stream: ChatStream;
   status = 0;
@@ -67,7 +64,7 @@ export class StreamRelay implements UpstreamHandler {
       includeUsage: request.includeUsage !== false,
       choices: request.facts.choices,
       maxEventBytes: deps.bounds.maxEventBytes,
-      maxCaptureBytes: Math.min(deps.bounds.maxPayloadBytes, MAX_CAPTURE_BYTES),
+      maxCaptureBytes: deps.bounds.maxPayloadBytes,
     });
   }
 
