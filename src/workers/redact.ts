@@ -98,7 +98,8 @@ function isJson(text: string): boolean {
   }
 }
 
-const isSse = (text: string): boolean => /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));
+const isSse = (text: string): boolean =>
+  !text.startsWith("{") && /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));
 
 function matches(re: RE2JS, text: string): [number, number][] {
   const found: [number, number][] = [];
