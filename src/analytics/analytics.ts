@@ -53,16 +53,20 @@ export interface Analytics {
   stop(withinMs?: number): Promise<void>;
 }
 
-/** How long a read waits for its own writes, and for an engine that is just starting. */
+/** How long a read waits for its own writes. */
 const CATCH_UP_MS = 1000;
+/** The same until the embedded engine has answered for the first time: it starts beside the gateway. */
+const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, clock, cursors, pool, log } = options;
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
+  // A server is there or not; only an engine of ours is waited for.
+  let seen = engine === undefined;
   const clickhouse = openClickHouse({
-    address: () => addressOf(engine, server),
+    address: () => addressOf(engine, server, seen ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
   });
   const spool = new Spool({
@@ -74,10 +78,19 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     ...(options.batchAgeMs !== undefined && { ageMs: options.batchAgeMs }),
   });
   spool.start();
+  // Tells from the start whether it is there, rather than from the first query on.
+  clickhouse.rows("SELECT 1").then(
+    () => {
+      seen = true;
+    },
+    () => {},
+  );
 
   /** A backlog longer than the wait is served as far as it is; an engine that is away is said to be. */
   async function caughtUp(): Promise<void> {
-    if (!(await spool.flush(CATCH_UP_MS)) && !clickhouse.live()) {
+    const caught = await spool.flush(seen ? CATCH_UP_MS : START_MS);
+    seen ||= clickhouse.live();
+    if (!caught && !clickhouse.live()) {
       throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
         retryAfterMs: CATCH_UP_MS,
       });
@@ -111,10 +124,11 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
 async function addressOf(
   engine: Engine | undefined,
   server: ServerAddress | undefined,
+  withinMs: number,
 ): Promise<ServerAddress> {
   if (server !== undefined) return server;
   if (engine === undefined) throw new Error("neither an engine nor a server");
-  return await engine.address(CATCH_UP_MS);
+  return await engine.address(withinMs);
 }
 
 /** @throws Error where it is no URL. The credentials leave the URL, so that none is ever logged with it. */

@@ -105,12 +105,16 @@ class LiveExchange implements Exchange {
   }
 
   #admit(call: Call, request: ChatRequest): void {
-    const reserved = reserve(this.#deps, planCall(this.#deps, admit(this.#deps, call, request)));
-    if (reserved instanceof Promise) {
-      reserved.then((later) => this.#attempt(later)).catch((error) => this.#refuse(call, error));
-    } else {
-      this.#attempt(reserved);
-    }
+    const planned = planCall(this.#deps, admit(this.#deps, call, request));
+    this.#next(call, planned, (plan) => {
+      this.#next(call, reserve(this.#deps, plan), (reserved) => this.#attempt(reserved));
+    });
+  }
+
+  /** Most calls go from step to step at once; one that waits for a count goes on when it is there. */
+  #next<T>(call: Call, value: T | Promise<T>, step: (value: T) => void): void {
+    if (value instanceof Promise) value.then(step).catch((error: unknown) => this.#refuse(call, error));
+    else step(value);
   }
 
   counts(): ExchangeCounts {

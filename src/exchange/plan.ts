@@ -5,33 +5,64 @@ import type { Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
+import type { ChatRequest } from "../wire/chat/request.ts";
+import type { RequestFacts } from "../wire/contract.ts";
 import type { Admitted, Planned } from "./call.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly health: HealthView;
   readonly random: Random;
+  /** Exact count of a prompt, off the event loop. May reject: then the estimate has to do. */
+  countPrompt(request: ChatRequest): Promise<number>;
 }
 
-/** @throws WeirError `model_not_found`, `no_endpoint`, `context_length_exceeded`, `upstream_all_out`. */
-export function planCall(deps: PlanDeps, { call, request }: Admitted): Planned {
-  const { facts, svc } = request;
+/** How far an estimate may be off either way: within this factor of what an endpoint takes, the prompt is counted. */
+const NEAR = 2;
+/** Of a count that is of JSON, keys and quotes included; a prompt must not be refused for those. */
+const TEXT_SHARE = 0.95;
+
+/**
+ * Answers at once, or with a promise where the prompt is so near a context's length that it is counted first.
+ * @throws WeirError `model_not_found`, `no_endpoint`, `context_length_exceeded`, `upstream_all_out`.
+ */
+export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<Planned> {
+  const { call, request } = admitted;
+  const { facts } = request;
   const model = deps.catalog.current().resolve(facts.model);
   if (model === undefined) {
     throw fail("model_not_found", `There is no model "${facts.model.slice(0, 200)}".`, { param: "/model" });
   }
   call.model = model;
+  if (request.hasOpaque || !isNear(model, facts)) return planned(deps, admitted, model, facts.promptTokens);
+  const counted = deps.countPrompt(request).then(
+    (tokens) => Math.floor(tokens * TEXT_SHARE),
+    () => facts.promptTokens,
+  );
+  return counted.then((promptTokens) => planned(deps, admitted, model, promptTokens));
+}
+
+/** Whether the estimate alone cannot say if some endpoint of the model takes the prompt. */
+function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts): boolean {
+  for (const { contextLength } of endpoints) {
+    const room = contextLength - (maxTokens ?? 1);
+    if (promptTokens * NEAR > room && promptTokens < room * NEAR) return true;
+  }
+  return false;
+}
+
+function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, promptTokens: number): Planned {
   const { environment, dataPolicy } = call.key;
-  const planned = plan(
-    { ...facts, environment, orgPolicy: dataPolicy, reasoning: false },
+  const made = plan(
+    { ...request.facts, promptTokens, environment, orgPolicy: dataPolicy, reasoning: false },
     model,
-    svc.route,
+    request.svc.route,
     deps.health,
     deps.random,
   );
-  call.plan = planned;
-  if (planned.attempts.length === 0) throw nothingLeft(planned, model);
-  return { call, request, model, plan: planned };
+  call.plan = made;
+  if (made.attempts.length === 0) throw nothingLeft(made, model);
+  return { call, request, model, plan: made };
 }
 
 function nothingLeft(planned: Plan, model: Model): WeirError {
@@ -40,7 +71,11 @@ function nothingLeft(planned: Plan, model: Model): WeirError {
       retryAfterMs: planned.retryAfterMs,
     });
   }
-  const { excluded } = planned;
+  const excluded = planned.excluded.map(({ endpointId, kind, reason }) => ({
+    endpoint_id: endpointId,
+    kind,
+    reason,
+  }));
   if (excluded.length > 0 && excluded.every((x) => x.kind === "context")) {
     return fail("context_length_exceeded", `The prompt and max_tokens exceed the context of ${model.id}.`, {
       param: "/messages",
