@@ -1,48 +1,15 @@
 /** The way from a secret to a key's context: errors, what it holds, when it is forgotten, what is noted. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { firstStart } from "../src/account/first-start.ts";
-import { type KeyRow, newKey } from "../src/account/key.ts";
-import { Keyring } from "../src/account/keyring.ts";
+import { expect, test } from "vitest";
+import type { KeyRow } from "../src/account/key.ts";
+import type { Keyring } from "../src/account/keyring.ts";
 import { LastUsed } from "../src/account/last-used.ts";
 import { hashSecret, newSecret } from "../src/account/secret.ts";
-import { AccountTables } from "../src/account/tables.ts";
 import type { ErrorName } from "../src/errors.ts";
 import { WeirError } from "../src/errors.ts";
-import { openStore, type Store } from "../src/store/store.ts";
+import { accountRig } from "./account.fixtures.ts";
 
-const PLAN = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 50, projects: 5 };
-let dataDir: string;
-let store: Store;
-let accounts: AccountTables;
-let lastUsed: LastUsed;
-let nowMs: number;
-let live: string;
-const clock = { now: () => nowMs, monotonic: () => nowMs };
-
-beforeEach(async () => {
-  nowMs = Date.UTC(2026, 8, 9);
-  dataDir = mkdtempSync(join(tmpdir(), "weir-keyring-"));
-  store = openStore(dataDir);
-  accounts = new AccountTables(store);
-  lastUsed = new LastUsed(accounts);
-  live = (await firstStart({ accounts, clock, dataDir, planId: "free" }))?.liveSecret ?? "";
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(dataDir, { recursive: true });
-});
-
-const keyring = (capacity?: number): Keyring =>
-  new Keyring({
-    accounts,
-    clock,
-    lastUsed,
-    plan: () => PLAN,
-    ...(capacity === undefined ? {} : { capacity }),
-  });
+const rig = accountRig();
+const { newKeyring: keyring, rowOf, addKey } = rig;
 
 /** The name of the error that a secret is refused with, and its message. */
 function refusal(ring: Keyring, secret: string | undefined): [ErrorName, string] {
@@ -55,24 +22,14 @@ function refusal(ring: Keyring, secret: string | undefined): [ErrorName, string]
   throw new Error("was let in");
 }
 
-const rowOf = (secret: string): KeyRow => {
-  const row = accounts.keyByHash(hashSecret(secret));
-  if (row === undefined) throw new Error("no such key");
-  return row;
-};
 const change = (secret: string, to: Partial<KeyRow>) =>
-  accounts.transact(() => accounts.replaceKey({ ...rowOf(secret), ...to }));
-
-async function addKey(secret = newSecret("live")): Promise<string> {
-  await accounts.transact(() => accounts.addKey(newKey(rowOf(live), secret, nowMs)));
-  return secret;
-}
+  rig.accounts.transact(() => rig.accounts.replaceKey({ ...rowOf(secret), ...to }));
 
 test("a context holds everything a call needs, frozen", async () => {
-  await change(live, { limits: { rpm: 7 }, budget: { dailyMicroUsd: 5, hard: false } });
-  const context = keyring().resolve(live);
+  await change(rig.secrets.live, { limits: { rpm: 7 }, budget: { dailyMicroUsd: 5, hard: false } });
+  const context = keyring().resolve(rig.secrets.live);
   expect(context).toMatchObject({
-    keyId: rowOf(live).id,
+    keyId: rowOf(rig.secrets.live).id,
     environment: "live",
     status: "active",
     limits: { rpm: 7, tpm: 10_000, concurrency: 5 },
@@ -92,7 +49,8 @@ test("a context holds everything a call needs, frozen", async () => {
 
 test("each way of having no valid key has its own error, and none repeats what was sent (T61)", () => {
   const ring = keyring();
-  const typo = live.slice(0, 20) + (live[20] === "a" ? "b" : "a") + live.slice(21);
+  const typo =
+    rig.secrets.live.slice(0, 20) + (rig.secrets.live[20] === "a" ? "b" : "a") + rig.secrets.live.slice(21);
   const cases: [string | undefined, ErrorName, RegExp][] = [
     [undefined, "missing_key", /No API key/],
     ["", "missing_key", /No API key/],
@@ -113,20 +71,20 @@ test("each way of having no valid key has its own error, and none repeats what w
 
 test("expiry, revocation and the end of a grace apply at their millisecond, cached or not", async () => {
   const cases: [Partial<KeyRow>, ErrorName][] = [
-    [{ expiresAtMs: nowMs + 1000 }, "expired_key"],
-    [{ revokedAtMs: nowMs + 1000 }, "revoked_key"],
-    [{ expiresAtMs: nowMs + 1000, revokedAtMs: nowMs + 9000 }, "expired_key"],
-    [{ expiresAtMs: nowMs + 9000, revokedAtMs: nowMs + 1000 }, "revoked_key"],
+    [{ expiresAtMs: rig.clock.now() + 1000 }, "expired_key"],
+    [{ revokedAtMs: rig.clock.now() + 1000 }, "revoked_key"],
+    [{ expiresAtMs: rig.clock.now() + 1000, revokedAtMs: rig.clock.now() + 9000 }, "expired_key"],
+    [{ expiresAtMs: rig.clock.now() + 9000, revokedAtMs: rig.clock.now() + 1000 }, "revoked_key"],
   ];
-  const start = nowMs;
+  const start = rig.clock.now();
   for (const [times, kind] of cases) {
-    nowMs = start;
+    rig.clock.set(start);
     const secret = await addKey();
     await change(secret, times);
     const ring = keyring();
-    nowMs = start + 999;
+    rig.clock.set(start + 999);
     expect(ring.resolve(secret).status).toBe(times.revokedAtMs === undefined ? "active" : "rotating");
-    nowMs = start + 1000;
+    rig.clock.set(start + 1000);
     expect(refusal(ring, secret)[0]).toBe(kind);
     expect(ring.size).toBe(0);
     expect(refusal(keyring(), secret)[0]).toBe(kind);
@@ -135,50 +93,52 @@ test("expiry, revocation and the end of a grace apply at their millisecond, cach
 
 test("T59: a change is seen by the first call after it, and a context held by a running call never comes back", async () => {
   const ring = keyring();
-  const held = ring.resolve(live);
-  const committed = change(live, { revokedAtMs: nowMs });
+  const held = ring.resolve(rig.secrets.live);
+  const committed = change(rig.secrets.live, { revokedAtMs: rig.clock.now() });
   // Calls that race the commit are let in by the old state: each may fill the cache again.
-  ring.forgetKey(hashSecret(live));
-  ring.resolve(live);
+  ring.forgetKey(hashSecret(rig.secrets.live));
+  ring.resolve(rig.secrets.live);
   await committed;
-  ring.forgetKey(hashSecret(live));
+  ring.forgetKey(hashSecret(rig.secrets.live));
   expect(held.status).toBe("active");
-  expect(refusal(ring, live)[0]).toBe("revoked_key");
+  expect(refusal(ring, rig.secrets.live)[0]).toBe("revoked_key");
 });
 
 test("T59: after every one of 200 commits a load reads what was committed", async () => {
   const ring = keyring();
   for (let rpm = 1; rpm <= 200; rpm++) {
-    const committed = change(live, { limits: { rpm } });
-    ring.resolve(live);
-    accounts.key(rowOf(live).id);
+    const committed = change(rig.secrets.live, { limits: { rpm } });
+    ring.resolve(rig.secrets.live);
+    rig.accounts.key(rowOf(rig.secrets.live).id);
     await committed;
-    ring.forgetKey(hashSecret(live));
-    expect(ring.resolve(live).limits.rpm).toBe(rpm);
+    ring.forgetKey(hashSecret(rig.secrets.live));
+    expect(ring.resolve(rig.secrets.live).limits.rpm).toBe(rpm);
   }
 });
 
 test("a change to a project or an org is forgotten for their keys only", async () => {
   const ring = keyring();
-  const context = ring.resolve(live);
+  const context = ring.resolve(rig.secrets.live);
   const other = await addKey();
   await change(other, { projectId: "prj_other", orgId: "org_other" });
-  const org = accounts.org(context.orgId);
-  const project = accounts.project(context.projectId);
+  const org = rig.accounts.org(context.orgId);
+  const project = rig.accounts.project(context.projectId);
   if (org === undefined || project === undefined) throw new Error("not seeded");
-  await accounts.transact(() => {
-    accounts.addOrg({ ...org, id: "org_other" });
-    accounts.addProject({ ...project, id: "prj_other", orgId: "org_other" });
+  await rig.accounts.transact(() => {
+    rig.accounts.addOrg({ ...org, id: "org_other" });
+    rig.accounts.addProject({ ...project, id: "prj_other", orgId: "org_other" });
   });
   const otherContext = ring.resolve(other);
-  await accounts.transact(() =>
-    accounts.replaceProject({ ...project, budget: { monthlyMicroUsd: 9, hard: true } }),
+  await rig.accounts.transact(() =>
+    rig.accounts.replaceProject({ ...project, budget: { monthlyMicroUsd: 9, hard: true } }),
   );
   ring.forgetProject(project.id);
-  expect(ring.resolve(live).projectBudget).toEqual({ monthlyMicroUsd: 9, hard: true });
-  await accounts.transact(() => accounts.addOrg({ ...org, status: "closed", closedAtMs: nowMs }));
+  expect(ring.resolve(rig.secrets.live).projectBudget).toEqual({ monthlyMicroUsd: 9, hard: true });
+  await rig.accounts.transact(() =>
+    rig.accounts.addOrg({ ...org, status: "closed", closedAtMs: rig.clock.now() }),
+  );
   ring.forgetOrg(org.id);
-  expect(refusal(ring, live)[0]).toBe("org_closed");
+  expect(refusal(ring, rig.secrets.live)[0]).toBe("org_closed");
   expect(ring.resolve(other)).toBe(otherContext);
   ring.forgetAll();
   expect(ring.resolve(other)).not.toBe(otherContext);
@@ -186,28 +146,28 @@ test("a change to a project or an org is forgotten for their keys only", async (
 
 test("the cache is bounded and keeps what is in use", async () => {
   const ring = keyring(10);
-  const used = ring.resolve(live);
+  const used = ring.resolve(rig.secrets.live);
   for (let i = 0; i < 40; i++) {
     ring.resolve(await addKey());
-    expect(ring.resolve(live)).toBe(used);
+    expect(ring.resolve(rig.secrets.live)).toBe(used);
     expect(ring.size).toBeLessThanOrEqual(10);
   }
 });
 
 test("the time of last use is seen at once, written in batches, and survives", async () => {
   const ring = keyring();
-  const id = ring.resolve(live).keyId;
-  expect(lastUsed.at(id)).toBe(nowMs);
-  expect(accounts.keyLastUsedMs(id)).toBeUndefined();
-  const flushed = lastUsed.flush();
+  const id = ring.resolve(rig.secrets.live).keyId;
+  expect(rig.lastUsed.at(id)).toBe(rig.clock.now());
+  expect(rig.accounts.keyLastUsedMs(id)).toBeUndefined();
+  const flushed = rig.lastUsed.flush();
   await Promise.resolve(); // the flush has taken its notes and waits for the commit
-  expect(lastUsed.at(id)).toBe(nowMs);
-  nowMs += 5;
-  ring.resolve(live);
+  expect(rig.lastUsed.at(id)).toBe(rig.clock.now());
+  rig.clock.advance(5);
+  ring.resolve(rig.secrets.live);
   await flushed;
-  expect(accounts.keyLastUsedMs(id)).toBe(nowMs - 5);
-  expect(lastUsed.at(id)).toBe(nowMs);
-  lastUsed.start();
-  await lastUsed.stop();
-  expect(new LastUsed(accounts).at(id)).toBe(nowMs);
+  expect(rig.accounts.keyLastUsedMs(id)).toBe(rig.clock.now() - 5);
+  expect(rig.lastUsed.at(id)).toBe(rig.clock.now());
+  rig.lastUsed.start();
+  await rig.lastUsed.stop();
+  expect(new LastUsed(rig.accounts).at(id)).toBe(rig.clock.now());
 });

@@ -1,114 +1,19 @@
 /** Keys over their life: created, changed, rotated, revoked; and who may do what. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { firstStart } from "../src/account/first-start.ts";
-import { Keyring } from "../src/account/keyring.ts";
-import { LastUsed } from "../src/account/last-used.ts";
-import { accountOperations } from "../src/account/operations.ts";
+import { describe, expect, test } from "vitest";
 import { SCOPES } from "../src/account/scopes.ts";
-import { hashSecret } from "../src/account/secret.ts";
-import { AccountTables } from "../src/account/tables.ts";
-import { cursors } from "../src/cursor.ts";
 import { WeirError } from "../src/errors.ts";
-import type { AnyOperation, Caller } from "../src/operation.ts";
-import { openStore, type Store } from "../src/store/store.ts";
+import type { Caller } from "../src/operation.ts";
+import { accountRig, failure, START, type Wire } from "./account.fixtures.ts";
 
-type Wire = Record<string, unknown> & { id: string; secret: string; status: string };
-interface Page {
-  data: Wire[];
-  next_cursor: string;
-}
-
-const START = Date.UTC(2026, 8, 9);
-let plan = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, projects: 5 };
-let dataDir: string;
-let store: Store;
-let accounts: AccountTables;
-let keyring: Keyring;
-let ops: ReturnType<typeof accountOperations>;
-let nowMs: number;
-let owner: Caller;
-let liveSecret: string;
-let testSecret: string;
-
-beforeEach(async () => {
-  nowMs = START;
-  plan = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, projects: 5 };
-  const clock = { now: () => nowMs, monotonic: () => nowMs };
-  dataDir = mkdtempSync(join(tmpdir(), "weir-keys-"));
-  store = openStore(dataDir);
-  accounts = new AccountTables(store);
-  const lastUsed = new LastUsed(accounts);
-  keyring = new Keyring({ accounts, clock, plan: () => plan, lastUsed });
-  ops = accountOperations({
-    accounts,
-    clock,
-    keyring,
-    lastUsed,
-    cursors: cursors(Buffer.alloc(32, 1)),
-    plan: () => plan,
-    spend: () => ({ todayMicroUsd: 0, monthMicroUsd: 0 }),
-  });
-  const made = await firstStart({ accounts, clock, dataDir, planId: "free" });
-  liveSecret = made?.liveSecret ?? "";
-  testSecret = made?.testSecret ?? "";
-  owner = caller(liveSecret);
-});
-afterEach(async () => {
-  await store.close();
-  rmSync(dataDir, { recursive: true });
-});
-
-/** Who signs a request with this secret. */
-const caller = (secret: string): Caller => ({
-  requestId: "01J00000000000000000000000",
-  ...keyring.resolve(secret),
-});
-
-interface Input {
-  id?: string;
-  query?: object;
-  body?: unknown;
-}
-/** Runs an operation as the edge does: inputs through its schemas, and its answer too. */
-async function call<T = Wire>(op: AnyOperation, by: Caller, input: Input = {}): Promise<T> {
-  const answer = await op.run(
-    {
-      path: op.path?.parse({ id: input.id }),
-      query: op.query?.parse(input.query ?? {}),
-      body: op.body?.parse(input.body),
-    },
-    by,
-  );
-  expect(op.output.parse(answer)).toEqual(answer);
-  return answer as T;
-}
-const create = (body: object = {}, by = owner) =>
-  call(ops.createKey as AnyOperation, by, { body: { name: "k", ...body } });
-const get = (id: string, by = owner) => call(ops.getKey as AnyOperation, by, { id });
-const patch = (id: string, body: object, by = owner) => call(ops.updateKey as AnyOperation, by, { id, body });
-const revoke = (id: string, by = owner) => call(ops.revokeKey as AnyOperation, by, { id });
-const rotate = (id: string, body: object | undefined, by = owner) =>
-  call(ops.rotateKey as AnyOperation, by, { id, body });
-const list = (query: object = {}, by = owner) => call<Page>(ops.listKeys as AnyOperation, by, { query });
-
-/** `kind param` of the error an act fails with. */
-async function failure(act: Promise<unknown>): Promise<string> {
-  try {
-    await act;
-  } catch (error) {
-    if (error instanceof WeirError) return [error.kind, error.param].filter(Boolean).join(" ");
-    throw error;
-  }
-  return "done";
-}
+const rig = accountRig();
+const { caller, create, get, patch, revoke, rotate, list } = rig;
 
 /** `svc-…` of a key that may be let in, else the error. */
 function entry(secret: string): string {
   try {
-    return keyring.resolve(secret).status;
+    return rig.keyring.resolve(secret).status;
   } catch (error) {
     return error instanceof WeirError ? error.kind : String(error);
   }
@@ -119,7 +24,7 @@ test("a key created with nothing but a name gets the documented defaults", async
   expect(secret).toMatch(/^svc-live-[0-9A-Za-z]{43}$/);
   expect(shown).toEqual({
     id: expect.stringMatching(/^key_[0-9A-HJKMNP-TV-Z]{26}$/),
-    project_id: owner.projectId,
+    project_id: rig.owner.projectId,
     name: "k",
     hint: `svc-live-…${secret.slice(-4)}`,
     environment: "live",
@@ -153,7 +58,7 @@ test("a key created with everything set shows it, and its calls are held to it",
     budget: { daily_micro: 5_000_000, hard: false },
     expires_at: "2026-09-11T00:00:00.000Z",
   });
-  expect(keyring.resolve(made.secret)).toMatchObject({
+  expect(rig.keyring.resolve(made.secret)).toMatchObject({
     environment: "test",
     limits: { rpm: 10, tpm: 10_000, concurrency: 2 },
     keyBudget: { dailyMicroUsd: 5_000_000, hard: false },
@@ -163,10 +68,10 @@ test("a key created with everything set shows it, and its calls are held to it",
 });
 
 test("the org's default expiry applies unless the key names its own", async () => {
-  const org = accounts.org(owner.orgId);
+  const org = rig.accounts.org(rig.owner.orgId);
   if (org === undefined) throw new Error("not seeded");
-  await accounts.transact(() =>
-    accounts.addOrg({ ...org, security: { ...org.security, keyDefaultExpiryDays: 30 } }),
+  await rig.accounts.transact(() =>
+    rig.accounts.addOrg({ ...org, security: { ...org.security, keyDefaultExpiryDays: 30 } }),
   );
   expect((await create()).expires_at).toBe("2026-10-09T00:00:00.000Z");
   expect((await create({ expires_in: "1h" })).expires_at).toBe("2026-09-09T01:00:00.000Z");
@@ -184,7 +89,7 @@ test.each([
   [{ name: " " }, ["name"]],
   [{ colour: "red" }, []],
 ])("creation refuses %j and points at it", (body, path) => {
-  const result = ops.createKey.body?.safeParse({ name: "k", ...body });
+  const result = rig.ops.createKey.body?.safeParse({ name: "k", ...body });
   expect(result?.error?.issues.map((issue) => issue.path)).toEqual([path]);
 });
 
@@ -197,9 +102,7 @@ test("creation refuses what only the account knows to be wrong, naming the field
 
 test("a limit granted above the plan may be set again up to what it is", async () => {
   const { id, secret } = await create();
-  const row = accounts.keyByHash(hashSecret(secret));
-  if (row === undefined) throw new Error("no such key");
-  await accounts.transact(() => accounts.replaceKey({ ...row, limits: { rpm: 600 } }));
+  await rig.accounts.transact(() => rig.accounts.replaceKey({ ...rig.rowOf(secret), limits: { rpm: 600 } }));
   expect((await patch(id, { limits: { rpm: 500 } })).limits).toEqual({ rpm: 500 });
   expect(await failure(patch(id, { limits: { rpm: 501 } }))).toBe("invalid_value /limits/rpm");
 });
@@ -223,7 +126,7 @@ test("a change keeps what it leaves out, null clears, and the next call sees it"
   });
   expect(first.limits).not.toHaveProperty("rpm");
   expect(first.expires_at).toBe("2026-09-09T01:00:00.000Z");
-  expect(keyring.resolve(secret).limits).toEqual({ rpm: 60, tpm: 100, concurrency: 3 });
+  expect(rig.keyring.resolve(secret).limits).toEqual({ rpm: 60, tpm: 100, concurrency: 3 });
   const second = await patch(id, {
     budget: { daily_micro: null },
     expires_in: null,
@@ -232,12 +135,12 @@ test("a change keeps what it leaves out, null clears, and the next call sees it"
   });
   expect(second).toMatchObject({ budget: { hard: true }, scopes: ["read:usage"], on_disconnect: "drain" });
   expect(second).not.toHaveProperty("expires_at");
-  expect(keyring.resolve(secret)).toMatchObject({
+  expect(rig.keyring.resolve(secret)).toMatchObject({
     keyBudget: undefined,
     onDisconnect: "drain",
     endsAtMs: Number.POSITIVE_INFINITY,
   });
-  nowMs += 1000;
+  rig.clock.advance(1000);
   expect((await patch(id, { expires_in: "2h" })).expires_at).toBe("2026-09-09T02:00:01.000Z");
 });
 
@@ -253,11 +156,11 @@ describe("life cycle", () => {
   ];
   test.each(rows)("%s after %i ms: %j, a call is answered %s", async (state, at, acts, callAnswer) => {
     const bring = async (): Promise<Wire> => {
-      nowMs = START;
+      rig.clock.set(START);
       const key = await create({ expires_in: "10h" });
       if (state === "rotating" || at === 3_600_000) await rotate(key.id, { grace_seconds: 3600 });
       else if (state === "revoked") await revoke(key.id);
-      nowMs = START + at;
+      rig.clock.set(START + at);
       return key;
     };
     const key = await bring();
@@ -275,7 +178,7 @@ describe("life cycle", () => {
     const first = await revoke(id);
     expect(first).toMatchObject({ status: "revoked", revoked_at: "2026-09-09T00:00:00.000Z" });
     expect(entry(secret)).toBe("revoked_key");
-    nowMs += 60_000;
+    rig.clock.advance(60_000);
     expect((await revoke(id)).revoked_at).toBe(first.revoked_at);
   });
 
@@ -288,7 +191,7 @@ describe("life cycle", () => {
       on_disconnect: "drain",
     });
     expect(entry(old.secret)).toBe("active");
-    nowMs += 3_600_000;
+    rig.clock.advance(3_600_000);
     const made = await rotate(old.id, { grace_seconds: 600 });
     expect(made).toMatchObject({
       rotated_from: old.id,
@@ -303,9 +206,9 @@ describe("life cycle", () => {
     expect(made.id).not.toBe(old.id);
     expect(made.secret).not.toBe(old.secret);
     expect([entry(old.secret), entry(made.secret)]).toEqual(["rotating", "active"]);
-    nowMs += 599_999;
+    rig.clock.advance(599_999);
     expect(entry(old.secret)).toBe("rotating");
-    nowMs += 1;
+    rig.clock.advance(1);
     expect([entry(old.secret), entry(made.secret)]).toEqual(["revoked_key", "active"]);
     expect(await get(old.id)).toMatchObject({ status: "revoked", revoked_at: "2026-09-09T01:10:00.000Z" });
   });
@@ -313,9 +216,9 @@ describe("life cycle", () => {
   test("without a body the grace is a day; with 0 the old key ends at once", async () => {
     const first = await create();
     const second = await rotate(first.id, undefined);
-    nowMs += 86_400_000 - 1;
+    rig.clock.advance(86_400_000 - 1);
     expect(entry(first.secret)).toBe("rotating");
-    nowMs += 1;
+    rig.clock.advance(1);
     expect(entry(first.secret)).toBe("revoked_key");
     await rotate(second.id, { grace_seconds: 0 });
     expect(entry(second.secret)).toBe("revoked_key");
@@ -331,8 +234,8 @@ describe("privilege", () => {
     expect(await failure(patch(made.id, { scopes: ["inference", "read:usage"] }, maker))).toBe(
       "scope /scopes",
     );
-    expect(await failure(rotate(owner.keyId, {}, maker))).toBe("scope");
-    expect(entry(liveSecret)).toBe("active");
+    expect(await failure(rotate(rig.owner.keyId, {}, maker))).toBe("scope");
+    expect(entry(rig.secrets.live)).toBe("active");
     expect(await failure(rotate(made.id, {}, maker))).toBe("done");
     // What a key has already may stay when its holder changes something else.
     const strong = await create({ scopes: [...SCOPES] });
@@ -346,9 +249,9 @@ describe("privilege", () => {
     expect(tester.environment).toBe("test");
     for (const act of [
       create({}, tester),
-      patch(owner.keyId, { name: "x" }, tester),
-      rotate(owner.keyId, {}, tester),
-      revoke(owner.keyId, tester),
+      patch(rig.owner.keyId, { name: "x" }, tester),
+      rotate(rig.owner.keyId, {}, tester),
+      revoke(rig.owner.keyId, tester),
     ]) {
       expect(await failure(act)).toBe("scope");
     }
@@ -356,12 +259,12 @@ describe("privilege", () => {
   });
 
   test("keys of another org do not exist", async () => {
-    const stranger: Caller = { ...owner, orgId: "org_other" };
+    const stranger: Caller = { ...rig.owner, orgId: "org_other" };
     for (const act of [
-      get(owner.keyId, stranger),
-      patch(owner.keyId, {}, stranger),
-      rotate(owner.keyId, {}, stranger),
-      revoke(owner.keyId, stranger),
+      get(rig.owner.keyId, stranger),
+      patch(rig.owner.keyId, {}, stranger),
+      rotate(rig.owner.keyId, {}, stranger),
+      revoke(rig.owner.keyId, stranger),
       create({}, stranger),
     ]) {
       expect(await failure(act)).toBe("not_found");
@@ -370,12 +273,12 @@ describe("privilege", () => {
   });
 
   test("a closed org makes and changes nothing", async () => {
-    const org = accounts.org(owner.orgId);
+    const org = rig.accounts.org(rig.owner.orgId);
     if (org === undefined) throw new Error("not seeded");
-    await accounts.transact(() => accounts.addOrg({ ...org, status: "closed" }));
+    await rig.accounts.transact(() => rig.accounts.addOrg({ ...org, status: "closed" }));
     expect(await failure(create())).toBe("org_closed");
-    expect(await failure(patch(owner.keyId, {}))).toBe("org_closed");
-    expect(await failure(rotate(owner.keyId, {}))).toBe("org_closed");
+    expect(await failure(patch(rig.owner.keyId, {}))).toBe("org_closed");
+    expect(await failure(rotate(rig.owner.keyId, {}))).toBe("org_closed");
   });
 });
 
@@ -387,12 +290,12 @@ test("T61: no secret appears in anything but the answer that made it, nor in wha
     await get(made.id),
     await patch(rotated.id, { name: "x" }),
     await revoke(rotated.id),
-    accounts.key(made.id),
-    keyring.resolve(liveSecret),
+    rig.accounts.key(made.id),
+    rig.keyring.resolve(rig.secrets.live),
   ]);
-  const stored = readFileSync(join(dataDir, "weir.lmdb"));
+  const stored = readFileSync(join(rig.dataDir, "weir.lmdb"));
   expect(stored.includes(made.id)).toBe(true);
-  for (const secret of [made.secret, rotated.secret, liveSecret, testSecret]) {
+  for (const secret of [made.secret, rotated.secret, rig.secrets.live, rig.secrets.test]) {
     expect(shown).not.toContain(secret.slice(9, 46));
     expect(stored.includes(secret.slice(9, 46))).toBe(false);
   }
