@@ -4,9 +4,11 @@ import { once } from "node:events";
 import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { HEAD_BYTES, Journal } from "../src/store/journal.ts";
+import { type Batch, openOutbox } from "../src/store/outbox.ts";
 import { openStore } from "../src/store/store.ts";
+import { record } from "./analytics.records.ts";
 import { until } from "./gateway.fixtures.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-"));
@@ -166,4 +168,73 @@ test("T35: while the journal cannot be written, commits wait and the store says 
   expect([...rows.range()]).toHaveLength(50);
   await store.close();
   expect(await rowsOf(folder)).toHaveLength(50);
+});
+
+test("T35: a segment that cannot be ended holds no write back from LMDB", async () => {
+  const failures: unknown[] = [];
+  const store = openStore(newFolder(), { onFailure: (error) => failures.push(error) });
+  const rows = store.table<number>("rows");
+  // A disk whose fsync fails cannot be had here.
+  const rotate = vi.spyOn(Journal.prototype, "rotate").mockImplementationOnce(() => {
+    throw new Error("EIO: i/o error, fsync");
+  });
+  await store.commit(() => rows.put("a", 1));
+  await until("the failure is seen", () => failures.length === 1);
+  rotate.mockRestore();
+  // Inside a transaction a lasting row is read from LMDB alone.
+  expect(await store.transact(() => rows.get("a"))).toBe(1);
+  await store.close();
+});
+
+test("a transaction sees every commit that resolved before it ran, and is not overwritten by one", async () => {
+  const store = openStore(newFolder());
+  const rows = store.table<number>("rows");
+  let committed = 0;
+  let stopped = false;
+  const commits = (async () => {
+    for (let i = 1; !stopped; i++) {
+      await store.commit(() => rows.put("n", i));
+      committed = i;
+    }
+  })();
+  for (let round = 0; round < 300; round++) {
+    const [before, seen] = await store.transact(() => [committed, rows.get("n") ?? 0]);
+    expect(seen).toBeGreaterThanOrEqual(before as number);
+  }
+  stopped = true;
+  await commits;
+  await store.close();
+});
+
+test("a key longer than LMDB takes is refused before it is promised, and found nowhere", async () => {
+  const failures: unknown[] = [];
+  const store = openStore(newFolder(), { onFailure: (error) => failures.push(error) });
+  const rows = store.table<number>("rows");
+  for (const length of [641, 2000, 70_000]) {
+    const key = ["org", "k".repeat(length)];
+    await expect(store.commit(() => rows.put(key, 1))).rejects.toThrow("too long");
+    await expect(store.transact(() => rows.put(key, 1))).rejects.toThrow("too long");
+    expect(rows.get(key)).toBeUndefined();
+  }
+  // Three bytes a character: the longest that is taken fits into LMDB.
+  const longest = ["o", "€".repeat(639)];
+  await store.commit(() => rows.put(longest, 2));
+  expect(await store.transact(() => rows.get(longest))).toBe(2);
+  expect([failures, store.healthy()]).toEqual([[], true]);
+  await store.close();
+});
+
+test("T35: where a power failure took rows of a batch and left the batch, no later record goes under its token", async () => {
+  const store = openStore(newFolder());
+  await store.commit(() => openOutbox(store).add(record()));
+  const lost = await openOutbox(store).nextBatch({ rows: 10, bytes: 1e6 }, () => "token");
+  const rows = store.bytes("outbox", { shortLived: true });
+  await store.commit(() => rows.remove(1));
+  const outbox = openOutbox(store);
+  await store.commit(() => outbox.add(record()));
+  const again = await outbox.nextBatch({ rows: 10, bytes: 1e6 }, () => "other");
+  expect([lost?.rows.length, again]).toEqual([1, { batch: lost?.batch, rows: [] }]);
+  await outbox.acknowledge(again?.batch as Batch);
+  expect((await outbox.nextBatch({ rows: 10, bytes: 1e6 }, () => "other"))?.rows).toHaveLength(1);
+  await store.close();
 });

@@ -91,8 +91,9 @@ export class Journal {
     if (!this.#unsynced || this.#syncing) return;
     this.#unsynced = false;
     this.#syncing = true;
-    fdatasync(this.#fd, () => {
+    fdatasync(this.#fd, (error) => {
       this.#syncing = false;
+      if (error !== null) this.#unsynced = true;
     });
   }
 

@@ -7,7 +7,7 @@ import { pack, unpack } from "msgpackr";
 import { FrameWriter, frameNumber, frameWrites, type Write } from "./frame.ts";
 import { Journal } from "./journal.ts";
 import { Layer, Pending, type Row } from "./pending.ts";
-import type { Table } from "./table.ts";
+import { fits, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
 const APPLY_MS = 100;
@@ -104,19 +104,21 @@ export class JournaledStore {
 
   transact<T>(act: () => T): Promise<T> {
     return this.#inTurn(async () => {
-      // What the journal holds comes first: the order of commits is the order in LMDB.
-      const layer = this.#pending.seal(this.#frame);
       let outcome: { value: T } | { error: unknown };
+      let layer: Layer | undefined;
       try {
         let written: { error?: unknown } = {};
         outcome = await this.#root.transaction(() => {
+          // What the journal holds comes first: the order of commits is the order in LMDB. Sealed no earlier than here:
+          // commits go on while LMDB's lock is waited for, and `act` must see them, and not be overwritten by them.
+          layer = this.#pending.seal(this.#frame);
           written = this.#written(layer, false);
           return "error" in written ? { error: written.error } : this.#rolledBackIfItThrows(act);
         });
         if ("error" in written) throw written.error;
-        this.#applyDone(layer, false);
+        if (layer !== undefined) this.#applyDone(layer, false);
       } catch (error) {
-        await this.#applyLayer(layer, false);
+        if (layer !== undefined) await this.#applyLayer(layer, false);
         throw error;
       }
       if ("error" in outcome) throw outcome.error;
@@ -148,6 +150,8 @@ export class JournaledStore {
   ): Table<V> {
     const db = this.#database(name);
     const put = (key: Key, value: Uint8Array | undefined) => {
+      // In the journal it would be promised, and hold up LMDB for ever.
+      if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
       if (this.#collecting !== undefined) {
         this.#collecting.push({ table: name, key, text: JSON.stringify(key), value, shortLived });
       } else if (!this.#transacting || shortLived) {
@@ -159,6 +163,7 @@ export class JournaledStore {
     const inLmdbAlone = () => this.#transacting && !shortLived;
     return {
       get: (key) => {
+        if (!fits(key)) return undefined;
         const write = inLmdbAlone() ? undefined : this.#pending.find(name, key);
         const bytes = write === undefined ? db.get(key) : write.value;
         return bytes === undefined ? undefined : decode(bytes);
@@ -232,9 +237,13 @@ export class JournaledStore {
 
   /** Then removes the journal's segments that LMDB holds durably. */
   async #applyAll(withKept: boolean): Promise<void> {
-    const layer = this.#pending.seal(this.#frame);
-    this.#journal.rotate();
-    await this.#applyLayer(layer, withKept);
+    try {
+      this.#journal.rotate();
+    } catch (error) {
+      // The segment stays open and grows; a later round ends it. The writes go to LMDB all the same.
+      this.#onFailure(error);
+    }
+    await this.#applyLayer(this.#pending.seal(this.#frame), withKept);
     const upTo = this.#progressOf(this.#applied).kept;
     if (!this.#journal.holds(upTo)) return;
     try {

@@ -92,7 +92,10 @@ class LmdbOutbox implements Outbox {
     this.#apart = store.bytes("outbox_apart");
     const acknowledged = this.#state.get("acknowledged");
     this.#acknowledged = typeof acknowledged === "number" ? acknowledged : 0;
-    this.#newest = Math.max(this.#acknowledged, lastKey(this.#rows));
+    // A power failure may have left the batch and taken the last of its rows; under its token no others may go.
+    const batch = this.#state.get("batch");
+    const promised = typeof batch === "object" ? batch.last : 0;
+    this.#newest = Math.max(this.#acknowledged, promised, lastKey(this.#rows));
     this.#swept = Math.min(this.#acknowledged, firstKey(this.#rows) - 1);
     const spilledTo = this.#state.get("spilled");
     this.#spilledTo = typeof spilledTo === "number" ? spilledTo : 0;

@@ -3,6 +3,18 @@ import type { Key } from "lmdb";
 
 export type StoreKey = Key;
 
+/** LMDB's bound for a key, 1978 bytes, as UTF-16 units: of three bytes each, with room for what stands between parts. */
+const LONGEST_KEY = 640;
+
+/** Whether LMDB can hold a row under this key. */
+export function fits(key: StoreKey): boolean {
+  if (typeof key === "string") return key.length <= LONGEST_KEY;
+  if (!Array.isArray(key)) return true;
+  let length = 0;
+  for (const part of key) length += typeof part === "string" ? part.length : 1;
+  return length <= LONGEST_KEY;
+}
+
 export interface Range {
   readonly start?: StoreKey;
   readonly end?: StoreKey;
@@ -12,10 +24,11 @@ export interface Range {
 
 /** Reads are synchronous and see every committed write, and inside `transact` also its own. */
 export interface Table<V> {
+  /** Undefined also for a key longer than any can be (640 characters): it may be a client's. */
   get(key: StoreKey): V | undefined;
   /** In key order; `start` is inclusive, `end` exclusive, both also when reversed (start then is the greater). */
   range(range?: Range): Iterable<{ key: StoreKey; value: V }>;
-  /** Only inside `commit` or `transact`. */
+  /** Only inside `commit` or `transact`. @throws RangeError for a key of more than 640 characters. */
   put(key: StoreKey, value: V): void;
   /** Only inside `commit` or `transact`. */
   remove(key: StoreKey): void;
