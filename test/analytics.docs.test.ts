@@ -67,6 +67,15 @@ describe("docs/analytics.md", () => {
 const sectionOf = (table: string): string =>
   doc.split(/^## /m).find((section) => section.startsWith(`\`${table}\``)) ?? doc.split(/^## /m)[1] ?? "";
 
+it("two first callers at once share one migration", async () => {
+  const { url, username, password } = JSON.parse(readFileSync(`${bench.dataDir}/clickhouse.json`, "utf8"));
+  const fresh = openClickHouse({ address: async () => ({ url, username, password }), database: "at_once" });
+  await Promise.all(Array.from({ length: 8 }, () => fresh.ready()));
+  const rows = await fresh.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name");
+  await fresh.close();
+  expect(rows.map(({ name }) => name)).toEqual(migrationFiles().map(({ name }) => name));
+});
+
 it("migrations are numbered without gaps and applied once, however often they run", async () => {
   const names = migrationFiles().map((file) => file.name);
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, at) => at + 1));

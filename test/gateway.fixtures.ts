@@ -255,7 +255,8 @@ const testModel = (endpoints: readonly TestEndpoint[]) => ({
       id: "test/model",
       name: "Test model",
       modalities: { in: ["text", "image"], out: ["text"] },
-      context: 1_000_000,
+      // Takes a million tokens of any kind, also where a rough estimate is far above the truth.
+      context: 1_900_000,
       max_output: 100_000,
       capabilities: ["tools", "parallel_tools", "json_schema"],
       endpoints: endpoints.map((e) => ({

@@ -110,18 +110,21 @@ class Connection implements ClickHouse {
 
   async #connected(): Promise<ClickHouseClient> {
     const address = await this.#options.address();
-    if (this.#client === undefined || address.url !== this.#url) {
-      await this.#client?.close();
-      this.#client = this.#create(address, this.#options.database);
+    let client = this.#client;
+    if (client === undefined || address.url !== this.#url) {
+      // From the question to here nothing waits: of two first callers, the second finds this client and its migration.
+      client?.close().catch(() => {});
+      client = this.#create(address, this.#options.database);
+      this.#client = client;
       this.#url = address.url;
       this.#migrated = undefined;
     }
-    this.#migrated ??= this.#migrate(address, this.#client).catch((error) => {
+    this.#migrated ??= this.#migrate(address, client).catch((error) => {
       this.#migrated = undefined;
       throw error;
     });
     await this.#migrated;
-    return this.#client;
+    return client;
   }
 
   async #migrate(address: ServerAddress, client: ClickHouseClient): Promise<void> {
