@@ -61,7 +61,6 @@ const fileSchema = z.strictObject({
 });
 
 export type ServiceSettings = z.output<typeof fileSchema>;
-export type PlanSettings = ServiceSettings["plans"][number];
 
 export interface Config {
   readonly host: string;

@@ -38,7 +38,7 @@ export interface Credits {
   /** Grows an open hold; false (and nothing changed) where less is available. */
   extend(hold: Hold, moreMicroUsd: number): boolean;
   /**
-   * Closes the hold and charges the call: ledger entry and `also` in one transaction. Balance and seq change at the
+   * Closes the hold and charges the call: ledger entry and `also` in one commit. Balance and seq change at the
    * call; the promise resolves once committed. A cost of zero writes no entry (undefined) but still runs `also`.
    * @throws Error, at the call and with nothing changed, when the hold is closed or the amount is none.
    */

@@ -10,7 +10,7 @@ import type { AttemptRecord } from "../record.ts";
 import type { Health } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { chatRequestParts } from "../wire/chat/request.ts";
+import { chatRequestParts, writeChatRequest } from "../wire/chat/request.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { Reserved } from "./call.ts";
 import type { Outcome } from "./outcome.ts";
@@ -90,8 +90,9 @@ export class Attempts implements RelayHost, LiveAttempts {
       : new WholeRelay(this.#deps, this);
     this.#relay = relay;
     try {
-      const parts = chatRequestParts(request, endpoint);
-      const body = request.bytes.length > LARGE_BODY_BYTES ? parts : Buffer.concat(parts);
+      // A large body is not copied once more: it goes out in the pieces between its edits.
+      const write = request.bytes.length > LARGE_BODY_BYTES ? chatRequestParts : writeChatRequest;
+      const body = write(request, endpoint);
       relay.attach(this.#deps.upstreams.call(endpoint, body, request.facts.stream, relay));
     } catch (error) {
       this.failed({ ...failure("connect_error", "network"), upstream: reason(error) });

@@ -1,6 +1,6 @@
 /**
  * Settlement: the one way out of a call, taken once. Slot and holds are given back, the exact cost is charged, and the
- * record is written, all in one transaction; the last bytes of an answer leave after its commit, so an answer that a
+ * record is written, all in one commit; the last bytes of an answer leave after its commit, so an answer that a
  * client holds in full is in the ledger, even after kill -9.
  */
 import type { Clock } from "../clock.ts";

@@ -172,11 +172,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return out + text.slice(from);
 }
 
-/** The same on bytes, with one copy whatever the size. Edit texts are JSON in any characters. */
-export const applyEditsToBytes = (bytes: Buffer, edits: readonly Edit[]): Buffer =>
-  Buffer.concat(editedParts(bytes, edits));
-
-/** The same without any copy: the parts that make up the edited bytes, in order. */
+/** The same on bytes, without a copy: the parts that make them up, in order. Edit texts may hold any character. */
 export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[] {
   const parts: Uint8Array[] = [];
   let from = 0;
