@@ -41,6 +41,13 @@ export interface AttemptRecord {
   outputTokens: number;
 }
 
+/** An org's rules; replaced when they change, never changed. */
+export interface Redaction {
+  readonly presets: readonly string[];
+  /** RE2 syntax. */
+  readonly patterns: readonly string[];
+}
+
 export interface CallRecord {
   requestId: string;
   tsMs: number;
@@ -80,17 +87,17 @@ export interface CallRecord {
   hasSchema: boolean;
   appId: string;
   userHash: string;
-  tags: Record<string, string>;
+  tags: Readonly<Record<string, string>>;
   userAgent: string;
   /** /24 of an IPv4, /48 of an IPv6 address. */
   clientIpPrefix: string;
   /** The plan in one line: endpoints tried and left out, with reasons. */
   routeTrace: string;
-  warnings: string[];
-  attempts: AttemptRecord[];
+  warnings: readonly string[];
+  attempts: readonly AttemptRecord[];
   payloadState: PayloadState;
-  /** Redaction that a worker must apply before the payload leaves the outbox. */
-  redact: { presets: string[]; patterns: string[] };
+  /** What a worker must apply before the payload leaves the outbox. */
+  redact: Redaction;
   /** The client's body as received (JSON), and the answer as delivered (JSON body or SSE text); absent unless `payloadState` is `available`. */
   request?: Uint8Array;
   response?: Uint8Array;

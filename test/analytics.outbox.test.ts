@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openOutbox } from "../src/store/outbox.ts";
-import { decodeRow } from "../src/store/outbox-row.ts";
+import { decodeRow } from "../src/record-row.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { record, temporaryFolder } from "./analytics.records.ts";
 

@@ -112,6 +112,61 @@ export function record(change: Partial<CallRecord> = {}): CallRecord {
   };
 }
 
+/** Every field with a value of its own, so that two that were swapped would show. */
+export const distinctRecord = (): CallRecord =>
+  record({
+    ttftMs: 1,
+    upstreamTtftMs: 2,
+    durationMs: 3,
+    gwOverheadMs: 4.5,
+    bytesIn: 5,
+    bytesOut: 6,
+    httpStatus: 7,
+    toolCalls: 8,
+    retentionDays: 9,
+    usage: {
+      inputTokens: 10,
+      outputTokens: 11,
+      cacheReadTokens: 12,
+      cacheWriteTokens: 13,
+      reasoningTokens: 14,
+    },
+    stream: true,
+    zdr: true,
+    hasTools: true,
+    projectId: "prj",
+    keyId: "key",
+    cell: "cell",
+    dialectIn: "dialect",
+    model: "model",
+    provider: "provider",
+    endpointId: "endpoint",
+    upstreamModel: "upstream",
+    region: "region",
+    errorCode: "error",
+    stopReason: "reason",
+    appId: "app",
+    userHash: "hash",
+    userAgent: "agent",
+    clientIpPrefix: "prefix",
+    routeTrace: "trace",
+    warnings: ["warning"],
+    attempts: [
+      attempt({
+        tsMs: 1,
+        poolId: "pool",
+        keyHint: "hint",
+        httpStatus: 2,
+        errorClass: "server",
+        upstreamCode: "c",
+        upstreamMessage: "m",
+        ttftMs: 3,
+        durationMs: 4,
+        outputTokens: 5,
+      }),
+    ],
+  });
+
 /** Records that differ in everything that reads filter and group by; the same for the same seed. */
 export function manyRecords(count: number, fromMs: number, toMs: number, seed = 1): CallRecord[] {
   const random = seededRandom(seed);

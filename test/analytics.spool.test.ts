@@ -5,10 +5,11 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
-import { ROW_LAYOUTS } from "../src/store/outbox-row.ts";
+import { storedPayload, storedRequest } from "../src/analytics/stored.ts";
 import {
   type Bench,
   caller,
+  distinctRecord,
   openBench,
   record,
   silentLog,
@@ -166,7 +167,7 @@ describe("T35: no record is lost, none is doubled", () => {
     await first.add(records(40));
     // By hand what the spool does, up to the line before the acknowledgement.
     const batch = await first.outbox.nextBatch({ rows: 25, bytes: 1e9 }, () => "weir-token");
-    const finished = await first.pool.finish({ ...joined(batch?.rows ?? []), layouts: ROW_LAYOUTS });
+    const finished = await first.pool.finish(joined(batch?.rows ?? []));
     const clickhouse = direct("half_way");
     const { payloads, requests } = finished;
     await clickhouse.insert("payloads", payloads.columns, payloads.bytes, "weir-token-payloads");
@@ -297,6 +298,27 @@ it("values that no column takes are brought into range instead of blocking a bat
   }
 });
 
+it("every field of a record lands in the column of its name", async () => {
+  const database = "columns";
+  const bench = openBench({ clickhouseUrl: await urlOf(database) });
+  const clickhouse = direct(database);
+  try {
+    const distinct = distinctRecord();
+    const { request, response, ...kept } = distinct;
+    await bench.add([distinct]);
+    expect(await bench.analytics.flush(10_000)).toBe(true);
+    const stored = await storedRequest(clickhouse, kept.orgId, kept.requestId);
+    expect(stored).toEqual({ ...kept, redact: expect.anything() });
+    expect(await storedPayload(clickhouse, kept, kept.tsMs)).toEqual({
+      request: String(request),
+      response: String(response),
+    });
+  } finally {
+    await clickhouse.close();
+    await bench.close();
+  }
+});
+
 it("a part of a batch that had arrived is completed in every table (the engine's own contract)", async () => {
   const database = "partial";
   const clickhouse = direct(database);
@@ -309,7 +331,6 @@ it("a part of a batch that had arrived is completed in every table (the engine's
       (
         await bench.pool.finish({
           ...joined(rows.map((r) => bench.outbox.prepare(r).bytes)),
-          layouts: ROW_LAYOUTS,
         })
       ).requests;
     // The engine died after the first month's part.

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { openOutbox } from "../src/store/outbox.ts";
-import { decodeRow } from "../src/store/outbox-row.ts";
+import { decodeRow } from "../src/record-row.ts";
 import { openStore } from "../src/store/store.ts";
 import { record, temporaryFolder } from "./analytics.records.ts";
 

@@ -1,18 +1,10 @@
 /** Port: what turns outbox rows into rows of ClickHouse, off the event loop. The worker pool fills it. */
+import type { Redaction } from "../record.ts";
 
 export interface FinishInput {
   /** All rows, one after the other; taken over by the call. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
-  readonly layouts: Readonly<Record<number, RowNames>>;
-}
-
-interface RowNames {
-  readonly record: readonly string[];
-  readonly usage: readonly string[];
-  readonly cost: readonly string[];
-  readonly line: readonly string[];
-  readonly attempt: readonly string[];
 }
 
 export interface TableRows {
@@ -33,8 +25,5 @@ export interface Finished {
 export interface Finisher {
   finish(input: FinishInput): Promise<Finished>;
   /** A payload as it may be shown: redacted. @throws where it cannot be. */
-  redactPayload(
-    redactions: { readonly presets: readonly string[]; readonly patterns: readonly string[] },
-    parts: readonly Uint8Array[],
-  ): Promise<Uint8Array[]>;
+  redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
 }

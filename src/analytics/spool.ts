@@ -5,7 +5,6 @@
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
 import type { BatchBounds, BatchRows, Outbox } from "../store/outbox.ts";
-import { ROW_LAYOUTS } from "../store/outbox-row.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finished, Finisher } from "./finisher.ts";
 
@@ -231,7 +230,7 @@ async function concatenated(rows: readonly Uint8Array[]) {
     at += row.length;
     if (position % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve));
   }
-  return { bytes, lengths, layouts: ROW_LAYOUTS };
+  return { bytes, lengths };
 }
 
 const messageOf = (error: unknown): string => {

@@ -74,7 +74,7 @@ export const generationWire = (r: CallRecord): z.input<typeof generationSchema> 
     http_status: a.httpStatus,
     ttft_ms: a.ttftMs,
   })),
-  warnings: r.warnings,
+  warnings: [...r.warnings],
 });
 
 export const requestSchema = z.object({

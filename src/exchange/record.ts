@@ -69,19 +69,21 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     hasSchema: facts?.hasSchema ?? false,
     appId: request?.svc.app ?? "",
     userHash: userHash(key.orgId, request?.svc.userId ?? ""),
-    tags: { ...request?.svc.tags },
+    tags: request?.svc.tags ?? NO_TAGS,
     userAgent: incoming.userAgent.slice(0, 256),
     clientIpPrefix: incoming.clientIpPrefix,
     routeTrace: call.plan?.trace() ?? "",
     warnings: call.warnings,
     attempts: keepsText(call, zdr) ? call.attempts : call.attempts.map(withoutText),
     payloadState,
-    redact: { presets: [...dataPolicy.redact.presets], patterns: [...dataPolicy.redact.patterns] },
+    redact: dataPolicy.redact,
     ...(payloadState === "available" && { request: incoming.body }),
     ...(payloadState === "available" && ending.response !== undefined && { response: ending.response }),
     retentionDays: dataPolicy.retentionDays,
   };
 }
+
+const NO_TAGS = {};
 
 const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
 

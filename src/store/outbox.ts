@@ -4,7 +4,7 @@
  * insertion, so that every retry, also after kill -9, is the same rows under the same token.
  */
 import type { CallRecord } from "../record.ts";
-import { decodeRow, encodeRow, requestIdOfRow } from "./outbox-row.ts";
+import { decodeRow, encodeRow, requestIdOfRow } from "../record-row.ts";
 import type { Store, Table } from "./store.ts";
 
 /** A record encoded, ready to be put; holds no reference to the record. */

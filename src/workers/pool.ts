@@ -3,8 +3,8 @@
  * first task, gone after a minute without one. The number of waiting tasks is bounded.
  */
 import { Piscina } from "piscina";
+import type { Redaction } from "../record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
-import type { Redactions } from "./redact.ts";
 
 export interface PoolOptions {
   readonly threads?: number;
@@ -16,7 +16,7 @@ export interface WorkerPool {
   /** Decodes, redacts and writes a batch of outbox rows. Takes the buffers of the input over. */
   finish(input: FinishInput): Promise<Finished>;
   /** Payloads as they may be shown. @throws Error where a preset is unknown or a pattern is not RE2. */
-  redactPayload(redactions: Redactions, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
+  redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /**
    * Tokens of each text in OpenAI's `o200k_base`. About 50 MB/s for prose.
    * @throws Error when too many counts wait, or when `signal` aborts (the thread then starts anew).
@@ -49,8 +49,8 @@ export function openPool(options: PoolOptions = {}): WorkerPool {
       const transferList = [input.bytes.buffer as ArrayBuffer, input.lengths.buffer as ArrayBuffer];
       return running().run(input, { name: "finish", transferList }) as Promise<Finished>;
     },
-    redactPayload(redactions, parts) {
-      return running().run({ redactions, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
+    redactPayload(redaction, parts) {
+      return running().run({ redaction, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
     },
     async countTokens(texts, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");

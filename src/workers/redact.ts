@@ -3,16 +3,11 @@
  * bare card or Aadhaar numbers), so that JSON stays JSON. Linear in the text, whatever the text: it comes from clients.
  */
 import { RE2JS } from "re2js";
+import type { Redaction } from "../record.ts";
 import { redactJson } from "./redact-json.ts";
 import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.ts";
 import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
-
-export interface Redactions {
-  readonly presets: readonly string[];
-  /** RE2 syntax: no backtracking, so that no pattern can stall a worker. */
-  readonly patterns: readonly string[];
-}
 
 /** A set of redactions ready to run. */
 export interface Redactor {
@@ -31,18 +26,22 @@ const compiled = new Map<string, Redactor>();
 const MAX_COMPILED = 500;
 
 /** @throws Error where a preset is unknown or a pattern is not RE2: nothing may then be stored. */
-export function redactor(redactions: Redactions): Redactor {
-  const name = JSON.stringify([redactions.presets, redactions.patterns]);
-  let found = compiled.get(name);
+export const redactor = ({ presets, patterns }: Redaction): Redactor =>
+  redactorOf(JSON.stringify([presets, patterns]));
+
+/** The same from `[presets, patterns]` as JSON, as a row of the outbox carries them. */
+export function redactorOf(rules: string): Redactor {
+  let found = compiled.get(rules);
   if (found === undefined) {
     if (compiled.size >= MAX_COMPILED) compiled.clear();
-    found = compile(redactions);
-    compiled.set(name, found);
+    const [presets, patterns] = JSON.parse(rules) as [string[], string[]];
+    found = compile({ presets, patterns });
+    compiled.set(rules, found);
   }
   return found;
 }
 
-function compile({ presets, patterns }: Redactions): Redactor {
+function compile({ presets, patterns }: Redaction): Redactor {
   const finders: { find: Finder; mark: string }[] = presets.map((name) => {
     if (!Object.hasOwn(PRESETS, name)) throw new Error(`unknown redaction preset: ${name}`);
     return { find: PRESETS[name as PresetName], mark: `[REDACTED:${name}]` };

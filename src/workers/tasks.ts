@@ -1,7 +1,8 @@
 /** The entry of a worker thread: each export is a task by its name. */
 import { Piscina } from "piscina";
+import type { Redaction } from "../record.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
-import { type Redactions, redactor } from "./redact.ts";
+import { redactor } from "./redact.ts";
 import { countTexts } from "./tokenise.ts";
 
 /** The finished bytes move to the caller; nothing is copied. */
@@ -15,11 +16,11 @@ export function finish(input: FinishInput): Finished {
 export const tokenise = (texts: readonly string[]): Promise<number[]> => countTexts(texts);
 
 export interface RedactInput {
-  readonly redactions: Redactions;
+  readonly redaction: Redaction;
   readonly parts: readonly Uint8Array[];
 }
 
-export function redact({ redactions, parts }: RedactInput): Uint8Array[] {
-  const { bytes } = redactor(redactions);
+export function redact({ redaction, parts }: RedactInput): Uint8Array[] {
+  const { bytes } = redactor(redaction);
   return parts.map(bytes);
 }

@@ -7,8 +7,11 @@
 /** DateTime ends in 2106, DateTime64 later. */
 const LAST_SECOND = 0xffff_ffff;
 const LAST_MS = LAST_SECOND * 1000;
+const TWO_32 = 0x1_0000_0000;
+/** Up to here a loop over the characters costs less than a call into the encoder. */
+const SHORT = 96;
 
-export class RowBinary {
+export class RowBinaryWriter {
   #bytes: Buffer;
   #at = 0;
 
@@ -16,8 +19,8 @@ export class RowBinary {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(1024, sizeGuess));
   }
 
-  /** Everything written; the writer is not used afterwards. */
-  take(): Uint8Array {
+  /** Everything written, without a copy: valid until the writer is written to again. */
+  take(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
 
@@ -26,9 +29,22 @@ export class RowBinary {
     return this.#at;
   }
 
-  /** Forgets what was written since: a row that failed half way. */
+  /** Forgets what was written since: a row that failed half way, or the one before. */
   rewind(length: number): void {
     this.#at = length;
+  }
+
+  /** Leaves room for values that are known later; {@link patch32} fills it. Returns where it begins. */
+  skip(size: number): number {
+    this.#room(size);
+    const at = this.#at;
+    this.#at += size;
+    return at;
+  }
+
+  /** Writes a UInt32 into what was skipped. */
+  patch32(at: number, value: number): void {
+    this.#bytes.writeUInt32LE(value, at);
   }
 
   u8(value: unknown): void {
@@ -54,8 +70,8 @@ export class RowBinary {
   u64(value: unknown): void {
     this.#room(8);
     const n = whole(value, Number.MAX_SAFE_INTEGER);
-    this.#bytes.writeUInt32LE(n % 0x1_0000_0000, this.#at);
-    this.#bytes.writeUInt32LE(Math.floor(n / 0x1_0000_0000), this.#at + 4);
+    this.#bytes.writeUInt32LE(n % TWO_32, this.#at);
+    this.#bytes.writeUInt32LE(Math.floor(n / TWO_32), this.#at + 4);
     this.#at += 8;
   }
 
@@ -83,7 +99,7 @@ export class RowBinary {
       return;
     }
     const size = value.length;
-    if (size <= 48) {
+    if (size <= SHORT) {
       this.#room(size + 1);
       if (this.#ascii(value)) return;
     }
@@ -96,15 +112,20 @@ export class RowBinary {
   /** String, byte for byte. */
   bytes(value: Uint8Array): void {
     this.varint(value.length);
+    this.raw(value);
+  }
+
+  /** What is RowBinary already. */
+  raw(value: Uint8Array): void {
     this.#room(value.length);
     this.#bytes.set(value, this.#at);
     this.#at += value.length;
   }
 
   /** Array(T), and each column of a Nested. */
-  list<T>(values: readonly T[], write: (value: T) => void): void {
+  list<T>(values: readonly T[], write: (out: RowBinaryWriter, value: T) => void): void {
     this.varint(values.length);
-    for (const value of values) write(value);
+    for (const value of values) write(this, value);
   }
 
   /** Unsigned LEB128: lengths. */
@@ -118,7 +139,7 @@ export class RowBinary {
     this.#bytes[this.#at++] = rest;
   }
 
-  /** Short names and ids are ASCII nearly always: cheaper than a call into the encoder. */
+  /** Nearly all names and ids: one byte of length, a byte a character. */
   #ascii(value: string): boolean {
     const bytes = this.#bytes;
     let at = this.#at;
@@ -137,6 +158,70 @@ export class RowBinary {
     const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + size));
     this.#bytes.copy(grown, 0, 0, this.#at);
     this.#bytes = grown;
+  }
+}
+
+/** Reads what {@link RowBinaryWriter} wrote, in the same order. @throws RangeError where the bytes end too early. */
+export class RowBinaryReader {
+  readonly #bytes: Buffer;
+  #at: number;
+
+  constructor(bytes: Uint8Array, from: number) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#at = from;
+  }
+
+  u8(): number {
+    return this.#bytes.readUInt8(this.#skip(1));
+  }
+
+  bool(): boolean {
+    return this.u8() === 1;
+  }
+
+  u16(): number {
+    return this.#bytes.readUInt16LE(this.#skip(2));
+  }
+
+  u32(): number {
+    return this.#bytes.readUInt32LE(this.#skip(4));
+  }
+
+  u64(): number {
+    const at = this.#skip(8);
+    return this.#bytes.readUInt32LE(at) + this.#bytes.readUInt32LE(at + 4) * TWO_32;
+  }
+
+  f64(): number {
+    return this.#bytes.readDoubleLE(this.#skip(8));
+  }
+
+  text(): string {
+    const length = this.varint();
+    const at = this.#skip(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  list<T>(read: (from: RowBinaryReader) => T): T[] {
+    const values: T[] = [];
+    for (let left = this.varint(); left > 0; left--) values.push(read(this));
+    return values;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  #skip(size: number): number {
+    const at = this.#at;
+    if (at + size > this.#bytes.length) throw new RangeError("the bytes end too early");
+    this.#at = at + size;
+    return at;
   }
 }
 
