@@ -1,12 +1,11 @@
 /**
- * A record as one row of the outbox. Nearly all of it is RowBinary as the analytics table takes it, so that whoever
- * inserts the row need not understand it; behind that stand what redaction may still change, and the payload.
+ * A record as one row of the outbox: the rows of `requests` and `payloads` that come of it, in RowBinary, so that
+ * whoever inserts them need not understand them. Where a payload must still be redacted, the row says by which rules.
  * Rows outlive the release that wrote them: a layout once released is never changed, a new one gets a new version.
  *
- * Layout, numbers little-endian: version u8, checksum u32 (CRC-32 of all behind it but the payload), bytes of the
- * identity u32, of the columns (identity included) u32, of what may change u32, expiry of the payload in seconds u32,
- * bytes of request and response u32 each (plus one; zero where there is none). Then columns; payload state, redaction
- * rules and upstream messages; request; response.
+ * Layout, numbers little-endian: version u8, flags u8, checksum u32 (CRC-32 of all behind it), then as u32 the bytes of
+ * the identity, of the columns that redaction leaves alone, of the whole row of `requests`, of the rules. Then that row
+ * (it begins with the identity, then those columns), the rules as JSON, and the row of `payloads`, where there is one.
  */
 import { crc32 } from "node:zlib";
 import type { CallRecord, PayloadState, Redaction } from "./record.ts";
@@ -15,17 +14,21 @@ import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
 export const ROW_VERSION = 1;
 
-const CHECKSUM = 1;
-const IDENTITY = 5;
-const COLUMNS = 9;
-const CHANGING = 13;
-const EXPIRES = 17;
-const REQUEST = 21;
-const RESPONSE = 25;
-const HEAD_BYTES = 29;
+const FLAGS = 1;
+const CHECKSUM = 2;
+const IDENTITY = 6;
+const COLUMNS = 10;
+const REQUESTS = 14;
+const RULES = 18;
+const HEAD_BYTES = 22;
+
+/** Something in it must be redacted before it may be inserted. */
+const UNFINISHED = 1;
+const HAS_REQUEST = 2;
+const HAS_RESPONSE = 4;
 
 const DAY_MS = 86_400_000;
-const LAST_SECOND = 0xffff_ffff;
+const NOTHING = new Uint8Array(0);
 
 /** Rows are cut from pages: a buffer each would cost more than writing them, and many times over to the collector. */
 const PAGE_BYTES = 256 * 1024;
@@ -35,31 +38,65 @@ const writer = new RowBinaryWriter(16 * 1024);
 
 /** @returns bytes that nobody writes to again; they hold no reference to the record. */
 export function encodeRow(record: CallRecord): Buffer {
-  const { request, response } = record;
+  const { request, response, attempts } = record;
+  const ruled = record.redact.presets.length + record.redact.patterns.length > 0;
+  const hasPayload = record.payloadState === "available" && (request ?? response) !== undefined;
+  const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
   writer.rewind(0);
   writer.u8(ROW_VERSION);
-  writer.skip(HEAD_BYTES - 1);
+  writer.u8(
+    (ruled && (hasPayload || hasMessages) ? UNFINISHED : 0) |
+      (hasPayload && request !== undefined ? HAS_REQUEST : 0) |
+      (hasPayload && response !== undefined ? HAS_RESPONSE : 0),
+  );
+  writer.skip(HEAD_BYTES - CHECKSUM);
   writeIdentity(writer, record);
   writer.patch32(IDENTITY, writer.length - HEAD_BYTES);
   writeColumns(writer, record);
-  const changing = writer.length;
-  writer.patch32(COLUMNS, changing - HEAD_BYTES);
-  writer.text(record.payloadState);
-  writer.text(rulesOf(record.redact));
-  writer.varint(record.attempts.length);
-  for (const { upstreamMessage } of record.attempts) writer.text(upstreamMessage);
-  const end = writer.length;
-  writer.patch32(CHANGING, end - changing);
-  const expires = Math.floor((record.tsMs + record.retentionDays * DAY_MS) / 1000);
-  writer.patch32(EXPIRES, Math.max(0, Math.min(expires, LAST_SECOND)));
-  writer.patch32(REQUEST, request === undefined ? 0 : request.length + 1);
-  writer.patch32(RESPONSE, response === undefined ? 0 : response.length + 1);
-  writer.patch32(CHECKSUM, crc32(writer.take().subarray(IDENTITY, end)));
-  const row = room(end + (request?.length ?? 0) + (response?.length ?? 0));
-  row.set(writer.take());
-  if (request !== undefined) row.set(request, end);
-  if (response !== undefined) row.set(response, row.length - response.length);
+  writer.patch32(COLUMNS, writer.length - HEAD_BYTES);
+  writeChanging(writer, record.payloadState, attempts.map(messageOf));
+  const rulesAt = writer.length;
+  writer.patch32(REQUESTS, rulesAt - HEAD_BYTES);
+  if (ruled) writer.raw(rulesOf(record.redact));
+  writer.patch32(RULES, writer.length - rulesAt);
+  if (hasPayload) {
+    writeIdentity(writer, record);
+    writePayload(
+      writer,
+      record.tsMs + record.retentionDays * DAY_MS,
+      request ?? NOTHING,
+      response ?? NOTHING,
+    );
+  }
+  const bytes = writer.take();
+  writer.patch32(CHECKSUM, crc32(bytes.subarray(IDENTITY)));
+  const row = room(bytes.length);
+  row.set(bytes);
   return row;
+}
+
+const messageOf = ({ upstreamMessage }: CallRecord["attempts"][number]): string => upstreamMessage;
+
+/** The last two columns of `requests`: what redaction may change. */
+export function writeChanging(
+  out: RowBinaryWriter,
+  payloadState: PayloadState,
+  upstreamMessages: readonly string[],
+): void {
+  out.text(payloadState);
+  out.list(upstreamMessages, (to, message) => to.text(message));
+}
+
+/** The columns of `payloads` behind the identity. */
+export function writePayload(
+  out: RowBinaryWriter,
+  expiresMs: number,
+  request: Uint8Array,
+  response: Uint8Array,
+): void {
+  out.second(expiresMs);
+  out.bytes(request);
+  out.bytes(response);
 }
 
 /** A large row has a buffer of its own, so that a page is never kept for little. */
@@ -75,63 +112,92 @@ function room(size: number): Buffer {
 }
 
 /** Orgs are few beside calls, and their settings are replaced, never changed. */
-const rules = new WeakMap<Redaction, string>();
+const rules = new WeakMap<Redaction, Buffer>();
 
-function rulesOf(redaction: Redaction): string {
-  let text = rules.get(redaction);
-  if (text === undefined) {
-    text = JSON.stringify([redaction.presets, redaction.patterns]);
-    rules.set(redaction, text);
+function rulesOf(redaction: Redaction): Buffer {
+  let json = rules.get(redaction);
+  if (json === undefined) {
+    json = Buffer.from(JSON.stringify([redaction.presets, redaction.patterns]));
+    rules.set(redaction, json);
   }
-  return text;
+  return json;
+}
+
+/** What is inserted of a row that needs no finishing. Views of the row. */
+export interface InsertableRow {
+  /** Of `requests`. */
+  readonly requests: Buffer;
+  /** Of `payloads`; empty where nothing is kept. */
+  readonly payloads: Buffer;
+  /** False: it must not be inserted as it is. */
+  readonly finished: boolean;
+}
+
+/** Undefined for a row that is damaged or of a version not known here. */
+export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
+  const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (row.length < HEAD_BYTES || row[0] !== ROW_VERSION) return undefined;
+  if (crc32(row.subarray(IDENTITY)) !== row.readUInt32LE(CHECKSUM)) return undefined;
+  const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS);
+  return {
+    requests: row.subarray(HEAD_BYTES, rulesAt),
+    payloads: row.subarray(rulesAt + row.readUInt32LE(RULES)),
+    finished: ((row[FLAGS] ?? 0) & UNFINISHED) === 0,
+  };
 }
 
 /** A row taken apart for the one who finishes it. Views of the row. */
 export interface RowParts {
-  /** `org_id`, `ts`, `request_id`: the first columns of both tables. */
+  /** The columns that both tables begin with. */
   readonly identity: Buffer;
-  /** Of `requests`, all but the last two; begins with the identity. */
+  /** Of `requests`, all that redaction leaves alone; begins with the identity. */
   readonly columns: Buffer;
   readonly payloadState: PayloadState;
-  /** `[presets, patterns]` as JSON. */
+  /** `[presets, patterns]` as JSON; empty where nothing is to be redacted. */
   readonly rules: string;
   /** One an attempt. */
   readonly upstreamMessages: readonly string[];
-  /** When the payload goes, in seconds since 1970. */
-  readonly expiresSecond: number;
+  /** When the payload goes; 0 where there is none. */
+  readonly expiresMs: number;
   readonly request: Uint8Array | undefined;
   readonly response: Uint8Array | undefined;
 }
 
 /** Undefined for a row that is damaged or of a version not known here. */
 export function rowParts(bytes: Uint8Array): RowParts | undefined {
+  const insertable = insertableRow(bytes);
+  if (insertable === undefined) return undefined;
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (row.length < HEAD_BYTES || row[0] !== ROW_VERSION) return undefined;
-  const changing = HEAD_BYTES + row.readUInt32LE(COLUMNS);
-  const end = changing + row.readUInt32LE(CHANGING);
-  const [request, response] = [row.readUInt32LE(REQUEST), row.readUInt32LE(RESPONSE)];
-  const responseAt = end + Math.max(0, request - 1);
-  if (responseAt + Math.max(0, response - 1) !== row.length) return undefined;
-  if (crc32(row.subarray(IDENTITY, end)) !== row.readUInt32LE(CHECKSUM)) return undefined;
-  const reader = new RowBinaryReader(row, changing);
+  const { requests, payloads } = insertable;
+  const flags = row[FLAGS] ?? 0;
+  const identity = requests.subarray(0, row.readUInt32LE(IDENTITY));
+  const columns = requests.subarray(0, row.readUInt32LE(COLUMNS));
+  const rulesAt = HEAD_BYTES + requests.length;
+  const changing = new RowBinaryReader(requests, columns.length);
+  const payload = payloads.length === 0 ? undefined : new RowBinaryReader(payloads, identity.length);
   return {
-    identity: row.subarray(HEAD_BYTES, HEAD_BYTES + row.readUInt32LE(IDENTITY)),
-    columns: row.subarray(HEAD_BYTES, changing),
-    payloadState: reader.text() as PayloadState,
-    rules: reader.text(),
-    upstreamMessages: reader.list((message) => message.text()),
-    expiresSecond: row.readUInt32LE(EXPIRES),
-    request: request === 0 ? undefined : row.subarray(end, responseAt),
-    response: response === 0 ? undefined : row.subarray(responseAt),
+    identity,
+    columns,
+    payloadState: changing.text() as PayloadState,
+    rules: row.toString("utf8", rulesAt, rulesAt + row.readUInt32LE(RULES)),
+    upstreamMessages: changing.list((message) => message.text()),
+    expiresMs: (payload?.u32() ?? 0) * 1000,
+    request: given(flags & HAS_REQUEST, payload?.bytes()),
+    response: given(flags & HAS_RESPONSE, payload?.bytes()),
   };
 }
+
+/** The table has no word for absent, only for empty. */
+const given = (flag: number, bytes: Buffer | undefined): Buffer | undefined =>
+  flag === 0 ? undefined : bytes;
 
 /** The record as it was; undefined for a row that is damaged or of a version not known here. */
 export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
   const parts = rowParts(bytes);
   if (parts === undefined) return undefined;
   const { request, response, payloadState, upstreamMessages } = parts;
-  const [presets, patterns] = JSON.parse(parts.rules) as [string[], string[]];
+  const [presets, patterns] =
+    parts.rules === "" ? [[], []] : (JSON.parse(parts.rules) as [string[], string[]]);
   const record = readColumns(new RowBinaryReader(parts.columns, 0));
   for (const [at, attempt] of record.attempts.entries()) attempt.upstreamMessage = upstreamMessages[at] ?? "";
   return {

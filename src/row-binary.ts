@@ -202,6 +202,13 @@ export class RowBinaryReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
+  /** A view of what is read from. */
+  bytes(): Buffer {
+    const length = this.varint();
+    const at = this.#skip(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
   list<T>(read: (from: RowBinaryReader) => T): T[] {
     const values: T[] = [];
     for (let left = this.varint(); left > 0; left--) values.push(read(this));

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { storedPayload, storedRequest } from "../src/analytics/stored.ts";
+import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../src/record-columns.ts";
 import {
   type Bench,
   caller,
@@ -170,8 +171,8 @@ describe("T35: no record is lost, none is doubled", () => {
     const finished = await first.pool.finish(joined(batch?.rows ?? []));
     const clickhouse = direct("half_way");
     const { payloads, requests } = finished;
-    await clickhouse.insert("payloads", payloads.columns, payloads.bytes, "weir-token-payloads");
-    await clickhouse.insert("requests", requests.columns, requests.bytes, "weir-token-requests");
+    await clickhouse.insert("payloads", PAYLOAD_COLUMNS, [payloads.bytes], "weir-token-payloads");
+    await clickhouse.insert("requests", REQUEST_COLUMNS, [requests.bytes], "weir-token-requests");
     await clickhouse.close();
     wire.close();
     await first.analytics.stop(1);
@@ -335,20 +336,20 @@ it("a part of a batch that had arrived is completed in every table (the engine's
       ).requests;
     // The engine died after the first month's part.
     const half = await finish([old]);
-    await clickhouse.insert("requests", half.columns, half.bytes, "token-requests");
+    await clickhouse.insert("requests", REQUEST_COLUMNS, [half.bytes], "token-requests");
     const whole = await finish([old, young]);
     for (let times = 0; times < 3; times++) {
-      await clickhouse.insert("requests", whole.columns, whole.bytes, "token-requests");
+      await clickhouse.insert("requests", REQUEST_COLUMNS, [whole.bytes], "token-requests");
     }
     expect(await counted(database)).toMatchObject({ requests: 2, distinct: 2, usage: 2, attempts: 2 });
     // The engine died after the records, before a roll-up.
     await command(database, "DETACH TABLE usage_hourly_view SYNC");
     const late = await finish([record({ tsMs: old.tsMs })]);
-    await clickhouse.insert("requests", late.columns, late.bytes, "late-requests");
+    await clickhouse.insert("requests", REQUEST_COLUMNS, [late.bytes], "late-requests");
     await command(database, "ATTACH TABLE usage_hourly_view");
     expect(await counted(database)).toMatchObject({ requests: 3, usage: 2, attempts: 3 });
     for (let times = 0; times < 2; times++) {
-      await clickhouse.insert("requests", late.columns, late.bytes, "late-requests");
+      await clickhouse.insert("requests", REQUEST_COLUMNS, [late.bytes], "late-requests");
     }
     expect(await counted(database)).toMatchObject({ requests: 3, distinct: 3, usage: 3, attempts: 3 });
   } finally {

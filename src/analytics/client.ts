@@ -11,8 +11,13 @@ import { migrate } from "./migrations.ts";
 export interface ClickHouse {
   /** Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` when out of reach. */
   rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]>;
-  /** Inserts RowBinary rows. The same token again inserts nothing, also when the first answer was lost. */
-  insert(table: string, columns: string, bytes: Uint8Array, token: string): Promise<void>;
+  /** Inserts RowBinary rows, in as many parts as they come. The same token again inserts nothing, also when the first answer was lost. */
+  insert(
+    table: string,
+    columns: readonly string[],
+    parts: readonly Uint8Array[],
+    token: string,
+  ): Promise<void>;
   /** Resolves when the database is there and migrated. @throws WeirError `analytics_unavailable` */
   ready(): Promise<void>;
   /** Whether the last contact succeeded. */
@@ -59,11 +64,16 @@ class Connection implements ClickHouse {
     });
   }
 
-  insert(table: string, columns: string, bytes: Uint8Array, token: string): Promise<void> {
+  insert(
+    table: string,
+    columns: readonly string[],
+    parts: readonly Uint8Array[],
+    token: string,
+  ): Promise<void> {
     return this.#contact(async (client) => {
       const result = await client.exec({
-        query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
-        values: Readable.from([bytes], { objectMode: false }),
+        query: `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(", ")}) FORMAT RowBinary`,
+        values: Readable.from(parts, { objectMode: false }),
         clickhouse_settings: {
           async_insert: 0,
           insert_deduplicate: 1,

