@@ -20,16 +20,26 @@ export interface LaidOut {
   readonly damaged: readonly Uint8Array[];
 }
 
+/** Where batches are laid out, one after the other: memory of this size, new each time, costs more than the copying. */
+export class BatchWriters {
+  readonly requests = new RowBinaryWriter(FIRST_BYTES);
+  readonly payloads = new RowBinaryWriter(FIRST_BYTES);
+}
+
+const FIRST_BYTES = 256 * 1024;
 /** Rows copied between two turns of the event loop: about half a millisecond. */
 const SLICE = 500;
-/** Of a usual row of `requests`. */
-const RECORD_BYTES = 1024;
 
-export async function layOut(rows: readonly Uint8Array[], finisher: Finisher): Promise<LaidOut> {
+/** @returns parts that are valid until the writers are used for the next batch. */
+export async function layOut(
+  rows: readonly Uint8Array[],
+  { requests, payloads }: BatchWriters,
+  finisher: Finisher,
+): Promise<LaidOut> {
   const unfinished: Uint8Array[] = [];
   const damaged: Uint8Array[] = [];
-  const requests = new RowBinaryWriter(rows.length * RECORD_BYTES);
-  const payloads = new RowBinaryWriter(sizeOf(rows));
+  requests.rewind(0);
+  payloads.rewind(0);
   let requestRows = 0;
   let payloadRows = 0;
   for (const [position, bytes] of rows.entries()) {
@@ -70,17 +80,13 @@ const both = (
 
 /** All rows in one buffer that can be transferred to a worker. */
 function joined(rows: readonly Uint8Array[]) {
-  const bytes = new Uint8Array(sizeOf(rows));
+  let size = 0;
+  for (const row of rows) size += row.length;
+  const bytes = new Uint8Array(size);
   let at = 0;
   for (const row of rows) {
     bytes.set(row, at);
     at += row.length;
   }
   return { bytes, lengths: Uint32Array.from(rows, (row) => row.length) };
-}
-
-function sizeOf(rows: readonly Uint8Array[]): number {
-  let size = 0;
-  for (const row of rows) size += row.length;
-  return size;
 }

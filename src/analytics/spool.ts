@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
 import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../record-columns.ts";
 import type { BatchBounds, BatchRows, Outbox } from "../store/outbox.ts";
-import { type LaidOut, layOut } from "./batch.ts";
+import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
 
@@ -39,7 +39,7 @@ export interface SpoolMetrics {
 }
 
 const AGE_MS = 1000;
-const BOUNDS: BatchBounds = { rows: 5000, bytes: 8 * 1024 * 1024 };
+const BOUNDS: BatchBounds = { rows: 5000, bytes: 4 * 1024 * 1024 };
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
 /** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
@@ -50,6 +50,7 @@ export class Spool {
   readonly #ageMs: number;
   readonly #bounds: BatchBounds;
   readonly #maxBackoffMs: number;
+  readonly #writers = new BatchWriters();
   #stopping = false;
   #running: Promise<void> | undefined;
   /** Numbers that readers wait for; the loop does not rest before the greatest is in. */
@@ -166,7 +167,7 @@ export class Spool {
   }
 
   async #layOut({ batch, rows }: BatchRows): Promise<LaidOut> {
-    const laidOut = await layOut(rows, this.#options.finisher);
+    const laidOut = await layOut(rows, this.#writers, this.#options.finisher);
     const { damaged, payloadsLost } = laidOut;
     if (damaged.length > 0) {
       await this.#options.outbox.setApart(batch, damaged);
