@@ -61,10 +61,10 @@ export function lineMicroUsd(units: number, unitPriceNano: number): number {
   return Number(micro);
 }
 
-/** A line, or undefined where there is nothing to show (no units). */
-export function costLine(kind: CostKind, units: number, unitPriceNano: number): CostLine | undefined {
-  if (units === 0) return undefined;
-  return { kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) };
+/** Adds a line; none where there is nothing to show (no units). */
+export function addLine(lines: CostLine[], kind: CostKind, units: number, unitPriceNano: number): void {
+  if (units === 0) return;
+  lines.push({ kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) });
 }
 
 /** USD per million units (as catalogs print it) to integer nano-USD a unit, half up; a price above zero stays above zero. */

@@ -3,7 +3,7 @@
  * `inputTokens` is the whole prompt: fresh + cache read + cache written (OpenAI's convention), so totals are
  * equal across dialects; `reasoningTokens` is part of `outputTokens`.
  */
-import { type Cost, type CostLine, costLine, type UnitPrices } from "./money.ts";
+import { addLine, type Cost, type CostLine, type UnitPrices } from "./money.ts";
 
 export interface Usage {
   readonly inputTokens: number;
@@ -44,16 +44,13 @@ export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   const fresh = usage.inputTokens - read - write;
   const apart = prices.reasoning === undefined ? 0 : Math.min(usage.reasoningTokens, usage.outputTokens);
   const lines: CostLine[] = [];
-  const push = (line: CostLine | undefined) => {
-    if (line !== undefined) lines.push(line);
-  };
-  push(costLine("input", fresh, prices.input));
-  push(costLine("cache_read", read, prices.cacheRead ?? prices.input));
-  push(costLine("cache_write", write, prices.cacheWrite ?? prices.input));
-  push(costLine("output", usage.outputTokens - apart, prices.output));
-  push(costLine("reasoning", apart, prices.reasoning ?? prices.output));
-  if (prices.request !== undefined) push(costLine("request", 1, prices.request));
-  if (prices.image !== undefined) push(costLine("image", images, prices.image));
+  addLine(lines, "input", fresh, prices.input);
+  addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input);
+  addLine(lines, "cache_write", write, prices.cacheWrite ?? prices.input);
+  addLine(lines, "output", usage.outputTokens - apart, prices.output);
+  addLine(lines, "reasoning", apart, prices.reasoning ?? prices.output);
+  if (prices.request !== undefined) addLine(lines, "request", 1, prices.request);
+  if (prices.image !== undefined) addLine(lines, "image", images, prices.image);
   let total = 0;
   for (const line of lines) total += line.micro_usd;
   return { total_micro_usd: total, lines, price_version: prices.version };

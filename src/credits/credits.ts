@@ -109,10 +109,18 @@ class LedgerCredits implements Credits {
       account.close(mine);
       return also === undefined ? Promise.resolve(undefined) : this.#store.commit(also).then(() => undefined);
     }
-    const entry: SettleEntry = { ...account.advance(-amountMicroUsd, atMs), kind: "settle", requestId };
+    const { seq, balanceMicroUsd } = account.advance(-amountMicroUsd, atMs);
     account.close(mine);
-    const exceeded = amountMicroUsd > mine.amountMicroUsd;
-    return this.#append(account.orgId, entry, also).then(() => ({ ...entry, exceeded }));
+    const entry: Settled = {
+      kind: "settle",
+      seq,
+      amountMicroUsd: -amountMicroUsd,
+      balanceMicroUsd,
+      createdAtMs: atMs,
+      requestId,
+      exceeded: amountMicroUsd > mine.amountMicroUsd,
+    };
+    return this.#append(account.orgId, entry, also).then(() => entry);
   }
 
   async post(orgId: string, posting: Posting): Promise<Posted> {

@@ -20,9 +20,9 @@ export class SocketReply implements ClientReply {
   #over = false;
   readonly #res: HttpResponse;
   readonly #bodiless: boolean;
-  #head: readonly string[] | undefined;
+  #head: string | undefined;
   #filler = "";
-  #onGone: (() => void)[] = [];
+  #onGone: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
   /** Runs while the client is behind. */
   #holding: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ export class SocketReply implements ClientReply {
       this.gone = true;
       this.#onDrain = undefined;
       this.#caughtUp();
-      for (const tell of this.#onGone.splice(0)) tell();
+      this.#onGone?.();
     });
   }
 
@@ -49,7 +49,7 @@ export class SocketReply implements ClientReply {
     return this.gone || this.#over;
   }
 
-  send(status: number, headers: readonly string[], body: Buffer | string): void {
+  send(status: number, headers: string, body: Buffer | string): void {
     if (this.closed) return;
     this.#over = true;
     this.#res.cork(() => {
@@ -62,7 +62,7 @@ export class SocketReply implements ClientReply {
     });
   }
 
-  openStream(headers: readonly string[], filler: string): void {
+  openStream(headers: string, filler: string): void {
     this.#head = headers;
     this.#filler = filler;
   }
@@ -100,7 +100,7 @@ export class SocketReply implements ClientReply {
 
   onGone(gone: () => void): void {
     if (this.gone) gone();
-    else this.#onGone.push(gone);
+    else this.#onGone = gone;
   }
 
   /** The socket did not take all of a write. */
@@ -162,13 +162,14 @@ export class SocketReply implements ClientReply {
   }
 
   /**
-   * All headers in one call of `writeHeader`, which writes name and value as they are: each call into the binding costs
-   * more than the header. No value may hold a line break; only `content-type` and names of ours come from elsewhere.
+   * All headers in one call of `writeHeader`, which writes name and value as they are and ends the line: each call into
+   * the binding costs more than the header.
    */
-  #writeHead(status: number, headers: readonly string[]): void {
-    let block = headers[1] ?? "";
-    for (let i = 2; i + 1 < headers.length; i += 2) block += `\r\n${headers[i]}: ${headers[i + 1]}`;
-    this.#res.writeStatus(statusLine(status)).writeHeader(headers[0] ?? "", block);
+  #writeHead(status: number, headers: string): void {
+    const colon = headers.indexOf(": ");
+    this.#res
+      .writeStatus(statusLine(status))
+      .writeHeader(headers.slice(0, colon), headers.slice(colon + 2, -2));
   }
 }
 

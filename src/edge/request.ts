@@ -7,40 +7,24 @@ import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
 import { fail, type WeirError } from "../errors.ts";
 
-/** What outlives the handler: uWebSockets.js takes the request object back when it returns. */
-export interface RequestHead {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly contentType: string;
+/** What reading a body takes of the head: uWebSockets.js takes the request object back when its handler returns. */
+export interface BodyHead {
   readonly contentEncoding: string;
-  /** The bearer credential, or undefined where none came. */
-  readonly secret: string | undefined;
-  readonly debug: boolean;
-  readonly svcVersion: string;
-  readonly userAgent: string;
   /** -1 where unknown (a chunked body). */
   readonly contentLength: number;
 }
 
-export function readHead(req: HttpRequest): RequestHead {
+export function bodyHead(req: HttpRequest): BodyHead {
   const length = req.getHeader("content-length");
   return {
-    method: req.getMethod(),
-    path: req.getUrl(),
-    query: req.getQuery() ?? "",
-    contentType: req.getHeader("content-type"),
     contentEncoding: req.getHeader("content-encoding"),
-    secret: bearer(req.getHeader("authorization")),
-    debug: req.getHeader("x-svc-debug") === "1",
-    svcVersion: req.getHeader("svc-version"),
-    userAgent: req.getHeader("user-agent"),
     contentLength: length === "" ? -1 : Number(length),
   };
 }
 
-/** RFC 6750: the scheme in any case, one space or more. */
-function bearer(value: string): string | undefined {
+/** The bearer credential, or undefined where none came. RFC 6750: the scheme in any case, one space or more. */
+export function bearer(req: HttpRequest): string | undefined {
+  const value = req.getHeader("authorization");
   if (value.length < 8 || value.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
   return value.slice(7).trim();
 }
@@ -51,7 +35,7 @@ function bearer(value: string): string | undefined {
  */
 export function readBody(
   res: HttpResponse,
-  head: RequestHead,
+  head: BodyHead,
   maxBytes: number,
   done: (body: Buffer | WeirError) => void,
 ): void {
@@ -76,7 +60,8 @@ export function readBody(
     if (filled + bytes.length > body.length) body = grown(body, filled, filled + bytes.length, maxBytes);
     body.set(bytes, filled);
     filled += bytes.length;
-    if (isLast) decode(body.subarray(0, filled), head.contentEncoding, maxBytes, done);
+    if (!isLast) return;
+    decode(filled === body.length ? body : body.subarray(0, filled), head.contentEncoding, maxBytes, done);
   });
   // Not before `onData`: the answer ends the response, which may not be touched from then on.
   if (head.contentLength > maxBytes) refuse();
@@ -148,11 +133,18 @@ function decode(
   });
 }
 
-/** /24 of an IPv4, /48 of an IPv6 address: enough to see where from, not who. */
-export function ipPrefix(text: string): string {
-  if (text === "") return "";
-  const v4 = /(?:^|:)(\d+\.\d+\.\d+)\.\d+$/.exec(text);
-  if (v4 !== null) return `${v4[1]}.0/24`;
-  const groups = text.split(":").slice(0, 3);
-  return `${groups.map((g) => g.replace(/^0+(?=.)/, "")).join(":")}::/48`;
+/**
+ * /24 of an IPv4, /48 of an IPv6 address: enough to see where from, not who.
+ * @param address its 4 or 16 bytes; an IPv4 address that an IPv6 socket took (`::ffff:a.b.c.d`) counts as what it is.
+ */
+export function ipPrefix(address: ArrayBuffer): string {
+  const bytes = new Uint8Array(address);
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.0/24`;
+  if (bytes.length !== 16) return "";
+  if (isMapped(bytes)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.0/24`;
+  const group = (at: number) => (((bytes[at] as number) << 8) | (bytes[at + 1] as number)).toString(16);
+  return `${group(0)}:${group(2)}:${group(4)}::/48`;
 }
+
+const isMapped = (bytes: Uint8Array): boolean =>
+  bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);

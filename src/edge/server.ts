@@ -8,12 +8,12 @@ import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
 import type { Exchange } from "../exchange/exchange.ts";
-import { identityHeaders, retryHeaders } from "../exchange/headers.ts";
+import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts";
 import { requestId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
 import { perform } from "./perform.ts";
 import { SocketReply } from "./reply.ts";
-import { ipPrefix, type RequestHead, readBody, readHead } from "./request.ts";
+import { bearer, bodyHead, ipPrefix, readBody } from "./request.ts";
 import type { Access, Route } from "./routes.ts";
 
 // Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
@@ -114,15 +114,13 @@ function refuseOthers(
 
 function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
-  const handler = (res: HttpResponse, req: HttpRequest) => {
-    const head = readHead(req);
-    const reply = new SocketReply(res, head.method === "head");
+  const answer = (res: HttpResponse, req: HttpRequest, reply: SocketReply) => {
     const id = requestId(deps.clock.now());
     try {
-      if ("exchange" in route) callModel(deps, route, res, reply, head, id);
+      if ("exchange" in route) callModel(deps, route, res, req, reply, id);
       else {
         const params = Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
-        callOperation(deps, route, res, reply, head, id, params);
+        callOperation(deps, route, res, req, reply, id, params);
       }
     } catch (error) {
       // The body is still under way: it is read and dropped, so that the answer can be.
@@ -131,24 +129,27 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
     }
   };
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
-  app[verbs[route.method]](pattern, handler);
-  if (route.method === "GET") app.head(pattern, handler);
+  app[verbs[route.method]](pattern, (res, req) => answer(res, req, new SocketReply(res, false)));
+  if (route.method === "GET") app.head(pattern, (res, req) => answer(res, req, new SocketReply(res, true)));
 }
 
 function callModel(
   deps: ServerDeps,
   route: Extract<Route, { exchange: unknown }>,
   res: HttpResponse,
+  req: HttpRequest,
   reply: SocketReply,
-  head: RequestHead,
   id: string,
 ): void {
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
-  const key = authorize(deps.keyring, head, route.access) as KeyContext;
-  if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
-  const clientIpPrefix = ipPrefix(Buffer.from(res.getRemoteAddressAsText()).toString());
-  readBody(res, head, deps.maxBodyBytes, (body) => {
+  const key = authorize(deps.keyring, req, route.access) as KeyContext;
+  const version = req.getHeader("svc-version");
+  if (version !== "") svcVersion(version, "svc-version");
+  const debug = req.getHeader("x-svc-debug") === "1";
+  const userAgent = req.getHeader("user-agent");
+  const clientIpPrefix = ipPrefix(res.getRemoteAddress());
+  readBody(res, bodyHead(req), deps.maxBodyBytes, (body) => {
     if (!Buffer.isBuffer(body)) {
       refuse(reply, body, id);
       return;
@@ -160,8 +161,8 @@ function callModel(
       dialect: route.exchange,
       key,
       body,
-      debug: head.debug,
-      userAgent: head.userAgent,
+      debug,
+      userAgent,
       clientIpPrefix,
       reply,
     });
@@ -172,23 +173,25 @@ function callOperation(
   deps: ServerDeps,
   route: Extract<Route, { operation: unknown }>,
   res: HttpResponse,
+  req: HttpRequest,
   reply: SocketReply,
-  head: RequestHead,
   id: string,
   params: Record<string, string>,
 ): void {
-  const key = authorize(deps.keyring, head, route.access);
+  const key = authorize(deps.keyring, req, route.access);
   const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
+  const query = req.getQuery() ?? "";
+  const contentType = req.getHeader("content-type");
   const run = (body: Buffer) => {
-    perform(route.operation, { params, query: head.query, contentType: head.contentType, body }, caller)
+    perform(route.operation, { params, query, contentType, body }, caller)
       .then(({ status, headers, body: answer }) =>
-        reply.send(status, [...headers, ...identityHeaders(id)], answer),
+        reply.send(status, headerLines(headers) + identityHeaders(id), answer),
       )
       .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
   };
   if (route.method === "GET") run(NO_BODY);
   else
-    readBody(res, head, MAX_CONTROL_BYTES, (body) =>
+    readBody(res, bodyHead(req), MAX_CONTROL_BYTES, (body) =>
       Buffer.isBuffer(body) ? run(body) : refuse(reply, body, id),
     );
 }
@@ -205,9 +208,9 @@ const NOBODY = (id: string): Caller => ({
 });
 
 /** @throws WeirError 401, or 403 `scope`. */
-function authorize(keyring: Keyring, head: RequestHead, access: Access): KeyContext | undefined {
+function authorize(keyring: Keyring, req: HttpRequest, access: Access): KeyContext | undefined {
   if (access === "public") return undefined;
-  const key = keyring.resolve(head.secret);
+  const key = keyring.resolve(bearer(req));
   if (access !== "key" && !key.scopes.has(access)) {
     throw fail("scope", `This key lacks the scope "${access}".`, { details: { scope: access } });
   }
@@ -217,9 +220,16 @@ function authorize(keyring: Keyring, head: RequestHead, access: Access): KeyCont
 function refuse(reply: SocketReply, error: WeirError, id: string, headers: readonly string[] = []): void {
   reply.send(
     error.status,
-    ["content-type", "application/json", ...identityHeaders(id), ...retryHeaders(error), ...headers],
+    JSON_TYPE + identityHeaders(id) + retryHeaders(error) + headerLines(headers),
     errorEnvelope(error, id),
   );
+}
+
+/** @param headers names and values in turn. */
+function headerLines(headers: readonly string[]): string {
+  let lines = "";
+  for (let i = 0; i + 1 < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return lines;
 }
 
 function known(deps: ServerDeps, thrown: unknown, id: string): WeirError {
@@ -234,7 +244,7 @@ function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpReq
   page
     .read()
     .then(({ status, contentType, body }) =>
-      reply.send(status, ["content-type", contentType, ...identityHeaders(id)], body),
+      reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
     )
     .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
 }

@@ -158,17 +158,21 @@ class LiveExchange implements Exchange {
     // A step that threw after the call was on its way: the first way out is the one.
     if (call.settled) return;
     this.#ended[outcome.kind]++;
-    settle(this.#deps, call, outcome)
-      .catch((error: unknown) => {
-        this.#deps.onFault(error, call.requestId);
-        giveBack(this.#deps, call);
-        this.#abort(call, asWeirError(error));
-      })
-      .finally(() => {
-        if (call.reserveExceeded) this.#reserveExceeded++;
-        this.#open--;
-        if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
-      });
+    void this.#close(call, outcome);
+  }
+
+  async #close(call: Call, outcome: Outcome): Promise<void> {
+    try {
+      await settle(this.#deps, call, outcome);
+    } catch (error) {
+      this.#deps.onFault(error, call.requestId);
+      giveBack(this.#deps, call);
+      this.#abort(call, asWeirError(error));
+    } finally {
+      if (call.reserveExceeded) this.#reserveExceeded++;
+      this.#open--;
+      if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    }
   }
 
   #tick(): void {

@@ -108,8 +108,9 @@ function hold(deps: ReserveDeps, planned: Planned, inputTokens: number, outputTo
 }
 
 function take(planned: Planned, reservation: Reservation): Reserved {
-  planned.call.reservation = reservation;
-  return { ...planned, reservation };
+  const { call, request, model, plan } = planned;
+  call.reservation = reservation;
+  return { call, request, model, plan, reservation };
 }
 
 /**

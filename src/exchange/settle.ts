@@ -36,8 +36,10 @@ interface Delivery {
   send(): void;
 }
 
-/** Resolves when everything is committed and handed to the socket; where it rejects, `giveBack` must follow. */
-export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<void> {
+/**
+ * Resolves when everything is committed and handed to the socket; where it throws or rejects, `giveBack` must follow.
+ */
+export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
   const error = errorOf(outcome, call);
@@ -48,7 +50,7 @@ export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Pr
   if (error?.kind === "storage_unavailable") {
     // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
     delivery.send();
-    return;
+    return Promise.resolve();
   }
   const gone = call.incoming.reply.gone;
   call.bytesOut += delivery.bytes.length;
@@ -65,10 +67,10 @@ export async function settle(deps: SettleDeps, call: Call, outcome: Outcome): Pr
   const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
   call.admission?.release();
   const committed = charge(deps, call, metered, () => deps.outbox.put(prepared));
+  if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
   // Nothing was charged and nothing of an answer waits: an error need not wait for the disk.
-  if (metered.cost.total_micro_usd > 0 || error === undefined) await committed;
   delivery.send();
-  await committed;
+  return committed;
 }
 
 /** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
@@ -176,7 +178,7 @@ function deliveryOf(
     const bytes = Buffer.from(sseData(envelope));
     return { bytes, send: () => reply.end(bytes) };
   }
-  const headers = [...answerHeaders(deps.limits, call), ...retryHeaders(failure)];
+  const headers = answerHeaders(deps.limits, call) + retryHeaders(failure);
   return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
 }
 

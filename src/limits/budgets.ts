@@ -130,7 +130,8 @@ class PeriodBudgets implements Budgets {
 
   #standing({ keyId, projectId, timeZone }: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): Standing {
     const period = this.#periodOf(timeZone, this.#clock.now());
-    return { period, ...this.#table.of(projectId, keyId, period.day) };
+    const { key, project } = this.#table.of(projectId, keyId, period.day);
+    return { period, key, project };
   }
 
   #grow(hold: OpenBudgetHold, microUsd: number): BudgetRefusal | undefined {

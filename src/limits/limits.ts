@@ -46,10 +46,10 @@ export interface RateState {
   readonly resetMs: number;
 }
 
-/** A dimension without a limit is absent. */
+/** A dimension without a limit is undefined. */
 export interface LimitState {
-  readonly requests?: RateState;
-  readonly tokens?: RateState;
+  readonly requests: RateState | undefined;
+  readonly tokens: RateState | undefined;
   readonly concurrencyInUse: number;
 }
 
@@ -132,8 +132,8 @@ export function openLimits({ clock }: { readonly clock: Clock }): Limits {
       const nowMs = now();
       const state = keys.get(keyId);
       return {
-        ...(rpm !== 0 && { requests: rateState(state?.requests, rpm, nowMs) }),
-        ...(tpm !== 0 && { tokens: rateState(state?.tokens, tpm, nowMs) }),
+        requests: rpm === 0 ? undefined : rateState(state?.requests, rpm, nowMs),
+        tokens: tpm === 0 ? undefined : rateState(state?.tokens, tpm, nowMs),
         concurrencyInUse: state?.inFlight ?? 0,
       };
     },

@@ -62,7 +62,9 @@ const landing = Buffer.allocUnsafeSlow(SOCKET_BUFFER_BYTES);
 const landed = {
   buffer: landing,
   callback(this: Socket, bytes: number): boolean {
-    return this.push(Buffer.from(landing.subarray(0, bytes)));
+    const copy = Buffer.allocUnsafe(bytes);
+    landing.copy(copy, 0, 0, bytes);
+    return this.push(copy);
   },
 };
 
@@ -120,9 +122,11 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
   return {
     call(endpoint, body, stream, handler) {
       const line = lineOf(endpoint.provider);
+      const { pool, path } = line;
       const call = new Call(handler);
       const headers = stream ? line.streamHeaders : line.headers;
-      line.pool.dispatch({ method: "POST", path: line.path, ...payload(headers, body) }, call);
+      if (Buffer.isBuffer(body)) pool.dispatch({ method: "POST", path, headers, body }, call);
+      else pool.dispatch({ method: "POST", path, ...inParts(headers, body) }, call);
       return call;
     },
     keyHint: ({ credential }) => (credential === undefined ? "" : credential.slice(-4)),
@@ -133,11 +137,13 @@ export function openUpstreams(options: UpstreamOptions): Upstreams {
 }
 
 /** undici writes an iterable chunk by chunk; of its length it must be told. */
-function payload(headers: string[], body: Body): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
-  if (Buffer.isBuffer(body)) return { headers, body };
+function inParts(
+  headers: readonly string[],
+  parts: readonly Uint8Array[],
+): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
   let bytes = 0;
-  for (const part of body) bytes += part.length;
-  return { headers: [...headers, "content-length", String(bytes)], body: body as unknown as Buffer };
+  for (const part of parts) bytes += part.length;
+  return { headers: [...headers, "content-length", String(bytes)], body: parts as unknown as Buffer };
 }
 
 const CANCELLED = new Error("cancelled");

@@ -2,6 +2,7 @@
  * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
  * `svc` extension, and what a reply or stream reports. Formats differ behind these types, never in front of them.
  */
+import type { Cost } from "../money.ts";
 import type { Usage } from "../usage.ts";
 
 /**
@@ -84,6 +85,6 @@ export interface SvcReply {
   readonly request_id: string;
   readonly provider: string;
   readonly endpoint_id: string;
-  readonly cost: unknown;
+  readonly cost: Cost;
   readonly warnings: readonly string[];
 }

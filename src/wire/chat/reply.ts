@@ -4,7 +4,8 @@
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
-import { applyEdits, type Edit, latin1Json, type Member, setMember, skim } from "../json.ts";
+import { applyEdits, type Edit, type Member, setMember, skim } from "../json.ts";
+import { svcJson } from "../svc.ts";
 import { ChatCapture } from "./capture.ts";
 import { readErrorBody } from "./errors.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
@@ -71,7 +72,7 @@ export function writeChatReply(
   if (reply.facts.usage === undefined) {
     edits.push(setMember(text, members, "usage", JSON.stringify(writeChatUsage(usage))));
   }
-  edits.push(setMember(text, members, "svc", latin1Json(svc)));
+  edits.push(setMember(text, members, "svc", svcJson(svc)));
   return Buffer.from(applyEdits(text, edits), "latin1");
 }
 

@@ -18,7 +18,7 @@ import {
   skim,
   utf8Of,
 } from "../json.ts";
-import { type ChatRequestBody, chatRequestSchema } from "./schema.ts";
+import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
  * Members that no model gets to read. All others count as prompt, those we do not know included: an upstream may
@@ -126,6 +126,7 @@ function check(value: unknown): ChatRequestBody {
       param: "/models",
     });
   }
+  if (isUsualRequest(value)) return value;
   const parsed = chatRequestSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];

@@ -78,6 +78,51 @@ export const chatRequestSchema = z.looseObject({
 
 export type ChatRequestBody = z.output<typeof chatRequestSchema>;
 
+/**
+ * True for the usual request, and only where the schema accepts it as it stands: told in a fraction of the time that
+ * the schema takes, which copies the whole body. False says nothing: the schema must be asked, for its errors too.
+ */
+export function isUsualRequest(body: unknown): body is ChatRequestBody {
+  if (!isObject(body)) return false;
+  if (body.svc !== undefined || typeof body.model !== "string" || body.model === "") return false;
+  const { messages, tools, stream_options: options, response_format: format } = body;
+  return (
+    Array.isArray(messages) &&
+    messages.length > 0 &&
+    messages.every(isUsualMessage) &&
+    isAbsentOr("boolean", body.stream) &&
+    (options === undefined || (isObject(options) && isAbsentOr("boolean", options.include_usage))) &&
+    isCountWithin(Number.MAX_SAFE_INTEGER, body.max_tokens) &&
+    isCountWithin(Number.MAX_SAFE_INTEGER, body.max_completion_tokens) &&
+    isCountWithin(128, body.n) &&
+    (body.temperature === undefined || Number.isFinite(body.temperature)) &&
+    (body.top_p === undefined || Number.isFinite(body.top_p)) &&
+    isAbsentOr("string", body.stop) &&
+    (tools === undefined || (Array.isArray(tools) && tools.every(isTyped))) &&
+    isAbsentOr("boolean", body.parallel_tool_calls) &&
+    (format === undefined || isTyped(format)) &&
+    isAbsentOr("string", body.user)
+  );
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isTyped = (value: unknown): boolean => isObject(value) && typeof value.type === "string";
+
+const isAbsentOr = (type: "string" | "boolean", value: unknown): boolean =>
+  value === undefined || typeof value === type;
+
+const isCountWithin = (most: number, value: unknown): boolean =>
+  value === undefined || (Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most);
+
+const isUsualMessage = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value.role === "string" &&
+  (typeof value.content === "string" ||
+    value.content == null ||
+    (Array.isArray(value.content) && value.content.every(isTyped)));
+
 /** The answer's shape, for the OpenAPI document. */
 export const chatReplySchema = z.looseObject({
   id: z.string(),

@@ -1,0 +1,26 @@
+/**
+ * The `svc` member of answers as JSON text, put together by hand: it is written for every call, and its shape is ours.
+ * Must stay what `JSON.stringify` would write.
+ */
+import type { Cost } from "../money.ts";
+import type { SvcReply } from "./contract.ts";
+import { latin1Json } from "./json.ts";
+
+/** Stands in latin1 text. */
+export const svcJson = ({ request_id, provider, endpoint_id, cost, warnings }: SvcReply): string =>
+  `{"request_id":${quoted(request_id)},"provider":${quoted(provider)},"endpoint_id":${quoted(endpoint_id)},` +
+  `"cost":${costJson(cost)},"warnings":${warnings.length === 0 ? "[]" : latin1Json(warnings)}}`;
+
+function costJson({ total_micro_usd, lines, price_version }: Cost): string {
+  let list = "";
+  for (const { kind, units, unit_price_nano, micro_usd } of lines) {
+    const line = `{"kind":"${kind}","units":${units},"unit_price_nano":${unit_price_nano},"micro_usd":${micro_usd}}`;
+    list += list === "" ? line : `,${line}`;
+  }
+  return `{"total_micro_usd":${total_micro_usd},"lines":[${list}],"price_version":${quoted(price_version)}}`;
+}
+
+/** What ids are made of: nothing that JSON escapes. */
+const PLAIN = /^[\w./:@-]*$/;
+
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : latin1Json(text));
