@@ -81,7 +81,8 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
   }
   return {
     table: (name) => inner.table(name),
-    bytes: (name, options) => inner.bytes(name, options),
+    bytes: (name) => inner.bytes(name),
+    log: (name) => inner.log(name),
     transact: (act) => inner.transact(act),
     healthy: () => inner.healthy(),
     close: () => inner.close(),

@@ -34,9 +34,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ act: "reopen" as const }) },
 );
 
-/** One lasting and one short-lived table; keys of the two kinds that the product uses. */
 function tablesOf(store: Store): [Table<Uint8Array>, Table<Uint8Array>] {
-  return [store.bytes("lasting"), store.bytes("short", { shortLived: true })];
+  return [store.bytes("one"), store.bytes("other")];
 }
 
 test("every read shows what was committed last: in memory, in the journal, in LMDB, and after a restart", async () => {
@@ -99,34 +98,3 @@ function same(
     }
   }
 }
-
-test("short-lived rows outlive any number of batches into LMDB, and a restart", async () => {
-  const folder = join(home, "short");
-  let store = openStore(folder);
-  let rows = store.bytes("short", { shortLived: true });
-  for (let i = 0; i < 10; i++) {
-    await store.commit(() => rows.put(i, bytesOf(i)));
-    // Each transaction takes everything before it into LMDB, but for the short-lived rows.
-    await store.transact(() => {});
-  }
-  await store.commit(() => rows.remove(3));
-  expect([...rows.range()].map(({ key }) => key)).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9]);
-  await store.close();
-  store = openStore(folder);
-  rows = store.bytes("short", { shortLived: true });
-  expect([...rows.range()].map(({ key }) => key)).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9]);
-  await expect(store.transact(() => rows.put(1, bytesOf(1)))).rejects.toThrow("outside commit");
-  await store.close();
-});
-
-test("more short-lived rows than memory should hold go to LMDB", async () => {
-  const store = openStore(join(home, "many"));
-  const rows = store.bytes("short", { shortLived: true });
-  const large = Buffer.alloc(1024 * 1024, 7);
-  for (let i = 0; i < 40; i++) {
-    await store.commit(() => rows.put(i, large));
-    if (i % 8 === 7) await store.transact(() => {});
-  }
-  expect([...rows.range()]).toHaveLength(40);
-  await store.close();
-});

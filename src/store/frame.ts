@@ -1,7 +1,8 @@
 /**
  * A journal frame: the writes of one group, packed into a buffer that is used again and again, so that a commit
- * allocates nothing. Layout, little-endian: frame number (f64), then for each write flags (u8), length and bytes of the
- * table's name (u8), of the key as JSON (u16), of the value (u32).
+ * allocates nothing. Layout, little-endian: frame number (f64), then the writes. Each begins with what it is (u8) and the
+ * name of its table or log (length u8, bytes); then stands the key as JSON (length u16, bytes) or the number of the row
+ * of a log (f64), and the value (length u32, bytes).
  */
 import type { Key } from "lmdb";
 import { HEAD_BYTES } from "./journal.ts";
@@ -13,15 +14,23 @@ export interface Write {
   /** The key as JSON: what it is found by in memory, and its form in the journal. */
   readonly text: string;
   readonly value: Uint8Array | undefined;
-  /** Most likely removed again before LMDB would need it; see `Pending`. */
-  readonly shortLived: boolean;
 }
 
+/** One write to a log. `value` undefined: all rows up to this number are gone. */
+export interface LogWrite {
+  readonly log: string;
+  readonly number: number;
+  readonly value: Uint8Array | undefined;
+}
+
+const PUT = 0;
 const REMOVED = 1;
-const SHORT_LIVED = 2;
+const APPENDED = 4;
+const TRIMMED = 5;
 const NUMBER_BYTES = 8;
 const START = HEAD_BYTES + NUMBER_BYTES;
-const FIXED_BYTES = 8;
+/** What a write takes beside its name, key and value, at most. */
+const FIXED_BYTES = 16;
 const FIRST_BYTES = 256 * 1024;
 /** A buffer that one large group has blown up is not kept. */
 const KEEP_BYTES = 4 * 1024 * 1024;
@@ -30,22 +39,18 @@ export class FrameWriter {
   #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #at = START;
 
-  add({ table, text, value, shortLived }: Write): void {
-    // UTF-8 takes at most three bytes for each unit of a string.
-    this.#reserve(FIXED_BYTES + table.length * 3 + text.length * 3 + (value?.length ?? 0));
-    const buffer = this.#buffer;
-    let at = this.#at;
-    buffer[at++] = (value === undefined ? REMOVED : 0) | (shortLived ? SHORT_LIVED : 0);
-    const name = buffer.write(table, at + 1);
-    buffer[at] = name;
-    at += 1 + name;
-    const key = buffer.write(text, at + 2);
-    buffer.writeUInt16LE(key, at);
-    at += 2 + key;
-    buffer.writeUInt32LE(value?.length ?? 0, at);
-    at += 4;
-    if (value !== undefined) buffer.set(value, at);
-    this.#at = at + (value?.length ?? 0);
+  add({ table, text, value }: Write): void {
+    this.#begin(value === undefined ? REMOVED : PUT, table, text.length * 3 + (value?.length ?? 0));
+    const key = this.#buffer.write(text, this.#at + 2);
+    this.#buffer.writeUInt16LE(key, this.#at);
+    this.#at += 2 + key;
+    this.#value(value);
+  }
+
+  addToLog({ log, number, value }: LogWrite): void {
+    this.#begin(value === undefined ? TRIMMED : APPENDED, log, value?.length ?? 0);
+    this.#at = this.#buffer.writeDoubleLE(number, this.#at);
+    this.#value(value);
   }
 
   /** The frame under this number, behind room for the journal's head; valid until the next `add`. */
@@ -60,6 +65,23 @@ export class FrameWriter {
     this.#at = START;
   }
 
+  /** `bytes`: the most that key and value will take. */
+  #begin(what: number, name: string, bytes: number): void {
+    // UTF-8 takes at most three bytes for each unit of a string.
+    this.#reserve(FIXED_BYTES + name.length * 3 + bytes);
+    const length = this.#buffer.write(name, this.#at + 2);
+    this.#buffer[this.#at] = what;
+    this.#buffer[this.#at + 1] = length;
+    this.#at += 2 + length;
+  }
+
+  #value(value: Uint8Array | undefined): void {
+    this.#at = this.#buffer.writeUInt32LE(value?.length ?? 0, this.#at);
+    if (value === undefined) return;
+    this.#buffer.set(value, this.#at);
+    this.#at += value.length;
+  }
+
   #reserve(bytes: number): void {
     if (this.#at + bytes <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#at + bytes));
@@ -70,21 +92,39 @@ export class FrameWriter {
 
 export const frameNumber = (frame: Buffer): number => frame.readDoubleLE(0);
 
-export function* frameWrites(frame: Buffer): Generator<Write> {
+export function readFrame(frame: Buffer): { readonly writes: Write[]; readonly logWrites: LogWrite[] } {
+  const writes: Write[] = [];
+  const logWrites: LogWrite[] = [];
   let at = NUMBER_BYTES;
-  while (at < frame.length) {
-    const flags = frame.readUInt8(at);
-    const name = frame.readUInt8(at + 1);
-    at += 2;
-    const table = frame.toString("utf8", at, at + name);
-    at += name;
-    const keyBytes = frame.readUInt16LE(at);
-    const text = frame.toString("utf8", at + 2, at + 2 + keyBytes);
-    at += 2 + keyBytes;
-    const length = frame.readUInt32LE(at);
-    at += 4;
-    const value = (flags & REMOVED) === 0 ? frame.subarray(at, at + length) : undefined;
+  const text = (length: number) => {
     at += length;
-    yield { table, key: JSON.parse(text) as Key, text, value, shortLived: (flags & SHORT_LIVED) !== 0 };
+    return frame.toString("utf8", at - length, at);
+  };
+  const value = () => {
+    const length = frame.readUInt32LE(at);
+    at += 4 + length;
+    return frame.subarray(at - length, at);
+  };
+  while (at < frame.length) {
+    const what = frame.readUInt8(at);
+    at += 2;
+    const name = text(frame.readUInt8(at - 1));
+    if (what === APPENDED || what === TRIMMED) {
+      at += 8;
+      const number = frame.readDoubleLE(at - 8);
+      const bytes = value();
+      logWrites.push({ log: name, number, value: what === APPENDED ? bytes : undefined });
+    } else {
+      at += 2;
+      const key = text(frame.readUInt16LE(at - 2));
+      const bytes = value();
+      writes.push({
+        table: name,
+        key: JSON.parse(key) as Key,
+        text: key,
+        value: what === PUT ? bytes : undefined,
+      });
+    }
   }
+  return { writes, logWrites };
 }

@@ -12,10 +12,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   truncateSync,
   writeSync,
 } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 
@@ -109,9 +109,10 @@ export class Journal {
   }
 
   /** All frames to this number are durable elsewhere: ended segments that hold nothing newer go. */
-  remove(upTo: number): void {
+  async remove(upTo: number): Promise<void> {
+    // Off the event loop: to free a file's pages takes milliseconds.
     const done = this.#closed.filter(({ newest }) => newest <= upTo);
-    for (const { path } of done) rmSync(path, { force: true });
+    for (const { path } of done) await rm(path, { force: true });
     this.#closed = this.#closed.filter((segment) => !done.includes(segment));
   }
 

@@ -4,9 +4,13 @@
  */
 import type { Database, Key, RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
-import { FrameWriter, frameNumber, frameWrites, type Write } from "./frame.ts";
+import { FrameWriter, type Write } from "./frame.ts";
+import { Group } from "./group.ts";
 import { Journal } from "./journal.ts";
-import { Layer, Pending, type Row } from "./pending.ts";
+import type { Log, LogMemory } from "./log.ts";
+import { Logs } from "./logs.ts";
+import { type Layer, Pending, type Row } from "./pending.ts";
+import { type Progress, unapplied } from "./recovery.ts";
 import { fits, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
@@ -14,21 +18,16 @@ const APPLY_MS = 100;
 const SYNC_MS = 50;
 /** Sooner, where this many writes wait. */
 const APPLY_WRITES = 4000;
-/** Short-lived rows beyond either bound go to LMDB after all. */
-const KEPT_ROWS = 20_000;
-const KEPT_BYTES = 32 * 1024 * 1024;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
-/** How far LMDB has what the journal holds: all of it to frame `applied`, short-lived rows only to frame `kept`. */
-interface Progress {
-  readonly applied: number;
-  readonly kept: number;
-}
-
-interface Waiting {
-  readonly writes: readonly Write[];
-  readonly done: () => void;
+export interface JournaledStoreParts {
+  readonly root: RootDatabase;
+  readonly journalFolder: string;
+  /** Gives the folder up. */
+  readonly release: () => void;
+  readonly onFailure: (error: unknown) => void;
+  readonly logMemory: LogMemory;
 }
 
 export class JournaledStore {
@@ -36,18 +35,20 @@ export class JournaledStore {
   readonly #release: () => void;
   readonly #onFailure: (error: unknown) => void;
   readonly #databases = new Map<string, Database<Uint8Array, Key>>();
+  readonly #logs: Logs;
   readonly #progress: Database<Progress, string>;
   readonly #journal: Journal;
   readonly #pending = new Pending();
   readonly #writer = new FrameWriter();
   /** The number of the newest frame appended. */
   #frame: number;
-  /** The number of the newest frame that LMDB has, short-lived rows apart. */
-  #applied: number;
-  #queue: Waiting[] = [];
+  /** How far LMDB is. */
+  #reached: Progress;
+  /** What the next append will hold. */
+  #group = new Group();
   #scheduled = false;
-  /** Where puts go while a `commit`'s write runs. */
-  #collecting: Write[] | undefined;
+  /** A `commit`'s write runs: puts go to the group. */
+  #collecting = false;
   #transacting = false;
   /** The journal cannot be appended to. */
   #failing = false;
@@ -59,14 +60,15 @@ export class JournaledStore {
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
 
-  constructor(root: RootDatabase, folder: string, release: () => void, onFailure: (error: unknown) => void) {
+  constructor({ root, journalFolder, release, onFailure, logMemory }: JournaledStoreParts) {
     this.#root = root;
     this.#release = release;
     this.#onFailure = onFailure;
+    this.#logs = new Logs((name) => this.#database(name), logMemory);
     this.#progress = root.openDB<Progress, string>("journal", { encoding: "json" });
-    this.#frame = this.#recover(Journal.read(folder));
-    this.#applied = this.#frame;
-    this.#journal = new Journal(folder);
+    this.#frame = this.#recover(Journal.read(journalFolder));
+    this.#reached = { applied: this.#frame, kept: this.#frame };
+    this.#journal = new Journal(journalFolder);
     this.#timers = [
       setInterval(() => this.#journal.sync(), SYNC_MS).unref(),
       setInterval(() => void this.#apply(), APPLY_MS).unref(),
@@ -75,50 +77,70 @@ export class JournaledStore {
 
   table<V>(name: string): Table<V> {
     const encode = (value: V): Uint8Array => pack(value);
-    return this.#open(name, false, encode, (bytes) => unpack(bytes) as V);
+    return this.#open(name, encode, (bytes) => unpack(bytes) as V);
   }
 
-  bytes(name: string, { shortLived = false } = {}): Table<Uint8Array> {
-    return this.#open(name, shortLived, same, same);
+  bytes(name: string): Table<Uint8Array> {
+    return this.#open(name, same, same);
+  }
+
+  log(name: string): Log {
+    const rows = this.#logs.of(name);
+    const check = () => {
+      if (!this.#collecting) throw new Error(`${name} was written outside commit`);
+    };
+    return {
+      append: (number, value) => {
+        check();
+        rows.claim(number);
+        this.#group.logWrites.push({ log: name, number, value });
+      },
+      trim: (upTo) => {
+        check();
+        this.#group.logWrites.push({ log: name, number: upTo, value: undefined });
+      },
+      get: (number) => rows.get(number),
+      newest: () => rows.newest,
+      trimmed: () => rows.trimmed,
+    };
   }
 
   commit(write: () => void): Promise<void> {
-    const writes: Write[] = [];
-    const outer = this.#collecting;
-    this.#collecting = writes;
+    if (this.#collecting) throw new Error("a commit inside the write of another");
+    const group = this.#group;
+    this.#collecting = true;
     try {
-      write();
+      group.collect(write);
     } catch (error) {
       return Promise.reject(error);
     } finally {
-      this.#collecting = outer;
+      this.#collecting = false;
     }
-    return new Promise((done) => {
-      this.#queue.push({ writes, done });
-      if (this.#scheduled) return;
+    if (!this.#scheduled) {
       this.#scheduled = true;
       // After this turn: calls that settle together share the append.
       setImmediate(() => this.#append(FIRST_RETRY_MS));
-    });
+    }
+    return group.committed;
   }
 
   transact<T>(act: () => T): Promise<T> {
     return this.#inTurn(async () => {
-      let outcome: { value: T } | { error: unknown };
+      let outcome: Outcome<T>;
       let layer: Layer | undefined;
       try {
-        let written: { error?: unknown } = {};
+        let written: Outcome<void> = { value: undefined };
         outcome = await this.#root.transaction(() => {
           // What the journal holds comes first: the order of commits is the order in LMDB. Sealed no earlier than here:
           // commits go on while LMDB's lock is waited for, and `act` must see them, and not be overwritten by them.
-          layer = this.#pending.seal(this.#frame);
-          written = this.#written(layer, false);
-          return "error" in written ? { error: written.error } : this.#rolledBackIfItThrows(act);
+          layer = this.#seal();
+          written = this.#write(layer);
+          return "error" in written ? written : this.#rolledBackIfItThrows(act);
         });
         if ("error" in written) throw written.error;
-        if (layer !== undefined) this.#applyDone(layer, false);
+        if (layer !== undefined) this.#applyDone(layer);
       } catch (error) {
-        if (layer !== undefined) await this.#applyLayer(layer, false);
+        if (layer !== undefined) await this.#applyLayer(layer);
         throw error;
       }
       if ("error" in outcome) throw outcome.error;
@@ -135,42 +157,39 @@ export class JournaledStore {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#inTurn(async () => {
       this.#journal.close();
-      await this.#applyAll(true);
+      await this.#applyAll();
+      // Only after a failure is something left: it stays in the journal.
+      while (await this.#moveLogs(true));
+      await this.#applyAll();
     });
     this.#release();
     await this.#root.flushed;
     await this.#root.close();
   }
 
-  #open<V>(
-    name: string,
-    shortLived: boolean,
-    encode: (value: V) => Uint8Array,
-    decode: (bytes: Uint8Array) => V,
-  ): Table<V> {
+  #open<V>(name: string, encode: (value: V) => Uint8Array, decode: (bytes: Uint8Array) => V): Table<V> {
     const db = this.#database(name);
     const put = (key: Key, value: Uint8Array | undefined) => {
       // In the journal it would be promised, and hold up LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
-      if (this.#collecting !== undefined) {
-        this.#collecting.push({ table: name, key, text: JSON.stringify(key), value, shortLived });
-      } else if (!this.#transacting || shortLived) {
-        throw new Error(`${name} was written outside commit${shortLived ? "" : " and transact"}`);
+      if (this.#collecting) {
+        this.#group.writes.push({ table: name, key, text: JSON.stringify(key), value });
+      } else if (!this.#transacting) {
+        throw new Error(`${name} was written outside commit and transact`);
       } else if (value === undefined) db.removeSync(key);
       else db.putSync(key, value as Buffer);
     };
-    // Inside a transaction LMDB is ahead of every layer, but it never has the rows kept in memory.
-    const inLmdbAlone = () => this.#transacting && !shortLived;
     return {
       get: (key) => {
         if (!fits(key)) return undefined;
-        const write = inLmdbAlone() ? undefined : this.#pending.find(name, key);
+        // Inside a transaction LMDB is ahead of every layer.
+        const write = this.#transacting ? undefined : this.#pending.find(name, key);
         const bytes = write === undefined ? db.get(key) : write.value;
         return bytes === undefined ? undefined : decode(bytes);
       },
       range: (range = {}) => {
         const { limit, ...all } = range;
-        const rows = inLmdbAlone() ? undefined : this.#pending.over(name, range, () => db.getRange(all));
+        const rows = this.#transacting ? undefined : this.#pending.over(name, range, () => db.getRange(all));
         return decoded(rows === undefined ? db.getRange(range) : first(rows, limit), decode);
       },
       put: (key, value) => put(key, encode(value)),
@@ -189,33 +208,33 @@ export class JournaledStore {
 
   /** One append for everything that waits. */
   #append(retryMs: number): void {
-    const group = this.#queue;
-    this.#queue = [];
+    const group = this.#group;
+    const { writes, logWrites, size } = group;
     const writer = this.#writer;
-    let count = 0;
+    const frame = this.#frame + 1;
     try {
       writer.clear();
-      for (const { writes } of group) {
-        for (const write of writes) writer.add(write);
-        count += writes.length;
-      }
-      if (count > 0) this.#journal.append(writer.take(this.#frame + 1), this.#frame + 1);
+      for (const write of writes) writer.add(write);
+      for (const write of logWrites) writer.addToLog(write);
+      if (size > 0) this.#journal.append(writer.take(frame), frame);
     } catch (error) {
+      // What is committed meanwhile joins the group.
       this.#failing = true;
       this.#onFailure(error);
-      this.#queue = [...group, ...this.#queue];
       setTimeout(() => this.#append(Math.min(retryMs * 2, LONGEST_RETRY_MS)), retryMs);
       return;
     }
     this.#failing = false;
-    if (count > 0) this.#frame++;
-    for (const { writes, done } of group) {
-      for (const write of writes) this.#pending.add(write);
-      done();
+    this.#scheduled = false;
+    this.#group = new Group();
+    if (size > 0) this.#frame = frame;
+    for (const write of writes) this.#pending.add(write);
+    for (const write of logWrites) {
+      this.#logs.committed(write, frame);
+      if (write.value === undefined) this.#pending.trim(write);
     }
-    this.#scheduled = this.#queue.length > 0;
-    if (this.#scheduled) setImmediate(() => this.#append(FIRST_RETRY_MS));
-    else for (const resolve of this.#idle.splice(0)) resolve();
+    group.done();
+    for (const resolve of this.#idle.splice(0)) resolve();
     if (this.#pending.size > APPLY_WRITES) void this.#apply();
   }
 
@@ -227,41 +246,49 @@ export class JournaledStore {
 
   /** Brings LMDB up to the journal, in one transaction whatever the number of calls. */
   async #apply(): Promise<void> {
-    if (this.#applyAsked || this.#pending.size === 0) return;
+    if (this.#applyAsked || (this.#pending.size === 0 && !this.#logs.wait(false))) return;
     this.#applyAsked = true;
-    await this.#inTurn(async () => {
+    const more = await this.#inTurn(async () => {
       this.#applyAsked = false;
-      await this.#applyAll(this.#pending.keptRows > KEPT_ROWS || this.#pending.keptBytes > KEPT_BYTES);
+      await this.#applyAll();
+      return await this.#moveLogs(false);
     });
+    // Transactions that came meanwhile go first.
+    if (more && this.#logs.wait(false)) void this.#apply();
   }
 
   /** Then removes the journal's segments that LMDB holds durably. */
-  async #applyAll(withKept: boolean): Promise<void> {
+  async #applyAll(): Promise<void> {
     try {
       this.#journal.rotate();
     } catch (error) {
       // The segment stays open and grows; a later round ends it. The writes go to LMDB all the same.
       this.#onFailure(error);
     }
-    await this.#applyLayer(this.#pending.seal(this.#frame), withKept);
-    const upTo = this.#progressOf(this.#applied).kept;
+    await this.#applyLayer(this.#seal());
+    const upTo = this.#reached.kept;
     if (!this.#journal.holds(upTo)) return;
     try {
       await this.#root.flushed;
-      this.#journal.remove(upTo);
+      await this.#journal.remove(upTo);
     } catch (error) {
       // They stay, and are read over at the next start.
       this.#onFailure(error);
     }
   }
 
+  #seal(): Layer {
+    const oldest = this.#logs.oldestFrame();
+    return this.#pending.seal(this.#frame, oldest === undefined ? this.#frame : oldest - 1);
+  }
+
   /** Until it succeeds: what the journal holds was promised. */
-  async #applyLayer(layer: Layer, withKept: boolean): Promise<void> {
+  async #applyLayer(layer: Layer): Promise<void> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        const written = await this.#root.transaction(() => this.#written(layer, withKept));
+        const written = await this.#root.transaction(() => this.#write(layer));
         if ("error" in written) throw written.error;
-        this.#applyDone(layer, withKept);
+        this.#applyDone(layer);
         this.#behind = false;
         return;
       } catch (error) {
@@ -272,49 +299,44 @@ export class JournaledStore {
     }
   }
 
-  #applyDone(layer: Layer, withKept: boolean): void {
-    if (withKept) this.#pending.release();
-    this.#pending.drop(layer, withKept ? undefined : this.#applied + 1);
-    this.#applied = layer.upTo;
+  #applyDone(layer: Layer): void {
+    this.#pending.drop(layer);
+    this.#reached = { applied: layer.upTo, kept: layer.loggedTo };
   }
 
-  #rolledBackIfItThrows<T>(act: () => T): { value: T } | { error: unknown } {
+  /** A slice of every log that waits for LMDB. Returns false when none does, or when it failed: the journal has it. */
+  async #moveLogs(all: boolean): Promise<boolean> {
+    if (!this.#logs.wait(all)) return false;
+    try {
+      const moved = await this.#root.transaction(() =>
+        caught(() => this.#logs.move(all, this.#reached.applied)),
+      );
+      if ("error" in moved) throw moved.error;
+      moved.value();
+      return true;
+    } catch (error) {
+      this.#behind = true;
+      this.#onFailure(error);
+      return false;
+    }
+  }
+
+  #rolledBackIfItThrows<T>(act: () => T): Outcome<T> {
     this.#transacting = true;
     try {
-      return { value: this.#root.childTransaction(act) as T };
-    } catch (error) {
-      return { error };
+      return caught(() => this.#root.childTransaction(act) as T);
     } finally {
       this.#transacting = false;
     }
   }
 
-  /** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
-  #written(layer: Layer, withKept: boolean): { error?: unknown } {
-    try {
-      this.#write(layer, withKept);
-      return {};
-    } catch (error) {
-      return { error };
-    }
-  }
-
   /** Inside a transaction of LMDB: the writes, and how far they go. */
-  #write(layer: Layer, withKept: boolean): void {
-    if (withKept) for (const write of this.#pending.kept()) this.#put(write);
-    let keeping = false;
-    for (const writes of layer.tables.values()) {
-      for (const write of writes.values()) {
-        if (!write.shortLived || withKept) this.#put(write);
-        else if (write.value !== undefined) keeping = true;
-        else if (this.#database(write.table).doesExist(write.key)) this.#put(write);
-      }
-    }
-    const applied = layer.upTo;
-    const kept = withKept
-      ? applied
-      : Math.min(this.#progressOf(applied).kept, keeping ? this.#applied : applied);
-    this.#progress.putSync("progress", { applied, kept });
+  #write(layer: Layer): Outcome<void> {
+    return caught(() => {
+      for (const writes of layer.tables.values()) for (const write of writes.values()) this.#put(write);
+      this.#logs.putTrims(layer.trims);
+      this.#progress.putSync("progress", { applied: layer.upTo, kept: layer.loggedTo });
+    });
   }
 
   #put({ table, key, value }: Write): void {
@@ -323,24 +345,29 @@ export class JournaledStore {
     else db.putSync(key, value as Buffer);
   }
 
-  /** What is kept in memory is in LMDB only to the frame before the oldest of it. */
-  #progressOf(applied: number): Progress {
-    return { applied, kept: Math.min(applied, (this.#pending.oldestKept() ?? applied + 1) - 1) };
-  }
-
   /** After a crash: brings what the journal holds beyond LMDB into it. Returns the number of the newest frame. */
   #recover(frames: readonly Buffer[]): number {
-    const { applied, kept } = this.#progress.get("progress") ?? { applied: 0, kept: 0 };
-    const layer = new Layer();
-    layer.upTo = applied;
-    for (const frame of frames) {
-      const number = frameNumber(frame);
-      if (number <= kept) continue;
-      for (const write of frameWrites(frame)) if (number > applied || write.shortLived) layer.add(write);
-      layer.upTo = Math.max(layer.upTo, number);
+    const progress = this.#progress.get("progress") ?? { applied: 0, kept: 0 };
+    const { layer, rows } = unapplied(frames, progress);
+    if (layer.upTo > progress.kept) {
+      this.#root.transactionSync(() => {
+        const written = this.#write(layer);
+        if ("error" in written) throw written.error;
+        this.#logs.restore(rows);
+      });
     }
-    if (layer.size > 0) this.#root.transactionSync(() => this.#write(layer, true));
     return layer.upTo;
+  }
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+/** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
+function caught<T>(act: () => T): Outcome<T> {
+  try {
+    return { value: act() };
+  } catch (error) {
+    return { error };
   }
 }
 

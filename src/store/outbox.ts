@@ -5,7 +5,8 @@
  */
 import type { CallRecord } from "../record.ts";
 import { decodeRow, encodeRow, requestIdOfRow } from "../record-row.ts";
-import type { Store, Table } from "./store.ts";
+import { RecentRows } from "./recent-rows.ts";
+import type { Log, Store, Table } from "./store.ts";
 
 /** A record encoded, ready to be put; holds no reference to the record. */
 export interface Prepared {
@@ -43,7 +44,10 @@ export interface Outbox {
   recent(requestId: string): CallRecord | undefined;
   /** The same, encoded. */
   recentBytes(requestId: string): Uint8Array | undefined;
-  /** The batch under way, where there is one, else a new one over the oldest rows; undefined when nothing is pending. */
+  /**
+   * The batch under way, where there is one, else a new one over the oldest rows of one layout (its version is a row's
+   * first byte: a batch is inserted under one list of columns); undefined when nothing is pending.
+   */
   nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined>;
   /** The batch is in the engine: it never comes again, and its rows go. Resolves once that is durable. */
   acknowledge(batch: Batch): Promise<void>;
@@ -57,11 +61,7 @@ export interface Outbox {
   pending(): number;
 }
 
-/** Encoded records kept in memory for lookups, pending or not. */
-const RECENT_ROWS = 2000;
-const RECENT_BYTES = 8 * 1024 * 1024;
-const RECENT_ROW_BYTES = 256 * 1024;
-/** Pending rows found through memory; older ones are found through a table. */
+/** Request ids in memory; older pending ones are found through a table. */
 const INDEXED = 20_000;
 /** Rows worked on between two turns of the event loop. */
 const SLICE = 250;
@@ -70,55 +70,46 @@ export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
 
 class LmdbOutbox implements Outbox {
   readonly #store: Store;
-  readonly #rows: Table<Uint8Array>;
-  /** Request id → number, for pending rows that the index in memory no longer holds. */
+  readonly #log: Log;
+  /** Request id → number, in the order of the numbers, for pending and recent rows. */
+  readonly #numbers = new Map<string, number>();
+  readonly #recents = new RecentRows();
+  /** The same on disk, for pending rows that the index in memory no longer holds; and which those are, by their last. */
   readonly #spilled: Table<number>;
-  readonly #state: Table<Batch | number>;
+  readonly #spills: Table<string[]>;
+  readonly #state: Table<Batch>;
   readonly #apart: Table<Uint8Array>;
-  readonly #index = new Map<string, number>();
-  readonly #recents = new Map<string, Uint8Array>();
-  #recentBytes = 0;
   #newest: number;
-  #acknowledged: number;
-  /** Rows up to this number are removed. */
-  #swept: number;
-  #spilledTo: number;
 
   constructor(store: Store) {
     this.#store = store;
-    this.#rows = store.bytes("outbox", { shortLived: true });
+    this.#log = store.log("outbox");
     this.#spilled = store.table("outbox_ids");
+    this.#spills = store.table("outbox_spills");
     this.#state = store.table("outbox_state");
     this.#apart = store.bytes("outbox_apart");
-    const acknowledged = this.#state.get("acknowledged");
-    this.#acknowledged = typeof acknowledged === "number" ? acknowledged : 0;
     // A power failure may have left the batch and taken the last of its rows; under its token no others may go.
-    const batch = this.#state.get("batch");
-    const promised = typeof batch === "object" ? batch.last : 0;
-    this.#newest = Math.max(this.#acknowledged, promised, lastKey(this.#rows));
-    this.#swept = Math.min(this.#acknowledged, firstKey(this.#rows) - 1);
-    const spilledTo = this.#state.get("spilled");
-    this.#spilledTo = typeof spilledTo === "number" ? spilledTo : 0;
-    this.#load(Math.max(this.#acknowledged, this.#spilledTo) + 1);
+    this.#newest = Math.max(this.#log.newest(), this.#state.get("batch")?.last ?? 0);
+    this.#load();
   }
 
   prepare(record: CallRecord): Prepared {
     return { requestId: record.requestId, bytes: encodeRow(record) };
   }
 
-  put(prepared: Prepared): void {
+  put({ requestId, bytes }: Prepared): void {
     // A new number each time, also for a row put again: none may appear inside a batch that was read.
-    const key = ++this.#newest;
-    this.#rows.put(key, prepared.bytes);
-    const known = this.#index.size;
-    this.#index.set(prepared.requestId, key);
-    if (this.#index.size === known) {
+    const number = ++this.#newest;
+    this.#log.append(number, bytes);
+    const known = this.#numbers.size;
+    this.#numbers.set(requestId, number);
+    if (this.#numbers.size === known) {
       // Put again: the index stays in the order of the numbers.
-      this.#index.delete(prepared.requestId);
-      this.#index.set(prepared.requestId, key);
+      this.#numbers.delete(requestId);
+      this.#numbers.set(requestId, number);
     }
-    this.#remember(prepared);
-    if (this.#index.size > INDEXED) this.#spill();
+    this.#recents.add(number, bytes);
+    if (this.#numbers.size > INDEXED) this.#spill();
   }
 
   add(record: CallRecord): void {
@@ -131,31 +122,28 @@ class LmdbOutbox implements Outbox {
   }
 
   recentBytes(requestId: string): Uint8Array | undefined {
-    const remembered = this.#recents.get(requestId);
-    if (remembered !== undefined) return remembered;
-    const key = this.#index.get(requestId) ?? this.#spilled.get(requestId);
-    return key === undefined || key <= this.#acknowledged ? undefined : this.#rows.get(key);
+    const number = this.#numbers.get(requestId) ?? this.#spilled.get(requestId);
+    return number === undefined ? undefined : (this.#recents.get(number) ?? this.#log.get(number));
   }
 
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
     const under = this.#state.get("batch");
-    if (typeof under === "object") return { batch: under, rows: (await this.#read(under)).rows };
-    const start = this.#acknowledged + 1;
-    const { rows, last } = await this.#read({ first: start, last: this.#newest }, bounds);
+    if (under !== undefined) return { batch: under, rows: (await this.#read(under.first, under.last)).rows };
+    const first = this.#log.trimmed() + 1;
+    const { rows, last } = await this.#read(first, this.#log.newest(), bounds);
     if (rows.length === 0) return undefined;
-    const batch: Batch = { first: start, last, token: newToken() };
+    const batch: Batch = { first, last, token: newToken() };
     await this.#store.commit(() => this.#state.put("batch", batch));
     return { batch, rows };
   }
 
   async acknowledge(batch: Batch): Promise<void> {
-    // One small commit decides; the rows are then rubbish, swept in slices so that no call waits.
     await this.#store.commit(() => {
       this.#state.remove("batch");
-      this.#state.put("acknowledged", batch.last);
+      this.#log.trim(batch.last);
     });
-    this.#acknowledged = batch.last;
-    await this.#sweep();
+    this.#forget();
+    await this.#unspill();
   }
 
   async setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void> {
@@ -169,106 +157,83 @@ class LmdbOutbox implements Outbox {
   }
 
   acknowledged(): number {
-    return this.#acknowledged;
+    return this.#log.trimmed();
   }
 
   pending(): number {
-    return this.#newest - this.#acknowledged;
+    return this.#newest - this.#log.trimmed();
   }
 
-  /** The committed rows of a range, up to the bounds, in slices. Numbers not yet committed are its end. */
-  async #read(range: { first: number; last: number }, bounds?: BatchBounds) {
+  /** The rows of a range, up to the bounds, in slices. */
+  async #read(
+    first: number,
+    last: number,
+    bounds?: BatchBounds,
+  ): Promise<{ rows: Uint8Array[]; last: number }> {
     const rows: Uint8Array[] = [];
     let bytes = 0;
-    let last = range.first - 1;
-    for (let key = range.first; key <= range.last; key++) {
-      const row = this.#rows.get(key);
+    for (let number = first; number <= last; number++) {
+      const row = this.#log.get(number);
       if (row === undefined) continue;
+      if (bounds !== undefined && rows.length > 0) {
+        const full = rows.length >= bounds.rows || bytes >= bounds.bytes;
+        if (full || row[0] !== rows[0]?.[0]) return { rows, last: number - 1 };
+      }
       rows.push(row);
       bytes += row.length;
-      last = key;
-      if (bounds !== undefined && (rows.length >= bounds.rows || bytes >= bounds.bytes)) break;
-      // Behind a row only: of a run of numbers not yet committed, a later turn must not find the end and miss the start.
       if (rows.length % SLICE === 0) await nextTurn();
     }
     return { rows, last };
   }
 
-  async #sweep(): Promise<void> {
-    while (this.#swept < this.#acknowledged) {
-      const from = this.#swept + 1;
-      const to = Math.min(this.#swept + SLICE, this.#acknowledged);
-      await this.#store.commit(() => {
-        for (let at = from; at <= to; at++) {
-          if (at <= this.#spilledTo) this.#forget(at);
-          this.#rows.remove(at);
-        }
-      });
-      this.#swept = to;
-      for (const [id, at] of this.#index) {
-        if (at > to) break;
-        this.#index.delete(id);
-      }
+  /** Drops from the index what is neither pending nor recent. */
+  #forget(): void {
+    const last = Math.min(this.#log.trimmed(), this.#recents.oldest - 1);
+    for (const [id, number] of this.#numbers) {
+      if (number > last) return;
+      this.#numbers.delete(id);
     }
   }
 
-  /** Takes a row's request id out of the table of the index. */
-  #forget(key: number): void {
-    const bytes = this.#rows.get(key);
-    const id = bytes === undefined ? undefined : requestIdOfRow(bytes);
-    if (id !== undefined && this.#spilled.get(id) === key) this.#spilled.remove(id);
-  }
-
-  /** While the engine is away the index would grow with the outbox: each row then moves two of the oldest to a table. */
+  /** While the engine is away the index would grow with the outbox: its oldest part moves to a table. */
   #spill(): void {
-    for (const [id, key] of firstOf(this.#index, 2)) {
-      this.#spilled.put(id, key);
-      this.#index.delete(id);
-      this.#spilledTo = key;
+    const ids: string[] = [];
+    let last = 0;
+    for (const [id, number] of this.#numbers) {
+      this.#numbers.delete(id);
+      this.#spilled.put(id, number);
+      last = number;
+      if (ids.push(id) === SLICE) break;
     }
-    this.#state.put("spilled", this.#spilledTo);
+    this.#spills.put(last, ids);
+  }
+
+  /** Takes acknowledged rows out of the table of the index. */
+  async #unspill(): Promise<void> {
+    for (const { key, value: ids } of [...this.#spills.range({ end: this.#log.trimmed() + 1 })]) {
+      await this.#store.commit(() => {
+        for (const id of ids) {
+          // It may have been put again, under a number that is still pending.
+          const number = this.#spilled.get(id);
+          if (number !== undefined && number <= Number(key)) this.#spilled.remove(id);
+        }
+        this.#spills.remove(key);
+      });
+    }
   }
 
   /** After a start: the rows not yet in the table of the index. At most so many as the index holds. */
-  #load(from: number): void {
-    for (const { key, value } of this.#rows.range({ start: from })) {
-      const id = requestIdOfRow(value);
-      if (id !== undefined) this.#index.set(id, Number(key));
+  #load(): void {
+    let from = this.#log.trimmed() + 1;
+    for (const { key } of this.#spills.range({ start: Number.MAX_SAFE_INTEGER, reverse: true, limit: 1 })) {
+      from = Math.max(from, Number(key) + 1);
+    }
+    for (let number = from; number <= this.#log.newest(); number++) {
+      const row = this.#log.get(number);
+      const id = row === undefined ? undefined : requestIdOfRow(row);
+      if (id !== undefined) this.#numbers.set(id, number);
     }
   }
-
-  #remember({ requestId, bytes }: Prepared): void {
-    if (bytes.length > RECENT_ROW_BYTES) return;
-    // Put again after a failed commit: the same bytes.
-    if (this.#recents.has(requestId)) return;
-    this.#recents.set(requestId, bytes);
-    this.#recentBytes += bytes.length;
-    while (this.#recents.size > RECENT_ROWS || this.#recentBytes > RECENT_BYTES) {
-      const [oldest] = this.#recents;
-      if (oldest === undefined) return;
-      this.#recents.delete(oldest[0]);
-      this.#recentBytes -= oldest[1].length;
-    }
-  }
-}
-
-const firstKey = (table: Table<Uint8Array>): number =>
-  keyOf(table.range({ limit: 1 })) ?? Number.MAX_SAFE_INTEGER;
-
-const lastKey = (table: Table<Uint8Array>): number =>
-  keyOf(table.range({ start: Number.MAX_SAFE_INTEGER, reverse: true, limit: 1 })) ?? 0;
-
-function keyOf(range: ReturnType<Table<Uint8Array>["range"]>): number | undefined {
-  for (const { key } of range) return Number(key);
-  return undefined;
-}
-
-function firstOf<K, V>(map: ReadonlyMap<K, V>, count: number): [K, V][] {
-  const found: [K, V][] = [];
-  for (const entry of map) {
-    if (found.push(entry) === count) break;
-  }
-  return found;
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

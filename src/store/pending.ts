@@ -1,10 +1,9 @@
 /**
  * Writes that the journal holds and LMDB does not: readers look here first, so that a committed write is seen at once,
- * wherever it lies. Layers are the LMDB transactions to come, newest last. Short-lived rows (the outbox) do not follow
- * into LMDB but wait in `kept`: most are removed there again and never cost a page.
+ * wherever it lies. Layers are the LMDB transactions to come, newest last.
  */
 import { compareKeys, type Key } from "lmdb";
-import type { Write } from "./frame.ts";
+import type { LogWrite, Write } from "./frame.ts";
 import type { Range } from "./table.ts";
 
 export interface Row {
@@ -17,37 +16,29 @@ type Writes = Map<string, Write>;
 /** The writes of one LMDB transaction to come; a later write of a key replaces an earlier one. */
 export class Layer {
   readonly tables = new Map<string, Writes>();
+  /** To which number each log is trimmed. Rows of logs are not in here: see `LogRows`. */
+  readonly trims = new Map<string, number>();
   size = 0;
   /** The number of the newest journal frame whose writes are in here or in an older layer; set when it is sealed. */
   upTo = 0;
+  /** The same for the rows of logs: no frame to this one holds a row that is in memory alone. */
+  loggedTo = 0;
 
   add(write: Write): void {
     tableOf(this.tables, write.table).set(write.text, write);
     this.size++;
   }
-}
 
-interface Kept {
-  readonly write: Write;
-  /** Every frame below this one is not needed for this row. */
-  readonly frame: number;
-}
-
-/** The kept rows of a table. Numbered rows come in their order, so that reading a range need not sort them. */
-interface KeptTable {
-  readonly rows: Map<string, Kept>;
-  newest: Key | undefined;
-  inOrder: boolean;
+  trim({ log, number }: LogWrite): void {
+    this.trims.set(log, Math.max(number, this.trims.get(log) ?? 0));
+    this.size++;
+  }
 }
 
 export class Pending {
   #open = new Layer();
   /** Sealed: on their way into LMDB, oldest first. */
   #sealed: Layer[] = [];
-  /** Short-lived rows, in the order they came. */
-  readonly #kept = new Map<string, KeptTable>();
-  keptRows = 0;
-  keptBytes = 0;
 
   get size(): number {
     return this.#open.size;
@@ -57,50 +48,28 @@ export class Pending {
     this.#open.add(write);
   }
 
+  trim(write: LogWrite): void {
+    this.#open.trim(write);
+  }
+
   /** Takes what has come so far, which is all frames to number `upTo`; it stays visible here until `drop`. */
-  seal(upTo: number): Layer {
+  seal(upTo: number, loggedTo: number): Layer {
     const layer = this.#open;
     layer.upTo = upTo;
+    layer.loggedTo = loggedTo;
     this.#open = new Layer();
     this.#sealed.push(layer);
     return layer;
   }
 
-  /** LMDB shows this layer's writes now. Its short-lived ones are kept here, from frame `since`, unless that is absent. */
-  drop(layer: Layer, since: number | undefined): void {
+  /** LMDB shows this layer's writes now. */
+  drop(layer: Layer): void {
     this.#sealed = this.#sealed.filter((other) => other !== layer);
-    if (since === undefined) return;
-    for (const [table, writes] of layer.tables) {
-      for (const [text, write] of writes) if (write.shortLived) this.#keep(table, text, write, since);
-    }
-  }
-
-  /** The oldest frame that a kept row still needs; undefined when nothing is kept. */
-  oldestKept(): number | undefined {
-    let oldest: number | undefined;
-    for (const table of this.#kept.values()) {
-      for (const { frame } of table.rows.values()) {
-        oldest = Math.min(oldest ?? frame, frame);
-        break;
-      }
-    }
-    return oldest;
-  }
-
-  /** Everything kept, for LMDB after all; `release` once it is there. */
-  *kept(): Generator<Write> {
-    for (const table of this.#kept.values()) for (const { write } of table.rows.values()) yield write;
-  }
-
-  release(): void {
-    this.#kept.clear();
-    this.keptRows = 0;
-    this.keptBytes = 0;
   }
 
   /** The newest write of a key; undefined where LMDB's value holds. */
   find(table: string, key: Key): Write | undefined {
-    if (this.#open.size === 0 && this.#sealed.length === 0 && this.keptRows === 0) return undefined;
+    if (this.#open.size === 0 && this.#sealed.length === 0) return undefined;
     const text = JSON.stringify(key);
     const young = this.#open.tables.get(table)?.get(text);
     if (young !== undefined) return young;
@@ -108,59 +77,17 @@ export class Pending {
       const found = this.#sealed[i]?.tables.get(table)?.get(text);
       if (found !== undefined) return found;
     }
-    return this.#kept.get(table)?.rows.get(text)?.write;
+    return undefined;
   }
 
   /** Rows of LMDB with everything pending of the same range laid over them; undefined where nothing is pending. */
   over(table: string, range: Range, rows: () => Iterable<Row>): Iterable<Row> | undefined {
-    const kept = this.#kept.get(table);
     const young: Writes = new Map();
     for (const layer of [...this.#sealed, this.#open]) {
       for (const [text, write] of layer.tables.get(table) ?? []) young.set(text, write);
     }
-    const reverse = range.reverse === true;
-    const hasKept = kept !== undefined && kept.rows.size > 0;
-    if (!hasKept && young.size === 0) return undefined;
-    const older = hasKept ? overlaid(rows(), keptInRange(kept, range), reverse) : rows();
-    return overlaid(older, sorted(young.values(), range), reverse);
-  }
-
-  #keep(name: string, text: string, write: Write, frame: number): void {
-    let table = this.#kept.get(name);
-    if (table === undefined) {
-      table = { rows: new Map(), newest: undefined, inOrder: true };
-      this.#kept.set(name, table);
-    }
-    const before = table.rows.get(text);
-    if (before !== undefined) {
-      table.rows.delete(text);
-      this.keptRows--;
-      this.keptBytes -= before.write.value?.length ?? 0;
-    }
-    if (write.value === undefined) return;
-    if (table.rows.size === 0) table.inOrder = true;
-    else if (table.newest !== undefined && compareKeys(table.newest, write.key) >= 0) table.inOrder = false;
-    table.newest = write.key;
-    table.rows.set(text, { write, frame });
-    this.keptRows++;
-    this.keptBytes += write.value.length;
-  }
-}
-
-function keptInRange({ rows, inOrder }: KeptTable, range: Range): Iterable<Write> {
-  if (inOrder && range.reverse !== true) return within(rows.values(), range);
-  return sorted(
-    [...rows.values()].map(({ write }) => write),
-    range,
-  );
-}
-
-/** Lazily: a reader with a limit looks at no more rows than it takes. */
-function* within(rows: Iterable<Kept>, { start, end }: Range): Generator<Write> {
-  for (const { write } of rows) {
-    if (start !== undefined && compareKeys(write.key, start) < 0) continue;
-    if (end !== undefined && compareKeys(write.key, end) >= 0) return;
-    yield write;
+    if (young.size === 0) return undefined;
+    return overlaid(rows(), sorted(young.values(), range), range.reverse === true);
   }
 }
 

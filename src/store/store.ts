@@ -9,20 +9,22 @@ import { join } from "node:path";
 import { open } from "lmdb";
 import { JournaledStore } from "./journaled-store.ts";
 import { claimDirectory } from "./lock.ts";
+import type { Log, LogMemory } from "./log.ts";
 import type { Table } from "./table.ts";
 
+export type { Log } from "./log.ts";
 export type { Range, StoreKey, Table } from "./table.ts";
 
 export interface Store {
   table<V>(name: string): Table<V>;
-  /**
-   * Values are bytes as given: no encoding between the caller and the page. `shortLived` rows are expected to be
-   * removed within seconds: they stay in journal and memory, and go to LMDB only when that lasts.
-   */
-  bytes(name: string, options?: { readonly shortLived?: boolean }): Table<Uint8Array>;
+  /** Values are bytes as given: no encoding between the caller and the page. */
+  bytes(name: string): Table<Uint8Array>;
+  /** For rows that are handed on in their order and then gone, within seconds as a rule: most never reach LMDB. */
+  log(name: string): Log;
   /**
    * Runs `write` now and resolves once its puts are committed, in the order of the calls. An append that fails is
-   * tried again until it succeeds, so a settled charge is never dropped. What `write` throws rejects, with nothing put.
+   * tried again until it succeeds, so a settled charge is never dropped. What `write` throws rejects, with nothing put;
+   * so does a commit in it.
    */
   commit(write: () => void): Promise<void>;
   /** Runs `act` in a transaction of its own and resolves with its value; when it throws, nothing was written. */
@@ -35,8 +37,12 @@ export interface Store {
 
 export interface StoreOptions {
   /** Told of every append or transaction that failed. */
-  readonly onFailure?: (error: unknown) => void;
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+  /** How much of each log stays in memory, where it is not trimmed. */
+  readonly logMemory?: LogMemory | undefined;
 }
+
+const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
 /** @throws Error with a clear line when another process holds the folder or the journal is damaged. */
 export function openStore(dataDir: string, options: StoreOptions = {}): Store {
@@ -44,7 +50,13 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   const root = open({ path: join(dataDir, "weir.lmdb"), maxDbs: 64 });
   const release = claimDirectory(root, dataDir);
   try {
-    return new JournaledStore(root, join(dataDir, "journal"), release, options.onFailure ?? (() => {}));
+    return new JournaledStore({
+      root,
+      journalFolder: join(dataDir, "journal"),
+      release,
+      onFailure: options.onFailure ?? (() => {}),
+      logMemory: options.logMemory ?? LOG_MEMORY,
+    });
   } catch (error) {
     release();
     throw error;
