@@ -3,9 +3,10 @@
  * whoever inserts them need not understand them. Where a payload must still be redacted, the row says by which rules.
  * Rows outlive the release that wrote them: a layout once released is never changed, a new one gets a new version.
  *
- * Layout, numbers little-endian: version u8, flags u8, checksum u32 (CRC-32 of all behind it), then as u32 the bytes of
- * the identity, of the columns that redaction leaves alone, of the whole row of `requests`, of the rules. Then that row
- * (it begins with the identity, then those columns), the rules as JSON, and the row of `payloads`, where there is one.
+ * Layout, numbers little-endian: version u8, flags u8, checksum u32 (CRC-32 of all behind it but the payload's text),
+ * then as u32 the bytes of the identity, of the columns that redaction leaves alone, of the whole row of `requests`, of
+ * the rules. Then that row (it begins with the identity, then those columns), the rules as JSON, and the row of
+ * `payloads`, where there is one.
  */
 import { crc32 } from "node:zlib";
 import type { CallRecord, PayloadState, Redaction } from "./record.ts";
@@ -59,8 +60,10 @@ export function encodeRow(record: CallRecord): Buffer {
   writer.patch32(REQUESTS, rulesAt - HEAD_BYTES);
   if (ruled) writer.raw(rulesOf(record.redact));
   writer.patch32(RULES, writer.length - rulesAt);
+  let checked = writer.length;
   if (hasPayload) {
     writeIdentity(writer, record);
+    checked = writer.length;
     writePayload(
       writer,
       record.tsMs + record.retentionDays * DAY_MS,
@@ -69,7 +72,7 @@ export function encodeRow(record: CallRecord): Buffer {
     );
   }
   const bytes = writer.take();
-  writer.patch32(CHECKSUM, crc32(bytes.subarray(IDENTITY)));
+  writer.patch32(CHECKSUM, crc32(bytes.subarray(IDENTITY, checked)));
   const row = room(bytes.length);
   row.set(bytes);
   return row;
@@ -137,13 +140,29 @@ export interface InsertableRow {
 export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (row.length < HEAD_BYTES || row[0] !== ROW_VERSION) return undefined;
-  if (crc32(row.subarray(IDENTITY)) !== row.readUInt32LE(CHECKSUM)) return undefined;
   const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS);
+  const payloadsAt = rulesAt + row.readUInt32LE(RULES);
+  const textAt = payloadsAt < row.length ? payloadsAt + row.readUInt32LE(IDENTITY) : row.length;
+  if (crc32(row.subarray(IDENTITY, textAt)) !== row.readUInt32LE(CHECKSUM)) return undefined;
+  if (textAt < row.length && !isText(row, textAt)) return undefined;
   return {
     requests: row.subarray(HEAD_BYTES, rulesAt),
-    payloads: row.subarray(rulesAt + row.readUInt32LE(RULES)),
+    payloads: row.subarray(payloadsAt),
     finished: ((row[FLAGS] ?? 0) & UNFINISHED) === 0,
   };
+}
+
+/** Whether expiry, request and response reach from here to the very end: text may be damaged, the next row may not. */
+function isText(row: Buffer, at: number): boolean {
+  try {
+    const reader = new RowBinaryReader(row, at);
+    reader.u32();
+    reader.skipBytes();
+    reader.skipBytes();
+    return reader.at === row.length;
+  } catch {
+    return false;
+  }
 }
 
 /** A row taken apart for the one who finishes it. Views of the row. */

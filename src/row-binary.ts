@@ -209,6 +209,15 @@ export class RowBinaryReader {
     return this.#bytes.subarray(at, at + length);
   }
 
+  skipBytes(): void {
+    this.#skip(this.varint());
+  }
+
+  /** Where the next value begins. */
+  get at(): number {
+    return this.#at;
+  }
+
   list<T>(read: (from: RowBinaryReader) => T): T[] {
     const values: T[] = [];
     for (let left = this.varint(); left > 0; left--) values.push(read(this));
