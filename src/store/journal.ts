@@ -6,6 +6,7 @@
 import {
   closeSync,
   fdatasync,
+  fdatasyncSync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
@@ -17,6 +18,7 @@ import {
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
 
 /** Room for length and checksum in front of a payload. */
@@ -39,7 +41,7 @@ export class Journal {
   #bytes = 0;
   #newest = 0;
   #unsynced = false;
-  #syncing = false;
+  #syncing: Promise<void> | undefined;
 
   /** Frames of an earlier life, oldest first; they stay on disk until `clear`. @throws Error where one is damaged. */
   static read(folder: string): Buffer[] {
@@ -86,21 +88,35 @@ export class Journal {
     this.#unsynced = true;
   }
 
-  /** Hands what was appended to the disk, off the event loop: what a power failure may lose is what came since. */
-  sync(): void {
-    if (!this.#unsynced || this.#syncing) return;
+  /** Off the event loop: resolves once everything appended so far survives a power failure. @throws Error of the disk. */
+  async sync(): Promise<void> {
+    while (this.#syncing !== undefined) await this.#syncing.catch(() => {});
+    if (!this.#unsynced) return;
     this.#unsynced = false;
-    this.#syncing = true;
-    fdatasync(this.#fd, (error) => {
-      this.#syncing = false;
-      if (error !== null) this.#unsynced = true;
-    });
+    const segment = this.#current;
+    this.#syncing = flushed(this.#fd);
+    try {
+      await this.#syncing;
+    } catch (error) {
+      // A segment that was ended meanwhile was synced then, and its descriptor closed under us.
+      if (segment !== this.#current) return;
+      this.#unsynced = true;
+      throw error;
+    } finally {
+      this.#syncing = undefined;
+    }
+  }
+
+  /** The same at once, for the little that came since a `sync`. @throws Error of the disk. */
+  syncNow(): void {
+    if (this.#unsynced || this.#syncing !== undefined) fdatasyncSync(this.#fd);
+    this.#unsynced = false;
   }
 
   /** Ends the current segment where it has grown enough to be worth a file, so that it can be removed one day. */
   rotate(): void {
     // A sync under way needs its descriptor; the next round comes soon.
-    if (this.#bytes > SEGMENT_BYTES / 2 && !this.#syncing) this.#end();
+    if (this.#bytes > SEGMENT_BYTES / 2 && this.#syncing === undefined) this.#end();
   }
 
   /** Whether `remove` would find anything. */
@@ -126,6 +142,7 @@ export class Journal {
     const number = (last?.number ?? 0) + 1;
     const path = join(this.#folder, `${String(number).padStart(12, "0")}.journal`);
     this.#fd = openSync(path, "wx", 0o600);
+    syncFolder(this.#folder);
     this.#current = { path, number, newest: 0 };
     this.#bytes = 0;
   }
@@ -138,6 +155,18 @@ export class Journal {
     this.#fd = -1;
     this.#bytes = 0;
     this.#unsynced = false;
+  }
+}
+
+const flushed = promisify(fdatasync);
+
+/** A file outlives a power failure only once its folder knows it. */
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -70,7 +70,7 @@ export class JournaledStore {
     this.#reached = { applied: this.#frame, kept: this.#frame };
     this.#journal = new Journal(journalFolder);
     this.#timers = [
-      setInterval(() => this.#journal.sync(), SYNC_MS).unref(),
+      setInterval(() => void this.#journal.sync().catch(this.#onFailure), SYNC_MS).unref(),
       setInterval(() => void this.#apply(), APPLY_MS).unref(),
     ];
   }
@@ -129,12 +129,15 @@ export class JournaledStore {
       let outcome: Outcome<T>;
       let layer: Layer | undefined;
       try {
+        await this.#journal.sync();
         let written: Outcome<void> = { value: undefined };
         outcome = await this.#root.transaction(() => {
           // What the journal holds comes first: the order of commits is the order in LMDB. Sealed no earlier than here:
           // commits go on while LMDB's lock is waited for, and `act` must see them, and not be overwritten by them.
-          layer = this.#seal();
-          written = this.#write(layer);
+          const sealed = this.#seal();
+          layer = sealed;
+          written = caught(() => this.#journal.syncNow());
+          if (!("error" in written)) written = this.#write(sealed);
           return "error" in written ? written : this.#rolledBackIfItThrows(act);
         });
         if ("error" in written) throw written.error;
@@ -286,6 +289,9 @@ export class JournaledStore {
   async #applyLayer(layer: Layer): Promise<void> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
+        // LMDB may reach the disk at any moment from here on, and must not be ahead of the journal there: a power failure
+        // would leave a ledger entry without its record.
+        await this.#journal.sync();
         const written = await this.#root.transaction(() => this.#write(layer));
         if ("error" in written) throw written.error;
         this.#applyDone(layer);
