@@ -22,7 +22,10 @@ export interface ClientReply {
    * @param filler what may stand between any two writes and says nothing to the client.
    */
   openStream(headers: string, filler: string): void;
-  /** False: the client reads slower than we write; wait for `onDrain`. */
+  /**
+   * Takes all of the chunk before it returns: the caller may overwrite it then.
+   * False: the client reads slower than we write; wait for `onDrain`.
+   */
   write(chunk: Buffer): boolean;
   end(chunk?: Buffer): void;
   /** Ends the connection without ending the answer, so that a cut answer cannot pass for a whole one. */

@@ -14,6 +14,7 @@ import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream
 import { readErrorBody } from "../wire/chat/errors.ts";
 import { ChatStream } from "../wire/chat/stream.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
+import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import { KEEP_ALIVE } from "../wire/sse.ts";
 import type { Reserved } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
@@ -28,8 +29,9 @@ const EXTEND_AT = 0.9;
 const EVENTS_WITHOUT_TOKEN = 16;
 /** No prose or code runs to more bytes a token for long. */
 const LONGEST_TOKEN_BYTES = 16;
-/** Collected text beyond this is written before the read is over, so that a pause takes hold in time (T10). */
+/** Collected bytes beyond this are written before the read is over, so that a pause takes hold in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
+const KEEP_ALIVE_BYTES = Buffer.from(KEEP_ALIVE);
 
 export class StreamRelay implements UpstreamHandler {
   readonly stream: ChatStream;
@@ -42,14 +44,19 @@ export class StreamRelay implements UpstreamHandler {
   readonly #reserved: Reserved;
   readonly #endpoint: Endpoint;
   readonly #host: RelayHost;
+  readonly #afterRead = () => this.#flush();
   #call: UpstreamCall | undefined;
   #headers: UpstreamHeaders = {};
-  #read = "";
-  #flushing = false;
+  /** Of one read: what the parser found in it so far. */
+  #chunks: Buffer[] = [];
+  #collectedBytes = 0;
+  #errorBody = "";
   #ended = false;
   #over = false;
   #clientGone = false;
   #lastWriteMs: number;
+  /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
+  #cut: NodeJS.Timeout | undefined;
 
   constructor(deps: RelayDeps, reserved: Reserved, endpoint: Endpoint, host: RelayHost) {
     const { call, request } = reserved;
@@ -94,7 +101,7 @@ export class StreamRelay implements UpstreamHandler {
   /** After a silence a comment line; before the first byte it opens the stream (T7). */
   keepAlive(nowMs: number, afterMs: number): void {
     if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
-    this.#send(Buffer.from(KEEP_ALIVE));
+    this.#send(KEEP_ALIVE_BYTES, nowMs);
   }
 
   head(status: number, headers: UpstreamHeaders): void {
@@ -110,26 +117,25 @@ export class StreamRelay implements UpstreamHandler {
 
   data(chunk: Buffer): void {
     if (this.#over) return;
-    this.lastDataMs = this.#deps.clock.monotonic();
-    this.#read += chunk.toString("latin1");
     if (!this.answering) {
-      if (this.#read.length > MAX_ERROR_BYTES) this.#endOfError();
+      this.lastDataMs = this.#deps.clock.monotonic();
+      this.#errorBody += chunk.toString("latin1");
+      if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
       return;
     }
-    if (this.#read.length > WRITE_OVER_BYTES) {
-      this.#flush();
-    } else if (!this.#flushing) {
-      this.#flushing = true;
-      // The parser calls us once for each HTTP chunk of a read, in one synchronous run: this runs after the last.
-      queueMicrotask(() => {
-        this.#flushing = false;
-        this.#flush();
-      });
+    // The parser calls us once for each HTTP chunk of a read, in one synchronous run: a microtask runs after the last.
+    if (this.#chunks.length === 0) {
+      this.lastDataMs = this.#deps.clock.monotonic();
+      queueMicrotask(this.#afterRead);
     }
+    this.#chunks.push(chunk);
+    this.#collectedBytes += chunk.length;
+    if (this.#collectedBytes > WRITE_OVER_BYTES) this.#flush();
   }
 
   end(): void {
     this.#ended = true;
+    clearTimeout(this.#cut);
     if (this.#over) return;
     if (!this.answering) {
       this.#endOfError();
@@ -139,6 +145,7 @@ export class StreamRelay implements UpstreamHandler {
   }
 
   failed(failed: UpstreamFailure): void {
+    clearTimeout(this.#cut);
     if (this.#over) return;
     this.#flush();
     if (!this.#over) this.#fail(failed);
@@ -161,9 +168,7 @@ export class StreamRelay implements UpstreamHandler {
     const deliveredBytes = stream.capture.textBytes;
     let out: string;
     try {
-      const read = this.#read;
-      this.#read = "";
-      out = read === "" ? "" : stream.push(read);
+      out = stream.push(this.#collected());
       if (this.#ended) out += stream.end();
     } catch {
       this.#call?.cancel();
@@ -193,14 +198,24 @@ export class StreamRelay implements UpstreamHandler {
       this.#host.firstContent();
     }
     if (this.#clientGone) return;
-    if (!this.#send(Buffer.from(out, "latin1"))) this.#pause();
+    // It came in this moment's read: what was read of the clock then will do.
+    if (!this.#send(passingBytes(out), this.lastDataMs)) this.#pause();
   }
 
-  #send(bytes: Buffer): boolean {
+  /** The bytes of the read as latin1 text; they are let go of. */
+  #collected(): string {
+    const chunks = this.#chunks;
+    const bytes = this.#collectedBytes;
+    this.#chunks = [];
+    this.#collectedBytes = 0;
+    return latin1Text(chunks, bytes);
+  }
+
+  #send(bytes: Buffer, nowMs: number): boolean {
     const { call } = this.#reserved;
     const { reply } = call.incoming;
-    this.#lastWriteMs = this.#deps.clock.monotonic();
-    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.#lastWriteMs;
+    this.#lastWriteMs = nowMs;
+    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.#deps.clock.monotonic();
     if (!call.streaming) {
       call.streaming = true;
       reply.openStream(streamHeaders(this.#deps.limits, call), KEEP_ALIVE);
@@ -245,7 +260,7 @@ export class StreamRelay implements UpstreamHandler {
   }
 
   #endOfError(): void {
-    const body = Buffer.from(this.#read, "latin1");
+    const body = Buffer.from(this.#errorBody, "latin1");
     this.#call?.cancel();
     this.#fail(
       statusFailure(this.status, readErrorBody(body), retryAfterOf(this.#headers, this.#deps.clock.now())),
@@ -261,10 +276,7 @@ export class StreamRelay implements UpstreamHandler {
 
   /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
   #finishConnection(): void {
-    const call = this.#call;
-    setTimeout(() => {
-      if (!this.#ended) call?.cancel();
-    }, 1000).unref();
+    this.#cut = setTimeout(() => this.#call?.cancel(), 1000).unref();
   }
 
   #fail(failed: UpstreamFailure): void {

@@ -5,10 +5,15 @@
  * An upstream may send anything: what is not of the expected type is passed over.
  */
 
+import { copied } from "../latin1.ts";
+
 /** Choices, tool calls and kinds of text beyond these go uncaptured: no answer has so many. */
 const MAX_CHOICES = 128;
 const MAX_TOOL_CALLS = 256;
 const MAX_KINDS = 32;
+
+/** A string put together from pieces keeps each of them, at several times its length: after so many they are joined. */
+const MAX_LOOSE = 16;
 
 interface ToolCall {
   id: string;
@@ -167,12 +172,17 @@ export class ChatCapture {
 export class Growing {
   #flat: Buffer[] = [];
   #tail = "";
+  /** Pieces since they were last joined. */
+  #loose = 0;
 
   add(fragment: string): void {
     this.#tail += fragment;
     if (this.#tail.length >= 1024) {
       this.#flat.push(Buffer.from(this.#tail, "latin1"));
       this.#tail = "";
+    } else if (++this.#loose === MAX_LOOSE) {
+      this.#tail = copied(this.#tail);
+      this.#loose = 0;
     }
   }
 
@@ -182,6 +192,7 @@ export class Growing {
   }
 
   text(): string {
+    if (this.#flat.length === 0) return this.#tail;
     return Buffer.concat(this.#flat).toString("latin1") + this.#tail;
   }
 }

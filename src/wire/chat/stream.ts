@@ -1,14 +1,14 @@
 /**
  * A chat-completions stream, spliced. Nearly every event is the same JSON around one growing string: that frame is
- * learned from the first event of its kind, and later events that fit it are passed on without parsing. Whatever does
- * not fit (roles, finish, usage, tool calls, other providers' extras) is parsed and patched by position.
+ * learned from the first event of its kind, and later events that fit it are passed on without parsing. Of others that
+ * share the JSON around their choices (roles, finish, tool calls) only the choices are parsed. What fits neither (usage,
+ * other providers' extras) is parsed and patched by position.
  * Text is latin1 throughout: no cut inside a character can damage it.
  */
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import {
   applyEdits,
-  closingQuote,
   type Edit,
   latin1Json,
   type Member,
@@ -18,9 +18,11 @@ import {
   skim,
   utf8Of,
 } from "../json.ts";
+import { copied } from "../latin1.ts";
 import { SseReader, sseData } from "../sse.ts";
 import { ChatCapture, type Growing } from "./capture.ts";
 import { readErrorValue } from "./errors.ts";
+import { type Envelope, enclosedIn, envelopeOf, type Frame, frameOf, growingString, runOf } from "./frame.ts";
 import { readChatUsage, readEventUsage, writeChatUsage } from "./usage.ts";
 
 export interface StreamIdentity {
@@ -34,26 +36,16 @@ export interface StreamIdentity {
   readonly maxCaptureBytes: number;
 }
 
-/** The growing string of an event: what it is, and where its inside stands in the text. */
-interface Place {
-  readonly kind: string;
-  /** Of the choice. */
-  readonly index: number;
-  /** Of the tool call whose arguments grow; -1 for text. */
-  readonly tool: number;
-  readonly start: number;
-  readonly end: number;
+/** A frame learned, and the text that its events lengthen. */
+interface Learned {
+  readonly frame: Frame;
+  readonly into: Growing;
 }
 
-/** The event around a growing string, as it comes (`head`, `tail`: blank line included) and as it goes out. */
-interface Frame {
-  readonly into: Growing;
-  readonly head: string;
-  readonly tail: string;
-  readonly headOut: string;
-  readonly tailOut: string;
-  /** After `tail` comes a padding string that differs each time (OpenAI's `obfuscation`). */
-  readonly padded: boolean;
+/** The upstream's event that holds usage and no choices. */
+interface UsageChunk {
+  readonly text: string;
+  readonly members: readonly Member[];
 }
 
 interface Chunk {
@@ -64,16 +56,6 @@ interface Chunk {
   readonly x_groq?: unknown;
   readonly choices?: unknown;
 }
-
-/** Members of a delta whose one string grows from event to event; beside them the arguments of a tool call. */
-const GROWING: readonly string[] = ["content", "reasoning_content", "reasoning"];
-const PADDING = '"obfuscation":"';
-const PADDING_END = '"}\n\n';
-const SPACE = 32;
-const QUOTE = 34;
-const BACKSLASH = 92;
-const LOWER_U = 117;
-const ESCAPES = [...'"\\/bfnrt'].map((c) => c.charCodeAt(0));
 
 export class ChatStream {
   /** Set when the upstream said `[DONE]`; nothing after it counts. */
@@ -89,7 +71,10 @@ export class ChatStream {
   readonly #sse: SseReader;
   readonly #event = (data: string) => this.#take(data);
   readonly #known = (text: string, from: number) => this.#fits(text, from);
-  #frame: Frame | undefined;
+  readonly #idJson: string;
+  readonly #modelJson: string;
+  #envelope: Envelope | undefined;
+  #learned: Learned | undefined;
   #out = "";
   /** From the finish reason on: goes out after the settlement. */
   #last = "";
@@ -100,11 +85,13 @@ export class ChatStream {
   /** The last report as the upstream wrote it: its own details are not lost. */
   #usageJson: string | undefined;
   /** The upstream's event that holds usage and no choices: the last chunk is made of it. */
-  #usageChunk: string | undefined;
+  #usageChunk: UsageChunk | undefined;
   #created = 0;
 
   constructor(identity: StreamIdentity) {
     this.#identity = identity;
+    this.#idJson = JSON.stringify(identity.id);
+    this.#modelJson = JSON.stringify(identity.model);
     this.#sse = new SseReader(identity.maxEventBytes);
     this.capture = new ChatCapture(identity.maxCaptureBytes);
   }
@@ -155,35 +142,42 @@ export class ChatStream {
     if (this.done || this.error !== undefined) return;
     if (data === "[DONE]") {
       this.done = true;
-      this.#frame = undefined;
-      return;
+      this.#learned = undefined;
+    } else if (!this.#takeEnclosed(data)) {
+      this.#parse(copied(data));
     }
-    this.#parse(data);
   }
 
-  /** Passes on the event at `from` if it fits the learned frame: the index behind it, or -1 when it does not. */
+  /** Passes on the events from `from` on that fit the learned frame: the index behind them, or -1 when none does. */
   #fits(text: string, from: number): number {
-    const frame = this.#frame;
-    if (frame === undefined || !stands(frame.head, text, from)) return -1;
-    const start = from + frame.head.length;
-    const quote = stringEnd(text, start);
-    if (quote < 0 || !stands(frame.tail, text, quote)) return -1;
-    let end = quote + frame.tail.length;
-    if (frame.padded) {
-      end = stringEnd(text, end) + PADDING_END.length;
-      if (end < PADDING_END.length || !stands(PADDING_END, text, end - PADDING_END.length)) return -1;
-    }
-    const grown = text.slice(start, quote);
-    this.#out += frame.headOut + grown + frame.tailOut;
-    if (frame.padded) this.#out += text.slice(quote + frame.tail.length, end);
-    this.events++;
-    this.capture.grow(frame.into, grown);
-    return end;
+    if (this.#learned === undefined) return -1;
+    const { frame, into } = this.#learned;
+    const run = runOf(frame, text, from);
+    if (run === undefined) return -1;
+    this.#out += run.out;
+    this.events += run.events;
+    // Many as one string: the pieces would be kept until the stream is settled, each at several times its length.
+    this.capture.grow(into, run.events > 1 ? copied(run.grown) : run.grown);
+    return run.end;
+  }
+
+  /** Takes an event of which only the choices are new; false where it must be read in full. */
+  #takeEnclosed(data: string): boolean {
+    const envelope = this.#envelope;
+    if (envelope === undefined) return false;
+    const enclosed = enclosedIn(envelope, data);
+    if (enclosed === undefined) return false;
+    const choices = listOf(enclosed.choices);
+    if (choices.length === 0 || readEventUsage({ choices }) !== undefined) return false;
+    this.#gather(choices);
+    this.#emit(envelope.headOut + enclosed.choices + envelope.tailOut + enclosed.rest);
+    this.#learn(envelope, enclosed.choices, choices);
+    return true;
   }
 
   #emit(data: string): void {
     this.events++;
-    if (this.#holding) this.#last += sseData(data);
+    if (this.#holding) this.#last += copied(sseData(data));
     else this.#out += sseData(data);
   }
 
@@ -199,30 +193,43 @@ export class ChatStream {
     }
     if (chunk.error || chunk.object === "error") {
       this.error = readErrorValue(chunk.error || chunk);
-      this.#frame = undefined;
+      this.#learned = undefined;
       return;
     }
     // An event of several data lines: its line feeds are white space between tokens, and would end the line we send.
     const data = event.includes("\n") ? event.replaceAll("\n", " ") : event;
-    if (typeof chunk.created === "number") this.#created = chunk.created;
+    if (typeof chunk.created === "number" && chunk.created !== this.#created) {
+      // What was learned holds another time, and would pass on events without telling theirs.
+      this.#created = chunk.created;
+      this.#envelope = undefined;
+      this.#learned = undefined;
+    }
     const usage = readEventUsage(chunk);
     if (usage !== undefined) this.#report(usage, chunk, data, members);
     const choices = Array.isArray(chunk.choices) ? (chunk.choices as unknown[]) : undefined;
     if (choices === undefined || choices.length === 0) {
-      if (chunk.usage !== undefined && chunk.usage !== null) this.#usageChunk = data;
+      if (chunk.usage !== undefined && chunk.usage !== null) this.#usageChunk = { text: data, members };
       // Some servers open with an empty chunk (Azure's content filter results): pass those on. What has no choices
       // member at all is no chunk, and clients would fall over it.
-      else if (choices !== undefined) this.#emit(this.#patched(data, members));
+      else if (choices !== undefined) this.#emit(applyEdits(data, this.#edits(data, members)));
       return;
     }
-    this.capture.take(choices);
+    this.#gather(choices);
     if (usage !== undefined) this.#reportedBytes = this.capture.textBytes;
-    if (this.#identity.choices === 1 && this.capture.finished) {
-      this.#holding = true;
-      this.#frame = undefined;
-    }
-    this.#emit(this.#patched(data, members));
-    if (choices.length === 1 && usage === undefined && !this.#holding) this.#learn(data, members, choices[0]);
+    const edits = this.#edits(data, members);
+    this.#emit(applyEdits(data, edits));
+    const member = memberOf(members, "choices");
+    if (usage !== undefined || member === undefined) return;
+    this.#envelope = envelopeOf(data, members, member, edits);
+    if (this.#envelope === undefined) return;
+    this.#learn(this.#envelope, data.slice(member.valueStart + 1, member.valueEnd - 1), choices);
+  }
+
+  #gather(choices: readonly unknown[]): void {
+    this.capture.take(choices);
+    if (this.#identity.choices !== 1 || !this.capture.finished) return;
+    this.#holding = true;
+    this.#learned = undefined;
   }
 
   /** Reports are cumulative wherever they come from: the last one stands, they are never added up. */
@@ -235,8 +242,8 @@ export class ChatStream {
 
   #edits(text: string, members: readonly Member[]): Edit[] {
     const edits = [
-      setMember(text, members, "id", JSON.stringify(this.#identity.id)),
-      setMember(text, members, "model", JSON.stringify(this.#identity.model)),
+      setMember(text, members, "id", this.#idJson),
+      setMember(text, members, "model", this.#modelJson),
     ];
     if (!this.#identity.includeUsage) edits.push(...removeMembers(members, ["usage"]));
     // A usage report on a chunk with choices moves to the last chunk: the others say null (T1).
@@ -244,35 +251,13 @@ export class ChatStream {
     return edits;
   }
 
-  #patched(text: string, members: readonly Member[]): string {
-    return applyEdits(text, this.#edits(text, members));
-  }
-
-  /** Keeps the frame around the one string of this delta, if that is all there is to it. */
-  #learn(data: string, members: readonly Member[], choice: unknown): void {
-    const place = growingString(data, members, choice);
+  /** Keeps the frame around the one string of the only choice, if that is all there is to it. */
+  #learn(envelope: Envelope, text: string, choices: readonly unknown[]): void {
+    if (choices.length !== 1 || this.#holding) return;
+    const place = growingString(text, choices[0]);
     if (place === undefined) return;
-    const edits = this.#edits(data, members);
-    const before = edits.filter((e) => e.end <= place.start);
-    const after = edits
-      .filter((e) => e.start >= place.end)
-      .map((e) => ({ start: e.start - place.end, end: e.end - place.end, text: e.text }));
-    const rest = data.slice(place.end);
-    const padding = rest.indexOf(PADDING);
-    // Padding must be the last member, or the frame would let an unseen member through.
-    const padded = padding >= 0 && rest.indexOf('"', padding + PADDING.length) === rest.length - 2;
-    const cut = padded ? padding + PADDING.length : rest.length;
-    const tailEdits = after.filter((e) => e.end <= cut);
-    if (tailEdits.length !== after.length) return;
-    const blank = padded ? "" : "\n\n";
-    this.#frame = {
-      into: this.capture.growing(place.index, place.kind, place.tool),
-      head: `data: ${data.slice(0, place.start)}`,
-      tail: rest.slice(0, cut) + blank,
-      headOut: copied(`data: ${applyEdits(data.slice(0, place.start), before)}`),
-      tailOut: copied(applyEdits(rest.slice(0, cut), tailEdits) + blank),
-      padded,
-    };
+    const into = this.capture.growing(place.index, place.kind, place.tool);
+    this.#learned = { frame: frameOf(envelope, text, place), into };
   }
 
   #usageText(usage: Usage, svc: SvcReply): string {
@@ -288,11 +273,10 @@ export class ChatStream {
       });
       return `${head.slice(0, -1)},"usage":${usageJson},"svc":${latin1Json(svc)}}`;
     }
-    const text = this.#usageChunk;
-    const { members } = skim(text);
+    const { text, members } = this.#usageChunk;
     return applyEdits(text, [
-      setMember(text, members, "id", JSON.stringify(id)),
-      setMember(text, members, "model", JSON.stringify(model)),
+      setMember(text, members, "id", this.#idJson),
+      setMember(text, members, "model", this.#modelJson),
       setMember(text, members, "choices", "[]"),
       setMember(text, members, "usage", usageJson),
       setMember(text, members, "svc", latin1Json(svc)),
@@ -300,76 +284,11 @@ export class ChatStream {
   }
 }
 
-/** Text of its own: as slices of a read they would keep all of it alive as long as the stream lasts (T10). */
-const copied = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
-
-/** `startsWith` at a position; comparing a slice is three times faster, and this is what a streamed token costs. */
-const stands = (part: string, text: string, at: number): boolean => text.slice(at, at + part.length) === part;
-
-/**
- * The end of the JSON string whose inside begins at `start`: the index of its closing quote, or -1 where it does not
- * end or is no valid JSON. Looked at byte by byte: tokens are short, and what passes unparsed must parse at the client.
- */
-function stringEnd(text: string, start: number): number {
-  for (let at = start; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) return at;
-    if (c < SPACE) return -1;
-    if (c !== BACKSLASH) continue;
-    const escaped = text.charCodeAt(++at);
-    if (escaped === LOWER_U) {
-      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return -1;
-    } else if (!ESCAPES.includes(escaped)) return -1;
+/** Choices that stand in an event's text without their brackets; none where that is no JSON. */
+function listOf(text: string): readonly unknown[] {
+  try {
+    return JSON.parse(`[${utf8Of(text)}]`) as unknown[];
+  } catch {
+    return [];
   }
-  return -1;
-}
-
-/** Where the delta's growing string stands in the text: the delta must say nothing else. */
-function growingString(data: string, members: readonly Member[], choice: unknown): Place | undefined {
-  const { index, delta } = (choice ?? {}) as { index?: unknown; delta?: unknown };
-  const choices = memberOf(members, "choices");
-  if (choices === undefined || typeof delta !== "object" || delta === null) return undefined;
-  const growing = growingOf(delta as Record<string, unknown>);
-  if (growing === undefined) return undefined;
-  const from = data.indexOf('"delta"', choices.valueStart);
-  const opening = `"${growing.kind}":`;
-  const at = data.indexOf(opening, from);
-  if (from < 0 || at < 0 || at >= choices.valueEnd) return undefined;
-  let start = at + opening.length;
-  while (data.charCodeAt(start) === SPACE) start++;
-  if (data.charCodeAt(start) !== QUOTE) return undefined;
-  start++;
-  const end = closingQuote(data, start);
-  // Another member of the same name may have been found: its text would be taken for the answer's.
-  if (JSON.parse(`"${utf8Of(data.slice(start, end))}"`) !== growing.text) return undefined;
-  return { kind: growing.kind, tool: growing.tool, index: typeof index === "number" ? index : 0, start, end };
-}
-
-/** The one string of a delta that says something; undefined where there is more than that to be seen each time. */
-function growingOf(delta: Record<string, unknown>): { kind: string; tool: number; text: string } | undefined {
-  let kind = "";
-  for (const [key, value] of Object.entries(delta)) {
-    // Null, empty strings and lists say nothing, nor does a role that is repeated.
-    if (key === "role" || !value || (Array.isArray(value) && value.length === 0)) continue;
-    if (kind !== "") return undefined;
-    kind = key;
-  }
-  if (kind === "tool_calls") return growingArguments(delta.tool_calls);
-  const text = delta[kind === "" ? "content" : kind];
-  if (typeof text !== "string" || (kind !== "" && !GROWING.includes(kind))) return undefined;
-  return { kind: kind === "" ? "content" : kind, tool: -1, text };
-}
-
-/** A tool-call delta that only lengthens the arguments: an id or a name marks a new call, which must be parsed. */
-function growingArguments(calls: unknown): { kind: string; tool: number; text: string } | undefined {
-  if (!Array.isArray(calls) || calls.length !== 1) return undefined;
-  const call = calls[0] as {
-    id?: unknown;
-    index?: unknown;
-    function?: { name?: unknown; arguments?: unknown };
-  } | null;
-  const text = call?.function?.arguments;
-  if (typeof call?.index !== "number" || typeof text !== "string" || call.id || call.function?.name)
-    return undefined;
-  return { kind: "arguments", tool: call.index, text };
 }

@@ -1,0 +1,32 @@
+/**
+ * Bytes as text and text as bytes, one character a byte: a stream is worked on as such text, which no cut inside a
+ * character can damage. All go through one buffer, for one synchronous moment: memory of its own for each of them would
+ * cost more than all else that is done with a streamed token.
+ */
+
+/** Larger than any read but of upstreams that send few large events: those pay for memory of their own. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** The text of bytes that came in pieces. It keeps none of them alive. */
+export function latin1Text(pieces: readonly Buffer[], bytes: number): string {
+  if (pieces.length === 1) return (pieces[0] as Buffer).toString("latin1");
+  if (bytes > scratch.length) return Buffer.concat(pieces).toString("latin1");
+  let end = 0;
+  for (const piece of pieces) {
+    scratch.set(piece, end);
+    end += piece.length;
+  }
+  return scratch.toString("latin1", 0, end);
+}
+
+/** The bytes of a text, to be used at once: the next call of any function here overwrites them. */
+export function passingBytes(text: string): Buffer {
+  if (text.length > scratch.length) return Buffer.from(text, "latin1");
+  return scratch.subarray(0, scratch.write(text, "latin1"));
+}
+
+/** The same text on memory of its own: a slice of a read keeps all of the read alive, as long as the stream lasts (T10). */
+export function copied(text: string): string {
+  if (text.length > scratch.length) return Buffer.from(text, "latin1").toString("latin1");
+  return scratch.toString("latin1", 0, scratch.write(text, "latin1"));
+}
