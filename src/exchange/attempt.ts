@@ -13,6 +13,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import { chatRequestParts, writeChatRequest } from "../wire/chat/request.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { Reserved } from "./call.ts";
+import type { Placed } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
 import type { RelayDeps, RelayHost } from "./relay.ts";
 import { StreamRelay } from "./relay-stream.ts";
@@ -38,7 +39,7 @@ export interface AttemptDeps extends RelayDeps {
 }
 
 /** What the sweep of all live calls looks at once a second. */
-export interface LiveAttempts {
+export interface LiveAttempts extends Placed {
   tick(nowMs: number): void;
   /** The process stops: ends the call with an error now. */
   shutDown(): void;
@@ -46,6 +47,7 @@ export interface LiveAttempts {
 
 /** Asks the endpoints in order; `done` is called once, with what is to be settled. */
 export class Attempts implements RelayHost, LiveAttempts {
+  place = -1;
   readonly #deps: AttemptDeps;
   readonly #reserved: Reserved;
   readonly #done: (outcome: Outcome) => void;

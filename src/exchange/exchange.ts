@@ -9,6 +9,7 @@ import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
+import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
@@ -50,7 +51,7 @@ export function openExchange(deps: ExchangeDeps): Exchange {
 class LiveExchange implements Exchange {
   readonly #deps: ExchangeDeps;
   readonly #attemptDeps: AttemptDeps;
-  readonly #live = new Set<Attempts>();
+  readonly #live = new Live<Attempts>();
   readonly #ended: Record<Outcome["kind"], number> = {
     whole: 0,
     streamed: 0,
@@ -130,7 +131,7 @@ class LiveExchange implements Exchange {
     this.#closing = true;
     const cut = setTimeout(() => {
       this.#cutting = true;
-      for (const attempts of [...this.#live]) attempts.shutDown();
+      for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     clearTimeout(cut);
@@ -139,7 +140,7 @@ class LiveExchange implements Exchange {
 
   #attempt(reserved: Reserved): void {
     const attempts = new Attempts(this.#attemptDeps, reserved, (outcome) => {
-      this.#live.delete(attempts);
+      this.#live.remove(attempts);
       this.#settle(reserved.call, outcome);
     });
     this.#live.add(attempts);
@@ -177,7 +178,7 @@ class LiveExchange implements Exchange {
 
   #tick(): void {
     const nowMs = this.#deps.clock.monotonic();
-    for (const attempts of this.#live) {
+    for (const attempts of this.#live.all()) {
       try {
         attempts.tick(nowMs);
       } catch (error) {
