@@ -39,6 +39,9 @@ export interface SpoolMetrics {
 }
 
 const AGE_MS = 1000;
+/** Looked at this often meanwhile: with so much company a row waits no longer, or a busy second would fill the memory. */
+const LOOK_MS = 100;
+const COMPANY_ROWS = 1000;
 const BOUNDS: BatchBounds = { rows: 5000, bytes: 4 * 1024 * 1024 };
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
@@ -132,7 +135,8 @@ export class Spool {
       if (this.#stopping) return;
       const asked = this.#waiters.length > 0;
       // A row may have its number and not yet be committed: a reader that waits for it looks again soon.
-      await this.#rest(asked ? MIN_GAP_MS / 10 : this.#ageMs);
+      if (asked) await this.#rest(MIN_GAP_MS / 10);
+      else await this.#company();
     }
   }
 
@@ -197,6 +201,15 @@ export class Spool {
     const reached = this.#waiters.filter((w) => w.number <= to);
     this.#waiters = this.#waiters.filter((w) => w.number > to);
     for (const { done } of reached) done(true);
+  }
+
+  /** Until the oldest row has waited long enough, or many wait. */
+  async #company(): Promise<void> {
+    let restMs = this.#ageMs;
+    while (restMs > 0 && !this.#stopping && this.#waiters.length === 0) {
+      await this.#rest(Math.min(LOOK_MS, restMs));
+      restMs = this.#options.outbox.pending() >= COMPANY_ROWS ? 0 : restMs - LOOK_MS;
+    }
   }
 
   /** Until the time is over, a reader asks, or the spool is stopped. */
