@@ -168,8 +168,10 @@ describe("payloads", () => {
         all.text(text);
         return performance.now() - start;
       };
+      // The best of three: a busy machine takes the thread away now and then.
+      const best = (size: number) => Math.min(time(size), time(size), time(size));
       time(20_000);
-      const [small, large] = [Math.max(1, time(50_000)), time(400_000)];
+      const [small, large] = [Math.max(1, best(50_000)), best(400_000)];
       // Eight times the size; quadratic would be 64 times the time.
       expect(large, piece).toBeLessThan(small * 40 + 50);
     }

@@ -12,6 +12,9 @@ const GRANT_USD = 1_000_000;
 /** Of `config/models/weir.yaml`. */
 const MODEL = "weir/sim-small";
 
+/** As `npm start` has them. */
+const NODE_OPTIONS = ["--max-semi-space-size=8"];
+
 export const weir: Target = {
   name: "weir",
   about: "the product, everything on",
@@ -22,7 +25,7 @@ export const weir: Target = {
     if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
     const port = await freePort();
     const dataDir = join(scratchDir, "weir-data");
-    const started = await processes.start("weir", process.execPath, [script], {
+    const started = await processes.start("weir", process.execPath, [...NODE_OPTIONS, script], {
       cwd: repoDir,
       env: {
         HOST: "127.0.0.1",

@@ -41,8 +41,8 @@ export interface SpoolMetrics {
 const AGE_MS = 1000;
 /** Looked at this often meanwhile: with so much company a row waits no longer, or a busy second would fill the memory. */
 const LOOK_MS = 100;
-const COMPANY_ROWS = 1000;
-const BOUNDS: BatchBounds = { rows: 5000, bytes: 4 * 1024 * 1024 };
+const COMPANY_ROWS = 2500;
+const BOUNDS: BatchBounds = { rows: 5000, bytes: 8 * 1024 * 1024 };
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
 /** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
