@@ -10,7 +10,7 @@ import {
   statusFailure,
   type UpstreamFailure,
 } from "../upstream/failure.ts";
-import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import { readErrorBody } from "../wire/chat/errors.ts";
 import { ChatStream } from "../wire/chat/stream.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
@@ -18,7 +18,7 @@ import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import { KEEP_ALIVE } from "../wire/sse.ts";
 import type { Reserved } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
-import type { RelayDeps, RelayHost } from "./relay.ts";
+import { Relay, type RelayDeps, type RelayHost } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
 /** Of an error body; enough for a code and a message. */
@@ -33,37 +33,28 @@ const LONGEST_TOKEN_BYTES = 16;
 const WRITE_OVER_BYTES = 16 * 1024;
 const KEEP_ALIVE_BYTES = Buffer.from(KEEP_ALIVE);
 
-export class StreamRelay implements UpstreamHandler {
+export class StreamRelay extends Relay {
   readonly stream: ChatStream;
-  status = 0;
-  lastDataMs = 0;
-  paused = false;
   /** Content has left for the client: no other endpoint may take over. */
   delivered = false;
-  readonly #deps: RelayDeps;
   readonly #reserved: Reserved;
   readonly #endpoint: Endpoint;
-  readonly #host: RelayHost;
   readonly #afterRead = () => this.#flush();
-  #call: UpstreamCall | undefined;
-  #headers: UpstreamHeaders = {};
   /** Of one read: what the parser found in it so far. */
   #chunks: Buffer[] = [];
   #collectedBytes = 0;
   #errorBody = "";
   #ended = false;
-  #over = false;
   #clientGone = false;
   #lastWriteMs: number;
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
   #cut: NodeJS.Timeout | undefined;
 
   constructor(deps: RelayDeps, reserved: Reserved, endpoint: Endpoint, host: RelayHost) {
+    super(deps, host);
     const { call, request } = reserved;
-    this.#deps = deps;
     this.#reserved = reserved;
     this.#endpoint = endpoint;
-    this.#host = host;
     this.#lastWriteMs = call.incoming.startMs;
     this.stream = new ChatStream({
       id: `chatcmpl-${call.requestId}`,
@@ -75,26 +66,11 @@ export class StreamRelay implements UpstreamHandler {
     });
   }
 
-  get answering(): boolean {
-    return this.status >= 200 && this.status < 300;
-  }
-
-  attach(call: UpstreamCall): void {
-    this.#call = call;
-    if (this.#over) call.cancel();
-  }
-
-  cancel(): void {
-    this.#over = true;
-    this.#call?.cancel();
-  }
-
-  /** From here on the upstream is read for its usage only. */
   clientGone(): void {
     this.#clientGone = true;
     if (this.paused) {
       this.paused = false;
-      this.#call?.resume();
+      this.upstream?.resume();
     }
   }
 
@@ -104,28 +80,27 @@ export class StreamRelay implements UpstreamHandler {
     this.#send(KEEP_ALIVE_BYTES, nowMs);
   }
 
-  head(status: number, headers: UpstreamHeaders): void {
-    this.status = status;
-    this.#headers = headers;
+  override head(status: number, headers: UpstreamHeaders): void {
+    super.head(status, headers);
     if (!this.answering) return;
     const type = headers["content-type"];
     if (!/^text\/event-stream\b/i.test(String(type ?? ""))) {
-      this.#call?.cancel();
-      this.#fail(failure("invalid_response", "protocol", status, NO_STREAM));
+      this.upstream?.cancel();
+      this.fail(failure("invalid_response", "protocol", status, NO_STREAM));
     }
   }
 
   data(chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.over) return;
     if (!this.answering) {
-      this.lastDataMs = this.#deps.clock.monotonic();
+      this.lastDataMs = this.deps.clock.monotonic();
       this.#errorBody += chunk.toString("latin1");
       if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
       return;
     }
     // The parser calls us once for each HTTP chunk of a read, in one synchronous run: a microtask runs after the last.
     if (this.#chunks.length === 0) {
-      this.lastDataMs = this.#deps.clock.monotonic();
+      this.lastDataMs = this.deps.clock.monotonic();
       queueMicrotask(this.#afterRead);
     }
     this.#chunks.push(chunk);
@@ -136,7 +111,7 @@ export class StreamRelay implements UpstreamHandler {
   end(): void {
     this.#ended = true;
     clearTimeout(this.#cut);
-    if (this.#over) return;
+    if (this.over) return;
     if (!this.answering) {
       this.#endOfError();
       return;
@@ -144,22 +119,22 @@ export class StreamRelay implements UpstreamHandler {
     this.#flush();
   }
 
-  failed(failed: UpstreamFailure): void {
+  override failed(failed: UpstreamFailure): void {
     clearTimeout(this.#cut);
-    if (this.#over) return;
+    if (this.over) return;
     this.#flush();
-    if (!this.#over) this.#fail(failed);
+    if (!this.over) this.fail(failed);
   }
 
   #flush(): void {
-    if (this.#over) return;
+    if (this.over) return;
     try {
       this.#pass();
     } catch (error) {
       // Nothing above us would take it: this may be a microtask.
-      this.#host.fault(error);
-      this.#call?.cancel();
-      if (!this.#over) this.#fail(failure("invalid_response", "protocol", this.status));
+      this.host.fault(error);
+      this.upstream?.cancel();
+      if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
     }
   }
 
@@ -171,31 +146,31 @@ export class StreamRelay implements UpstreamHandler {
       out = stream.push(this.#collected());
       if (this.#ended) out += stream.end();
     } catch {
-      this.#call?.cancel();
-      this.#fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
+      this.upstream?.cancel();
+      this.fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
       return;
     }
     if (out !== "" && !this.#covered()) {
-      this.#over = true;
-      this.#call?.cancel();
-      this.#host.exhausted(deliveredBytes);
+      this.over = true;
+      this.upstream?.cancel();
+      this.host.exhausted(deliveredBytes);
       return;
     }
     if (out !== "") this.#deliver(out);
     if (stream.error !== undefined) {
-      this.#call?.cancel();
-      this.#fail(reportedFailure(stream.error, this.status));
+      this.upstream?.cancel();
+      this.fail(reportedFailure(stream.error, this.status));
     } else if (stream.done || (this.#ended && stream.complete)) {
       this.#answered();
     } else if (this.#ended) {
-      this.#fail(failure("stream_error", "protocol", this.status, CUT));
+      this.fail(failure("stream_error", "protocol", this.status, CUT));
     }
   }
 
   #deliver(out: string): void {
     if (!this.delivered) {
       this.delivered = true;
-      this.#host.firstContent();
+      this.host.firstContent();
     }
     if (this.#clientGone) return;
     // It came in this moment's read: what was read of the clock then will do.
@@ -215,10 +190,10 @@ export class StreamRelay implements UpstreamHandler {
     const { call } = this.#reserved;
     const { reply } = call.incoming;
     this.#lastWriteMs = nowMs;
-    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.#deps.clock.monotonic();
+    if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
     if (!call.streaming) {
       call.streaming = true;
-      reply.openStream(streamHeaders(this.#deps.limits, call), KEEP_ALIVE);
+      reply.openStream(streamHeaders(this.deps.limits, call), KEEP_ALIVE);
     }
     call.bytesOut += bytes.length;
     return reply.write(bytes);
@@ -227,13 +202,13 @@ export class StreamRelay implements UpstreamHandler {
   #pause(): void {
     if (this.paused) return;
     this.paused = true;
-    this.#call?.pause();
+    this.upstream?.pause();
     this.#reserved.call.incoming.reply.onDrain(() => {
-      if (!this.paused || this.#over) return;
+      if (!this.paused || this.over) return;
       this.paused = false;
       // The silence was ours: the stall clock starts anew.
-      this.lastDataMs = this.#deps.clock.monotonic();
-      this.#call?.resume();
+      this.lastDataMs = this.deps.clock.monotonic();
+      this.upstream?.resume();
     });
   }
 
@@ -253,35 +228,30 @@ export class StreamRelay implements UpstreamHandler {
       );
       if (tokens <= reservation.outputTokens) return true;
     }
-    const { extendTokens } = this.#deps.bounds;
+    const { extendTokens } = this.deps.bounds;
     const lacking = Math.max(0, tokens - reservation.outputTokens);
-    const grows = (by: number) => extend(this.#deps, reservation, this.#endpoint, by);
+    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by);
     return grows(lacking + extendTokens) || lacking === 0 || grows(lacking);
   }
 
   #endOfError(): void {
     const body = Buffer.from(this.#errorBody, "latin1");
-    this.#call?.cancel();
-    this.#fail(
-      statusFailure(this.status, readErrorBody(body), retryAfterOf(this.#headers, this.#deps.clock.now())),
+    this.upstream?.cancel();
+    this.fail(
+      statusFailure(this.status, readErrorBody(body), retryAfterOf(this.headers, this.deps.clock.now())),
     );
   }
 
   #answered(): void {
-    this.#over = true;
+    this.over = true;
     // What a provider sends after [DONE] is nobody's; most close here anyway.
     if (!this.#ended) this.#finishConnection();
-    this.#host.answered({ kind: "streamed", stream: this.stream });
+    this.host.answered({ kind: "streamed", stream: this.stream });
   }
 
   /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
   #finishConnection(): void {
-    this.#cut = setTimeout(() => this.#call?.cancel(), 1000).unref();
-  }
-
-  #fail(failed: UpstreamFailure): void {
-    this.#over = true;
-    this.#host.failed(failed);
+    this.#cut = setTimeout(() => this.upstream?.cancel(), 1000).unref();
   }
 }
 

@@ -1,9 +1,10 @@
-/** What both ways of relaying share: how they tell the attempts, and the bounds they keep. */
+/** What both ways of relaying share: the upstream's call, how they tell the attempts, and the bounds they keep. */
 import type { Clock } from "../clock.ts";
 import type { Credits } from "../credits/credits.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
+import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { Outcome } from "./outcome.ts";
 
 export interface RelayDeps {
@@ -29,4 +30,60 @@ export interface RelayHost {
   exhausted(deliveredBytes: number): void;
   /** Something threw that must not; the relay fails the attempt besides. */
   fault(error: unknown): void;
+}
+
+/** One upstream's answer on its way to the client. Once `over`, it says nothing more and hears nothing more. */
+export abstract class Relay implements UpstreamHandler {
+  /** Of the answer; 0 before its head. */
+  status = 0;
+  /** Monotonic time of the last data; 0 before the first. */
+  lastDataMs = 0;
+  /** The client reads too slowly: the upstream waits, and its silence is ours. */
+  paused = false;
+  protected readonly deps: RelayDeps;
+  protected readonly host: RelayHost;
+  protected upstream: UpstreamCall | undefined;
+  protected headers: UpstreamHeaders = {};
+  protected over = false;
+
+  constructor(deps: RelayDeps, host: RelayHost) {
+    this.deps = deps;
+    this.host = host;
+  }
+
+  /** True once the upstream has accepted the request. */
+  get answering(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  attach(call: UpstreamCall): void {
+    this.upstream = call;
+    if (this.over) call.cancel();
+  }
+
+  cancel(): void {
+    this.over = true;
+    this.upstream?.cancel();
+  }
+
+  /** From here on the upstream is read for its usage only. */
+  abstract clientGone(): void;
+  /** After a silence of `afterMs` (0: never) something that says nothing. */
+  abstract keepAlive(nowMs: number, afterMs: number): void;
+  abstract data(chunk: Buffer): void;
+  abstract end(): void;
+
+  head(status: number, headers: UpstreamHeaders): void {
+    this.status = status;
+    this.headers = headers;
+  }
+
+  failed(failed: UpstreamFailure): void {
+    if (!this.over) this.fail(failed);
+  }
+
+  protected fail(failed: UpstreamFailure): void {
+    this.over = true;
+    this.host.failed(failed);
+  }
 }
