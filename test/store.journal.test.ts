@@ -6,11 +6,26 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HEAD_BYTES, Journal } from "../src/store/journal.ts";
 import { openStore } from "../src/store/store.ts";
 
+/** What happens at each flush of the disk, which is a real one. */
+const disk = vi.hoisted(() => ({ onFlush: () => {} }));
+vi.mock("node:fs", async (original) => {
+  const fs = await original<typeof import("node:fs")>();
+  const fdatasync: typeof fs.fdatasync = Object.assign(
+    (fd: number, done: (error: NodeJS.ErrnoException | null) => void) => {
+      disk.onFlush();
+      fs.fdatasync(fd, done);
+    },
+    { __promisify__: fs.fdatasync.__promisify__ },
+  );
+  return { ...fs, fdatasync };
+});
+
 let home: string;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "weir-journal-"));
 });
 afterEach(() => {
+  disk.onFlush = () => {};
   vi.restoreAllMocks();
   rmSync(home, { recursive: true, force: true });
 });
@@ -30,6 +45,26 @@ test("a sync that a segment's end overtakes is no failure", async () => {
   await journal.sync();
   journal.close();
   expect(Journal.read(home)).toHaveLength(6);
+});
+
+test("whoever asks while the disk is busy waits for one more sync, however much is appended meanwhile", async () => {
+  const journal = new Journal(home);
+  let number = 0;
+  let flushes = 0;
+  const append = () => journal.append(frame(10), ++number);
+  disk.onFlush = () => {
+    flushes++;
+    // Calls go on: there is always something that is not synced.
+    append();
+  };
+  append();
+  const first = journal.sync();
+  append();
+  await Promise.all([first, ...Array.from({ length: 20 }, () => journal.sync())]);
+  expect(flushes).toBe(2);
+  disk.onFlush = () => {};
+  await journal.sync();
+  journal.close();
 });
 
 test("nothing goes to LMDB before the journal has synced it, in batches as in transactions", async () => {

@@ -42,6 +42,7 @@ export class Journal {
   #newest = 0;
   #unsynced = false;
   #syncing: Promise<void> | undefined;
+  #following: Promise<void> | undefined;
 
   /** Frames of an earlier life, oldest first; they stay on disk until `clear`. @throws Error where one is damaged. */
   static read(folder: string): Buffer[] {
@@ -89,14 +90,29 @@ export class Journal {
   }
 
   /** Off the event loop: resolves once everything appended so far survives a power failure. @throws Error of the disk. */
-  async sync(): Promise<void> {
-    while (this.#syncing !== undefined) await this.#syncing.catch(() => {});
-    if (!this.#unsynced) return;
+  sync(): Promise<void> {
+    if (this.#syncing === undefined) {
+      if (!this.#unsynced) return Promise.resolve();
+      this.#syncing = this.#flush();
+      return this.#syncing;
+    }
+    if (!this.#unsynced) return this.#syncing;
+    // The one under way began before the last append. All who ask meanwhile share the next: in turn they would wait for
+    // one each, without end where the disk takes longer than they take to come.
+    this.#following ??= this.#syncing
+      .catch(() => {})
+      .then(() => {
+        this.#following = undefined;
+        return this.sync();
+      });
+    return this.#following;
+  }
+
+  async #flush(): Promise<void> {
     this.#unsynced = false;
     const segment = this.#current;
-    this.#syncing = flushed(this.#fd);
     try {
-      await this.#syncing;
+      await flushed(this.#fd);
     } catch (error) {
       // A segment that was ended meanwhile was synced then, and its descriptor closed under us.
       if (segment !== this.#current) return;
