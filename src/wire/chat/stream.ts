@@ -20,6 +20,7 @@ import {
 } from "../json.ts";
 import { copied } from "../latin1.ts";
 import { SseReader, sseData } from "../sse.ts";
+import { svcJson } from "../svc.ts";
 import { ChatCapture, type Growing } from "./capture.ts";
 import { readErrorValue } from "./errors.ts";
 import { type Envelope, enclosedIn, envelopeOf, type Frame, frameOf, growingString, runOf } from "./frame.ts";
@@ -271,7 +272,7 @@ export class ChatStream {
         model,
         choices: [],
       });
-      return `${head.slice(0, -1)},"usage":${usageJson},"svc":${latin1Json(svc)}}`;
+      return `${head.slice(0, -1)},"usage":${usageJson},"svc":${svcJson(svc)}}`;
     }
     const { text, members } = this.#usageChunk;
     return applyEdits(text, [
@@ -279,7 +280,7 @@ export class ChatStream {
       setMember(text, members, "model", this.#modelJson),
       setMember(text, members, "choices", "[]"),
       setMember(text, members, "usage", usageJson),
-      setMember(text, members, "svc", latin1Json(svc)),
+      setMember(text, members, "svc", svcJson(svc)),
     ]);
   }
 }
