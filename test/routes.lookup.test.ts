@@ -4,49 +4,19 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newKey } from "../src/account/key.ts";
-import { newOrg } from "../src/account/org.ts";
-import { newProject } from "../src/account/project.ts";
-import { SCOPES } from "../src/account/scopes.ts";
-import { newSecret } from "../src/account/secret.ts";
 import { closedPort, seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 import { recorded } from "./gateway.observations.ts";
+import { addOrgs } from "./money.orgs.ts";
 
-const otherSecret = newSecret("live");
 let folder: string;
 let gateway: TestGateway;
 
-/** A second org, which no route can make yet. */
+/** Of a second org, which no route can make yet. */
+let otherSecret: string;
+
 beforeAll(async () => {
-  folder = await seededFolder((accounts) => {
-    const atMs = Date.UTC(2026, 5);
-    const org = newOrg(
-      { slug: "other", name: "Other", kind: "team", billingCountry: "US", planId: "local" },
-      atMs,
-    );
-    const project = newProject({ orgId: org.id, slug: "p", name: "P", environment: "live" }, atMs);
-    accounts.addOrg(org);
-    accounts.addProject(project);
-    accounts.addKey(
-      newKey(
-        {
-          orgId: org.id,
-          projectId: project.id,
-          name: "other",
-          environment: "live",
-          scopes: SCOPES,
-          limits: {},
-          budget: { dailyMicroUsd: null, hard: true },
-          onDisconnect: "cancel",
-          svcVersion: "2026-09-09",
-          lifetimeMs: null,
-          rotatedFrom: null,
-        },
-        otherSecret,
-        atMs,
-      ),
-    );
-  });
+  folder = await seededFolder(() => {});
+  otherSecret = (await addOrgs(folder, { other: { creditMicroUsd: 0 } })).other;
   gateway = await start({ CLICKHOUSE_URL: `http://127.0.0.1:${await closedPort()}` });
 });
 afterAll(async () => {
