@@ -5,9 +5,10 @@
  */
 import { hash } from "node:crypto";
 import { type Random, seededRandom } from "../clock.ts";
-import type { ChatRequest, Tool } from "./chat-request.ts";
+import { fail } from "../errors.ts";
 import type { Instruction } from "./instruction.ts";
 import { documentFor } from "./schema.ts";
+import type { SimulatedRequest, Tool } from "./simulated-request.ts";
 
 /** One output token. A tool call begins with the token that carries its `id` and `name`. */
 export type Token =
@@ -24,6 +25,8 @@ export type Token =
 export interface Choice {
   readonly tokens: readonly Token[];
   readonly finish: "stop" | "length" | "tool_calls";
+  /** The request's stop sequence that ended the answer. */
+  readonly stopSequence?: string;
 }
 
 export interface Answer {
@@ -57,9 +60,10 @@ const SYLLABLES = [
 /** Characters of 2, 3 and 4 bytes in UTF-8, a joined emoji and a combining mark among them. */
 const UNICODE = ["é", "ß", "Ж", "ñ", "€", "水", "नि", "한", "🌊", "🦦", "👩‍🚀", "e\u0301"];
 
-export function answer(request: ChatRequest, instruction: Instruction): Answer {
+export function answer(request: SimulatedRequest, instruction: Instruction): Answer {
   const digest = hash("sha256", request.prompt, "hex").slice(0, 24);
   const seed = Number.parseInt(digest.slice(0, 8), 16);
+  const stopSequence = stopSequenceTold(request, instruction);
   const choices: Choice[] = [];
   for (let index = 0; index < request.n; index++) {
     const wanted = wantedTokens(request, instruction, seededRandom(seed + index), `${digest}${index}`);
@@ -69,13 +73,23 @@ export function answer(request: ChatRequest, instruction: Instruction): Answer {
     choices.push({
       tokens: cut ? wanted.slice(0, room) : wanted,
       finish: cut ? "length" : called ? "tool_calls" : "stop",
+      ...(cut || called || stopSequence === undefined ? {} : { stopSequence }),
     });
   }
   return { digest, choices };
 }
 
+/** @throws WeirError `invalid_value` for a sequence that the request does not have: it was lost on the way */
+function stopSequenceTold(request: SimulatedRequest, instruction: Instruction): string | undefined {
+  const told = instruction.stop_sequence;
+  if (told === undefined || request.stopSequences?.includes(told)) return told;
+  throw fail("invalid_value", `The request has no stop sequence ${JSON.stringify(told)}.`, {
+    param: "/simulator/stop_sequence",
+  });
+}
+
 function wantedTokens(
-  request: ChatRequest,
+  request: SimulatedRequest,
   instruction: Instruction,
   random: Random,
   digest: string,
@@ -109,8 +123,36 @@ function wantedTokens(
   return tokens;
 }
 
+/**
+ * The reasoning of an answer, divided into as many parts as `thinking_blocks` says, one if it says nothing. What remains
+ * when the tokens do not go round are parts of no text.
+ */
+export function reasoningParts(choice: Choice, instruction: Instruction): (readonly string[])[] {
+  const tokens = choice.tokens.flatMap(({ kind, text }) => (kind === "reasoning" ? [text] : []));
+  const parts = instruction.thinking_blocks ?? (tokens.length > 0 ? 1 : 0);
+  const size = Math.ceil(tokens.length / Math.max(1, parts));
+  return Array.from({ length: parts }, (_, i) => tokens.slice(i * size, (i + 1) * size));
+}
+
+/** A tool call of an answer, with its arguments in the pieces in which they were written. */
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly pieces: readonly string[];
+}
+
+export function callsOf(choice: Choice): Call[] {
+  const calls: { id: string; name: string; pieces: string[] }[] = [];
+  for (const token of choice.tokens) {
+    if (token.kind !== "call") continue;
+    if (token.id !== undefined) calls.push({ id: token.id, name: token.name ?? "", pieces: [] });
+    else calls[token.call]?.pieces.push(token.text);
+  }
+  return calls;
+}
+
 /** The tools to call: those the request forces, or as many as the instruction asks for, in turn. */
-function callsWanted(request: ChatRequest, instruction: Instruction): Tool[] {
+function callsWanted(request: SimulatedRequest, instruction: Instruction): Tool[] {
   const { tools, toolChoice } = request;
   if (tools.length === 0 || toolChoice === "none") return [];
   const forced =

@@ -3,20 +3,16 @@
  * Shapes: https://platform.openai.com/docs/api-reference/chat/object and /chat/streaming
  */
 import type { Answer, Choice, Token } from "./answer.ts";
-import type { ChatRequest } from "./chat-request.ts";
+import { readChatRequest } from "./chat-request.ts";
+import type { SaidError, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
+import { bulk, filled } from "./padding.ts";
+import type { SimulatedRequest } from "./simulated-request.ts";
+import { SSE_TYPE, sseFrame, sseFrameBytes } from "./sse.ts";
 
 /** A fixed instant, so that the same request has the same bytes: 2026-01-01 00:00:00 UTC, in seconds. */
 export const CREATED = 1_767_225_600;
 const FINGERPRINT = "fp_5e1f0a2b3c";
-
-/** One server-sent event's data and how often it is sent. */
-export interface StreamEvent {
-  readonly data: string;
-  readonly times: number;
-  /** Carries usage, or ends the stream, apart from what it reports on; see `usage: "split"`. */
-  readonly late?: true;
-}
 
 interface Sent {
   tokens: number;
@@ -25,7 +21,7 @@ interface Sent {
 }
 
 /** What the reply reports as `usage`; undefined when told to report nothing. */
-function usageOf(request: ChatRequest, instruction: Instruction, sent: Readonly<Sent>): unknown {
+function usageOf(request: SimulatedRequest, instruction: Instruction, sent: Readonly<Sent>): unknown {
   if (instruction.usage === "none") return undefined;
   if (typeof instruction.usage === "object") return instruction.usage;
   const prompt = instruction.prompt_tokens ?? request.promptTokens;
@@ -45,10 +41,10 @@ function usageOf(request: ChatRequest, instruction: Instruction, sent: Readonly<
 }
 
 /** The JSON body of a call that is not streamed; with `bytes` or `total_bytes`, exactly that long. */
-export function completion(request: ChatRequest, instruction: Instruction, answer: Answer): string {
+function completion(request: SimulatedRequest, instruction: Instruction, answer: Answer): string {
   const sent: Sent = { tokens: 0, reasoning: 0 };
   for (const choice of answer.choices) for (const token of choice.tokens) note(sent, token);
-  const build = (filler: string) =>
+  return filled(instruction, (filler) =>
     JSON.stringify({
       id: `chatcmpl-${answer.digest}`,
       object: "chat.completion",
@@ -63,24 +59,13 @@ export function completion(request: ChatRequest, instruction: Instruction, answe
       usage: usageOf(request, instruction, sent),
       service_tier: "default",
       system_fingerprint: FINGERPRINT,
-    });
-  const plain = build("");
-  const target = instruction.total_bytes ?? instruction.bytes;
-  if (target === undefined) return plain;
-  // Measured with one byte of filler, because a message without content holds null and not a string.
-  const lacking = target - Buffer.byteLength(build(filler(1)));
-  return lacking < 0 ? plain : build(filler(lacking + 1));
+    }),
+  );
 }
 
 function note(sent: Sent, token: Token): void {
   sent.tokens++;
   if (token.kind === "reasoning") sent.reasoning++;
-}
-
-/** Words as in the answers, so that padded bodies compress and scan like real ones. */
-function filler(bytes: number): string {
-  const length = Math.max(0, bytes);
-  return " weir".repeat(Math.ceil(length / 5)).slice(0, length);
 }
 
 function message(choice: Choice, filler: string) {
@@ -110,29 +95,20 @@ function message(choice: Choice, filler: string) {
   };
 }
 
-/** The events of a streamed call, `[DONE]` included. `frameBytes`: what framing adds to an event's data. */
-export function chunks(
-  request: ChatRequest,
-  instruction: Instruction,
-  answer: Answer,
-  frameBytes: number,
-): StreamEvent[] {
-  return new ChunkWriter(request, instruction, answer, frameBytes).write();
-}
-
 class ChunkWriter {
-  readonly #request: ChatRequest;
+  readonly #request: SimulatedRequest;
   readonly #instruction: Instruction;
   readonly #answer: Answer;
+  /** What framing adds to an event's data. */
   readonly #frameBytes: number;
   readonly #events: StreamEvent[] = [];
   readonly #sent: Sent = { tokens: 0, reasoning: 0 };
 
-  constructor(request: ChatRequest, instruction: Instruction, answer: Answer, frameBytes: number) {
+  constructor(request: SimulatedRequest, instruction: Instruction, answer: Answer) {
     this.#request = request;
     this.#instruction = instruction;
     this.#answer = answer;
-    this.#frameBytes = frameBytes;
+    this.#frameBytes = sseFrameBytes(instruction);
   }
 
   write(): StreamEvent[] {
@@ -171,10 +147,8 @@ class ChunkWriter {
 
   /** As many equal content events of `event_bytes` as fit into the total. */
   #writeBulk(totalBytes: number): void {
-    const eventBytes = Math.min(this.#instruction.event_bytes ?? 16_384, totalBytes);
-    const times = Math.floor(totalBytes / eventBytes);
     const bare = this.#chunk(0, { content: "" }, null, undefined);
-    const text = filler(eventBytes - this.#frameBytes - Buffer.byteLength(bare));
+    const { text, times } = bulk(totalBytes, this.#instruction, this.#frameBytes + Buffer.byteLength(bare));
     this.#sent.tokens = times;
     this.#events.push({ data: this.#chunk(0, { content: text }, null, undefined), times });
   }
@@ -251,3 +225,35 @@ function delta(token: Token): object {
     }
   }
 }
+
+/** OpenAI's error types and codes by status: https://platform.openai.com/docs/guides/error-codes */
+const ERROR_KINDS: Readonly<Record<number, readonly [type: string, code: string | null]>> = Object.freeze({
+  401: ["invalid_request_error", "invalid_api_key"],
+  404: ["invalid_request_error", "model_not_found"],
+  429: ["requests", "rate_limit_exceeded"],
+  500: ["server_error", null],
+  503: ["server_error", "overloaded"],
+});
+
+/** OpenAI's error envelope, that of all its routes. */
+export function openaiError({ status, message, type, code, param }: SaidError): string {
+  const [usualType, usualCode] = ERROR_KINDS[status] ?? [
+    status < 500 ? "invalid_request_error" : "server_error",
+    null,
+  ];
+  return JSON.stringify({
+    error: { message, type: type ?? usualType, param: param ?? null, code: code ?? usualCode },
+  });
+}
+
+export const chat: SimulatedDialect = {
+  path: /^(.*)\/v1\/chat\/completions$/,
+  read: readChatRequest,
+  whole: completion,
+  events: (request, instruction, answer) => new ChunkWriter(request, instruction, answer).write(),
+  streamType: SSE_TYPE,
+  frame: sseFrame,
+  error: openaiError,
+  errorEvent: (error) => ({ data: openaiError(error) }),
+  requestIdHeader: "x-request-id",
+};

@@ -1,21 +1,25 @@
 /**
- * Decides the reply to a request: reads it, hears its instructions, composes the answer, lays out the script.
- * Deterministic: equal requests get equal bytes, so the script of a request seen before is played again as it is.
+ * Decides the reply to a request: finds its dialect, reads it, hears its instructions, composes the answer, lays out
+ * the script. Deterministic: equal requests get equal bytes, so the script of a request seen before is played again.
  */
 import { hash } from "node:crypto";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import { answer } from "./answer.ts";
-import { CREATED, chunks, completion } from "./chat.ts";
-import { type ChatRequest, readChatRequest } from "./chat-request.ts";
+import { CREATED, chat } from "./chat.ts";
+import type { Headers, Said, SaidError, SimulatedDialect, SimulatedPost } from "./dialect.ts";
+import { DIALECTS, ROUTES } from "./dialects.ts";
 import { type Instruction, pathInstruction, readInstruction } from "./instruction.ts";
 import type { Script } from "./playback.ts";
-import type { HttpRequest } from "./request.ts";
-import { frameBytes, streamScript, type WholeReply, wholeScript } from "./script.ts";
+import type { HttpRequest, RequestHead } from "./request.ts";
+import { streamScript, type WholeReply, wholeScript } from "./script.ts";
+import type { SimulatedRequest } from "./simulated-request.ts";
+import type { RouteRequest, SimulatedRoute } from "./simulated-route.ts";
 
-const CHAT = /^(.*)\/v1\/chat\/completions$/;
 const MODELS = /^(.*)\/v1\/models$/;
-/** The models listed; a chat request may name any model. */
+/** The models listed; a request may name any model. */
 const MODEL_IDS = ["sim-small", "sim-large"];
+/** Where providers look for their key. */
+const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 const MAX_CACHED_BODY_BYTES = 262_144;
 const MAX_CACHED_SCRIPT_BYTES = 4_194_304;
@@ -23,6 +27,29 @@ const MAX_CACHE_BYTES = 67_108_864;
 const MAX_COUNTED = 10_000;
 
 const PLAIN: Instruction = Object.freeze({});
+const JSON_TYPE = "application/json";
+
+/** A request that was read, ready to be answered as an instruction says. */
+interface Prepared extends RouteRequest {
+  readonly unsignedTurn?: string;
+  script(instruction: Instruction): Script;
+}
+
+/** What serves a path. */
+interface Served {
+  readonly post: SimulatedPost;
+  readonly match: RegExpExecArray;
+  readonly variesBy: readonly string[];
+  prepare(body: Buffer, headers: Headers): Prepared;
+}
+
+interface KnownHead {
+  readonly served: Served | undefined;
+  /** What, with the body, tells requests apart: method, target, and the headers that matter. */
+  readonly route: string;
+  /** What this head gets whatever follows it. */
+  readonly refusal: Script | undefined;
+}
 
 export class Provider {
   /** Method and target, then body, to script. */
@@ -30,44 +57,54 @@ export class Provider {
   #cachedBytes = 0;
   /** How often a request with `times` was seen, by target and digest of the body. */
   readonly #seen = new Map<string, number>();
+  /** What is known of a head before its body is looked at. A repeated head is one object. */
+  readonly #heads = new WeakMap<RequestHead, KnownHead>();
 
   /** Never throws: what cannot be answered gets the error a provider would send. */
   scriptFor({ head, body }: HttpRequest): Script {
-    if (/^bearer\s+invalid$/i.test(head.headers.authorization ?? "")) return INVALID_KEY;
-    if (body.length > MAX_CACHED_BODY_BYTES) return this.#compose(head.method, head.target, body).script;
-    const route = `${head.method} ${head.target}`;
+    const { served, route, refusal } = this.#known(head);
+    if (refusal !== undefined) return refusal;
+    if (body.length > MAX_CACHED_BODY_BYTES) return this.#compose(head, served, body).script;
     const text = body.toString("latin1");
     const known = this.#scripts.get(route)?.get(text);
     if (known !== undefined) return known;
-    const { script, fixed } = this.#compose(head.method, head.target, body);
+    const { script, fixed } = this.#compose(head, served, body);
     if (fixed) this.#remember(route, text, script);
     return script;
   }
 
+  #known(head: RequestHead): KnownHead {
+    let known = this.#heads.get(head);
+    if (known === undefined) {
+      known = knownHead(head);
+      this.#heads.set(head, known);
+    }
+    return known;
+  }
+
   /** `fixed`: the same request will get the same script for ever. */
-  #compose(method: string, target: string, body: Buffer): { script: Script; fixed: boolean } {
-    let instruction = PLAIN;
+  #compose(
+    { method, target, headers }: RequestHead,
+    served: Served | undefined,
+    body: Buffer,
+  ): { script: Script; fixed: boolean } {
     try {
-      const path = target.split("?", 1)[0] as string;
-      const chat = CHAT.exec(path);
-      const models = MODELS.exec(path);
-      if (chat === null && models === null) throw fail("not_found", `Invalid URL (${method} ${path})`);
-      const allowed = chat === null ? "GET" : "POST";
-      if (method !== allowed) throw fail("method_not_allowed", `Not allowed to ${method} on ${path}.`);
-      if (chat === null) {
-        instruction = readInstruction(pathInstruction(models?.[1] ?? ""));
-        return { script: wholeScript(modelList(instruction), instruction), fixed: true };
-      }
-      const request = readChatRequest(body);
-      instruction = readInstruction([...pathInstruction(chat[1] ?? ""), ...request.instructions]);
+      if (served === undefined) return { script: modelsScript(method, pathOf(target)), fixed: true };
+      if (method !== "POST")
+        throw fail("method_not_allowed", `Not allowed to ${method} on ${pathOf(target)}.`);
+      const prepared = served.prepare(body, headers);
+      let instruction = readInstruction([
+        ...pathInstruction(served.match[1] ?? ""),
+        ...prepared.instructions,
+      ]);
       const times = instruction.times;
       if (times !== undefined && this.#count(target, body) > times) {
         const { status: _, fault: __, ...healthy } = instruction;
         instruction = healthy;
       }
-      return { script: chatScript(request, instruction), fixed: times === undefined };
+      return { script: composed(served.post, prepared, instruction), fixed: times === undefined };
     } catch (thrown) {
-      return { script: wholeScript(refusal(asWeirError(thrown)), PLAIN), fixed: true };
+      return { script: wholeScript(refusal(asWeirError(thrown), served?.post), PLAIN), fixed: true };
     }
   }
 
@@ -93,34 +130,105 @@ export class Provider {
   }
 }
 
-function chatScript(request: ChatRequest, instruction: Instruction): Script {
-  const rejected = instruction.reject?.find((field) => request.fields.includes(field));
+const pathOf = (target: string): string => target.split("?", 1)[0] as string;
+
+function servedAt(path: string): Served | undefined {
+  for (const dialect of DIALECTS) {
+    const match = dialect.path.exec(path);
+    if (match === null) continue;
+    return {
+      post: dialect,
+      match,
+      variesBy: dialect.variesBy ?? [],
+      prepare: (body, headers) => prepareAnswer(dialect, dialect.read(body, match, headers)),
+    };
+  }
+  for (const route of ROUTES) {
+    const match = route.path.exec(path);
+    if (match === null) continue;
+    const prepare = (body: Buffer) => prepareReply(route, route.read(body, match));
+    return { post: route, match, variesBy: [], prepare };
+  }
+  return undefined;
+}
+
+function prepareAnswer(dialect: SimulatedDialect, request: SimulatedRequest): Prepared {
+  return { ...request, script: (instruction) => answerScript(dialect, request, instruction) };
+}
+
+function prepareReply(route: SimulatedRoute, request: RouteRequest): Prepared {
+  const script = (instruction: Instruction) =>
+    wholeScript(jsonReply(200, route.reply(request, instruction)), instruction);
+  return { ...request, script };
+}
+
+/** The script of a request: what its instruction has to say whatever is asked for, else what is asked for. */
+function composed(post: SimulatedPost, prepared: Prepared, instruction: Instruction): Script {
+  const rejected = instruction.reject?.find((field) => prepared.fields.includes(field));
   if (rejected !== undefined) {
     throw fail("invalid_value", `Unrecognized request argument supplied: ${rejected}`, { param: rejected });
   }
+  const unsigned = prepared.unsignedTurn;
+  if (instruction.require_thinking === true && unsigned !== undefined) {
+    const message = `${unsigned}: a turn that calls tools must begin with its signed reasoning`;
+    throw fail("invalid_value", message, { param: unsigned });
+  }
   if (instruction.fault === "wrong_type") return wholeScript(htmlPage(instruction), instruction);
   if (instruction.status !== undefined)
-    return wholeScript(toldError(instruction.status, instruction), instruction);
-  const said = answer(request, instruction);
-  const headers = { "x-request-id": `req_${said.digest}` };
-  const fault = instruction.fault;
-  if (request.stream && fault !== "half_json") {
-    const events = chunks(request, instruction, said, frameBytes(instruction));
-    return streamScript(events, toldError(500, instruction).body, headers, instruction);
-  }
-  const body =
-    fault === "error_first" || fault === "error_mid"
-      ? toldError(500, instruction).body
-      : completion(request, instruction, said);
-  return wholeScript({ status: 200, contentType: JSON_TYPE, headers, body }, instruction);
+    return wholeScript(
+      errorReply(post, toldError(instruction.status, instruction), instruction),
+      instruction,
+    );
+  return prepared.script(instruction);
 }
 
-const JSON_TYPE = "application/json";
+function answerScript(
+  dialect: SimulatedDialect,
+  request: SimulatedRequest,
+  instruction: Instruction,
+): Script {
+  const said = answer(request, instruction);
+  const { requestIdHeader } = dialect;
+  const headers: Headers = requestIdHeader === undefined ? {} : { [requestIdHeader]: `req_${said.digest}` };
+  const fault = instruction.fault;
+  const error = toldError(500, instruction);
+  const failed = (sent: number): Said => {
+    const last = dialect.failed?.(request, said, error, sent);
+    if (last !== undefined) return last;
+    throw fail("invalid_value", "An answer of this dialect cannot say that it failed.", {
+      param: "/simulator/fault",
+    });
+  };
+  if (request.stream && fault !== "half_json") {
+    const events = dialect.events(request, instruction, said);
+    const last = (sent: number) => (fault === "failed" ? failed(sent) : dialect.errorEvent(error, sent));
+    return streamScript({ dialect, headers, events, error: last }, instruction);
+  }
+  let body: string;
+  if (fault === "error_first" || fault === "error_mid") body = dialect.error(error);
+  else body = fault === "failed" ? failed(0).data : dialect.whole(request, instruction, said);
+  return wholeScript({ ...jsonReply(200, body), headers }, instruction);
+}
 
-function modelList(instruction: Instruction): WholeReply {
-  if (instruction.status !== undefined) return toldError(instruction.status, instruction);
+const jsonReply = (status: number, body: string): WholeReply => ({
+  status,
+  contentType: JSON_TYPE,
+  headers: {},
+  body,
+});
+
+function modelsScript(method: string, path: string): Script {
+  const models = MODELS.exec(path);
+  if (models === null) throw fail("not_found", `Invalid URL (${method} ${path})`);
+  if (method !== "GET") throw fail("method_not_allowed", `Not allowed to ${method} on ${path}.`);
+  const instruction = readInstruction(pathInstruction(models[1] ?? ""));
+  if (instruction.status !== undefined)
+    return wholeScript(
+      errorReply(chat, toldError(instruction.status, instruction), instruction),
+      instruction,
+    );
   const data = MODEL_IDS.map((id) => ({ id, object: "model", created: CREATED, owned_by: "simulator" }));
-  return { status: 200, contentType: JSON_TYPE, headers: {}, body: JSON.stringify({ object: "list", data }) };
+  return wholeScript(jsonReply(200, JSON.stringify({ object: "list", data })), instruction);
 }
 
 function htmlPage(instruction: Instruction): WholeReply {
@@ -128,40 +236,45 @@ function htmlPage(instruction: Instruction): WholeReply {
   return { status: instruction.status ?? 200, contentType: "text/html; charset=utf-8", headers: {}, body };
 }
 
-/** OpenAI's error types and codes by status: https://platform.openai.com/docs/guides/error-codes */
-const ERROR_KINDS: Readonly<Record<number, readonly [type: string, code: string | null]>> = Object.freeze({
-  401: ["invalid_request_error", "invalid_api_key"],
-  404: ["invalid_request_error", "model_not_found"],
-  429: ["requests", "rate_limit_exceeded"],
-  500: ["server_error", null],
-  503: ["server_error", "overloaded"],
-});
+/** The error an instruction asks for. */
+function toldError(status: number, instruction: Instruction): SaidError {
+  return {
+    status,
+    message: instruction.error_message ?? `Simulated error ${status}.`,
+    ...(instruction.error_type === undefined ? {} : { type: instruction.error_type }),
+    ...(instruction.error_code === undefined ? {} : { code: instruction.error_code }),
+  };
+}
 
-/** The error an instruction asks for, in OpenAI's envelope. */
-function toldError(status: number, instruction: Instruction): WholeReply {
-  const [type, code] = ERROR_KINDS[status] ?? [status < 500 ? "invalid_request_error" : "server_error", null];
-  const headers: Record<string, string> = {};
+function errorReply(post: SimulatedPost, error: SaidError, instruction: Instruction): WholeReply {
+  const headers: Record<string, string> = { ...post.errorHeaders?.(error) };
   if (instruction.retry_after !== undefined) headers["retry-after"] = String(instruction.retry_after);
   if (instruction.retry_after_ms !== undefined)
     headers["retry-after-ms"] = String(instruction.retry_after_ms);
-  const message = instruction.error_message ?? `Simulated error ${status}.`;
-  const error = {
-    message,
-    type: instruction.error_type ?? type,
-    param: null,
-    code: instruction.error_code ?? code,
-  };
-  return { status, contentType: JSON_TYPE, headers, body: JSON.stringify({ error }) };
+  return { ...jsonReply(error.status, post.error(error)), headers };
 }
 
-/** A refusal of the simulator's own, in OpenAI's envelope. */
-export function refusal(error: WeirError): WholeReply {
-  const type = error.status < 500 ? "invalid_request_error" : "server_error";
-  const body = { error: { message: error.message, type, param: error.param ?? null, code: error.code } };
-  return { status: error.status, contentType: JSON_TYPE, headers: {}, body: JSON.stringify(body) };
+/** A refusal of the simulator's own; in OpenAI's envelope where no dialect is known. */
+export function refusal(error: WeirError, post: SimulatedPost = chat): WholeReply {
+  const { status, message, param, code } = error;
+  return errorReply(post, { status, message, code, ...(param === undefined ? {} : { param }) }, PLAIN);
 }
 
-const INVALID_KEY: Script = wholeScript(
-  toldError(401, { error_message: "Incorrect API key provided." }),
-  PLAIN,
-);
+function knownHead(head: RequestHead): KnownHead {
+  const served = servedAt(pathOf(head.target));
+  const varying = (served?.variesBy ?? []).map((name) => ` ${head.headers[name] ?? ""}`);
+  const route = `${head.method} ${head.target}${varying.join("")}`;
+  return { served, route, refusal: headRefusal(head.headers, served?.post ?? chat) };
+}
+
+/** Headers that the dialect does not take, or a wrong key. */
+function headRefusal(headers: Headers, post: SimulatedPost): Script | undefined {
+  try {
+    post.checkHeaders?.(headers);
+  } catch (thrown) {
+    return wholeScript(refusal(asWeirError(thrown), post), PLAIN);
+  }
+  if (!KEY_HEADERS.some((name) => /^(bearer\s+)?invalid$/i.test(headers[name] ?? ""))) return undefined;
+  const error: SaidError = { status: 401, message: "Incorrect API key provided." };
+  return wholeScript(errorReply(post, error, PLAIN), PLAIN);
+}

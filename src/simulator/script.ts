@@ -4,15 +4,24 @@
  */
 import { STATUS_CODES } from "node:http";
 import { gzipSync } from "node:zlib";
-import type { StreamEvent } from "./chat.ts";
+import type { Headers, Said, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { AT_ONCE, type Ending, NEXT_TURN, type Script, type Step } from "./playback.ts";
 
 export interface WholeReply {
   readonly status: number;
   readonly contentType: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body: string;
+}
+
+/** A stream's events and how they are put on the wire. */
+export interface StreamReply {
+  readonly dialect: Pick<SimulatedDialect, "streamType" | "frame">;
+  readonly headers: Headers;
+  readonly events: readonly StreamEvent[];
+  /** What is sent where the instruction has the stream fail, after so many events. */
+  error(sent: number): Said;
 }
 
 /** A run of body bytes that belong together: an event, or a whole JSON body. */
@@ -37,9 +46,6 @@ const ENDLESS = Buffer.alloc(16_384, "x");
 const DEFAULT_AFTER = 3;
 /** So that "split" usage arrives in a read of its own even on a stream without gaps. */
 const LATE_MS = 10;
-
-/** Bytes that framing adds to one event's data. */
-export const frameBytes = (instruction: Instruction): number => eventBytes("", instruction).length;
 
 /** A reply of one body, with `Content-Length`. */
 export function wholeScript(reply: WholeReply, instruction: Instruction): Script {
@@ -71,27 +77,22 @@ const WHOLE_ENDINGS: Readonly<Record<string, Ending>> = Object.freeze({
   stall: "silence",
 });
 
-/** A stream of server-sent events, chunked, one HTTP chunk an event or a piece. */
-export function streamScript(
-  events: readonly StreamEvent[],
-  error: string,
-  headers: Readonly<Record<string, string>>,
-  instruction: Instruction,
-): Script {
+/** A stream of events, chunked, one HTTP chunk an event or a piece. */
+export function streamScript(reply: StreamReply, instruction: Instruction): Script {
   const early = beforeHead(instruction);
   if (early !== undefined) return early;
-  if (instruction.fault === "no_newline_ever")
-    return endlessScript("text/event-stream; charset=utf-8", instruction);
-  let course = courseOf(events, error, instruction);
+  const contentType = reply.dialect.streamType;
+  if (instruction.fault === "no_newline_ever") return endlessScript(contentType, instruction);
+  let course = courseOf(reply, instruction);
   if (instruction.gzip === true) {
     course = { ...course, pieces: [{ bytes: gzipSync(joined(course.pieces)), times: 1 }] };
   }
   const head = headBytes(200, {
-    "content-type": "text/event-stream; charset=utf-8",
+    "content-type": contentType,
     "cache-control": "no-cache",
     "transfer-encoding": "chunked",
     ...(instruction.gzip === true ? { "content-encoding": "gzip" } : {}),
-    ...headers,
+    ...reply.headers,
   });
   return layOut(head, course, instruction, chunkBytes, LAST_CHUNK);
 }
@@ -110,12 +111,14 @@ function endlessScript(contentType: string, instruction: Instruction): Script {
   return layOut(head, { pieces: [start, rest], ending: "keep", complete: false }, paced, chunkBytes);
 }
 
-function courseOf(events: readonly StreamEvent[], error: string, instruction: Instruction): Course {
-  const pieces: Piece[] = events.map(({ data, ...rest }) => ({
-    ...rest,
-    bytes: eventBytes(data, instruction),
+function courseOf({ dialect, events, ...reply }: StreamReply, instruction: Instruction): Course {
+  const bytesOf = (event: Said) => dialect.frame(event, instruction);
+  const pieces: Piece[] = events.map((event) => ({
+    bytes: bytesOf(event),
+    times: event.times,
+    ...(event.late === true ? { late: true } : {}),
   }));
-  const errorPiece: Piece = { bytes: eventBytes(error, instruction), times: 1 };
+  const error = (sent: number): Piece => ({ bytes: bytesOf(reply.error(sent)), times: 1 });
   const after = instruction.after ?? DEFAULT_AFTER;
   const whole = (sent: readonly Piece[]): Course => ({ pieces: sent, ending: "keep", complete: true });
   switch (instruction.fault) {
@@ -128,16 +131,24 @@ function courseOf(events: readonly StreamEvent[], error: string, instruction: In
     case "close_mid":
       return whole(take(pieces, after));
     case "error_first":
-      return whole([errorPiece]);
+      return whole([error(0)]);
     case "error_mid":
-      return whole([...take(pieces, after), errorPiece]);
+    case "failed": {
+      const sent = take(pieces, after);
+      return whole([...sent, error(sent.reduce((sum, piece) => sum + piece.times, 0))]);
+    }
     case "empty_body":
       return whole([]);
-    case "malformed":
-      return whole(broken(pieces, after, instruction));
+    case "malformed": {
+      const reached = take(pieces, after);
+      const victim = events[reached.length];
+      if (victim === undefined) return whole(reached);
+      const bytes = bytesOf({ ...victim, data: victim.data.slice(0, victim.data.length / 2) });
+      return whole([...reached, { bytes, times: 1 }, ...pieces.slice(reached.length + 1)]);
+    }
     case "no_final_newline": {
-      const last = Buffer.from("data: [DONE]");
-      return whole([...pieces.slice(0, -1), { ...(pieces.at(-1) as Piece), bytes: last }]);
+      const last = pieces.at(-1);
+      return whole(last === undefined ? [] : [...pieces.slice(0, -1), unended(last, dialect.streamType)]);
     }
     default:
       return whole(pieces);
@@ -157,20 +168,10 @@ function take(pieces: readonly Piece[], count: number): Piece[] {
   return taken;
 }
 
-/** The stream with the event after the first `after` cut in the middle of its JSON. */
-function broken(pieces: readonly Piece[], after: number, instruction: Instruction): Piece[] {
-  const before = take(pieces, after);
-  const reached = before.length;
-  const victim = pieces[reached];
-  if (victim === undefined) return before;
-  const bytes = eventBytes('{"id":"chatcmpl-broken","object":"chat.comp', instruction);
-  return [...before, { bytes, times: 1 }, ...pieces.slice(reached + 1)];
-}
-
-function eventBytes(data: string, instruction: Instruction): Buffer {
-  const end = instruction.crlf === true ? "\r\n" : "\n";
-  const comment = instruction.comments === true ? `: simulated comment${end}${end}` : "";
-  return Buffer.from(`${comment}data: ${data}${end}${end}`);
+/** An event of text without the line ends that complete it. */
+function unended(piece: Piece, contentType: string): Piece {
+  if (!contentType.startsWith("text/")) return piece;
+  return { ...piece, bytes: Buffer.from(piece.bytes.toString().trimEnd()) };
 }
 
 const joined = (pieces: readonly Piece[]): Buffer => Buffer.concat(pieces.map((piece) => piece.bytes));

@@ -1,0 +1,206 @@
+/**
+ * The OpenAI response object: its items made of an answer, and the object as it begins and as it ends. What the client's
+ * types promise is there, checked when compiled.
+ * Shapes: https://platform.openai.com/docs/api-reference/responses/object
+ */
+import type {
+  Response,
+  ResponseFunctionToolCallItem,
+  ResponseOutputItem,
+  ResponseOutputMessage,
+  ResponseOutputRefusal,
+  ResponseOutputText,
+  ResponseReasoningItem,
+  ResponseUsage,
+} from "openai/resources/responses/responses";
+import { type Answer, type Choice, callsOf, reasoningParts } from "./answer.ts";
+import { CREATED } from "./chat.ts";
+import type { Instruction } from "./instruction.ts";
+import type { ResponsesRequest } from "./responses-request.ts";
+import { sealOf } from "./signature.ts";
+
+/** A response as it is sent: the client itself makes `output_text`; `usage` may be told otherwise, or not yet known. */
+export type SentResponse = Omit<Response, "output_text" | "usage"> & { readonly usage?: unknown };
+
+/** An item of the output and the pieces in which it is streamed. */
+export type StreamedItem =
+  | {
+      readonly kind: "reasoning";
+      readonly item: ResponseReasoningItem;
+      /** Of its summary; a summary without text is not streamed. */
+      readonly pieces: readonly string[];
+    }
+  | {
+      readonly kind: "message";
+      readonly item: ResponseOutputMessage;
+      readonly part: ResponseOutputText | ResponseOutputRefusal;
+      readonly pieces: readonly string[];
+    }
+  | {
+      readonly kind: "call";
+      readonly item: ResponseFunctionToolCallItem;
+      readonly pieces: readonly string[];
+    };
+
+/** The items of an answer; `filler` is added to its text. */
+export function itemsOf(
+  request: ResponsesRequest,
+  instruction: Instruction,
+  answer: Answer,
+  filler = "",
+): StreamedItem[] {
+  const choice = answer.choices[0] as Choice;
+  const items: StreamedItem[] = reasoningParts(choice, instruction).map((pieces, i) =>
+    reasoningItem(request, `rs_${answer.digest}${i}`, pieces),
+  );
+  for (let i = 0; i < (instruction.redacted ?? 0); i++)
+    items.push(reasoningItem(request, `rs_${answer.digest}r${i}`, []));
+  const { part, pieces } = contentOf(request, choice, filler);
+  if (pieces.length > 0 || filler !== "") {
+    const base = { id: `msg_${answer.digest}`, type: "message", role: "assistant" } as const;
+    items.push({ kind: "message", item: { ...base, status: "completed", content: [part] }, part, pieces });
+  }
+  callsOf(choice).forEach((call, i) => {
+    items.push({
+      kind: "call",
+      item: {
+        id: `fc_${answer.digest}${i}`,
+        type: "function_call",
+        status: "completed",
+        arguments: call.pieces.join(""),
+        call_id: call.id,
+        name: call.name,
+      },
+      pieces: call.pieces,
+    });
+  });
+  const last = items.at(-1);
+  if (choice.finish === "length" && last !== undefined) items[items.length - 1] = cut(last);
+  return items;
+}
+
+/** The item in which the bound on tokens struck. */
+function cut(last: StreamedItem): StreamedItem {
+  switch (last.kind) {
+    case "reasoning":
+      return { ...last, item: { ...last.item, status: "incomplete" } };
+    case "message":
+      return { ...last, item: { ...last.item, status: "incomplete" } };
+    case "call":
+      return { ...last, item: { ...last.item, status: "incomplete" } };
+  }
+}
+
+function reasoningItem(request: ResponsesRequest, id: string, pieces: readonly string[]): StreamedItem {
+  const text = pieces.join("");
+  const item: ResponseReasoningItem = {
+    id,
+    type: "reasoning",
+    summary: text === "" ? [] : [{ type: "summary_text", text }],
+    ...(request.encrypted ? { encrypted_content: sealOf(text === "" ? id : text) } : {}),
+  };
+  return { kind: "reasoning", item, pieces };
+}
+
+function contentOf(request: ResponsesRequest, choice: Choice, filler: string) {
+  const of = (wanted: "text" | "refusal") =>
+    choice.tokens.flatMap(({ kind, text }) => (kind === wanted ? [text] : []));
+  const refusal = of("refusal");
+  if (refusal.length > 0)
+    return { part: { type: "refusal", refusal: refusal.join("") + filler }, pieces: refusal } as const;
+  const pieces = of("text");
+  const part: ResponseOutputText = {
+    type: "output_text",
+    annotations: [],
+    logprobs: request.logprobs ? pieces.map(logprobOf) : [],
+    text: pieces.join("") + filler,
+  };
+  return { part, pieces };
+}
+
+/** The same for every token: the simulated model is always as sure. */
+export const logprobOf = (token: string) => ({
+  token,
+  bytes: [...Buffer.from(token)],
+  logprob: -0.25,
+  top_logprobs: [],
+});
+
+/** `usage` as the instruction has it; undefined if it is to be left out. */
+export function usageOf(
+  request: ResponsesRequest,
+  instruction: Instruction,
+  sent: { readonly tokens: number; readonly reasoning: number },
+): unknown {
+  if (instruction.usage === "none") return undefined;
+  if (typeof instruction.usage === "object") return instruction.usage;
+  const input = instruction.prompt_tokens ?? request.promptTokens;
+  const hidden = instruction.reasoning_tokens ?? 0;
+  const written = (instruction.cache_write_tokens ?? 0) + (instruction.cache_write_1h_tokens ?? 0);
+  const usage: ResponseUsage = {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: instruction.cached_tokens ?? 0, cache_write_tokens: written },
+    output_tokens: sent.tokens + hidden,
+    output_tokens_details: { reasoning_tokens: sent.reasoning + hidden },
+    total_tokens: input + sent.tokens + hidden,
+  };
+  return usage;
+}
+
+/** A member of the request that the response repeats, as it came; the reader has checked what the simulator acts on. */
+function repeated<Value>(request: ResponsesRequest, name: string, otherwise: Value): Value {
+  return (request.json[name] ?? otherwise) as Value;
+}
+
+/** The response before anything is known of its output. */
+export function startedResponse(request: ResponsesRequest, answer: Answer): SentResponse {
+  return {
+    id: `resp_${answer.digest}`,
+    object: "response",
+    created_at: CREATED,
+    status: "in_progress",
+    access_programs: repeated(request, "access_programs", null),
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: repeated(request, "instructions", null),
+    max_output_tokens: repeated(request, "max_output_tokens", null),
+    max_tool_calls: repeated(request, "max_tool_calls", null),
+    model: request.model,
+    output: [],
+    parallel_tool_calls: repeated(request, "parallel_tool_calls", true),
+    previous_response_id: null,
+    prompt_cache_key: repeated(request, "prompt_cache_key", null),
+    reasoning: { effort: null, summary: null, ...repeated(request, "reasoning", {}) },
+    safety_identifier: repeated(request, "safety_identifier", null),
+    service_tier: "default",
+    temperature: repeated(request, "temperature", 1),
+    text: { format: { type: "text" }, verbosity: "medium", ...repeated(request, "text", {}) },
+    tool_choice: repeated(request, "tool_choice", "auto"),
+    tools: repeated(request, "tools", []),
+    top_logprobs: repeated(request, "top_logprobs", 0),
+    top_p: repeated(request, "top_p", 1),
+    truncation: repeated(request, "truncation", "disabled"),
+    usage: null,
+    metadata: repeated(request, "metadata", {}),
+  };
+}
+
+/** The response when it is over. */
+export function endedResponse(
+  request: ResponsesRequest,
+  answer: Answer,
+  output: ResponseOutputItem[],
+  usage: unknown,
+): SentResponse {
+  const { usage: _, ...started } = startedResponse(request, answer);
+  const cutShort = answer.choices[0]?.finish === "length";
+  return {
+    ...started,
+    status: cutShort ? "incomplete" : "completed",
+    completed_at: cutShort ? null : CREATED,
+    incomplete_details: cutShort ? { reason: "max_output_tokens" } : null,
+    output,
+    ...(usage === undefined ? {} : { usage }),
+  };
+}

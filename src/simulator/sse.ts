@@ -1,0 +1,21 @@
+/**
+ * Server-sent events as the simulated providers write them, and as an instruction bends them.
+ * Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+import type { Said } from "./dialect.ts";
+import type { Instruction } from "./instruction.ts";
+
+export const SSE_TYPE = "text/event-stream; charset=utf-8";
+
+/** One event, with CRLF line ends or a comment before it where told. */
+export function sseFrame(event: Said, instruction: Instruction): Buffer {
+  const end = instruction.crlf === true ? "\r\n" : "\n";
+  const comment = instruction.comments === true ? `: simulated comment${end}${end}` : "";
+  const name = event.name === undefined ? "" : `event: ${event.name}${end}`;
+  return Buffer.from(`${comment}${name}data: ${event.data}${end}${end}`);
+}
+
+/** Bytes that framing adds to the data of an event of that name. */
+export function sseFrameBytes(instruction: Instruction, name?: string): number {
+  return sseFrame({ data: "", ...(name === undefined ? {} : { name }) }, instruction).length;
+}
