@@ -31,6 +31,8 @@ const fileSchema = z.strictObject({
       max_reply_bytes: positive.default(64 * 1024 * 1024),
       /** Kept of each request and each answer for the record. */
       max_payload_bytes: count.default(64 * 1024),
+      /** Kept of an answer for who repeats its request (`Idempotency-Key`) or continues it (stored responses). */
+      max_stored_answer_bytes: positive.default(8 * 1024 * 1024),
       /** Calls read to their end for clients that left (`on_disconnect: drain`). */
       max_drains: count.default(256),
     })

@@ -4,8 +4,24 @@
  */
 import type { UnitPrices } from "./money.ts";
 
-/** Wire format an upstream speaks. Others follow with their adapters. */
-export type Dialect = "chat";
+/**
+ * Wire formats that upstreams speak. The first five generate; `*_embeddings`, `cohere`, `jina` and `voyage` embed, the last
+ * three rerank as well.
+ */
+export type Dialect =
+  | "chat"
+  | "responses"
+  | "messages"
+  | "gemini"
+  | "converse"
+  | "openai_embeddings"
+  | "gemini_embeddings"
+  | "cohere"
+  | "jina"
+  | "voyage";
+
+/** What a model is asked for. */
+export type Task = "generate" | "embed" | "rerank";
 
 export type Modality = "text" | "image" | "audio" | "video";
 
@@ -19,13 +35,25 @@ export interface Provider {
   /** `^[a-z0-9-]+$` */
   readonly id: string;
   readonly name: string;
-  /** No trailing slash; the dialect's path is appended: `https://api.openai.com/v1`. */
+  /**
+   * No trailing slash; the dialect's path is appended: `https://api.openai.com/v1`. `{region}` in it stands for the
+   * endpoint's region.
+   */
   readonly baseUrl: string;
-  readonly dialect: Dialect;
+  /** Base URLs of regions that do not follow the pattern of `baseUrl`. */
+  readonly regionUrls?: Readonly<Record<string, string>>;
+  /** What it speaks, preferred first. */
+  readonly dialects: readonly Dialect[];
+  /** Where a dialect's acts are found, as far as it departs from the dialect's own paths. */
+  readonly paths?: Partial<Readonly<Record<Dialect, DialectPaths>>>;
+  /** Headers of every call, names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How the credential travels; absent: as a bearer token. */
+  readonly auth?: Auth;
   /** Names of environment variables, the first one set wins; empty for providers that need none. */
   readonly credentialEnv: readonly string[];
-  /** Resolved from the environment at load. Never logged, never in an error. */
-  readonly credential: string | undefined;
+  /** Resolved from the environment at load. Not enumerable; never logged, never in an error. */
+  readonly credential: Credential | undefined;
   /** The built-in simulator: the only upstream of test keys. */
   readonly simulated: boolean;
   readonly dataPolicy: DataPolicy;
@@ -36,6 +64,45 @@ export interface Provider {
   readonly quirks: ProviderQuirks;
 }
 
+/** A secret in one piece, or what several variables or a file hold together. */
+export type Credential = string | AwsKeys | ServiceAccount;
+
+export interface AwsKeys {
+  readonly kind: "aws_keys";
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary keys. */
+  readonly sessionToken?: string;
+}
+
+/** Google's service account, as its key file has it. */
+export interface ServiceAccount {
+  readonly kind: "service_account";
+  readonly clientEmail: string;
+  /** PKCS #8, PEM. */
+  readonly privateKey: string;
+  readonly privateKeyId: string;
+  readonly tokenUri: string;
+}
+
+export type Auth =
+  | { readonly scheme: "bearer" }
+  /** The credential is the value of this header; name in lower case. */
+  | { readonly scheme: "header"; readonly header: string }
+  /** AWS keys sign each call; a credential in one piece travels as a bearer token. `region`: of endpoints in `global`. */
+  | { readonly scheme: "aws_sigv4"; readonly service: string; readonly region: string }
+  /** A service account is exchanged for access tokens. */
+  | { readonly scheme: "google_oauth" };
+
+/** What can be asked of an endpoint: a whole generation, a streamed one, a token count, embeddings, a ranking. */
+export type Act = "call" | "stream" | "count" | "embed" | "rerank";
+
+/**
+ * Relative to the base URL, or whole URLs; `{model}` stands for the upstream's name of the model. `none`: it does not do
+ * that.
+ */
+export type DialectPaths = Partial<Readonly<Record<Act, string>>>;
+
 export interface ProviderQuirks {
   /** False: it rejects `stream_options`; usage of a stream is then estimated unless it sends one unasked. */
   readonly streamUsage: boolean;
@@ -43,6 +110,20 @@ export interface ProviderQuirks {
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | "either";
   /** True: it bills the whole generation though the caller left; disconnects are drained rather than cancelled. */
   readonly billsAfterDisconnect: boolean;
+  /** How bodies depart from their dialect's; absent where they do not. */
+  readonly bodies?: Partial<Readonly<Record<Dialect, BodyQuirks>>>;
+}
+
+/** Top-level members of a body. */
+export interface BodyQuirks {
+  /** The dialect's name to the provider's. */
+  readonly rename: Readonly<Record<string, string>>;
+  /** It answers 400 to these: they are left out, and the client is told. */
+  readonly unsupported: readonly string[];
+  /** These have another place, such as the path: left out without a word. */
+  readonly omit: readonly string[];
+  /** Constants that it wants. */
+  readonly set: Readonly<Record<string, unknown>>;
 }
 
 export interface Capabilities {
@@ -60,13 +141,20 @@ export interface Endpoint {
   readonly id: string;
   readonly model: string;
   readonly provider: Provider;
+  /** What it is called with: the client's own format where it is among them, else the first. Never empty. */
+  readonly dialects: readonly Dialect[];
+  /** The model's. */
+  readonly task: Task;
   /** The model's name at the provider. */
   readonly upstreamModel: string;
   readonly region: string;
   readonly status: "active" | "inactive";
   readonly quantization: string;
   readonly contextLength: number;
+  /** 0 where the task has no output tokens. */
   readonly maxOutput: number;
+  /** The most tokens that one image of a prompt can cost: a bound for money. */
+  readonly imageTokens: number;
   readonly capabilities: Capabilities;
   readonly modalitiesIn: readonly Modality[];
   /** As charged: list price with markup. */
@@ -82,6 +170,9 @@ export interface Model {
   readonly id: string;
   readonly vendor: string;
   readonly name: string;
+  readonly task: Task;
+  /** Name of the public encoding that counts its tokens, such as `o200k_base`; empty where there is none. */
+  readonly tokenizer: string;
   readonly modalitiesIn: readonly Modality[];
   readonly modalitiesOut: readonly Modality[];
   readonly contextLength: number;

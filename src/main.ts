@@ -30,8 +30,13 @@ import { openApiDocument } from "./edge/openapi.ts";
 import { pages } from "./edge/pages.ts";
 import { type Operations, routes as routeTable } from "./edge/routes.ts";
 import { openServer } from "./edge/server.ts";
+import { openBodies } from "./exchange/bodies.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "./exchange/exchange.ts";
+import { IdempotentAnswers } from "./exchange/idempotency.ts";
+import { inquire } from "./exchange/inquire.ts";
 import { scopeOf } from "./exchange/reserve.ts";
+import { responseOperations } from "./exchange/response-operations.ts";
+import { StoredResponses } from "./exchange/stored-responses.ts";
 import { openBudgets } from "./limits/budgets.ts";
 import { openLimits } from "./limits/limits.ts";
 import { limitsOperations } from "./limits/operations.ts";
@@ -41,8 +46,6 @@ import { openOutbox } from "./store/outbox.ts";
 import { installationSecret } from "./store/secret.ts";
 import { openStore, type Store } from "./store/store.ts";
 import { openUpstreams } from "./upstream/upstreams.ts";
-import { promptTexts } from "./wire/chat/request.ts";
-import { fromThread, type ThreadResult } from "./wire/chat/request-task.ts";
 import { openPool } from "./workers/pool.ts";
 import { openThread } from "./workers/thread.ts";
 
@@ -64,6 +67,8 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
     log.error({ err, requestId }, "a request failed on our side");
   const rooms = await openRooms(config, log);
   const exchange = exchangeOf(config, rooms, onFault);
+  const defaultMaxTokens = limits.default_max_tokens;
+  const inquiries = { ...rooms, onFault, random: systemRandom, defaultMaxTokens };
   const table = routeTable(operationsOf(rooms));
   let stopping = false;
   const readiness = () => {
@@ -79,6 +84,7 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
       pages: pages({ readiness, metrics, openApi }),
       keyring: rooms.keyring,
       exchange,
+      inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
       clock: rooms.clock,
       onFault,
       maxBodyBytes: limits.max_body_bytes,
@@ -111,7 +117,7 @@ type Rooms = Awaited<ReturnType<typeof openRooms>>;
 /** Everything that holds state, in the order of need. */
 async function openRooms(config: Config, log: Logger) {
   const clock = systemClock;
-  const { timeouts, default_plan } = config.settings;
+  const { timeouts, limits, default_plan } = config.settings;
   const store = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
   });
@@ -133,9 +139,12 @@ async function openRooms(config: Config, log: Logger) {
   await grantOnce(config, money.credits, accounts);
   const outbox = openOutbox(store);
   const pool = openPool();
-  const reader = openThread(new URL("./wire/chat/request-task.ts", import.meta.url));
+  const thread = openThread(new URL("./wire/thread.ts", import.meta.url));
   const { dataDir, clickhouseUrl } = config;
   const analytics = openAnalytics({ outbox, pool, clock, cursors, log, dataDir, clickhouseUrl });
+  const keeping = { store, clock, maxBytes: limits.max_stored_answer_bytes };
+  const answers = new IdempotentAnswers(keeping);
+  const responses = new StoredResponses(keeping);
   const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });
   return {
     ...money,
@@ -149,17 +158,21 @@ async function openRooms(config: Config, log: Logger) {
     keyring,
     outbox,
     pool,
-    reader,
+    bodies: openBodies(thread, pool),
     analytics,
     health: new Health(clock),
+    answers,
+    responses,
     upstreams,
     first: first !== undefined,
     /** In the reverse order: what writes goes before what it writes to. */
     async close() {
+      answers.close();
+      responses.close();
       await lastUsed.stop();
       await analytics.stop();
       await pool.close();
-      await reader.close();
+      await thread.close();
       await upstreams.close();
       await simulator?.close();
       await store.close();
@@ -202,12 +215,6 @@ function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault
     defaultMaxTokens: limits.default_max_tokens,
     maxPayloadBytes: limits.max_payload_bytes,
     maxDrains: limits.max_drains,
-    readLarge: async (body) =>
-      fromThread(body, (await rooms.reader.run("readInThread", body)) as ThreadResult),
-    countPrompt: async (request) => {
-      const counts = await rooms.pool.countTokens(promptTexts(request));
-      return counts.reduce((sum, count) => sum + count, 0);
-    },
     bounds: {
       maxEventBytes: limits.max_event_bytes,
       maxReplyBytes: limits.max_reply_bytes,
@@ -227,6 +234,7 @@ function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault
 function operationsOf(rooms: Rooms): Operations {
   const { accounts, analytics, budgets, clock, credits, cursors, keyring, limits, plan } = rooms;
   return {
+    ...responseOperations(rooms),
     ...catalogOperations({ ...rooms, stats: catalogFigures(analytics.statistics, clock) }),
     ...analytics.operations,
     ...creditOperations({ credits, cursors, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),

@@ -37,11 +37,15 @@ export interface UnitPrices {
   readonly output: number;
   /** Absent where the endpoint has no cache price: cached tokens then cost `input`. */
   readonly cacheRead?: number;
+  /** Kept for five minutes, where the provider tells lengths of stay apart. */
   readonly cacheWrite?: number;
+  /** Kept for an hour; absent where it costs the same. */
+  readonly cacheWrite1h?: number;
   /** Absent where reasoning is priced as output. */
   readonly reasoning?: number;
   readonly request?: number;
   readonly image?: number;
+  readonly searchUnit?: number;
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);

@@ -11,6 +11,10 @@ export interface Usage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
+  /** Those of `cacheWriteTokens` that are kept for an hour; the others are kept for five minutes. */
+  readonly cacheWrite1hTokens?: number;
+  /** What rerankers bill instead of tokens. */
+  readonly searchUnits?: number;
 }
 
 /** Where the counts came from: the upstream's report, our count of what was delivered, or nothing was used. */
@@ -46,11 +50,17 @@ export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   const lines: CostLine[] = [];
   addLine(lines, "input", fresh, prices.input);
   addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input);
-  addLine(lines, "cache_write", write, prices.cacheWrite ?? prices.input);
+  const hour = Math.min(usage.cacheWrite1hTokens ?? 0, write);
+  const minutesPrice = prices.cacheWrite ?? prices.input;
+  // Two lines of one kind: the lengths of stay have prices of their own (T32).
+  addLine(lines, "cache_write", write - hour, minutesPrice);
+  addLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice);
   addLine(lines, "output", usage.outputTokens - apart, prices.output);
   addLine(lines, "reasoning", apart, prices.reasoning ?? prices.output);
   if (prices.request !== undefined) addLine(lines, "request", 1, prices.request);
   if (prices.image !== undefined) addLine(lines, "image", images, prices.image);
+  if (prices.searchUnit !== undefined)
+    addLine(lines, "search_unit", usage.searchUnits ?? 0, prices.searchUnit);
   let total = 0;
   for (const line of lines) total += line.micro_usd;
   return { total_micro_usd: total, lines, price_version: prices.version };

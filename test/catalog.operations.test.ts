@@ -16,19 +16,19 @@ const PROVIDERS = `providers:
   - id: near
     name: Near Inc.
     base_url: http://127.0.0.1:9/v1
-    dialect: chat
+    dialects: [chat]
     data_policy: { trains: false, retention_days: 0, zdr: true }
     regions: [eu]
   - id: far
     name: Far Ltd.
     base_url: http://127.0.0.1:9/v1
-    dialect: chat
+    dialects: [chat]
     data_policy: { trains: true, retention_days: 30, zdr: false }
     regions: [us]
   - id: locked
     name: Locked
     base_url: http://127.0.0.1:9/v1
-    dialect: chat
+    dialects: [chat]
     credential_env: [LOCKED_KEY]
     data_policy: { trains: false, retention_days: 0, zdr: true }
     regions: [us]
@@ -221,6 +221,7 @@ describe("GET /v1/models/{vendor}/{model}", () => {
       created: Date.parse("2026-06-30") / 1000,
       owned_by: "a",
       vendor: "a",
+      task: "generate",
       name: "Zebra",
       modalities: { in: ["text", "image"], out: ["text"] },
       context_length: 1000,

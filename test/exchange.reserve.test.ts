@@ -12,6 +12,7 @@ import { extend, reserve } from "../src/exchange/reserve.ts";
 import { giveBack } from "../src/exchange/settle.ts";
 import { type Budgets, openBudgets } from "../src/limits/budgets.ts";
 import { openLimits } from "../src/limits/limits.ts";
+import { chatFormat } from "../src/wire/chat/format.ts";
 import { promptTexts, readChatRequest } from "../src/wire/chat/request.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { tempStore } from "./credits.fixtures.ts";
@@ -24,7 +25,11 @@ afterAll(async () => {
   await temp.dispose();
 });
 
-const endpoint = { maxOutput: 1000, prices: { version: "v", input: 1000, output: 2000 } } as Endpoint;
+const endpoint = {
+  maxOutput: 1000,
+  imageTokens: 3200,
+  prices: { version: "v", input: 1000, output: 2000 },
+} as Endpoint;
 const request = readChatRequest(
   Buffer.from(
     JSON.stringify({
@@ -53,9 +58,13 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number) {
     ...(hardBudgetMicroUsd !== undefined && { keyBudget: { dailyMicroUsd: hardBudgetMicroUsd, hard: true } }),
   } as KeyContext;
   const plan = () =>
-    ({ call: { key } as Call, request, plan: { attempts: [endpoint] } }) as unknown as Planned;
+    ({
+      call: { key, incoming: { format: chatFormat } } as unknown as Call,
+      request,
+      plan: { attempts: [endpoint] },
+    }) as unknown as Planned;
   const countPrompt = async () => {
-    const counts = await pool.countTokens(promptTexts(request));
+    const counts = await pool.countTokens(promptTexts(request), "o200k_base");
     return counts.reduce((sum, count) => sum + count, 0);
   };
   return {
@@ -64,7 +73,7 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number) {
     credits,
     budgets,
     plan,
-    deps: { credits, budgets, defaultMaxTokens: 100, countPrompt },
+    deps: { credits, budgets, defaultMaxTokens: 100, bodies: { countPrompt } },
   };
 }
 
@@ -102,13 +111,14 @@ describe("T24: where the balance is near", () => {
   test("where no worker is free the bound of the estimate is held", async () => {
     const { bound } = await amounts();
     const { deps, plan, credits } = await books(bound);
-    const busy = { ...deps, countPrompt: () => Promise.reject(new Error("too many token counts wait")) };
+    const bodies = { countPrompt: () => Promise.reject(new Error("too many token counts wait")) };
+    const busy = { ...deps, bodies };
     await reserve(busy, plan());
     expect(credits.open().heldMicroUsd).toBe(bound);
     const short = await books(bound - 1);
-    await expect(
-      async () => await reserve({ ...short.deps, countPrompt: busy.countPrompt }, short.plan()),
-    ).rejects.toThrow(/may cost up to/);
+    await expect(async () => await reserve({ ...short.deps, bodies }, short.plan())).rejects.toThrow(
+      /may cost up to/,
+    );
     expect([short.credits.open().holds, short.budgets.openHolds()]).toEqual([0, 0]);
   });
 });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { pino } from "pino";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { type FirstStart, firstStart } from "../src/account/first-start.ts";
 import { AccountTables } from "../src/account/tables.ts";
 import { systemClock } from "../src/clock.ts";
@@ -29,6 +29,8 @@ export interface TestEndpoint {
   /** Instead of the simulator; a closed port, for one. */
   readonly baseUrl?: string;
   readonly price?: { readonly input: number; readonly output: number };
+  /** What the provider speaks; chat unless told. */
+  readonly dialects?: readonly string[];
   readonly quirks?: Readonly<Record<string, unknown>>;
   /** The environment variable that holds the provider's credential. */
   readonly credentialEnv?: string;
@@ -41,6 +43,8 @@ export interface TestEndpoint {
 export interface GatewayOptions {
   /** Endpoints of `test/model`, beside the shipped catalog. */
   readonly endpoints?: readonly TestEndpoint[];
+  /** Fields of the YAML entry of `test/model`. */
+  readonly model?: Readonly<Record<string, unknown>>;
   /** `weir.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
@@ -218,7 +222,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   const config = join(folder, "config");
   mkdirSync(join(config, "models"), { recursive: true });
   cpSync(join(REPO, "config/models/weir.yaml"), join(config, "models/weir.yaml"));
-  const providers = [provider("simulator", `${simulatorUrl}/v1`)];
+  const providers = shippedSimulators();
   for (const endpoint of options.endpoints ?? []) {
     const path = endpoint.instruction
       ? `/with/${encodeURIComponent(JSON.stringify(endpoint.instruction))}`
@@ -226,6 +230,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
     const baseUrl = endpoint.baseUrl ?? `${simulatorUrl}${path}/v1`;
     providers.push({
       ...provider(endpoint.provider, baseUrl),
+      ...(endpoint.dialects && { dialects: endpoint.dialects }),
       ...(endpoint.quirks && { quirks: endpoint.quirks }),
       ...(endpoint.isReal && { simulated: false }),
       ...(endpoint.credentialEnv && { credential_env: [endpoint.credentialEnv] }),
@@ -233,22 +238,28 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));
   if (options.endpoints)
-    writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints)));
+    writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints, options.model)));
   if (options.settings) writeFileSync(join(config, "weir.yaml"), stringify(options.settings));
   return folder;
+}
+
+/** The product's own entries of the simulator; their address is that of the environment. */
+function shippedSimulators(): Record<string, unknown>[] {
+  const { providers } = parse(readFileSync(join(REPO, "config/providers.yaml"), "utf8"));
+  return (providers as Record<string, unknown>[]).filter(({ simulated }) => simulated === true);
 }
 
 const provider = (id: string, baseUrl: string): Record<string, unknown> => ({
   id,
   name: id,
   base_url: baseUrl,
-  dialect: "chat",
+  dialects: ["chat"],
   simulated: true,
   data_policy: { trains: false, retention_days: 0, zdr: true },
   regions: ["local", "eu", "us"],
 });
 
-const testModel = (endpoints: readonly TestEndpoint[]) => ({
+const testModel = (endpoints: readonly TestEndpoint[], fields: GatewayOptions["model"]) => ({
   vendor: "test",
   models: [
     {
@@ -259,6 +270,7 @@ const testModel = (endpoints: readonly TestEndpoint[]) => ({
       context: 1_900_000,
       max_output: 100_000,
       capabilities: ["tools", "parallel_tools", "json_schema"],
+      ...fields,
       endpoints: endpoints.map((e) => ({
         provider: e.provider,
         upstream_model: "sim-test",

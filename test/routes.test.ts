@@ -43,11 +43,25 @@ const newProjectId = async () =>
   (await gateway.call("POST", "/v1/projects", { body: { slug: `to-go-${++projects}`, name: "To go" } })).json
     .id;
 
+const said = [{ role: "user", content: "Hi" }];
+const response = { model: "weir/sim-small", input: "Hi" };
+const newResponseId = async () => (await gateway.call("POST", "/v1/responses", { body: response })).json.id;
+
 /** What a good call of a route needs beyond its own path: the value of `{id}`, a body. */
 const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body?: object }>> = {
-  "POST /v1/chat/completions": {
-    body: { model: "weir/sim-small", messages: [{ role: "user", content: "Hi" }] },
-  },
+  "POST /v1/chat/completions": { body: { model: "weir/sim-small", messages: said } },
+  "POST /v1/completions": { body: { model: "weir/sim-small", prompt: "Hi" } },
+  "POST /v1/embeddings": { body: { model: "weir/sim-embed", input: "Hi" } },
+  "POST /v1/responses": { body: response },
+  "GET /v1/responses/{id}": { id: newResponseId },
+  "DELETE /v1/responses/{id}": { id: newResponseId },
+  "POST /v1/messages": { body: { model: "weir/sim-small", max_tokens: 9, messages: said } },
+  "POST /v1/messages/count_tokens": { body: { model: "weir/sim-small", messages: said } },
+  "POST /v1/svc/generate": { body: { model: "weir/sim-small", messages: said } },
+  "POST /v1/svc/embed": { body: { model: "weir/sim-embed", input: ["Hi"], input_type: "query" } },
+  "POST /v1/svc/rerank": { body: { model: "weir/sim-rerank", query: "Hi", documents: ["Hi", "Ho"] } },
+  "POST /v1/svc/count_tokens": { body: { model: "weir/sim-small", messages: said } },
+  "POST /v1/svc/dry_run": { body: { model: "weir/sim-small", messages: said } },
   "GET /v1/models/{id}": { id: () => "weir%2Fsim-small" },
   "GET /v1/generation/{id}": { id: () => requestId },
   "GET /v1/requests/{id}": { id: () => requestId },
@@ -102,7 +116,8 @@ describe("access", () => {
       const answer = await callRoute(route, await keyWith("read:catalog"));
       expect(answer.status).toBe(403);
       expect(answer.json.error).toMatchObject({
-        type: "permission_denied",
+        // Anthropic's clients read Anthropic's names.
+        type: route.path.startsWith("/v1/messages") ? "permission_error" : "permission_denied",
         code: "scope",
         details: { scope: route.access },
       });

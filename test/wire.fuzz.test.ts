@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { WeirError } from "../src/errors.ts";
-import { readErrorBody } from "../src/wire/chat/errors.ts";
+import { readErrorBody } from "../src/wire/upstream-error.ts";
 import { readChatReply, writeChatReply } from "../src/wire/chat/reply.ts";
 import { readChatRequest, writeChatRequest } from "../src/wire/chat/request.ts";
 import { endpoint } from "./routing.fixtures.ts";
@@ -102,7 +102,7 @@ describe("T12: damaged input", () => {
       const request = typed(() => readChatRequest(body));
       if (request === undefined) continue;
       accepted++;
-      const sent = JSON.parse(writeChatRequest(request, UPSTREAM).toString()) as Record<string, unknown>;
+      const sent = JSON.parse(Buffer.concat(writeChatRequest(request, UPSTREAM).parts).toString()) as Record<string, unknown>;
       expect(sent.model).toBe("up");
       expect("svc" in sent).toBe(false);
     }

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { errorEnvelope, fail, WeirError } from "../src/errors.ts";
-import { readErrorBody } from "../src/wire/chat/errors.ts";
+import { readErrorBody } from "../src/wire/upstream-error.ts";
 import { readChatReply, writeChatReply } from "../src/wire/chat/reply.ts";
 import { readChatUsage, writeChatUsage } from "../src/wire/chat/usage.ts";
 import {
@@ -278,7 +278,7 @@ describe("errors", () => {
     [
       "Gemini's list",
       '[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]',
-      { message: "m", code: "400" },
+      { message: "m", code: "400", type: "INVALID_ARGUMENT" },
     ],
     [
       "vLLM",

@@ -11,7 +11,7 @@ const upstream = (quirks: Partial<ProviderQuirks> = {}): Endpoint =>
   endpoint("e", { upstreamModel: "up-1", provider: { ...provider("p"), quirks: { ...QUIRKS, ...quirks } } });
 
 const write = (body: string, quirks: Partial<ProviderQuirks> = {}): string =>
-  writeChatRequest(readChatRequest(Buffer.from(body)), upstream(quirks)).toString();
+  Buffer.concat(writeChatRequest(readChatRequest(Buffer.from(body)), upstream(quirks)).parts).toString();
 
 const M = '"messages":[{"role":"user","content":"x"}]';
 

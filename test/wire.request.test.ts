@@ -37,6 +37,8 @@ describe("facts", () => {
       hasAudio: false,
       hasSchema: false,
       imageCount: 0,
+      hasUncounted: false,
+      searchUnits: 0,
     });
     expect(request.svc).toBe(NO_OPTIONS);
     expect(request.includeUsage).toBeUndefined();
@@ -140,6 +142,7 @@ describe("facts", () => {
       tags: { k: "v" },
       strict: true,
       onDisconnect: "drain",
+      providerOptions: {},
     });
   });
 
@@ -185,9 +188,15 @@ describe("the prompt's estimate", () => {
   test("is not made larger by what no model reads", () => {
     const before = facts().promptTokens;
     expect(
-      facts({ metadata: { note: prose }, svc: { provider_options: { note: prose } }, user: "x".repeat(999) })
+      facts({ metadata: { note: prose }, svc: { metadata: { app: "x".repeat(99) } }, user: "x".repeat(999) })
         .promptTokens,
     ).toBe(before);
+  });
+
+  test("is made larger by what is meant for a provider alone: it may take that for prompt", () => {
+    const before = facts().promptTokens;
+    const svc = { provider_options: { some: { note: prose } } };
+    expect(facts({ svc }).promptTokens).toBeGreaterThan(before + prose.length / 5);
   });
 
   test("T57: base64 images count as images, not as prose", () => {

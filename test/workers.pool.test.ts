@@ -20,14 +20,14 @@ describe("counting tokens", () => {
       "नमस्ते दुनिया, wie geht's? 😀\n\n\tcode();",
       "漢字かな交じり文。".repeat(20),
     ];
-    expect(await pool.countTokens(texts)).toEqual(texts.map((text) => countTokens(text)));
-    expect(await pool.countTokens(["<|endoftext|>"])).toEqual([
+    expect(await pool.countTokens(texts, "o200k_base")).toEqual(texts.map((text) => countTokens(text)));
+    expect(await pool.countTokens(["<|endoftext|>"], "o200k_base")).toEqual([
       countTokens("<|endoftext|>", { allowedSpecial: new Set(), disallowedSpecial: new Set() }),
     ]);
   });
 
   it("T54: a million tokens hold up neither the event loop nor, as one unbroken run, the worker", async () => {
-    await pool.countTokens(["warm"]);
+    await pool.countTokens(["warm"], "o200k_base");
     let longestMs = 0;
     let last = performance.now();
     const timer = setInterval(() => {
@@ -35,10 +35,10 @@ describe("counting tokens", () => {
       last = performance.now();
     }, 1);
     const prose = "the quick brown fox jumps over it all ".repeat(125_000);
-    const [count] = await pool.countTokens([prose]);
+    const [count] = await pool.countTokens([prose], "o200k_base");
     expect(count).toBeGreaterThan(990_000);
     for (const run of ["a", " ", "!", "\n", "漢", "😀"]) {
-      const [n] = await pool.countTokens([run.repeat(100_000)]);
+      const [n] = await pool.countTokens([run.repeat(100_000)], "o200k_base");
       expect(n).toBeGreaterThan(100);
     }
     clearInterval(timer);
@@ -47,7 +47,7 @@ describe("counting tokens", () => {
 
   it("of an unbroken run is at most a token a slice over", async () => {
     const run = "Donaudampfschifffahrtsgesellschaft".repeat(60);
-    const [counted = 0] = await pool.countTokens([run]);
+    const [counted = 0] = await pool.countTokens([run], "o200k_base");
     const exact = countTokens(run);
     expect(counted).toBeGreaterThanOrEqual(exact - 1);
     expect(counted).toBeLessThanOrEqual(exact + Math.ceil(run.length / 256) + 1);
@@ -55,7 +55,7 @@ describe("counting tokens", () => {
 
   it("refuses what waits beyond the bound", async () => {
     const small = openPool({ maxWaiting: 2 });
-    const results = await Promise.allSettled(Array.from({ length: 6 }, () => small.countTokens(["x"])));
+    const results = await Promise.allSettled(Array.from({ length: 6 }, () => small.countTokens(["x"], "o200k_base")));
     expect(results.map((r) => r.status)).toContain("rejected");
     expect(results.map((r) => r.status)).toContain("fulfilled");
     await small.close();

@@ -6,6 +6,15 @@ import { nginx } from "./nginx.ts";
 import { pipe } from "./pipe.ts";
 import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
-import { weir } from "./weir.ts";
+import { translating, weir } from "./weir.ts";
 
-export const TARGETS: readonly Target[] = [direct, pipe, weir, nginx, portkey, litellm, bifrost];
+export const TARGETS: readonly Target[] = [
+  direct,
+  pipe,
+  weir,
+  ...translating,
+  nginx,
+  portkey,
+  litellm,
+  bifrost,
+];

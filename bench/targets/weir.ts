@@ -9,23 +9,21 @@ import { freePort, untilReady } from "../processes.ts";
 import { type Target, type TargetContext, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
-/** Of `config/models/weir.yaml`. */
-const MODEL = "weir/sim-small";
-
 /** As `npm start` has them. */
 const NODE_OPTIONS = ["--max-semi-space-size=8"];
 
-export const weir: Target = {
-  name: "weir",
-  about: "the product, everything on",
-  peer: false,
+/** @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks. */
+const weirBefore = (name: string, about: string, model: string, peer: boolean): Target => ({
+  name,
+  about,
+  peer,
   async start(context) {
     const { processes, upstreamUrl, scratchDir, repoDir } = context;
     const script = join(repoDir, "src/main.ts");
     if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
     const port = await freePort();
-    const dataDir = join(scratchDir, "weir-data");
-    const started = await processes.start("weir", process.execPath, [...NODE_OPTIONS, script], {
+    const dataDir = join(scratchDir, `${name}-data`);
+    const started = await processes.start(name, process.execPath, [...NODE_OPTIONS, script], {
       cwd: repoDir,
       env: {
         HOST: "127.0.0.1",
@@ -40,9 +38,16 @@ export const weir: Target = {
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/readyz`, 30_000);
     const secret = readFileSync(join(dataDir, "first-key"), "utf8").trim();
-    return { baseUrl, headers: { authorization: `Bearer ${secret}` }, model: MODEL, pid: started.pid };
+    return { baseUrl, headers: { authorization: `Bearer ${secret}` }, model, pid: started.pid };
   },
-};
+});
+
+export const weir = weirBefore("weir", "the product, everything on", "weir/sim-small", false);
+
+/** Chat clients, an upstream of another dialect: what a translated call costs beside a spliced one. */
+export const translating: readonly Target[] = ["responses", "messages", "gemini", "converse"].map((dialect) =>
+  weirBefore(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
+);
 
 /** A copy of the shipped configuration with the larger grant. */
 function configDir({ repoDir, scratchDir }: TargetContext): string {

@@ -20,21 +20,81 @@ export function requestObject(text: string): Record<string, unknown> | undefined
   return isObject(value) && !Array.isArray(value) ? value : undefined;
 }
 
-/** The candidates of a chat completion, whole or as the SSE text of its chunks. */
+/**
+ * The candidates of an answer as it was kept: a whole body in the format of its client, what was put together of a
+ * stream (chat `choices`, else native `candidates`), or the SSE text of chat chunks. None of what generates nothing.
+ */
 export function candidatesOf(text: string): Candidate[] {
-  const whole = parsed(text);
+  const answer = parsed(text);
   const building = new Map<number, Building>();
-  if (isObject(whole)) {
-    for (const choice of choicesOf(whole)) take(building, choice, choice.message);
-  } else {
+  if (!isObject(answer)) {
     for (const line of text.split(/\r\n|\r|\n/)) {
       if (!line.startsWith("data:")) continue;
       const chunk = parsed(line.slice(5));
       if (isObject(chunk)) for (const choice of choicesOf(chunk)) take(building, choice, choice.delta);
     }
+    return inOrder(building);
   }
-  return [...building.values()].sort((a, b) => a.index - b.index).map(candidate);
+  if (Array.isArray(answer.candidates)) return answer.candidates.filter(isObject).map(nativeCandidate);
+  if (Array.isArray(answer.output)) return [responseCandidate(answer)];
+  if (Array.isArray(answer.content)) return [messageCandidate(answer)];
+  for (const choice of choicesOf(answer)) {
+    const legacy = typeof choice.text === "string" ? { content: choice.text } : undefined;
+    take(building, choice, choice.message ?? legacy);
+  }
+  return inOrder(building);
 }
+
+const inOrder = (building: ReadonlyMap<number, Building>): Candidate[] =>
+  [...building.values()].sort((a, b) => a.index - b.index).map(candidate);
+
+/** As the native format writes it. */
+const nativeCandidate = (value: Fields, at: number): Candidate => ({
+  index: typeof value.index === "number" ? value.index : at,
+  content: listOf(value.content).flatMap((part) => nativePart(part)),
+  stop: { reason: textOf(isObject(value.stop) ? value.stop.reason : "") },
+});
+
+function nativePart(part: Fields): AnswerPart[] {
+  const text = textOf(part.text);
+  if (part.type === "tool_call") return [toolCall(part.id, part.name, textOf(part.arguments))];
+  if (part.type === "reasoning") return [{ type: "reasoning", text }];
+  return part.type === "text" || part.type === "refusal" ? [{ type: "text", text }] : [];
+}
+
+/** An Anthropic message. */
+const messageCandidate = (message: Fields): Candidate => ({
+  index: 0,
+  content: listOf(message.content).flatMap((block): AnswerPart[] => {
+    if (block.type === "text") return [{ type: "text", text: textOf(block.text) }];
+    if (block.type === "thinking") return [{ type: "reasoning", text: textOf(block.thinking) }];
+    return block.type === "tool_use" ? [toolCall(block.id, block.name, JSON.stringify(block.input))] : [];
+  }),
+  stop: { reason: textOf(message.stop_reason) },
+});
+
+/** An OpenAI response. */
+const responseCandidate = (response: Fields): Candidate => ({
+  index: 0,
+  content: listOf(response.output).flatMap((item): AnswerPart[] => {
+    if (item.type === "function_call") return [toolCall(item.call_id, item.name, textOf(item.arguments))];
+    const parts = [...listOf(item.summary), ...listOf(item.content)];
+    const type = item.type === "reasoning" ? "reasoning" : "text";
+    return parts.map((part) => ({ type, text: textOf(part.text) || textOf(part.refusal) }));
+  }),
+  stop: { reason: textOf(response.status) },
+});
+
+const toolCall = (id: unknown, name: unknown, args: string | undefined): AnswerPart => ({
+  type: "tool_call",
+  id: textOf(id),
+  name: textOf(name),
+  arguments: args ?? "",
+});
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 interface Building {
   readonly index: number;
@@ -84,8 +144,7 @@ function candidate({ index, text, reasoning, tools, reason }: Building): Candida
   return { index, content, stop: { reason } };
 }
 
-const choicesOf = (completion: Fields): Fields[] =>
-  Array.isArray(completion.choices) ? completion.choices.filter(isObject) : [];
+const choicesOf = (completion: Fields): Fields[] => listOf(completion.choices);
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
 

@@ -3,10 +3,10 @@
  * duplicates, limits. What lacks a credential is built too, marked inactive, so that its prices keep their history.
  */
 import { nearest, type Problem, pointerTo } from "../document.ts";
-import type { Capabilities, DataPolicy, Endpoint, Modality, Provider } from "../endpoint.ts";
-import { nanoFromUsdPerMillion, withMarkup } from "../money.ts";
+import type { Capabilities, DataPolicy, Dialect, Endpoint, Modality, Provider, Task } from "../endpoint.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
+import { listPriceTable, markedUp, priceFaults } from "./prices.ts";
 import { buildProviders, type Environment } from "./providers.ts";
 import type { EndpointEntry, ModelEntry, ModelsFile } from "./schema.ts";
 
@@ -20,6 +20,8 @@ export interface EndpointDraft {
 export interface ModelDraft {
   readonly entry: ModelEntry;
   readonly vendor: string;
+  /** Empty where none is public. */
+  readonly tokenizer: string;
   readonly endpoints: readonly EndpointDraft[];
 }
 
@@ -29,9 +31,12 @@ export interface CatalogDraft {
 }
 
 /** @returns the draft, or every problem found, each with file, line and pointer. */
-export function buildDraft(files: CatalogFiles, environment: Environment): Checked<CatalogDraft> {
+export async function buildDraft(
+  files: CatalogFiles,
+  environment: Environment,
+): Promise<Checked<CatalogDraft>> {
   const problems: Problem[] = [];
-  const providers = buildProviders(files.providers, environment, problems);
+  const providers = await buildProviders(files.providers, environment, problems);
   const build = new Build(providers, problems);
   for (const document of files.vendors) build.vendor(document);
   if (problems.length > 0) return { ok: false, problems };
@@ -57,7 +62,7 @@ class Build {
   }
 
   vendor(document: ConfigDocument<ModelsFile>): void {
-    const { vendor, models } = document.value;
+    const { vendor, models, tokenizer = "" } = document.value;
     models.forEach((entry, m) => {
       const path = ["models", m];
       this.#once(document, [...path, "id"], entry.id, "model");
@@ -68,15 +73,28 @@ class Build {
           `this file's vendor is ${vendor}: expected ${vendor}/<model>`,
         );
       }
-      if (entry.max_output > entry.context) {
-        this.#refuse(document, [...path, "max_output"], `exceeds the context of ${entry.context}`);
-      }
+      this.#checkTask(document, path, entry);
       const endpoints = entry.endpoints.flatMap((endpoint, e) => {
         const draft = this.#endpoint(document, [...path, "endpoints", e], entry, endpoint);
         return draft === undefined ? [] : [draft];
       });
-      this.models.push({ entry, vendor, endpoints });
+      this.models.push({ entry, vendor, tokenizer: entry.tokenizer ?? tokenizer, endpoints });
     });
+  }
+
+  /** What a model needs depends on what it is asked for. */
+  #checkTask(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], model: ModelEntry): void {
+    if ((model.max_output ?? 0) > model.context) {
+      this.#refuse(document, [...path, "max_output"], `exceeds the context of ${model.context}`);
+    }
+    if (model.task !== "generate") return;
+    const needed = { max_output: model.max_output, capabilities: model.capabilities };
+    for (const [key, value] of Object.entries(needed)) {
+      if (value === undefined) this.#refuse(document, path, `a model that generates needs ${key}`);
+    }
+    if (model.modalities.out.length === 0) {
+      this.#refuse(document, [...path, "modalities", "out"], "a model that generates needs one at least");
+    }
   }
 
   #endpoint(
@@ -99,29 +117,37 @@ class Build {
     if (contextLength > model.context) {
       this.#refuse(document, [...path, "context"], `exceeds the model's context of ${model.context}`);
     }
-    const maxOutput = entry.max_output ?? Math.min(model.max_output, contextLength);
+    const maxOutput =
+      model.task === "generate" ? (entry.max_output ?? Math.min(model.max_output ?? 0, contextLength)) : 0;
     if (maxOutput > contextLength) {
       this.#refuse(document, [...path, "max_output"], `exceeds the context of ${contextLength}`);
     }
+    for (const { key, message } of priceFaults(model.task, entry.price)) {
+      this.#refuse(document, [...path, "price", ...(key === undefined ? [] : [key])], message);
+    }
+    const dialects = this.#dialects(document, path, provider, model.task, entry.dialects);
     const beyond = entry.modalities_in?.find((m) => !model.modalities.in.includes(m));
     if (beyond !== undefined) {
       this.#refuse(document, [...path, "modalities_in"], `${beyond} is not among the model's modalities`);
     }
     const markupBps = entry.markup_bps ?? model.markup_bps;
     const modalitiesIn = entry.modalities_in ?? model.modalities.in;
-    const listPrices = listPriceTable(entry);
+    const listPrices = listPriceTable(entry.price);
     return {
       endpoint: {
         id,
         model: model.id,
         provider,
+        dialects,
+        task: model.task,
         upstreamModel: entry.upstream_model,
         region,
         status: entry.status,
         quantization: entry.quantization,
         contextLength,
         maxOutput,
-        capabilities: capabilitiesOf(entry.capabilities ?? model.capabilities, modalitiesIn),
+        imageTokens: entry.image_tokens ?? model.image_tokens,
+        capabilities: capabilitiesOf(entry.capabilities ?? model.capabilities ?? [], modalitiesIn),
         modalitiesIn: Object.freeze([...modalitiesIn]),
         markupBps,
         dataPolicy: entry.data_policy === undefined ? provider.dataPolicy : dataPolicyOf(entry.data_policy),
@@ -129,6 +155,26 @@ class Build {
       prices: markedUp(listPrices, markupBps),
       listPrices,
     };
+  }
+
+  /** Those of the endpoint's dialects, or of its provider's, that the model's task is asked in. */
+  #dialects(
+    document: ConfigDocument<ModelsFile>,
+    path: readonly PropertyKey[],
+    provider: Provider,
+    task: Task,
+    own: readonly Dialect[] | undefined,
+  ): readonly Dialect[] {
+    const stranger = own?.find((dialect) => !DIALECTS_OF[task].includes(dialect));
+    if (stranger !== undefined) {
+      this.#refuse(document, [...path, "dialects"], `nothing is asked to ${task} in ${stranger}`);
+    }
+    const dialects = (own ?? provider.dialects).filter((dialect) => DIALECTS_OF[task].includes(dialect));
+    if (dialects.length === 0 && stranger === undefined) {
+      const message = `${provider.id} speaks ${provider.dialects.join(", ")}: nothing is asked to ${task} in these`;
+      this.#refuse(document, [...path, "provider"], message);
+    }
+    return Object.freeze(dialects);
   }
 
   #region(
@@ -165,24 +211,11 @@ class Build {
 export const didYouMean = (word: string | undefined): string =>
   word === undefined ? "" : `; did you mean "${word}"?`;
 
-function listPriceTable({ price }: EndpointEntry): PriceTable {
-  return Object.freeze({
-    input: nanoFromUsdPerMillion(price.input),
-    output: nanoFromUsdPerMillion(price.output),
-    ...(price.cache_read === undefined ? {} : { cacheRead: nanoFromUsdPerMillion(price.cache_read) }),
-    ...(price.cache_write === undefined ? {} : { cacheWrite: nanoFromUsdPerMillion(price.cache_write) }),
-    ...(price.reasoning === undefined ? {} : { reasoning: nanoFromUsdPerMillion(price.reasoning) }),
-  });
-}
-
-const markedUp = (list: PriceTable, markupBps: number): PriceTable =>
-  Object.freeze({
-    input: withMarkup(list.input, markupBps),
-    output: withMarkup(list.output, markupBps),
-    ...(list.cacheRead === undefined ? {} : { cacheRead: withMarkup(list.cacheRead, markupBps) }),
-    ...(list.cacheWrite === undefined ? {} : { cacheWrite: withMarkup(list.cacheWrite, markupBps) }),
-    ...(list.reasoning === undefined ? {} : { reasoning: withMarkup(list.reasoning, markupBps) }),
-  });
+const DIALECTS_OF: Readonly<Record<Task, readonly Dialect[]>> = {
+  generate: ["chat", "responses", "messages", "gemini", "converse"],
+  embed: ["openai_embeddings", "gemini_embeddings", "cohere", "jina", "voyage"],
+  rerank: ["cohere", "jina", "voyage"],
+};
 
 const capabilitiesOf = (listed: readonly string[], modalitiesIn: readonly Modality[]): Capabilities =>
   Object.freeze({

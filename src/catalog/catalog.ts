@@ -60,7 +60,7 @@ export class CatalogError extends Error {
 export async function loadCatalog(options: CatalogOptions): Promise<CatalogSnapshot> {
   const files = await readCatalogFiles(options.configDir);
   if (!files.ok) throw new CatalogError(files.problems);
-  const draft = buildDraft(files.value, options);
+  const draft = await buildDraft(files.value, options);
   if (!draft.ok) throw new CatalogError(draft.problems);
   const priced = draft.value.models.flatMap((model) =>
     model.endpoints.map(({ endpoint, prices, listPrices }) => ({
@@ -133,7 +133,7 @@ function endpointsOf(model: ModelDraft, versions: ReadonlyMap<string, CurrentVer
   });
 }
 
-function modelOf({ entry, vendor }: ModelDraft, endpoints: readonly Endpoint[]): Model {
+function modelOf({ entry, vendor, tokenizer }: ModelDraft, endpoints: readonly Endpoint[]): Model {
   // What can be reached from here, not what the maker's best host offers.
   const most = (limit: (e: Endpoint) => number, otherwise: number) =>
     endpoints.length === 0 ? otherwise : Math.max(...endpoints.map(limit));
@@ -141,6 +141,8 @@ function modelOf({ entry, vendor }: ModelDraft, endpoints: readonly Endpoint[]):
     id: entry.id,
     vendor,
     name: entry.name,
+    task: entry.task,
+    tokenizer,
     modalitiesIn: Object.freeze(
       endpoints.length === 0
         ? [...entry.modalities.in]
@@ -148,7 +150,7 @@ function modelOf({ entry, vendor }: ModelDraft, endpoints: readonly Endpoint[]):
     ),
     modalitiesOut: Object.freeze([...entry.modalities.out]),
     contextLength: most((e) => e.contextLength, entry.context),
-    maxOutput: most((e) => e.maxOutput, entry.max_output),
+    maxOutput: most((e) => e.maxOutput, entry.task === "generate" ? (entry.max_output ?? 0) : 0),
     status: entry.status,
     markupBps: entry.markup_bps,
     released: entry.released,

@@ -79,7 +79,10 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
   };
 }
 
-const FIELDS = ["input", "output", "cacheRead", "cacheWrite", "reasoning", "request", "image"] as const;
+const FIELDS = [
+  ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
+  ...(["request", "image", "cacheWrite1h", "searchUnit"] as const),
+];
 
 /** Equal exactly when every price and the markup are. */
 function fingerprint(p: PricedEndpoint): string {

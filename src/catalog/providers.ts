@@ -3,50 +3,93 @@
  * provider as a property that no serialiser or logger lists.
  */
 import { type Problem, pointerTo } from "../document.ts";
-import type { DataPolicy, Provider } from "../endpoint.ts";
+import type {
+  Auth,
+  BodyQuirks,
+  Credential,
+  DataPolicy,
+  Dialect,
+  Provider,
+  ProviderQuirks,
+} from "../endpoint.ts";
+import { credentialOf, needsCredential, setting, type Variables } from "./credentials.ts";
 import type { ConfigDocument } from "./files.ts";
 import type { ProviderEntry, ProvidersFile } from "./schema.ts";
 
 export interface Environment {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Variables;
   /** Origin of the built-in simulator, such as `http://127.0.0.1:41234`; undefined where it does not run. */
   readonly simulatorUrl: string | undefined;
 }
 
 /** Providers by id; problems are added to `problems`. */
-export function buildProviders(
+export async function buildProviders(
   document: ConfigDocument<ProvidersFile>,
   environment: Environment,
   problems: Problem[],
-): ReadonlyMap<string, Provider> {
+): Promise<ReadonlyMap<string, Provider>> {
   const providers = new Map<string, Provider>();
-  document.value.providers.forEach((entry, p) => {
-    const refuse = (key: string, message: string) => {
-      const path = ["providers", p, key];
+  for (const [p, entry] of document.value.providers.entries()) {
+    const refuse = (keys: readonly PropertyKey[], message: string) => {
+      const path = ["providers", p, ...keys];
       problems.push({ file: document.file, ...document.at(path), pointer: pointerTo(path), message });
     };
-    if (providers.has(entry.id)) refuse("id", `provider ${entry.id} stands already above`);
-    const baseUrl = expand(entry.base_url, environment);
-    if (baseUrl !== undefined) {
-      const fault = faultOf(baseUrl);
-      if (fault !== undefined) refuse("base_url", fault);
+    if (providers.has(entry.id)) refuse(["id"], `provider ${entry.id} stands already above`);
+    const urls = urlsOf(entry, environment, refuse);
+    for (const dialect of Object.keys(entry.paths).filter((d) => !entry.dialects.includes(d as Dialect))) {
+      refuse(["paths", dialect], `${entry.id} does not speak ${dialect}: add it to dialects`);
     }
-    providers.set(entry.id, provider(entry, baseUrl, credentialOf(entry, environment)));
-  });
+    const { credential, fault } = await credentialOf(entry, environment.env);
+    // Without its address the provider is not in use, so neither is its key file.
+    if (fault !== undefined && urls !== undefined) refuse(["credential_env"], fault);
+    providers.set(entry.id, provider(entry, urls, credential, environment.env));
+  }
   return providers;
+}
+
+interface Urls {
+  readonly base: string;
+  readonly regions: Readonly<Record<string, string>>;
+}
+
+type Refuse = (keys: readonly PropertyKey[], message: string) => void;
+
+/** Undefined when one of them waits for a variable. */
+function urlsOf(entry: ProviderEntry, environment: Environment, refuse: Refuse): Urls | undefined {
+  const read = (template: string, ...keys: string[]): string | undefined => {
+    const url = expand(template, environment);
+    const fault = url === undefined ? undefined : faultOf(url.replaceAll("{region}", "region"));
+    if (fault !== undefined) refuse(keys, fault);
+    return url;
+  };
+  const base = read(entry.base_url, "base_url");
+  const regions: Record<string, string> = {};
+  let complete = base !== undefined;
+  for (const [region, template] of Object.entries(entry.region_urls)) {
+    if (!entry.regions.includes(region)) refuse(["region_urls", region], `is none of ${entry.id}'s regions`);
+    const url = read(template, "region_urls", region);
+    if (url === undefined) complete = false;
+    else regions[region] = url;
+  }
+  return base === undefined || !complete ? undefined : { base, regions: Object.freeze(regions) };
 }
 
 function provider(
   entry: ProviderEntry,
-  baseUrl: string | undefined,
-  credential: string | undefined,
+  urls: Urls | undefined,
+  credential: Credential | undefined,
+  env: Variables,
 ): Provider {
-  const reachable = baseUrl !== undefined && (entry.credential_env.length === 0 || credential !== undefined);
-  const built = {
+  const reachable = urls !== undefined && (!needsCredential(entry) || credential !== undefined);
+  const built: Omit<Provider, "credential"> = {
     id: entry.id,
     name: entry.name,
-    baseUrl: baseUrl ?? "",
-    dialect: entry.dialect,
+    baseUrl: urls?.base ?? "",
+    regionUrls: urls?.regions ?? {},
+    dialects: Object.freeze([...entry.dialects]),
+    paths: Object.freeze(entry.paths) as NonNullable<Provider["paths"]>,
+    headers: Object.freeze({ ...entry.headers }),
+    auth: Object.freeze(authOf(entry, env)),
     credentialEnv: Object.freeze([...entry.credential_env]),
     simulated: entry.simulated,
     dataPolicy: Object.freeze<DataPolicy>({
@@ -56,12 +99,8 @@ function provider(
     }),
     regions: Object.freeze([...entry.regions]),
     termsUrl: entry.terms_url,
-    status: entry.status === "active" && reachable ? ("active" as const) : ("inactive" as const),
-    quirks: Object.freeze({
-      streamUsage: entry.quirks.stream_usage,
-      maxTokensField: entry.quirks.max_tokens_field,
-      billsAfterDisconnect: entry.quirks.bills_after_disconnect,
-    }),
+    status: entry.status === "active" && reachable ? "active" : "inactive",
+    quirks: quirksOf(entry),
   };
   // Not enumerable: JSON.stringify, spreads, console and loggers pass it by.
   return Object.freeze(
@@ -69,13 +108,20 @@ function provider(
   );
 }
 
-function credentialOf(entry: ProviderEntry, { env }: Environment): string | undefined {
-  for (const name of entry.credential_env) {
-    const value = env[name]?.trim();
-    if (value) return value;
-  }
-  return undefined;
+function authOf({ auth }: ProviderEntry, env: Variables): Auth {
+  if (typeof auth === "object") return { scheme: "header", header: auth.header };
+  if (auth !== "aws_sigv4") return { scheme: auth };
+  const region = setting(env, "AWS_REGION") ?? setting(env, "AWS_DEFAULT_REGION") ?? "us-east-1";
+  return { scheme: "aws_sigv4", service: "bedrock", region };
 }
+
+const quirksOf = ({ quirks }: ProviderEntry): ProviderQuirks =>
+  Object.freeze({
+    streamUsage: quirks.stream_usage,
+    maxTokensField: quirks.max_tokens_field,
+    billsAfterDisconnect: quirks.bills_after_disconnect,
+    bodies: Object.freeze(quirks.bodies) as Partial<Record<Dialect, BodyQuirks>>,
+  });
 
 /** `${NAME}` replaced; undefined when one of them has no value. */
 function expand(template: string, { env, simulatorUrl }: Environment): string | undefined {

@@ -27,7 +27,14 @@ const NOTHING_MEASURED: EndpointStats = { uptime30d: 1, ttftP50Ms: 0, ttftP95Ms:
 export const NO_STATS: CatalogStats = { endpoint: () => undefined, requests7d: () => 0 };
 
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
-const prices = z.object({ input: z.number(), output: z.number(), cache_read: z.number() });
+const prices = z.object({
+  input: z.number(),
+  output: z.number(),
+  cache_read: z.number(),
+  /** USD per 1,000 units; only of rerankers that bill them. */
+  search_unit: z.number().optional(),
+});
+const task = z.enum(["generate", "embed", "rerank"]);
 const status = z.enum(["active", "deprecated"]);
 
 /** `object`, `created` and `owned_by` are what OpenAI's clients read; the rest is the specification's. */
@@ -39,6 +46,7 @@ export const modelRecordSchema = z.object({
   owned_by: z.string(),
   vendor: z.string(),
   name: z.string(),
+  task,
   modalities: z.object({ in: modalities, out: modalities }),
   context_length: z.int(),
   max_output: z.int(),
@@ -109,6 +117,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
     owned_by: model.vendor,
     vendor: model.vendor,
     name: model.name,
+    task: model.task,
     modalities: { in: [...model.modalitiesIn], out: [...model.modalitiesOut] },
     context_length: model.contextLength,
     max_output: model.maxOutput,
@@ -116,6 +125,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
       input: least((e) => e.listPrices.input),
       output: least((e) => e.listPrices.output),
       cache_read: least((e) => e.listPrices.cacheRead ?? e.listPrices.input),
+      ...searchUnitOf(shown),
     },
     endpoints: active.length,
     status: model.status,
@@ -161,6 +171,7 @@ export function endpointRecord(endpoint: Endpoint, stats: CatalogStats): Endpoin
       input: usdPerMillionFromNano(listPrices.input),
       output: usdPerMillionFromNano(listPrices.output),
       cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
+      ...searchUnitOf([endpoint]),
     },
     markup_bps: endpoint.markupBps,
     data_policy: {
@@ -172,6 +183,12 @@ export function endpointRecord(endpoint: Endpoint, stats: CatalogStats): Endpoin
     latency: { ttft_p50_ms: measured.ttftP50Ms, ttft_p95_ms: measured.ttftP95Ms },
     attempts_30d: measured.attempts30d,
   };
+}
+
+/** The lowest, where any of the endpoints bills search units; USD per 1,000. */
+function searchUnitOf(endpoints: readonly Endpoint[]): { search_unit?: number } {
+  const nanos = endpoints.flatMap((e) => e.listPrices.searchUnit ?? []);
+  return nanos.length === 0 ? {} : { search_unit: Number(`${Math.min(...nanos)}e-6`) };
 }
 
 function weighted(all: readonly EndpointStats[], figure: (s: EndpointStats) => number): number | undefined {

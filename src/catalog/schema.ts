@@ -13,6 +13,25 @@ const tokens = z.int().min(1).max(100_000_000);
 const status = z.enum(["active", "inactive"]);
 const markupBps = z.int().min(0).max(100_000);
 const modality = z.enum(["text", "image", "audio", "video"]);
+const dialect = z.enum([
+  "chat",
+  "responses",
+  "messages",
+  "gemini",
+  "converse",
+  "openai_embeddings",
+  "gemini_embeddings",
+  "cohere",
+  "jina",
+  "voyage",
+]);
+/** Preferred first. */
+const dialects = z
+  .array(dialect)
+  .min(1, "name at least one dialect, such as dialects: [chat]")
+  .refine((all) => new Set(all).size === all.length, "a dialect stands twice");
+/** Encodings that are public; any other model's tokens are counted by its provider or estimated. */
+const tokenizer = z.enum(["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "r50k_base"]);
 const isoDate = z.iso.date("use a date such as 2026-07-02");
 
 const dataPolicy = z.strictObject({
@@ -21,20 +40,81 @@ const dataPolicy = z.strictObject({
   zdr: z.boolean(),
 });
 
+const member = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "use the name of a member of the body");
+
+/** Of the top level of a body. */
+const bodyQuirks = z.strictObject({
+  rename: z.record(member, member).default({}),
+  /** Answered with 400: left out, and told in the warnings. */
+  unsupported: z.array(member).default([]),
+  /** Left out without a word, because they have another place. */
+  omit: z.array(member).default([]),
+  set: z.record(member, z.json()).default({}),
+});
+
 const quirks = z.strictObject({
   stream_usage: z.boolean().default(true),
   max_tokens_field: z.enum(["max_tokens", "max_completion_tokens", "either"]).default("either"),
   bills_after_disconnect: z.boolean().default(false),
+  bodies: z.partialRecord(dialect, bodyQuirks).default({}),
+});
+
+const headerName = z.string().regex(/^[a-z0-9-]+$/, "use a header's name in lower case");
+
+/** Written by the gateway, or the way in for a secret: neither is for the file. */
+const RESERVED_HEADERS: readonly string[] = [
+  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
+  ...["host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding"],
+  ...["connection", "transfer-encoding", "upgrade", "expect"],
+];
+
+const headers = z
+  .record(headerName, z.string().regex(/^[\x20-\x7e]{0,500}$/, "use printable ASCII characters"))
+  .superRefine((all, context) => {
+    for (const name of Object.keys(all).filter((n) => RESERVED_HEADERS.includes(n))) {
+      context.addIssue({ code: "custom", path: [name], message: "is written by the gateway itself" });
+    }
+  });
+
+const auth = z.union(
+  [z.enum(["bearer", "aws_sigv4", "google_oauth"]), z.strictObject({ header: headerName })],
+  { error: "use bearer, aws_sigv4, google_oauth or { header: x-api-key }" },
+);
+
+const path = z
+  .string()
+  .regex(/^(none|\/[\x21-\x7e]*|https:\/\/[\x21-\x7e]+)$/, "use /path, a whole https URL, or none");
+
+const paths = z.strictObject({
+  call: path.optional(),
+  stream: path.optional(),
+  count: path.optional(),
+  embed: path.optional(),
+  rerank: path.optional(),
 });
 
 const provider = z.strictObject({
   id: slug,
   name,
-  /** `${NAME}` stands for an environment variable; `${SIMULATOR_URL}` for the built-in simulator's origin. */
+  /**
+   * `${NAME}` stands for an environment variable; `${SIMULATOR_URL}` for the built-in simulator's origin; `{region}` for
+   * the endpoint's region.
+   */
   base_url: z.string().min(1),
-  dialect: z.enum(["chat"]),
-  /** The first that is set wins. Empty: the provider needs none. */
+  /** Base URLs of regions that `base_url` is not true of. */
+  region_urls: z.record(slug, z.string().min(1)).default({}),
+  dialects,
+  /** Instead of the dialect's own; see `src/upstream/paths.ts`. */
+  paths: z.partialRecord(dialect, paths).default({}),
+  headers: headers.default({}),
+  auth: auth.default("bearer"),
+  /**
+   * The first that is set wins. Empty: the provider needs none. With `google_oauth` the variable names a key file; with
+   * `aws_sigv4` it holds a bearer token, without which AWS's own variables are read.
+   */
   credential_env: z.array(envName).default([]),
+  /** It also takes calls without one: your own server, with or without a key. */
+  credential_optional: z.boolean().default(false),
   simulated: z.boolean().default(false),
   data_policy: dataPolicy,
   regions: z.array(slug).min(1),
@@ -49,36 +129,36 @@ const provider = z.strictObject({
 export const providersFile = z.strictObject({ providers: z.array(provider).min(1) });
 
 const usdPerMillion = z.number().min(0).max(1_000_000);
+const usdEach = z.number().min(0).max(1_000);
 
-const price = z
-  .strictObject(
-    {
-      input: usdPerMillion,
-      output: usdPerMillion,
-      cache_read: usdPerMillion.optional(),
-      cache_write: usdPerMillion.optional(),
-      /** Only where reasoning is priced apart from output. */
-      reasoning: usdPerMillion.optional(),
-      /** Says that a zero in `input` or `output` is meant. */
-      free: z.boolean().default(false),
-    },
-    {
-      error: (issue) =>
-        issue.input === undefined
-          ? "an endpoint needs a price in USD per million tokens, such as price: { input: 0.15, output: 0.60 }"
-          : undefined,
-    },
-  )
-  .superRefine((p, context) => {
-    for (const key of ["input", "output"] as const) {
-      if (p[key] > 0 || p.free) continue;
-      context.addIssue({
-        code: "custom",
-        path: [key],
-        message: `a price of 0 gives ${key} tokens away; add free: true if that is meant`,
-      });
-    }
-  });
+/** Which of `input`, `output` and `search_unit` there must be depends on the model's task: checked in `build.ts`. */
+const price = z.strictObject(
+  {
+    input: usdPerMillion.optional(),
+    output: usdPerMillion.optional(),
+    cache_read: usdPerMillion.optional(),
+    /** Kept for five minutes, where the provider tells lengths of stay apart. */
+    cache_write: usdPerMillion.optional(),
+    /** Kept for an hour. */
+    cache_write_1h: usdPerMillion.optional(),
+    /** Only where reasoning is priced apart from output. */
+    reasoning: usdPerMillion.optional(),
+    /** USD per 1,000 units, as rerankers list it. */
+    search_unit: usdPerMillion.optional(),
+    /** USD an image, beside the tokens. */
+    image: usdEach.optional(),
+    /** USD a call, beside the tokens. */
+    request: usdEach.optional(),
+    /** Says that a zero is meant. */
+    free: z.boolean().default(false),
+  },
+  {
+    error: (issue) =>
+      issue.input === undefined
+        ? "an endpoint needs a price in USD per million tokens, such as price: { input: 0.15, output: 0.60 }"
+        : undefined,
+  },
+);
 
 /** Vision and audio follow from the modalities. */
 const capabilities = z.array(z.enum(["tools", "parallel_tools", "json_schema", "reasoning", "cache"]));
@@ -90,12 +170,15 @@ const endpoint = z.strictObject({
     .regex(/^[\x21-\x7e]{1,200}$/, "use 1 to 200 printable characters without spaces"),
   /** May be left out where the provider has one region. */
   region: slug.optional(),
+  /** Narrows or replaces the provider's. */
+  dialects: dialects.optional(),
   price,
   status: status.default("active"),
   quantization: z.string().max(20).default(""),
   /** What follows replaces the model's value for this endpoint. */
   context: tokens.optional(),
   max_output: tokens.optional(),
+  image_tokens: tokens.optional(),
   capabilities: capabilities.optional(),
   modalities_in: z.array(modality).min(1).optional(),
   markup_bps: markupBps.optional(),
@@ -105,20 +188,33 @@ const endpoint = z.strictObject({
 const model = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+\/[A-Za-z0-9._-]+$/, "use <vendor>/<model>"),
   name,
+  task: z.enum(["generate", "embed", "rerank"]).default("generate"),
+  /** Instead of the file's. */
+  tokenizer: tokenizer.optional(),
   /** ISO date; empty when unknown. */
   released: isoDate.or(z.literal("")).default(""),
   status: z.enum(["active", "deprecated"]).default("active"),
-  modalities: z.strictObject({ in: z.array(modality).min(1), out: z.array(modality).min(1) }),
+  modalities: z.strictObject({ in: z.array(modality).min(1), out: z.array(modality) }),
   context: tokens,
-  max_output: tokens,
-  capabilities,
+  /** Needed where the task is to generate. */
+  max_output: tokens.optional(),
+  /** The most tokens that one image of a prompt can cost. */
+  image_tokens: tokens.default(3_200),
+  /** Needed where the task is to generate. */
+  capabilities: capabilities.optional(),
   markup_bps: markupBps.default(0),
   endpoints: z.array(endpoint).min(1),
 });
 
-export const modelsFile = z.strictObject({ vendor: slug, models: z.array(model).min(1) });
+export const modelsFile = z.strictObject({
+  vendor: slug,
+  /** Of all models here that do not name their own. */
+  tokenizer: tokenizer.optional(),
+  models: z.array(model).min(1),
+});
 
 export type ProviderEntry = z.output<typeof provider>;
+export type PriceEntry = z.output<typeof price>;
 export type EndpointEntry = z.output<typeof endpoint>;
 export type ModelEntry = z.output<typeof model>;
 export type ProvidersFile = z.output<typeof providersFile>;

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import { ERRORS, type ErrorName } from "../errors.ts";
-import { FORMATS } from "../exchange/formats.ts";
+import { CALLS } from "../exchange/formats.ts";
 import type { Route } from "./routes.ts";
 
 export type Json = Record<string, unknown>;
@@ -92,18 +92,19 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
 }
 
 function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
-  const format = FORMATS[route.exchange];
+  const kind = CALLS[route.exchange];
+  const streams = kind.inquiry === undefined && kind.format.task === "generate";
   return {
     ...common(route),
-    operationId: format.operationId,
-    summary: format.summary,
-    requestBody: body(format.request),
+    operationId: kind.operationId,
+    summary: kind.summary,
+    requestBody: body(kind.request),
     responses: {
       200: {
-        description: "The answer; with `stream: true`, events.",
+        description: streams ? "The answer; with `stream: true`, events." : "The answer.",
         content: {
-          "application/json": { schema: schemaOf(format.reply, "output") },
-          "text/event-stream": { schema: { type: "string" } },
+          "application/json": { schema: schemaOf(kind.reply, "output") },
+          ...(streams && { "text/event-stream": { schema: { type: "string" } } }),
         },
       },
       ...failures([...ALWAYS, ...WITH_KEY, ...OF_CALLS]),

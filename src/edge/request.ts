@@ -29,6 +29,39 @@ export function bearer(req: HttpRequest): string | undefined {
   return value.slice(7).trim();
 }
 
+/** The credential as Anthropic's clients send it, or undefined where none came. */
+export const apiKey = (req: HttpRequest): string | undefined => req.getHeader("x-api-key") || undefined;
+
+/** Headers by which a client asks a provider of its own dialect for what is not in the body. */
+const PASSING = ["anthropic-beta", "openai-beta"] as const;
+const NONE: Readonly<Record<string, string>> = Object.freeze({});
+/** Names of features, separated by commas: nothing else passes. */
+const FEATURES = /^[\w.,=; -]{1,1000}$/;
+
+export function passingHeaders(req: HttpRequest): Readonly<Record<string, string>> {
+  let found: Record<string, string> | undefined;
+  for (const name of PASSING) {
+    const value = req.getHeader(name);
+    if (value === "" || !FEATURES.test(value)) continue;
+    found ??= {};
+    found[name] = value;
+  }
+  return found ?? NONE;
+}
+
+/** Empty where none came. @throws WeirError 400 `idempotency_key_invalid` */
+export function idempotencyKey(req: HttpRequest): string {
+  const key = req.getHeader("idempotency-key");
+  if (key === "" || /^[\x21-\x7e]{1,128}$/.test(key)) return key;
+  throw fail(
+    "idempotency_key_invalid",
+    "Idempotency-Key must be 1 to 128 printable characters without spaces.",
+    {
+      param: "Idempotency-Key",
+    },
+  );
+}
+
 /**
  * Collects the body and calls `done` once, with the bytes (ours to keep) or the error. Never calls after an abort:
  * the caller's reply knows of that.

@@ -3,7 +3,7 @@
  * `/openapi.json` is generated from this table; what a row runs is one look-up away.
  */
 import type { Scope } from "../account/scopes.ts";
-import type { FormatName } from "../exchange/formats.ts";
+import type { CallName } from "../exchange/formats.ts";
 import type { AnyOperation } from "../operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -20,13 +20,15 @@ export type Route = {
   readonly group: string;
 } & (
   | { readonly operation: AnyOperation }
-  /** A model call in this wire format. */
-  | { readonly exchange: FormatName }
+  /** A model call. */
+  | { readonly exchange: CallName }
 );
 
 /** Operations by the names the table uses; `main.ts` brings them together from the rooms. */
 export type Operations = Readonly<
   Record<
+    | "getResponse"
+    | "deleteResponse"
     | "listModels"
     | "getModel"
     | "getModelById"
@@ -59,13 +61,25 @@ const row = (
   path: string,
   access: Access,
   group: string,
-  runs: { readonly operation: AnyOperation } | { readonly exchange: FormatName },
+  runs: { readonly operation: AnyOperation } | { readonly exchange: CallName },
 ): Route => ({ method, path, access, group, ...runs });
 
 const act = (operation: AnyOperation) => ({ operation });
 
 export const routes = (run: Operations): readonly Route[] => [
   row("POST", "/v1/chat/completions", "inference", "Inference", { exchange: "chat" }),
+  row("POST", "/v1/completions", "inference", "Inference", { exchange: "completions" }),
+  row("POST", "/v1/embeddings", "inference", "Inference", { exchange: "embeddings" }),
+  row("POST", "/v1/responses", "inference", "Inference", { exchange: "responses" }),
+  row("GET", "/v1/responses/{id}", "inference", "Inference", act(run.getResponse)),
+  row("DELETE", "/v1/responses/{id}", "inference", "Inference", act(run.deleteResponse)),
+  row("POST", "/v1/messages", "inference", "Inference", { exchange: "messages" }),
+  row("POST", "/v1/messages/count_tokens", "inference", "Inference", { exchange: "messages_count" }),
+  row("POST", "/v1/svc/generate", "inference", "Native inference", { exchange: "generate" }),
+  row("POST", "/v1/svc/embed", "inference", "Native inference", { exchange: "embed" }),
+  row("POST", "/v1/svc/rerank", "inference", "Native inference", { exchange: "rerank" }),
+  row("POST", "/v1/svc/count_tokens", "inference", "Native inference", { exchange: "count_tokens" }),
+  row("POST", "/v1/svc/dry_run", "inference", "Native inference", { exchange: "dry_run" }),
 
   row("GET", "/v1/models", "key", "Catalog", act(run.listModels)),
   row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById)),

@@ -7,13 +7,16 @@ import type { KeyContext, Keyring } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
+import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";
+import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts";
+import type { Inquiry } from "../exchange/inquire.ts";
 import { requestId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
 import { perform } from "./perform.ts";
 import { SocketReply } from "./reply.ts";
-import { bearer, bodyHead, ipPrefix, readBody } from "./request.ts";
+import { apiKey, bearer, bodyHead, idempotencyKey, ipPrefix, passingHeaders, readBody } from "./request.ts";
 import type { Access, Route } from "./routes.ts";
 
 // Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
@@ -31,6 +34,8 @@ export interface ServerDeps {
   readonly pages: readonly Page[];
   readonly keyring: Keyring;
   readonly exchange: Exchange;
+  /** Answers what is asked about a call without making it. */
+  inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -62,7 +67,7 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   for (const [pattern, routes] of byPath) {
     for (const route of routes) bind(app, pattern, route, deps);
     const methods = routes.map((r) => r.method);
-    refuseOthers(app, pattern, methods, deps);
+    refuseOthers(app, pattern, methods, deps, errorBodyOf(routes[0]));
   }
   app.any("/*", (res, req) => {
     const error = fail(
@@ -104,16 +109,18 @@ function refuseOthers(
   pattern: string,
   methods: readonly string[],
   deps: ServerDeps,
+  errorBody: ErrorBody = errorEnvelope,
 ): void {
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
   app.any(pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-    refuse(replyTo(res, req), error, requestId(deps.clock.now()), ["allow", allowed]);
+    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBody, ["allow", allowed]);
   });
 }
 
 function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
+  const errorBody = errorBodyOf(route);
   const answer = (res: HttpResponse, req: HttpRequest, reply: SocketReply) => {
     const id = requestId(deps.clock.now());
     try {
@@ -125,7 +132,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
     } catch (error) {
       // The body is still under way: it is read and dropped, so that the answer can be.
       if (!reply.closed) res.onData(() => {});
-      refuse(reply, known(deps, error, id), id);
+      refuse(reply, known(deps, error, id), id, errorBody);
     }
   };
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
@@ -141,31 +148,31 @@ function callModel(
   reply: SocketReply,
   id: string,
 ): void {
+  const { format, inquiry } = CALLS[route.exchange];
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
-  const key = authorize(deps.keyring, req, route.access) as KeyContext;
+  const credential = bearer(req) ?? (format.name === "messages" ? apiKey(req) : undefined);
+  const key = authorize(deps.keyring, credential, route.access) as KeyContext;
   const version = req.getHeader("svc-version");
   if (version !== "") svcVersion(version, "svc-version");
-  const debug = req.getHeader("x-svc-debug") === "1";
-  const userAgent = req.getHeader("user-agent");
-  const clientIpPrefix = ipPrefix(res.getRemoteAddress());
+  const head = {
+    requestId: id,
+    tsMs,
+    startMs,
+    format,
+    key,
+    debug: req.getHeader("x-svc-debug") === "1",
+    passing: passingHeaders(req),
+    idempotencyKey: idempotencyKey(req),
+    userAgent: req.getHeader("user-agent"),
+    clientIpPrefix: ipPrefix(res.getRemoteAddress()),
+    reply,
+  };
   readBody(res, bodyHead(req), deps.maxBodyBytes, (body) => {
-    if (!Buffer.isBuffer(body)) {
-      refuse(reply, body, id);
-      return;
-    }
-    deps.exchange.run({
-      requestId: id,
-      tsMs,
-      startMs,
-      dialect: route.exchange,
-      key,
-      body,
-      debug,
-      userAgent,
-      clientIpPrefix,
-      reply,
-    });
+    if (Buffer.isBuffer(body)) {
+      if (inquiry === undefined) deps.exchange.run({ ...head, body });
+      else void deps.inquire(inquiry, { ...head, body });
+    } else refuse(reply, body, id, format.errorBody);
   });
 }
 
@@ -178,7 +185,7 @@ function callOperation(
   id: string,
   params: Record<string, string>,
 ): void {
-  const key = authorize(deps.keyring, req, route.access);
+  const key = authorize(deps.keyring, bearer(req), route.access);
   const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
   const query = req.getQuery() ?? "";
   const contentType = req.getHeader("content-type");
@@ -208,22 +215,34 @@ const NOBODY = (id: string): Caller => ({
 });
 
 /** @throws WeirError 401, or 403 `scope`. */
-function authorize(keyring: Keyring, req: HttpRequest, access: Access): KeyContext | undefined {
+function authorize(keyring: Keyring, credential: string | undefined, access: Access): KeyContext | undefined {
   if (access === "public") return undefined;
-  const key = keyring.resolve(bearer(req));
+  const key = keyring.resolve(credential);
   if (access !== "key" && !key.scopes.has(access)) {
     throw fail("scope", `This key lacks the scope "${access}".`, { details: { scope: access } });
   }
   return key;
 }
 
-function refuse(reply: SocketReply, error: WeirError, id: string, headers: readonly string[] = []): void {
+function refuse(
+  reply: SocketReply,
+  error: WeirError,
+  id: string,
+  errorBody: ErrorBody = errorEnvelope,
+  headers: readonly string[] = [],
+): void {
   reply.send(
     error.status,
     JSON_TYPE + identityHeaders(id) + retryHeaders(error) + headerLines(headers),
-    errorEnvelope(error, id),
+    errorBody(error, id),
   );
 }
+
+/** An error as the clients of a route read it. */
+type ErrorBody = (error: WeirError, requestId: string) => string;
+
+const errorBodyOf = (route: Route | undefined): ErrorBody =>
+  route !== undefined && "exchange" in route ? CALLS[route.exchange].format.errorBody : errorEnvelope;
 
 /** @param headers names and values in turn. */
 function headerLines(headers: readonly string[]): string {

@@ -3,7 +3,7 @@
  * The slot taken here is given back by `settle`, whichever way the call ends.
  */
 import { type Limits, refusalError } from "../limits/limits.ts";
-import type { ChatRequest } from "../wire/chat/request.ts";
+import type { ClientRequest } from "../wire/format.ts";
 import type { Admitted, Call } from "./call.ts";
 
 export interface AdmitDeps {
@@ -12,7 +12,7 @@ export interface AdmitDeps {
 }
 
 /** @throws WeirError 429. */
-export function admit(deps: AdmitDeps, call: Call, request: ChatRequest): Admitted {
+export function admit(deps: AdmitDeps, call: Call, request: ClientRequest): Admitted {
   call.request = request;
   const { promptTokens, maxTokens, choices } = request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;

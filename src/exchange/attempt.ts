@@ -5,13 +5,14 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { asWeirError } from "../errors.ts";
+import { asWeirError, fail, WeirError } from "../errors.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Health } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
-import { chatRequestParts, writeChatRequest } from "../wire/chat/request.ts";
-import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import type { Outgoing } from "../wire/format.ts";
+import { type Passable, passageTo } from "../wire/passages.ts";
+import type { Bodies } from "./bodies.ts";
 import type { Reserved } from "./call.ts";
 import type { Placed } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
@@ -26,6 +27,7 @@ export interface AttemptDeps extends RelayDeps {
   /** Takes a place among the calls read to their end for clients that left; false when all are taken. */
   beginDrain(): boolean;
   endDrain(): void;
+  readonly bodies: Bodies;
   /** A fault of ours: for the operator's log, never shown. */
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly timeouts: {
@@ -58,6 +60,8 @@ export class Attempts implements RelayHost, LiveAttempts {
   #over = false;
   #drainUntilMs = 0;
   #lastFailure: UpstreamFailure | undefined;
+  /** Why the first endpoint that could not be told the request could not. */
+  #refusal: WeirError | undefined;
 
   constructor(deps: AttemptDeps, reserved: Reserved, done: (outcome: Outcome) => void) {
     this.#deps = deps;
@@ -74,31 +78,79 @@ export class Attempts implements RelayHost, LiveAttempts {
   /** Starts the next attempt, or finishes with the last failure. */
   #start(): void {
     const { plan, call, request } = this.#reserved;
-    let endpoint: Endpoint | undefined;
-    while (endpoint === undefined && this.#next < plan.attempts.length) {
-      const candidate = plan.attempts[this.#next++] as Endpoint;
-      // Between planning and now it may have saturated, or another call may be probing it.
-      if (this.#deps.health.begin(candidate.id)) endpoint = candidate;
-    }
+    const endpoint = plan.attempts[this.#next++];
     if (endpoint === undefined) {
-      this.#finish({ kind: "failed", failure: this.#lastFailure });
+      this.#nobodyLeft();
+      return;
+    }
+    const passable = passageTo(call.incoming.format, endpoint);
+    if (passable === undefined) {
+      this.#start();
+      return;
+    }
+    try {
+      const outgoing = this.#deps.bodies.write(call.incoming.format, passable, request, endpoint);
+      if (!(outgoing instanceof Promise)) this.#send(endpoint, passable, outgoing);
+      else {
+        outgoing
+          .then((written) => {
+            if (!this.#over) this.#send(endpoint, passable, written);
+          })
+          .catch((error: unknown) => this.#unwritable(error));
+      }
+    } catch (error) {
+      this.#unwritable(error);
+    }
+  }
+
+  #send(endpoint: Endpoint, passable: Passable, { parts, dropped }: Outgoing): void {
+    const { call, request } = this.#reserved;
+    const [first] = dropped;
+    if (first !== undefined && request.svc.strict) {
+      const message = `${first} cannot be told to ${endpoint.id}, and svc.compat.strict is set.`;
+      this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
+      return;
+    }
+    // Between planning and now it may have saturated, or another call may be probing it.
+    if (!this.#deps.health.begin(endpoint.id)) {
+      this.#start();
       return;
     }
     call.endpoint = endpoint;
+    call.dropped = dropped;
     this.#attemptMs = this.#deps.clock.monotonic();
     this.#record = this.#newRecord(endpoint);
-    const relay = request.facts.stream
-      ? new StreamRelay(this.#deps, this.#reserved, endpoint, this)
-      : new WholeRelay(this.#deps, this);
+    const { dialect, passage, isSplice } = passable;
+    const { stream } = request.facts;
+    const relayed = { reserved: this.#reserved, endpoint, dialect, passage };
+    const relay = stream
+      ? new StreamRelay(this.#deps, relayed, this)
+      : new WholeRelay(this.#deps, relayed, this);
     this.#relay = relay;
     try {
-      // A large body is not copied once more: it goes out in the pieces between its edits.
-      const write = request.bytes.length > LARGE_BODY_BYTES ? chatRequestParts : writeChatRequest;
-      const body = write(request, endpoint);
-      relay.attach(this.#deps.upstreams.call(endpoint, body, request.facts.stream, relay));
+      // What the client says in headers is of its own dialect.
+      const headers = isSplice ? call.incoming.passing : NO_HEADERS;
+      relay.attach(this.#deps.upstreams.call({ endpoint, dialect, parts, stream, headers }, relay));
     } catch (error) {
       this.failed({ ...failure("connect_error", "network"), upstream: reason(error) });
     }
+  }
+
+  /** This endpoint cannot be told the request; another one may. */
+  #unwritable(thrown: unknown): void {
+    if (this.#over) return;
+    const error = asWeirError(thrown);
+    if (!(thrown instanceof WeirError)) this.fault(thrown);
+    this.#refusal ??= error;
+    this.#start();
+  }
+
+  #nobodyLeft(): void {
+    if (this.#lastFailure === undefined && this.#refusal !== undefined) {
+      this.#finish({ kind: "refused", error: this.#refusal });
+      return;
+    }
+    this.#finish({ kind: "failed", failure: this.#lastFailure });
   }
 
   // -- what a relay tells --
@@ -130,7 +182,7 @@ export class Attempts implements RelayHost, LiveAttempts {
 
   answered(outcome: Outcome): void {
     if (this.#over) return;
-    const usage = outcome.kind === "whole" ? outcome.reply.facts.usage : undefined;
+    const usage = outcome.kind === "whole" ? outcome.answer.facts.usage : undefined;
     const tokens =
       usage?.outputTokens ?? (outcome.kind === "streamed" ? outcome.stream.facts.usage?.outputTokens : 0);
     this.#close(undefined, tokens ?? 0);
@@ -262,5 +314,7 @@ export class Attempts implements RelayHost, LiveAttempts {
     };
   }
 }
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const reason = (error: unknown) => ({ code: asWeirError(error).code, type: "", message: "" });

@@ -9,8 +9,7 @@ import type { BudgetHold } from "../limits/budgets.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Plan } from "../routing/planner.ts";
-import type { ChatRequest } from "../wire/chat/request.ts";
-import type { FormatName } from "./formats.ts";
+import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 
 /** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
 export interface ClientReply {
@@ -41,21 +40,29 @@ export interface Incoming {
   readonly tsMs: number;
   /** Monotonic clock, milliseconds. */
   readonly startMs: number;
-  readonly dialect: FormatName;
+  readonly format: ClientFormat;
   readonly key: KeyContext;
   readonly body: Buffer;
   /** `x-svc-debug: 1` */
   readonly debug: boolean;
+  /** Headers that concern an upstream of the client's own dialect: names in lower case. */
+  readonly passing: Readonly<Record<string, string>>;
+  /** `Idempotency-Key`; empty where there is none. */
+  readonly idempotencyKey: string;
   readonly userAgent: string;
   readonly clientIpPrefix: string;
   readonly reply: ClientReply;
 }
 
 export class Call {
-  readonly incoming: Incoming;
+  incoming: Incoming;
+  /** Of a call with an `Idempotency-Key`. */
+  pledge: Pledge | undefined;
   readonly attempts: AttemptRecord[] = [];
   readonly warnings: string[] = [];
-  request: ChatRequest | undefined;
+  /** What the endpoint of the attempt under way is not told: JSON pointers into the client's body. */
+  dropped: readonly string[] = [];
+  request: ClientRequest | undefined;
   model: Model | undefined;
   plan: Plan | undefined;
   admission: Admission | undefined;
@@ -72,6 +79,8 @@ export class Call {
   /** The event stream's head is out (perhaps only for a keep-alive): errors are events from here on. */
   streaming = false;
   settled = false;
+  /** The client left, and the call goes on for the one that will ask for its answer again. */
+  stays = false;
   /** The upstream reported more than was held; it was charged all the same. */
   reserveExceeded = false;
 
@@ -86,6 +95,36 @@ export class Call {
   get key(): KeyContext {
     return this.incoming.key;
   }
+
+  /** @param bounds what is taken and kept of an answer. */
+  identity(bounds: AnswerBounds): AnswerIdentity {
+    const { format, requestId, tsMs } = this.incoming;
+    return {
+      id: format.idPrefix + requestId,
+      requestId,
+      model: this.model?.id ?? "",
+      createdS: Math.floor(tsMs / 1000),
+      maxEventBytes: bounds.maxEventBytes,
+      maxCaptureBytes: bounds.maxPayloadBytes,
+    };
+  }
+}
+
+/** What a call with an `Idempotency-Key` owes to its repetitions: see `idempotency.ts`. */
+export interface Pledge {
+  /** Puts the answer into the commit under way. @param last what is still to be sent of it */
+  keep(
+    answer: { readonly requestId: string; readonly status: number; readonly isStream: boolean },
+    last: Buffer,
+    isCut: boolean,
+  ): void;
+  /** The call is over: the key is answered by what was kept, or free again. */
+  release(): void;
+}
+
+export interface AnswerBounds {
+  readonly maxEventBytes: number;
+  readonly maxPayloadBytes: number;
 }
 
 /** What is set aside for a call. Absent holds: a test key, which is never charged. */
@@ -101,7 +140,7 @@ export interface Reservation {
 /** Each step takes what the one before returned, so that a wrong order does not compile. */
 export interface Admitted {
   readonly call: Call;
-  readonly request: ChatRequest;
+  readonly request: ClientRequest;
 }
 
 export interface Planned extends Admitted {

@@ -2,13 +2,14 @@
  * One model call from its body to its record: admit → plan → reserve → attempt → relay → settle → record, in this
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
-import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
-import { type ChatRequest, readChatRequest } from "../wire/chat/request.ts";
-import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { ClientRequest, History } from "../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
+import type { Bodies } from "./bodies.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
 import { answerHeaders } from "./headers.ts";
+import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
@@ -21,8 +22,8 @@ export type ExchangeDeps = AdmitDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
   SettleDeps & {
     readonly maxDrains: number;
-    /** Reads a body beyond `LARGE_BODY_BYTES` off the event loop. @throws WeirError 400 */
-    readLarge(body: Buffer): Promise<ChatRequest>;
+    readonly answers: IdempotentAnswers;
+    readonly bodies: Bodies;
   };
 
 export interface ExchangeCounts {
@@ -92,20 +93,48 @@ class LiveExchange implements Exchange {
       if (!this.#deps.store.healthy()) {
         throw fail("storage_unavailable", "The gateway cannot record calls now.", { retryAfterMs: 1000 });
       }
-      const { body } = incoming;
-      if (body.length <= LARGE_BODY_BYTES) this.#admit(call, readChatRequest(body));
-      else {
-        this.#deps
-          .readLarge(body)
-          .then((request) => this.#admit(call, request))
-          .catch((error: unknown) => this.#refuse(call, error));
-      }
+      if (incoming.idempotencyKey === "") this.#read(call);
+      else this.#next(call, this.#deps.answers.claim(call), (claim) => this.#claimed(call, claim));
     } catch (error) {
       this.#refuse(call, error);
     }
   }
 
-  #admit(call: Call, request: ChatRequest): void {
+  #claimed(call: Call, claim: Claim): void {
+    if (claim.kind === "refused") throw claim.error;
+    if (claim.kind === "again") {
+      replay(call.incoming.reply, claim.answer);
+      this.#ends();
+      return;
+    }
+    const { pledge } = claim;
+    call.pledge = pledge;
+    call.incoming = { ...call.incoming, reply: pledge.recorder };
+    // Who leaves a call with a key is expected back: the call goes on, unless its client said otherwise.
+    pledge.recorder.staysWithout = () => {
+      call.stays = call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+      return call.stays;
+    };
+    this.#read(call);
+  }
+
+  #read(call: Call): void {
+    const { format, body } = call.incoming;
+    this.#next(call, this.#deps.bodies.read(format, body), (read) => {
+      const previous = format.history?.previousOf(read);
+      if (previous === undefined || format.history === undefined) this.#admit(call, read);
+      else this.#continue(call, read, format.history, previous);
+    });
+  }
+
+  /** The conversation so far goes in front of what the client says now. */
+  #continue(call: Call, request: ClientRequest, history: History, previous: string): void {
+    const items = this.#deps.responses.itemsOf(call.key.projectId, previous);
+    const expanded = this.#deps.bodies.read(call.incoming.format, history.expand(request, items));
+    this.#next(call, expanded, (read) => this.#admit(call, history.continuing(read, request)));
+  }
+
+  #admit(call: Call, request: ClientRequest): void {
     const planned = planCall(this.#deps, admit(this.#deps, call, request));
     this.#next(call, planned, (plan) => {
       this.#next(call, reserve(this.#deps, plan), (reserved) => this.#attempt(reserved));
@@ -171,9 +200,15 @@ class LiveExchange implements Exchange {
       this.#abort(call, asWeirError(error));
     } finally {
       if (call.reserveExceeded) this.#reserveExceeded++;
-      this.#open--;
-      if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
+      call.pledge?.release();
+      if (call.stays) this.#draining--;
+      this.#ends();
     }
+  }
+
+  #ends(): void {
+    this.#open--;
+    if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   #tick(): void {
@@ -190,10 +225,12 @@ class LiveExchange implements Exchange {
 
   /** An answer that could not be settled never passes for a whole one. */
   #abort(call: Call, error: WeirError): void {
-    const { reply } = call.incoming;
+    const { reply, format } = call.incoming;
     if (call.streaming) reply.abort();
-    else
-      reply.send(error.status, answerHeaders(this.#deps.limits, call), errorEnvelope(error, call.requestId));
+    else {
+      const body = format.errorBody(error, call.requestId);
+      reply.send(error.status, answerHeaders(this.#deps.limits, call), body);
+    }
   }
 
   #beginDrain(): boolean {

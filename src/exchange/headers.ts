@@ -23,8 +23,17 @@ export function retryHeaders({ retryAfterMs, retryable }: WeirError): string {
 /** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}`, as OpenAI names and writes them. */
 function rateHeaders(limits: Limits, call: Call): string {
   const { requests, tokens } = limits.state(call.key);
-  return rate("requests", requests) + rate("tokens", tokens);
+  const usual = rate("requests", requests) + rate("tokens", tokens);
+  if (call.incoming.format.name !== "messages") return usual;
+  return usual + anthropicRate("requests", requests, call) + anthropicRate("tokens", tokens, call);
 }
+
+/** The same as Anthropic names and writes it: the reset as a time (RFC 3339). */
+const anthropicRate = (unit: string, state: RateState | undefined, { incoming }: Call): string =>
+  state === undefined
+    ? ""
+    : `anthropic-ratelimit-${unit}-limit: ${state.limit}\r\nanthropic-ratelimit-${unit}-remaining: ${state.remaining}\r\n` +
+      `anthropic-ratelimit-${unit}-reset: ${new Date(incoming.tsMs + state.resetMs).toISOString()}\r\n`;
 
 const rate = (unit: string, state: RateState | undefined): string =>
   state === undefined
@@ -42,7 +51,7 @@ function traceHeaders(call: Call): string {
 export const JSON_TYPE = "content-type: application/json\r\n";
 
 /** The last two: proxies that buffer must not hold events back. */
-const STREAM_TYPE =
+export const STREAM_TYPE =
   "content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n";
 
 const callHeaders = (type: string, limits: Limits, call: Call): string =>

@@ -1,23 +1,22 @@
 /** How a call ended: everything that `settle` may be asked to close. One union, so that no way out is forgotten. */
 import type { WeirError } from "../errors.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
-import type { ChatReply } from "../wire/chat/reply.ts";
-import type { ChatStream } from "../wire/chat/stream.ts";
+import type { AnswerStream, WholeAnswer } from "../wire/format.ts";
 
 export type Outcome =
   /** The upstream answered in full; nothing of it has left yet. */
-  | { readonly kind: "whole"; readonly reply: ChatReply }
+  | { readonly kind: "whole"; readonly answer: WholeAnswer }
   /** The stream is complete; its last events have not left yet. */
-  | { readonly kind: "streamed"; readonly stream: ChatStream }
+  | { readonly kind: "streamed"; readonly stream: AnswerStream }
   /** The stream broke after its first content had left. */
-  | { readonly kind: "broken"; readonly stream: ChatStream; readonly failure: UpstreamFailure }
+  | { readonly kind: "broken"; readonly stream: AnswerStream; readonly failure: UpstreamFailure }
   /** The credit ran out under the stream, of whose text only so many bytes were delivered. */
-  | { readonly kind: "exhausted"; readonly stream: ChatStream; readonly deliveredBytes: number }
+  | { readonly kind: "exhausted"; readonly stream: AnswerStream; readonly deliveredBytes: number }
   /** The client left. `stream` where one had begun. */
-  | { readonly kind: "cancelled"; readonly stream: ChatStream | undefined }
+  | { readonly kind: "cancelled"; readonly stream: AnswerStream | undefined }
   /** No attempt answered; undefined where none could even be made. */
   | { readonly kind: "failed"; readonly failure: UpstreamFailure | undefined }
   /** A step before the first attempt refused. */
   | { readonly kind: "refused"; readonly error: WeirError }
   /** The process stops before the call ended. */
-  | { readonly kind: "shut_down"; readonly stream: ChatStream | undefined };
+  | { readonly kind: "shut_down"; readonly stream: AnswerStream | undefined };

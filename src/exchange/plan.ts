@@ -5,16 +5,17 @@ import type { Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
-import type { ChatRequest } from "../wire/chat/request.ts";
 import type { RequestFacts } from "../wire/contract.ts";
+import type { ClientFormat } from "../wire/format.ts";
+import type { Bodies } from "./bodies.ts";
 import type { Admitted, Planned } from "./call.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly health: HealthView;
   readonly random: Random;
-  /** Exact count of a prompt, off the event loop. May reject: then the estimate has to do. */
-  countPrompt(request: ChatRequest): Promise<number>;
+  /** Its counts may be refused: then the estimate has to do. */
+  readonly bodies: Pick<Bodies, "countPrompt">;
 }
 
 /** How far an estimate may be off either way: within this factor of what an endpoint takes, the prompt is counted. */
@@ -34,8 +35,14 @@ export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<
     throw fail("model_not_found", `There is no model "${facts.model.slice(0, 200)}".`, { param: "/model" });
   }
   call.model = model;
-  if (request.hasOpaque || !isNear(model, facts)) return planned(deps, admitted, model, facts.promptTokens);
-  const counted = deps.countPrompt(request).then(
+  const { task } = call.incoming.format;
+  if (model.task !== task) {
+    const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
+    throw fail("capability_not_supported", message, { param: "/model" });
+  }
+  if (task !== "generate" || request.hasOpaque || !isNear(model, facts))
+    return planned(deps, admitted, model, facts.promptTokens);
+  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
     () => facts.promptTokens,
   );
@@ -61,11 +68,11 @@ function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, prom
     deps.random,
   );
   call.plan = made;
-  if (made.attempts.length === 0) throw nothingLeft(made, model);
+  if (made.attempts.length === 0) throw nothingLeft(made, model, call.incoming.format);
   return { call, request, model, plan: made };
 }
 
-function nothingLeft(planned: Plan, model: Model): WeirError {
+function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {
   if (planned.allSaturated) {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
       retryAfterMs: planned.retryAfterMs,
@@ -77,8 +84,8 @@ function nothingLeft(planned: Plan, model: Model): WeirError {
     reason,
   }));
   if (excluded.length > 0 && excluded.every((x) => x.kind === "context")) {
-    return fail("context_length_exceeded", `The prompt and max_tokens exceed the context of ${model.id}.`, {
-      param: "/messages",
+    return fail("context_length_exceeded", `The prompt and its answer exceed the context of ${model.id}.`, {
+      param: promptAt,
       details: { excluded },
     });
   }

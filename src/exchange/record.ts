@@ -41,7 +41,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     keyId: key.keyId,
     environment: key.environment,
     cell: deps.cell,
-    dialectIn: incoming.dialect,
+    dialectIn: incoming.format.name,
     model: call.model?.id ?? facts?.model.slice(0, 200) ?? "",
     provider: endpoint?.provider.id ?? "",
     endpointId: endpoint?.id ?? "",

@@ -2,23 +2,15 @@
  * Relays a stream. All chunks of one socket read leave in one write; a client that reads slowly pauses the upstream;
  * whole events only, so that a keep-alive line can stand between any two writes (T8).
  */
-import type { Endpoint } from "../endpoint.ts";
-import {
-  failure,
-  reportedFailure,
-  retryAfterOf,
-  statusFailure,
-  type UpstreamFailure,
-} from "../upstream/failure.ts";
+import type { Dialect, Endpoint } from "../endpoint.ts";
+import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
-import { readErrorBody } from "../wire/chat/errors.ts";
-import { ChatStream } from "../wire/chat/stream.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
+import type { AnswerStream } from "../wire/format.ts";
 import { latin1Text, passingBytes } from "../wire/latin1.ts";
-import { KEEP_ALIVE } from "../wire/sse.ts";
 import type { Reserved } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
-import { Relay, type RelayDeps, type RelayHost } from "./relay.ts";
+import { Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
 /** Of an error body; enough for a code and a message. */
@@ -31,14 +23,14 @@ const EVENTS_WITHOUT_TOKEN = 16;
 const LONGEST_TOKEN_BYTES = 16;
 /** Collected bytes beyond this are written before the read is over, so that a pause takes hold in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
-const KEEP_ALIVE_BYTES = Buffer.from(KEEP_ALIVE);
 
 export class StreamRelay extends Relay {
-  readonly stream: ChatStream;
+  readonly stream: AnswerStream;
   /** Content has left for the client: no other endpoint may take over. */
   delivered = false;
   readonly #reserved: Reserved;
   readonly #endpoint: Endpoint;
+  readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
   /** Of one read: what the parser found in it so far. */
   #chunks: Buffer[] = [];
@@ -50,20 +42,14 @@ export class StreamRelay extends Relay {
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
   #cut: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, reserved: Reserved, endpoint: Endpoint, host: RelayHost) {
+  constructor(deps: RelayDeps, { reserved, endpoint, dialect, passage }: Relayed, host: RelayHost) {
     super(deps, host);
     const { call, request } = reserved;
     this.#reserved = reserved;
     this.#endpoint = endpoint;
+    this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
-    this.stream = new ChatStream({
-      id: `chatcmpl-${call.requestId}`,
-      model: reserved.model.id,
-      includeUsage: request.includeUsage !== false,
-      choices: request.facts.choices,
-      maxEventBytes: deps.bounds.maxEventBytes,
-      maxCaptureBytes: deps.bounds.maxPayloadBytes,
-    });
+    this.stream = passage.stream(request, call.identity(deps.bounds));
   }
 
   clientGone(): void {
@@ -77,14 +63,14 @@ export class StreamRelay extends Relay {
   /** After a silence a comment line; before the first byte it opens the stream (T7). */
   keepAlive(nowMs: number, afterMs: number): void {
     if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
-    this.#send(KEEP_ALIVE_BYTES, nowMs);
+    this.#send(Buffer.from(this.#reserved.call.incoming.format.keepAlive), nowMs);
   }
 
   override head(status: number, headers: UpstreamHeaders): void {
     super.head(status, headers);
     if (!this.answering) return;
-    const type = headers["content-type"];
-    if (!/^text\/event-stream\b/i.test(String(type ?? ""))) {
+    const type = String(headers["content-type"] ?? "").toLowerCase();
+    if (!type.startsWith(streamType(this.#dialect))) {
       this.upstream?.cancel();
       this.fail(failure("invalid_response", "protocol", status, NO_STREAM));
     }
@@ -140,7 +126,7 @@ export class StreamRelay extends Relay {
 
   #pass(): void {
     const { stream } = this;
-    const deliveredBytes = stream.capture.textBytes;
+    const deliveredBytes = stream.textBytes;
     let out: string;
     try {
       out = stream.push(this.#collected());
@@ -193,7 +179,7 @@ export class StreamRelay extends Relay {
     if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
     if (!call.streaming) {
       call.streaming = true;
-      reply.openStream(streamHeaders(this.deps.limits, call), KEEP_ALIVE);
+      reply.openStream(streamHeaders(this.deps.limits, call), call.incoming.format.keepAlive);
     }
     call.bytesOut += bytes.length;
     return reply.write(bytes);
@@ -215,16 +201,16 @@ export class StreamRelay extends Relay {
   /** Whether the hold covers what is about to be delivered; grown ahead of it while the credit allows (T40). */
   #covered(): boolean {
     const { reservation, request } = this.#reserved;
-    const { events, capture } = this.stream;
+    const { events, textBytes } = this.stream;
     let tokens: number;
     if (request.facts.maxTokens === undefined) {
-      tokens = Math.max(events, estimateOutputTokens(capture.textBytes));
+      tokens = Math.max(events, estimateOutputTokens(textBytes));
       if (tokens < reservation.outputTokens * EXTEND_AT) return true;
     } else {
       // The hold is the client's own bound, which upstreams keep to the token: only one that clearly does not is cut.
       tokens = Math.max(
         events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
-        Math.ceil(capture.textBytes / LONGEST_TOKEN_BYTES),
+        Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
       );
       if (tokens <= reservation.outputTokens) return true;
     }
@@ -235,11 +221,8 @@ export class StreamRelay extends Relay {
   }
 
   #endOfError(): void {
-    const body = Buffer.from(this.#errorBody, "latin1");
     this.upstream?.cancel();
-    this.fail(
-      statusFailure(this.status, readErrorBody(body), retryAfterOf(this.headers, this.deps.clock.now())),
-    );
+    this.refused(Buffer.from(this.#errorBody, "latin1"));
   }
 
   #answered(): void {
@@ -254,6 +237,10 @@ export class StreamRelay extends Relay {
     this.#cut = setTimeout(() => this.upstream?.cancel(), 1000).unref();
   }
 }
+
+/** The media type that a stream of the dialect comes as. */
+const streamType = (dialect: Dialect): string =>
+  dialect === "converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 
 const NO_STREAM = { code: "not_an_event_stream", type: "", message: "" };
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };

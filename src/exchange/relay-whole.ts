@@ -2,14 +2,20 @@
  * Relays a whole answer: collected, checked, and handed on. Nothing leaves before it is complete, so half a body can
  * still be replaced by another endpoint's answer.
  */
-import { failure, reportedFailure, retryAfterOf, statusFailure } from "../upstream/failure.ts";
-import { readErrorBody } from "../wire/chat/errors.ts";
-import { readChatReply } from "../wire/chat/reply.ts";
-import { Relay } from "./relay.ts";
+import { WeirError } from "../errors.ts";
+import { failure, reportedFailure } from "../upstream/failure.ts";
+import type { WholeAnswer } from "../wire/format.ts";
+import { Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
 
 export class WholeRelay extends Relay {
+  readonly #relayed: Relayed;
   readonly #parts: Buffer[] = [];
   #bytes = 0;
+
+  constructor(deps: RelayDeps, relayed: Relayed, host: RelayHost) {
+    super(deps, host);
+    this.#relayed = relayed;
+  }
 
   clientGone(): void {}
 
@@ -33,23 +39,24 @@ export class WholeRelay extends Relay {
     if (this.over) return;
     const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
     if (!this.answering) {
-      const wait = retryAfterOf(this.headers, this.deps.clock.now());
-      this.fail(statusFailure(this.status, readErrorBody(body), wait));
+      this.refused(body);
       return;
     }
-    let reply: ReturnType<typeof readChatReply>;
+    const { reserved, passage } = this.#relayed;
+    let answer: WholeAnswer;
     try {
-      reply = readChatReply(body);
-    } catch {
+      answer = passage.whole(body, reserved.request, reserved.call.identity(this.deps.bounds));
+    } catch (error) {
+      if (!(error instanceof WeirError)) this.host.fault(error);
       this.fail(failure("invalid_response", "protocol", this.status));
       return;
     }
-    if (reply.error !== undefined) {
-      this.fail(reportedFailure(reply.error, this.status));
+    if (answer.error !== undefined) {
+      this.fail(reportedFailure(answer.error, this.status));
       return;
     }
     this.over = true;
-    this.host.answered({ kind: "whole", reply });
+    this.host.answered({ kind: "whole", answer });
   }
 }
 

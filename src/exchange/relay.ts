@@ -1,10 +1,14 @@
 /** What both ways of relaying share: the upstream's call, how they tell the attempts, and the bounds they keep. */
 import type { Clock } from "../clock.ts";
 import type { Credits } from "../credits/credits.ts";
+import type { Dialect, Endpoint } from "../endpoint.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { UpstreamFailure } from "../upstream/failure.ts";
+import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { Passage } from "../wire/format.ts";
+import { readErrorBody } from "../wire/upstream-error.ts";
+import type { Reserved } from "./call.ts";
 import type { Outcome } from "./outcome.ts";
 
 export interface RelayDeps {
@@ -30,6 +34,14 @@ export interface RelayHost {
   exhausted(deliveredBytes: number): void;
   /** Something threw that must not; the relay fails the attempt besides. */
   fault(error: unknown): void;
+}
+
+/** What a relay is told of the pair that it stands between. */
+export interface Relayed {
+  readonly reserved: Reserved;
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  readonly passage: Passage;
 }
 
 /** One upstream's answer on its way to the client. Once `over`, it says nothing more and hears nothing more. */
@@ -80,6 +92,13 @@ export abstract class Relay implements UpstreamHandler {
 
   failed(failed: UpstreamFailure): void {
     if (!this.over) this.fail(failed);
+  }
+
+  /** The upstream answered with an error status. */
+  protected refused(body: Buffer): void {
+    const kind = this.headers["x-amzn-errortype"];
+    const error = readErrorBody(body, typeof kind === "string" ? kind : "");
+    this.fail(statusFailure(this.status, error, retryAfterOf(this.headers, this.deps.clock.now())));
   }
 
   protected fail(failed: UpstreamFailure): void {

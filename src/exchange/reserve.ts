@@ -9,16 +9,17 @@ import { fail } from "../errors.ts";
 import { type BudgetScope, budgetError } from "../limits/budget.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import { lineMicroUsd, usdString } from "../money.ts";
-import type { ChatRequest } from "../wire/chat/request.ts";
-import { countedTokenBound, promptTokenBound } from "../wire/estimate.ts";
+import type { RequestFacts } from "../wire/contract.ts";
+import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
+import type { Bodies } from "./bodies.ts";
 import type { Planned, Reservation, Reserved } from "./call.ts";
 
 export interface ReserveDeps {
   readonly credits: Credits;
   readonly budgets: Budgets;
   readonly defaultMaxTokens: number;
-  /** Exact count of a prompt, off the event loop. May reject: then the bound of the estimate is held. */
-  countPrompt(request: ChatRequest): Promise<number>;
+  /** Its counts may be refused: then the estimate has to do. */
+  readonly bodies: Pick<Bodies, "countPrompt">;
 }
 
 /** A balance further above the estimate than this needs no exact count. */
@@ -42,12 +43,22 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const guess = worstCase(plan.attempts, bound, outputTokens, facts.imageCount);
+  const guess = worstCase(plan.attempts, facts, bound, outputTokens);
   if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
     return hold(deps, planned, bound, outputTokens);
   }
-  const counted = deps.countPrompt(request).then(countedTokenBound, () => bound);
+  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(countedTokenBound, () => bound);
   return counted.then((tokens) => hold(deps, planned, Math.min(bound, tokens), outputTokens));
+}
+
+/** What would be held for a call, its prompt being estimated: micro-USD. */
+export function worstCaseOf(
+  endpoints: readonly Endpoint[],
+  facts: RequestFacts,
+  defaultMaxTokens: number,
+): number {
+  const output = outputBound(endpoints, facts.maxTokens, facts.stream, defaultMaxTokens) * facts.choices;
+  return worstCase(endpoints, facts, promptTokenBound(facts.promptTokens), output);
 }
 
 /** A stream's hold covers the usual answer and grows with it; a whole answer cannot be stopped, so it covers all. */
@@ -68,29 +79,42 @@ function outputBound(
 /** The dearest endpoint of the plan: any of them may end up serving. */
 function worstCase(
   endpoints: readonly Endpoint[],
-  promptTokens: number,
+  facts: RequestFacts,
+  textTokens: number,
   outputTokens: number,
-  images: number,
 ): number {
   let worst = 0;
-  for (const { prices } of endpoints) {
-    const input = Math.max(prices.input, prices.cacheWrite ?? 0, prices.cacheRead ?? 0);
+  for (const endpoint of endpoints) {
+    const { prices } = endpoint;
+    const promptTokens = promptBound(endpoint, facts, textTokens);
+    const write = Math.max(prices.cacheWrite ?? 0, prices.cacheWrite1h ?? 0);
+    const input = Math.max(prices.input, write, prices.cacheRead ?? 0);
     const output = Math.max(prices.output, prices.reasoning ?? 0);
     // Each cost line may round up by half a micro: one more for each kind there is.
     const micro =
       lineMicroUsd(promptTokens, input) +
       lineMicroUsd(outputTokens, output) +
       lineMicroUsd(1, prices.request ?? 0) +
-      lineMicroUsd(images, prices.image ?? 0) +
-      3;
+      lineMicroUsd(facts.imageCount, prices.image ?? 0) +
+      lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
+      4;
     if (micro > worst) worst = micro;
   }
   return worst;
 }
 
+/**
+ * The most tokens that the prompt can be at an endpoint. Nobody here can count documents, sound and video; no prompt is
+ * longer than the context, so that is their bound.
+ */
+function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number): number {
+  if (facts.hasUncounted) return Math.max(textTokens, endpoint.contextLength);
+  return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
+}
+
 function hold(deps: ReserveDeps, planned: Planned, inputTokens: number, outputTokens: number): Reserved {
   const { call, plan, request } = planned;
-  const microUsd = worstCase(plan.attempts, inputTokens, outputTokens, request.facts.imageCount);
+  const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens);
   const budget = deps.budgets.hold(scopeOf(call.key), microUsd);
   if (!budget.admitted) throw budgetError(budget);
   const credit = deps.credits.hold(call.key.orgId, microUsd);

@@ -5,21 +5,20 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Credits } from "../credits/credits.ts";
-import { errorEnvelope, fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
-import { writeChatReply } from "../wire/chat/reply.ts";
-import type { ChatStream } from "../wire/chat/stream.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
-import { sseData } from "../wire/sse.ts";
+import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
-import { answerHeaders, retryHeaders } from "./headers.ts";
+import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, type RecordDeps, recordOf } from "./record.ts";
+import { mayKeep, type StoredResponses } from "./stored-responses.ts";
 
 export interface SettleDeps extends RecordDeps {
   readonly clock: Clock;
@@ -28,6 +27,7 @@ export interface SettleDeps extends RecordDeps {
   readonly budgets: Budgets;
   readonly limits: Limits;
   readonly outbox: Outbox;
+  readonly responses: StoredResponses;
 }
 
 /** What is left to send once the charge is committed. */
@@ -45,7 +45,10 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation);
-  warn(call, outcome, metered);
+  const stream = streamOf(outcome);
+  const kept = stream?.kept();
+  warn(call, stream, metered);
+  if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
   const delivery = deliveryOf(deps, call, outcome, error, metered);
   if (error?.kind === "storage_unavailable") {
     // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
@@ -61,16 +64,44 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
     metered,
     stopReason: facts?.stopReason ?? "",
     toolCalls: facts?.toolCalls ?? 0,
-    response: outcome.kind === "whole" ? delivery.bytes : keptOf(streamOf(outcome)),
-    truncated: streamOf(outcome)?.capture.truncated === true,
+    response: outcome.kind === "whole" ? delivery.bytes : kept,
+    truncated: stream !== undefined && kept === undefined,
   };
   const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
   call.admission?.release();
-  const committed = charge(deps, call, metered, () => deps.outbox.put(prepared));
+  const whole = error === undefined && outcome.kind !== "cancelled";
+  const answered = whole || metered.cost.total_micro_usd > 0;
+  const committed = charge(deps, call, metered, () => {
+    deps.outbox.put(prepared);
+    if (answered) pledged(call, outcome, error, delivery);
+    if (error === undefined) remember(deps, call, outcome, delivery);
+  });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
   // Nothing was charged and nothing of an answer waits: an error need not wait for the disk.
   delivery.send();
   return committed;
+}
+
+/** What was charged or answered in full is kept for who repeats the request; anything else may be tried again. */
+function pledged(call: Call, { kind }: Outcome, error: WeirError | undefined, { bytes }: Delivery): void {
+  const isStream = call.streaming || kind === "streamed";
+  const status = error === undefined || isStream ? 200 : error.status;
+  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, kind === "cancelled");
+}
+
+/** An answer that a later request may ask for or continue. */
+function remember(deps: SettleDeps, call: Call, outcome: Outcome, { bytes }: Delivery): void {
+  const { history, idPrefix } = call.incoming.format;
+  const { request, key } = call;
+  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return;
+  const answer =
+    outcome.kind === "whole"
+      ? bytes.toString()
+      : outcome.kind === "streamed"
+        ? outcome.stream.responseJson?.()
+        : undefined;
+  if (answer === undefined) return;
+  deps.responses.put(key, idPrefix + call.requestId, answer, history.itemsAfter(request, answer));
 }
 
 /** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
@@ -106,15 +137,14 @@ export function giveBack(deps: Pick<SettleDeps, "credits" | "budgets">, call: Ca
   }
 }
 
-function warn(call: Call, outcome: Outcome, metered: Metered): void {
+function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
   const held = call.reservation?.credit?.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {
     call.reserveExceeded = true;
     call.warnings.push("reserve_exceeded");
   }
-  const stream = streamOf(outcome);
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
-  if (stream?.capture.truncated === true) call.warnings.push("payload_truncated");
+  for (const pointer of call.dropped) call.warnings.push(`dropped: ${pointer}`);
 }
 
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
@@ -133,14 +163,11 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   }
 }
 
-const streamOf = (outcome: Outcome): ChatStream | undefined =>
+const streamOf = (outcome: Outcome): AnswerStream | undefined =>
   "stream" in outcome ? outcome.stream : undefined;
 
-const keptOf = (stream: ChatStream | undefined): Buffer | undefined =>
-  stream === undefined || stream.capture.truncated ? undefined : stream.capture.json();
-
 function factsOf(outcome: Outcome): ReplyFacts | undefined {
-  if (outcome.kind === "whole") return outcome.reply.facts;
+  if (outcome.kind === "whole") return outcome.answer.facts;
   const facts = streamOf(outcome)?.facts;
   if (outcome.kind !== "exhausted" || facts === undefined) return facts;
   // What the upstream reported may count what we kept back.
@@ -161,23 +188,29 @@ function deliveryOf(
   error: WeirError | undefined,
   metered: Metered,
 ): Delivery {
-  const { reply } = call.incoming;
+  const { reply, format } = call.incoming;
   if (outcome.kind === "cancelled") return NOTHING;
   if (outcome.kind === "whole") {
-    const identity = { id: `chatcmpl-${call.requestId}`, model: call.model?.id ?? "" };
-    const bytes = writeChatReply(outcome.reply, identity, metered.usage, svcReply(call, metered));
+    const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
     return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
   }
   if (outcome.kind === "streamed") {
     const bytes = Buffer.from(outcome.stream.close(metered.usage, svcReply(call, metered)), "latin1");
-    return { bytes, send: () => reply.end(bytes) };
+    return {
+      bytes,
+      send() {
+        // An answer without content is all end.
+        if (!call.streaming) reply.openStream(streamHeaders(deps.limits, call), format.keepAlive);
+        reply.end(bytes);
+      },
+    };
   }
   const failure = error ?? fail("internal", "The call ended without an answer.");
-  const envelope = errorEnvelope(failure, call.requestId);
   if (call.streaming) {
-    const bytes = Buffer.from(sseData(envelope));
+    const bytes = Buffer.from(format.errorEvent(failure, call.requestId));
     return { bytes, send: () => reply.end(bytes) };
   }
+  const envelope = format.errorBody(failure, call.requestId);
   const headers = answerHeaders(deps.limits, call) + retryHeaders(failure);
   return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
 }

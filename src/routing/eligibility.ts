@@ -18,6 +18,8 @@ export interface RouteFacts {
   readonly reasoning: boolean;
   /** An estimate when far from the limit, exact when near it. */
   readonly promptTokens: number;
+  /** Of inputs that are read one by one, the longest; absent: the prompt is one. */
+  readonly longestTokens?: number;
   readonly maxTokens: number | undefined;
   readonly orgPolicy: {
     readonly zdr: boolean;
@@ -127,7 +129,8 @@ function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefine
   return lacks === undefined ? undefined : out(endpoint, "capability", `it does not support ${lacks}`);
 }
 
-function context(endpoint: Endpoint, { promptTokens, maxTokens }: RouteFacts): Exclusion | undefined {
+function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
+  const { maxTokens } = facts;
   if (maxTokens !== undefined && maxTokens > endpoint.maxOutput) {
     return out(
       endpoint,
@@ -136,7 +139,7 @@ function context(endpoint: Endpoint, { promptTokens, maxTokens }: RouteFacts): E
     );
   }
   // A prompt that fills the context leaves no room for a single token of answer.
-  const needed = promptTokens + (maxTokens ?? 1);
+  const needed = (facts.longestTokens ?? facts.promptTokens) + (maxTokens ?? 1);
   if (needed <= endpoint.contextLength) return undefined;
   return out(
     endpoint,

@@ -2,8 +2,10 @@
  * Why an attempt failed, in one vocabulary for every provider: what to record, whether another endpoint may cure it,
  * and how long the provider asks to be left alone.
  */
+import type { Credential } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
 import type { UpstreamError } from "../wire/contract.ts";
+import { secretsOf } from "./secrets.ts";
 
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
@@ -28,13 +30,18 @@ export const failure = (
 const MIN_CREDENTIAL = 8;
 
 /** Providers quote the credential that they refuse: it reaches no caller, record or log (T61). */
-export function withoutCredential(failed: UpstreamFailure, credential: string | undefined): UpstreamFailure {
+export function withoutCredential(
+  failed: UpstreamFailure,
+  credential: Credential | undefined,
+): UpstreamFailure {
   const { upstream } = failed;
   if (upstream === SILENT) return failed;
   // Of a refused credential also the masked forms that a message may hold.
   if (failed.errorClass === "auth") return { ...failed, upstream: { ...upstream, message: "" } };
-  if (credential === undefined || credential.length < MIN_CREDENTIAL) return failed;
-  const clean = (text: string) => text.replaceAll(credential, "[credential]");
+  const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
+  if (secrets.length === 0) return failed;
+  const clean = (text: string) =>
+    secrets.reduce((left, secret) => left.replaceAll(secret, "[credential]"), text);
   return {
     ...failed,
     upstream: { code: clean(upstream.code), type: clean(upstream.type), message: clean(upstream.message) },

@@ -1,211 +1,162 @@
 /**
- * Calls providers over HTTP/1.1: one undici pool an origin, handlers instead of streams. The only file that opens a
- * connection to a provider. A pool is never closed while the process serves: no call can lose its connection to an
- * eviction (T63).
+ * Calls providers in any dialect: finds the address, carries the credential, sends the body. What calls to one endpoint have
+ * in common is made once; only signatures and access tokens are made on the way.
  */
-import type { Socket } from "node:net";
-import { type Dispatcher, Pool } from "undici";
-import type { Endpoint, Provider } from "../endpoint.ts";
-import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
+import type { Dispatcher } from "undici";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Act, Dialect, Endpoint, Provider } from "../endpoint.ts";
+import { openAccessTokens } from "./access-tokens.ts";
+import { type Answer, post, wholeAnswer } from "./ask.ts";
+import { Call, type UpstreamCall, type UpstreamHandler } from "./call.ts";
+import { callHeaders } from "./credentials.ts";
+import { failure, networkFailure } from "./failure.ts";
+import { type Line, Lines } from "./lines.ts";
+import { urlOf } from "./paths.ts";
+import { openPools } from "./pools.ts";
+import { hintOf } from "./secrets.ts";
 
-export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
 
-/** What a call tells, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
-export interface UpstreamHandler {
-  head(status: number, headers: UpstreamHeaders): void;
-  /** Valid beyond the call; not to be written to. */
-  data(chunk: Buffer): void;
-  end(): void;
-  /** Not called after `cancel`. */
-  failed(failure: UpstreamFailure): void;
+export interface UpstreamRequest {
+  readonly endpoint: Endpoint;
+  readonly dialect: Dialect;
+  /** The body; parts are written one after the other, large ones without a copy. */
+  readonly parts: readonly Uint8Array[];
+  readonly stream: boolean;
+  /** Of the client, on top of the provider's; names in lower case. Credentials are never taken from here. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface UpstreamCall {
-  /** Closes the connection at once. */
-  cancel(): void;
-  pause(): void;
-  resume(): void;
+export interface UpstreamQuestion extends Omit<UpstreamRequest, "stream"> {
+  readonly act: Act;
+  readonly timeoutMs: number;
 }
-
-export type Body = Buffer | readonly Uint8Array[];
 
 export interface UpstreamOptions {
   readonly connectTimeoutMs: number;
+  readonly clock?: Clock;
 }
 
 export interface Upstreams {
-  /** @param body in one piece, or in parts that are written one after the other. */
-  call(endpoint: Endpoint, body: Body, stream: boolean, handler: UpstreamHandler): UpstreamCall;
+  /**
+   * Starts at once, or once its credential is ready; `cancel` holds either way. Where no credential is to be had it fails
+   * with the class `auth`.
+   * @throws what makes it impossible to send at all, before the handler hears anything.
+   */
+  call(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall;
+  /** Whether the endpoint does this in that dialect. */
+  does(endpoint: Endpoint, dialect: Dialect, act: Act): boolean;
+  /**
+   * A small question: the whole answer, whatever its status.
+   * @throws WeirError `upstream_timeout`, `upstream_invalid_response`, `upstream_error`.
+   */
+  ask(question: UpstreamQuestion): Promise<Answer>;
   /** Last four characters of the provider's credential, for the record. */
   keyHint(provider: Provider): string;
   /** Closes idle connections and waits for calls under way. */
   close(): Promise<void>;
 }
 
-/** What every call to one provider has in common, made once. */
-interface Line {
-  readonly pool: Pool;
-  readonly path: string;
-  readonly headers: string[];
-  readonly streamHeaders: string[];
-}
+/** Smaller bodies are joined: one write costs less than the copy. */
+const JOIN_BYTES = 64 * 1024;
+const TOKEN_TIMEOUT_MS = 10_000;
+/** These are the gateway's to write, whoever asks. */
+const OWN_HEADERS: readonly string[] = [
+  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "host", "content-length", "content-type"],
+  ...["accept", "accept-encoding", "user-agent", "connection", "transfer-encoding"],
+];
 
-/** A paused call must stay small (T10): Node stops reading a socket at this many bytes; one more read is under way. */
-const SOCKET_BUFFER_BYTES = 16 * 1024;
+export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {
+  const pools = openPools(connectTimeoutMs);
+  const lines = new Lines(pools);
+  const tokens = openAccessTokens((url, form) => {
+    const headers = ["content-type", "application/x-www-form-urlencoded", "accept", "application/json"];
+    return post(pools.of(url.origin), url, headers, form, TOKEN_TIMEOUT_MS);
+  }, clock);
 
-/**
- * Reads of plain sockets land here and are copied out at their size: Node would allocate 64 KB for each. (TLS hands
- * out its records, which are small.)
- */
-const landing = Buffer.allocUnsafeSlow(SOCKET_BUFFER_BYTES);
-
-const landed = {
-  buffer: landing,
-  callback(this: Socket, bytes: number): boolean {
-    const copy = Buffer.allocUnsafe(bytes);
-    landing.copy(copy, 0, 0, bytes);
-    return this.push(copy);
-  },
-};
-
-export function openUpstreams(options: UpstreamOptions): Upstreams {
-  const pools = new Map<string, Pool>();
-  const lines = new WeakMap<Provider, Line>();
-
-  const poolOf = (origin: string): Pool => {
-    let pool = pools.get(origin);
-    if (pool === undefined) {
-      pool = new Pool(origin, {
-        connections: null,
-        pipelining: 1,
-        allowH2: false,
-        // Timeouts on answers belong to the exchange, which knows whether a first byte has come.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        keepAliveTimeout: 30_000,
-        connect: {
-          timeout: options.connectTimeoutMs,
-          highWaterMark: SOCKET_BUFFER_BYTES,
-          ...(origin.startsWith("http:") && { onread: landed }),
-        } as object,
-      });
-      pools.set(origin, pool);
+  const send = (line: Line, { endpoint, parts, headers }: Omit<UpstreamRequest, "stream">, call: Call) => {
+    const own = withExtra(line.headers, headers);
+    if (line.isFixed) {
+      dispatch(line, own, parts, call);
+      return;
     }
-    return pool;
-  };
-
-  const lineOf = (provider: Provider): Line => {
-    let line = lines.get(provider);
-    if (line === undefined) {
-      const url = new URL(provider.baseUrl);
-      // What comes compressed could not be passed on byte by byte.
-      const headers = [
-        "content-type",
-        "application/json",
-        "user-agent",
-        "weir",
-        "accept-encoding",
-        "identity",
-      ];
-      if (provider.credential !== undefined) headers.push("authorization", `Bearer ${provider.credential}`);
-      line = {
-        pool: poolOf(url.origin),
-        path: `${url.pathname.replace(/\/$/, "")}/chat/completions${url.search}`,
-        headers: [...headers, "accept", "application/json"],
-        streamHeaders: [...headers, "accept", "text/event-stream"],
-      };
-      lines.set(provider, line);
+    const signable = { method: "POST", url: line.url, headers: own, parts };
+    const made = callHeaders(endpoint, signable, tokens, clock);
+    if (Array.isArray(made)) {
+      dispatch(line, made, parts, call);
+      return;
     }
-    return line;
+    made.then(
+      (all) => sendLater(line, all, parts, call),
+      (error: unknown) => call.fail(failure("connect_error", "auth", 0, uncredited(error))),
+    );
   };
 
   return {
-    call(endpoint, body, stream, handler) {
-      const line = lineOf(endpoint.provider);
-      const { pool, path } = line;
+    call(request, handler) {
+      const { endpoint, dialect, stream } = request;
+      const act = endpoint.task === "generate" ? (stream ? "stream" : "call") : endpoint.task;
       const call = new Call(handler);
-      const headers = stream ? line.streamHeaders : line.headers;
-      if (Buffer.isBuffer(body)) pool.dispatch({ method: "POST", path, headers, body }, call);
-      else pool.dispatch({ method: "POST", path, ...inParts(headers, body) }, call);
+      send(lines.of(endpoint, dialect, act), request, call);
       return call;
     },
-    keyHint: ({ credential }) => (credential === undefined ? "" : credential.slice(-4)),
-    async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
-    },
+    does: (endpoint, dialect, act) => urlOf(endpoint, dialect, act) !== undefined,
+    ask: (question) =>
+      wholeAnswer((call) => {
+        const { endpoint, dialect, act } = question;
+        send(lines.of(endpoint, dialect, act), question, call);
+      }, question.timeoutMs),
+    keyHint: ({ credential }) => hintOf(credential),
+    close: () => pools.close(),
   };
 }
 
-/** undici writes an iterable chunk by chunk; of its length it must be told. */
-function inParts(
+/** The line's own array where the client says nothing. */
+function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]): readonly string[] {
+  const added = Object.keys(extra).filter((name) => !OWN_HEADERS.includes(name));
+  if (added.length === 0) return headers;
+  const all = added.flatMap((name) => [name, extra[name] as string]);
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!added.includes(name)) all.push(name, headers[i + 1] as string);
+  }
+  return all;
+}
+
+/** @throws what undici refuses, such as a header that is none. */
+function dispatch(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
+  line.pool.dispatch({ method: "POST", path: line.path, ...bodyOf(headers, parts) }, call);
+}
+
+/** Once a credential is there: the call may have been cancelled, and nobody is left to throw to. */
+function sendLater(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
+  if (call.over) return;
+  try {
+    dispatch(line, headers, parts, call);
+  } catch (error) {
+    call.fail(networkFailure(error, 0));
+  }
+}
+
+/** One buffer where that is cheap. undici writes an iterable chunk by chunk; of its length it must be told. */
+function bodyOf(
   headers: readonly string[],
   parts: readonly Uint8Array[],
 ): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined)
+    return { headers: headers as string[], body: asBuffer(first) };
   let bytes = 0;
   for (const part of parts) bytes += part.length;
+  if (bytes <= JOIN_BYTES) return { headers: headers as string[], body: Buffer.concat(parts, bytes) };
   return { headers: [...headers, "content-length", String(bytes)], body: parts as unknown as Buffer };
 }
 
-const CANCELLED = new Error("cancelled");
-const ENCODED = { code: "content_encoding", type: "", message: "" };
+const asBuffer = (part: Uint8Array): Buffer =>
+  Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 
-class Call implements Dispatcher.DispatchHandler, UpstreamCall {
-  readonly #handler: UpstreamHandler;
-  #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  #over = false;
-
-  constructor(handler: UpstreamHandler) {
-    this.#handler = handler;
-  }
-
-  cancel(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#controller?.abort(CANCELLED);
-  }
-
-  pause(): void {
-    this.#controller?.pause();
-  }
-
-  resume(): void {
-    this.#controller?.resume();
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // Cancelled while it waited for a connection.
-    if (this.#over) controller.abort(CANCELLED);
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
-    // Slices of the first read: they would keep its 64 KB alive as long as the call lasts.
-    controller.rawHeaders = null;
-    // 1xx answers precede the real one.
-    if (this.#over || status < 200) return;
-    this.#status = status;
-    if (status < 300 && (headers["content-encoding"] ?? "identity") !== "identity") {
-      this.cancel();
-      this.#handler.failed(failure("invalid_response", "protocol", status, ENCODED));
-      return;
-    }
-    this.#handler.head(status, headers);
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#over) this.#handler.data(chunk);
-  }
-
-  onResponseEnd(): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#handler.end();
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#handler.failed(networkFailure(error, this.#status));
-  }
-}
+const uncredited = (error: unknown) => ({
+  code: "no_access_token",
+  type: "",
+  message: error instanceof Error ? error.message : "",
+});

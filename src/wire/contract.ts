@@ -33,6 +33,8 @@ export interface SvcOptions {
   readonly tags: Readonly<Record<string, string>>;
   readonly strict: boolean;
   readonly onDisconnect: "cancel" | "drain" | undefined;
+  /** Members for the body of one provider, by its id: told to nobody else. */
+  readonly providerOptions: Readonly<Record<string, unknown>>;
 }
 
 export const NO_OPTIONS: SvcOptions = Object.freeze({
@@ -42,6 +44,7 @@ export const NO_OPTIONS: SvcOptions = Object.freeze({
   tags: Object.freeze({}),
   strict: false,
   onDisconnect: undefined,
+  providerOptions: Object.freeze({}),
 });
 
 export interface RequestFacts {
@@ -53,12 +56,18 @@ export interface RequestFacts {
   readonly maxTokens: number | undefined;
   /** A conservative guess from bytes; see `wire/estimate.ts`. */
   readonly promptTokens: number;
+  /** Of inputs that are read one by one, the longest: a context bounds each, not their sum. Absent: the prompt is one. */
+  readonly longestTokens?: number;
   readonly hasTools: boolean;
   readonly parallelTools: boolean;
   readonly hasImages: boolean;
   readonly hasAudio: boolean;
   readonly hasSchema: boolean;
   readonly imageCount: number;
+  /** Documents, sound, video or stored files: nobody here can say how many tokens they are. */
+  readonly hasUncounted: boolean;
+  /** The most search units that a ranking can cost; 0 of other tasks. */
+  readonly searchUnits: number;
 }
 
 /** What a whole answer told us. */

@@ -12,6 +12,9 @@ const FRAMING_TOKENS = 64;
 /** What a provider's tiling charges for one large image in high detail is of this order. */
 const TOKENS_PER_IMAGE = 1600;
 
+/** What the bound of an estimate holds for each image. */
+export const IMAGE_TOKEN_BOUND = TOKENS_PER_IMAGE * BOUND_FACTOR;
+
 /** @param proseBytes bytes of the prompt's JSON without data URLs and base64. */
 export const estimatePromptTokens = (proseBytes: number, images: number): number =>
   Math.ceil(proseBytes / BYTES_PER_TOKEN) + images * TOKENS_PER_IMAGE;

@@ -31,8 +31,16 @@ export interface Member {
   readonly opaqueBytes: number;
 }
 
+/** Where the inside of a long string stands; of a data URL what follows its comma. */
+export interface Elided {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface Skim {
   readonly members: readonly Member[];
+  /** The long strings, in order. */
+  readonly elided: readonly Elided[];
   /** The same JSON with long strings emptied (a `data:` URL keeps its first characters). */
   readonly skeleton: string;
 }
@@ -60,6 +68,7 @@ const CLOSE_OBJECT = 125;
  */
 export function skim(text: string, pointer = ""): Skim {
   const members: Member[] = [];
+  const elided: Elided[] = [];
   const kept: string[] = [];
   let copied = 0;
   let opaqueBytes = 0;
@@ -97,7 +106,9 @@ export function skim(text: string, pointer = ""): Skim {
       wordStart = i + 1;
       wordEnd = quote;
       if (length > ELIDE_OVER) {
-        kept.push(text.slice(copied, i + 1), text.startsWith("data:", i + 1) ? "data:" : "");
+        const head = text.startsWith("data:", i + 1) ? "data:" : "";
+        kept.push(text.slice(copied, i + 1), head);
+        elided.push({ start: head === "" ? i + 1 : dataOf(text, i + 1), end: quote });
         copied = quote;
       }
       i = quote + 1;
@@ -121,11 +132,17 @@ export function skim(text: string, pointer = ""): Skim {
       if (closes && --depth === 0) break;
     }
   }
-  if (depth !== 0) throw syntax(text.length);
-  if (skipSpace(text, i) !== text.length) throw syntax(i);
+  if (depth !== 0 || skipSpace(text, i) !== text.length) throw syntax(depth !== 0 ? text.length : i);
   refuseTwice(members, pointer);
-  const skeleton = copied === 0 ? text : kept.join("") + text.slice(copied);
-  return { members, skeleton };
+  return { members, elided, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
+}
+
+/** A data URL says what it is before its comma, and that is short. */
+const DATA_HEAD = 256;
+
+function dataOf(text: string, from: number): number {
+  const comma = text.slice(from, from + DATA_HEAD).indexOf(",");
+  return comma < 0 ? from : from + comma + 1;
 }
 
 export const memberOf = (members: readonly Member[], key: string): Member | undefined => {

@@ -1,5 +1,5 @@
 /**
- * Server-sent events as bytes: cuts a stream into the `data` of its events, wherever the reads happened to split it.
+ * Server-sent events as bytes: cuts a stream into the `data` and names of its events, wherever the reads happened to split it.
  * Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
  * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
  */
@@ -25,7 +25,11 @@ export class SseReader {
    * event straight from the text: `known` returns the index behind the event (its blank line included), or -1.
    * @throws WeirError `upstream_invalid_response` when an event outgrows the bound.
    */
-  push(read: string, each: (data: string) => void, known?: (text: string, from: number) => number): void {
+  push(
+    read: string,
+    each: (data: string, name: string) => void,
+    known?: (text: string, from: number) => number,
+  ): void {
     const text = this.#lineFeeds(read);
     const pending = this.#pending;
     if (pending !== "" && text.indexOf("\n") < 0) {
@@ -62,29 +66,28 @@ export class SseReader {
   }
 
   /** The stream is over: delivers a last event that no blank line ended. */
-  end(each: (data: string) => void): void {
+  end(each: (data: string, name: string) => void): void {
     const rest = this.#pending;
     this.#pending = "";
     this.#scanned = 0;
     if (rest.trim() !== "") this.#deliver(rest.endsWith("\n") ? rest.slice(0, -1) : rest, each);
   }
 
-  #deliver(event: string, each: (data: string) => void): void {
+  #deliver(event: string, each: (data: string, name: string) => void): void {
     if (event.startsWith("data: ") && event.indexOf("\n") < 0) {
-      each(event.slice(6));
+      each(event.slice(6), "");
       return;
     }
     let data: string | undefined;
+    let name = "";
     for (const line of event.split("\n")) {
-      if (!line.startsWith("data:")) {
-        if (line !== "data") continue;
-        data = data === undefined ? "" : `${data}\n`;
-        continue;
+      if (line.startsWith("event:")) name = fieldOf(line, 6);
+      else if (line.startsWith("data:") || line === "data") {
+        const value = fieldOf(line, 5);
+        data = data === undefined ? value : `${data}\n${value}`;
       }
-      const value = line.startsWith(" ", 5) ? line.slice(6) : line.slice(5);
-      data = data === undefined ? value : `${data}\n${value}`;
     }
-    if (data !== undefined && data !== "") each(data);
+    if (data !== undefined && data !== "") each(data, name);
   }
 
   /** Every line end as one LF; a CR that ends a read may have its LF in the next. */
@@ -110,8 +113,15 @@ export class SseReader {
   }
 }
 
+/** A line's value behind its field name and colon; one space before it is not part of it. */
+const fieldOf = (line: string, from: number): string =>
+  line.slice(line.startsWith(" ", from) ? from + 1 : from);
+
 /** One event as chat-completions and most formats send it. */
 export const sseData = (data: string): string => `data: ${data}\n\n`;
+
+/** One event with its name. */
+export const sseEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
 /** A line that every client skips: keeps the connection alive while the upstream is silent. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

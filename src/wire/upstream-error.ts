@@ -1,7 +1,7 @@
 /**
  * An upstream's account of a failure: read for its code and message, and it goes no further than that.
  */
-import type { UpstreamError } from "../contract.ts";
+import type { UpstreamError } from "./contract.ts";
 
 const MESSAGE_LIMIT = 2000;
 
@@ -14,13 +14,22 @@ export function readErrorValue(value: unknown): UpstreamError {
   const error = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   return {
     code: text(error.code),
-    type: text(error.type),
+    // Google names the kind in `status`.
+    type: text(error.type) || text(error.status),
     message: text(error.message).slice(0, MESSAGE_LIMIT),
   };
 }
 
-/** The body of an upstream's error answer, whatever it is. */
-export function readErrorBody(bytes: Buffer): UpstreamError {
+/**
+ * The body of an upstream's error answer, whatever it is.
+ * @param kind what a header says of it (AWS names the exception in `x-amzn-errortype`).
+ */
+export function readErrorBody(bytes: Buffer, kind = ""): UpstreamError {
+  const read = readBody(bytes);
+  return kind === "" || read.type !== "" ? read : { ...read, type: kind.split(":", 1)[0] ?? "" };
+}
+
+function readBody(bytes: Buffer): UpstreamError {
   try {
     const read: unknown = JSON.parse(bytes.toString());
     // Gemini's compatible endpoint wraps the error in a list.

@@ -5,6 +5,7 @@
 import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
+import type { Encoding } from "./tokenise.ts";
 
 export interface PoolOptions {
   readonly threads?: number;
@@ -18,10 +19,10 @@ export interface WorkerPool {
   /** Payloads as they may be shown. @throws Error where a preset is unknown or a pattern is not RE2. */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /**
-   * Tokens of each text in OpenAI's `o200k_base`. About 50 MB/s for prose.
+   * Tokens of each text in one of OpenAI's public encodings. About 50 MB/s for prose.
    * @throws Error when too many counts wait, or when `signal` aborts (the thread then starts anew).
    */
-  countTokens(texts: readonly string[], signal?: AbortSignal): Promise<number[]>;
+  countTokens(texts: readonly string[], encoding: Encoding, signal?: AbortSignal): Promise<number[]>;
   /** Tasks not yet begun. */
   waiting(): number;
   close(): Promise<void>;
@@ -52,11 +53,14 @@ export function openPool(options: PoolOptions = {}): WorkerPool {
     redactPayload(redaction, parts) {
       return running().run({ redaction, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
     },
-    async countTokens(texts, signal) {
+    async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");
       counting++;
       try {
-        return (await running().run(texts, { name: "tokenise", ...(signal && { signal }) })) as number[];
+        return (await running().run(
+          { texts, encoding },
+          { name: "tokenise", ...(signal && { signal }) },
+        )) as number[];
       } finally {
         counting--;
       }

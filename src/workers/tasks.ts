@@ -3,7 +3,7 @@ import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
 import { redactor } from "./redact.ts";
-import { countTexts } from "./tokenise.ts";
+import { countTexts, type Encoding } from "./tokenise.ts";
 
 /** The finished bytes move to the caller; nothing is copied. */
 export function finish(input: FinishInput): Finished {
@@ -13,7 +13,13 @@ export function finish(input: FinishInput): Finished {
   return Piscina.move(moved as unknown as ArrayBuffer) as unknown as Finished;
 }
 
-export const tokenise = (texts: readonly string[]): Promise<number[]> => countTexts(texts);
+export interface TokeniseInput {
+  readonly texts: readonly string[];
+  readonly encoding: Encoding;
+}
+
+export const tokenise = ({ texts, encoding }: TokeniseInput): Promise<number[]> =>
+  countTexts(texts, encoding);
 
 export interface RedactInput {
   readonly redaction: Redaction;

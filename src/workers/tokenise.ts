@@ -1,5 +1,5 @@
 /**
- * Token counts with OpenAI's `o200k_base`, off the event loop. Exact for text as people and programs write it; the
+ * Token counts with OpenAI's public encodings, off the event loop. Exact for text as people and programs write it; the
  * encoder's time grows with the square of an unbroken run, so longer ones are counted in slices (a token a slice more).
  */
 
@@ -11,18 +11,35 @@ const LONG_RUNS = new RegExp(
 );
 
 type Count = (text: string) => number;
-let loading: Promise<Count> | undefined;
+
+/** Loaded on first use: a table takes 30 MB and a fifth of a second, and most processes never count. */
+const ENCODINGS = {
+  o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
+  o200k_harmony: () => import("gpt-tokenizer/encoding/o200k_harmony"),
+  cl100k_base: () => import("gpt-tokenizer/encoding/cl100k_base"),
+  p50k_base: () => import("gpt-tokenizer/encoding/p50k_base"),
+  r50k_base: () => import("gpt-tokenizer/encoding/r50k_base"),
+} as const;
+
+export type Encoding = keyof typeof ENCODINGS;
+
+export const isEncoding = (name: string): name is Encoding => Object.hasOwn(ENCODINGS, name);
+
+const loaded = new Map<Encoding, Promise<Count>>();
 
 /** One count a text. */
-export async function countTexts(texts: readonly string[]): Promise<number[]> {
-  loading ??= load();
-  const count = await loading;
-  return texts.map((text) => countText(text, count));
+export async function countTexts(texts: readonly string[], encoding: Encoding): Promise<number[]> {
+  let count = loaded.get(encoding);
+  if (count === undefined) {
+    count = load(encoding);
+    loaded.set(encoding, count);
+  }
+  const counted = await count;
+  return texts.map((text) => countText(text, counted));
 }
 
-/** Loaded on first use: the table takes 30 MB and a fifth of a second, and most processes never count. */
-async function load(): Promise<Count> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+async function load(encoding: Encoding): Promise<Count> {
+  const { countTokens } = await ENCODINGS[encoding]();
   // Text that looks like a control token is text here.
   const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, plain);

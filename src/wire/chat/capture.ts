@@ -5,15 +5,12 @@
  * An upstream may send anything: what is not of the expected type is passed over.
  */
 
-import { copied } from "../latin1.ts";
+import { Growing } from "../growing.ts";
 
 /** Choices, tool calls and kinds of text beyond these go uncaptured: no answer has so many. */
-const MAX_CHOICES = 128;
+export const MAX_CHOICES = 128;
 const MAX_TOOL_CALLS = 256;
 const MAX_KINDS = 32;
-
-/** A string put together from pieces keeps each of them, at several times its length: after so many they are joined. */
-const MAX_LOOSE = 16;
 
 interface ToolCall {
   id: string;
@@ -168,39 +165,10 @@ export class ChatCapture {
   }
 }
 
-/** A string that grows by small pieces, kept flat so that a piece does not keep the read it came from alive. */
-export class Growing {
-  #flat: Buffer[] = [];
-  #tail = "";
-  /** Pieces since they were last joined. */
-  #loose = 0;
-
-  add(fragment: string): void {
-    this.#tail += fragment;
-    if (this.#tail.length >= 1024) {
-      this.#flat.push(Buffer.from(this.#tail, "latin1"));
-      this.#tail = "";
-    } else if (++this.#loose === MAX_LOOSE) {
-      this.#tail = copied(this.#tail);
-      this.#loose = 0;
-    }
-  }
-
-  clear(): void {
-    this.#flat = [];
-    this.#tail = "";
-  }
-
-  text(): string {
-    if (this.#flat.length === 0) return this.#tail;
-    return Buffer.concat(this.#flat).toString("latin1") + this.#tail;
-  }
-}
-
 const newCall = (): ToolCall => ({ id: "", name: "", arguments: new Growing() });
 
 /** Where a choice or call stands by its `index`; undefined where that is no place. */
-const placeOf = (index: unknown, bound: number): number | undefined =>
+export const placeOf = (index: unknown, bound: number): number | undefined =>
   typeof index === "number" && Number.isInteger(index) && index >= 0 ? Math.min(index, bound - 1) : undefined;
 
 const record = (value: unknown): Readonly<Record<string, unknown>> =>

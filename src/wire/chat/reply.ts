@@ -6,8 +6,8 @@ import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import { applyEdits, type Edit, type Member, setMember, skim } from "../json.ts";
 import { svcJson } from "../svc.ts";
+import { readErrorBody } from "../upstream-error.ts";
 import { ChatCapture } from "./capture.ts";
-import { readErrorBody } from "./errors.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 interface Choice {

@@ -1,47 +1,9 @@
 /**
  * The chat-completions request as far as the gateway must understand it (OpenAI API reference, "Create chat
- * completion"). Everything else passes through unread, so the schemas are loose; `svc` is ours and strict.
+ * completion"). Everything else passes through unread, so the schemas are loose.
  */
 import { z } from "zod";
-
-const providers = z.array(z.string().min(1)).max(64);
-const price = z.number().nonnegative();
-
-export const svcSchema = z
-  .strictObject({
-    route: z
-      .strictObject({
-        providers: z
-          .strictObject({
-            order: providers.optional(),
-            only: providers.optional(),
-            ignore: providers.optional(),
-          })
-          .optional(),
-        fallbacks: z.boolean().optional(),
-        sort: z.enum(["price", "latency", "throughput", "balanced"]).optional(),
-        require: z
-          .strictObject({
-            zdr: z.boolean().optional(),
-            no_train: z.boolean().optional(),
-            max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
-          })
-          .optional(),
-      })
-      .optional(),
-    metadata: z
-      .strictObject({
-        app: z.string().max(128).optional(),
-        user_id: z.string().max(256).optional(),
-        session_id: z.string().max(256).optional(),
-        tags: z.record(z.string().max(64), z.string().max(256)).optional(),
-      })
-      .optional(),
-    compat: z.strictObject({ strict: z.boolean().optional() }).optional(),
-    provider_options: z.record(z.string(), z.unknown()).optional(),
-    on_disconnect: z.enum(["cancel", "drain"]).optional(),
-  })
-  .describe("Options of this gateway; never sent to a provider.");
+import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 
 const contentPart = z.looseObject({ type: z.string() });
 
@@ -141,11 +103,5 @@ export const chatReplySchema = z.looseObject({
     completion_tokens: z.int(),
     total_tokens: z.int(),
   }),
-  svc: z.looseObject({
-    request_id: z.string(),
-    provider: z.string(),
-    endpoint_id: z.string(),
-    cost: z.looseObject({ total_micro_usd: z.int() }),
-    warnings: z.array(z.string()),
-  }),
+  svc: svcReplySchema,
 });

@@ -7,6 +7,8 @@
  */
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { AnswerStream } from "../format.ts";
+import type { Growing } from "../growing.ts";
 import {
   applyEdits,
   type Edit,
@@ -21,8 +23,8 @@ import {
 import { copied } from "../latin1.ts";
 import { SseReader, sseData } from "../sse.ts";
 import { svcJson } from "../svc.ts";
-import { ChatCapture, type Growing } from "./capture.ts";
-import { readErrorValue } from "./errors.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { ChatCapture } from "./capture.ts";
 import { type Envelope, enclosedIn, envelopeOf, type Frame, frameOf, growingString, runOf } from "./frame.ts";
 import { readChatUsage, readEventUsage, writeChatUsage } from "./usage.ts";
 
@@ -58,7 +60,7 @@ interface Chunk {
   readonly choices?: unknown;
 }
 
-export class ChatStream {
+export class ChatStream implements AnswerStream {
   /** Set when the upstream said `[DONE]`; nothing after it counts. */
   done = false;
   /** An error event of the upstream's; what follows it is not read. */
@@ -125,6 +127,15 @@ export class ChatStream {
       outputBytes: this.capture.textBytes,
       unreportedBytes: this.capture.textBytes - this.#reportedBytes,
     };
+  }
+
+  get textBytes(): number {
+    return this.capture.textBytes;
+  }
+
+  /** The answer for the record; undefined where it outgrew the bound. */
+  kept(): Buffer | undefined {
+    return this.capture.truncated ? undefined : this.capture.json();
   }
 
   /** What leaves after the settlement: held events, the usage chunk, `[DONE]`. */

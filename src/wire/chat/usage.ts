@@ -57,11 +57,17 @@ export function readEventUsage(event: Reports): Usage | undefined {
   );
 }
 
+/** `cache_write_tokens` is OpenRouter's and OpenAI's name for tokens that were written to a cache. */
 export const writeChatUsage = (usage: Usage) => ({
   prompt_tokens: usage.inputTokens,
   completion_tokens: usage.outputTokens,
   total_tokens: usage.inputTokens + usage.outputTokens,
-  ...(usage.cacheReadTokens > 0 && { prompt_tokens_details: { cached_tokens: usage.cacheReadTokens } }),
+  ...(usage.cacheReadTokens + usage.cacheWriteTokens > 0 && {
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      ...(usage.cacheWriteTokens > 0 && { cache_write_tokens: usage.cacheWriteTokens }),
+    },
+  }),
   ...(usage.reasoningTokens > 0 && {
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   }),

@@ -1,0 +1,76 @@
+/**
+ * Bodies in and out of wire formats, on the event loop where they are small and in a worker thread where they are large
+ * (T54), and counts of their tokens.
+ */
+import type { Dialect, Endpoint } from "../endpoint.ts";
+import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import { type Countable, countable, countQuestion } from "../wire/count.ts";
+import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
+import type { Passable } from "../wire/passages.ts";
+import { fromThread, type ThreadResult } from "../wire/thread.ts";
+import type { WorkerPool } from "../workers/pool.ts";
+import type { WorkerThread } from "../workers/thread.ts";
+import type { Encoding } from "../workers/tokenise.ts";
+
+/** Small ones at once, large ones later. Each throws or rejects with a WeirError 400 where the body is at fault. */
+export interface Bodies {
+  read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
+  /** A splice of any size is written here: it moves no bytes. */
+  write(
+    format: ClientFormat,
+    way: Passable,
+    request: ClientRequest,
+    endpoint: Endpoint,
+  ): Outgoing | Promise<Outgoing>;
+  /** What a tokenizer must read of a prompt. */
+  countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
+  /** What a provider's own count is asked; undefined where it cannot be. */
+  question(
+    format: ClientFormat,
+    dialect: Dialect,
+    request: ClientRequest,
+    endpoint: Endpoint,
+  ): Question | Promise<Question>;
+  /** Tokens of texts in a public encoding, off the event loop. Rejects where too many wait. */
+  countTexts(texts: readonly string[], encoding: Encoding): Promise<number>;
+  /** Tokens of a prompt, an upper bound of its text, by the usual encoding. */
+  countPrompt(format: ClientFormat, request: ClientRequest): Promise<number>;
+}
+
+export type Question = readonly Uint8Array[] | undefined;
+
+/** What prompts are counted with where the model's own tokenizer is not public. */
+export const USUAL_ENCODING: Encoding = "o200k_base";
+
+const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
+
+/** @param thread runs the functions of `wire/thread.ts` */
+export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
+  const there = async <T>(name: string, task: object): Promise<T> =>
+    fromThread((await thread.run(name, task)) as ThreadResult<T>);
+  const countTexts = async (texts: readonly string[], encoding: Encoding): Promise<number> => {
+    const counts = await pool.countTokens(texts, encoding);
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  return {
+    read(format, bytes) {
+      if (!isLarge(bytes)) return format.read(bytes);
+      const task = { format: format.name, bytes };
+      return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
+    },
+    write(format, { passage, dialect, isSplice }, request, endpoint) {
+      if (isSplice || !isLarge(request.bytes)) return passage.write(request, endpoint);
+      return there<Outgoing>("writeInThread", { format: format.name, dialect, request, endpoint });
+    },
+    countable(format, request) {
+      if (!isLarge(request.bytes)) return countable(format, request);
+      return there<Countable>("countableInThread", { format: format.name, request });
+    },
+    question(format, dialect, request, endpoint) {
+      if (!isLarge(request.bytes)) return countQuestion(format, dialect, request, endpoint);
+      return there<Question>("questionInThread", { format: format.name, dialect, request, endpoint });
+    },
+    countTexts,
+    countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),
+  };
+}

@@ -1,0 +1,261 @@
+/**
+ * `Idempotency-Key`: a repeated request gets the first one's answer, byte for byte, and is not charged again. What was
+ * charged or answered in full is remembered in the commit that charges it, so a crash leaves either both or neither; what
+ * failed without a charge is forgotten, so that a retry may succeed. A key under way is known in memory only: a crash
+ * ends the call and frees the key.
+ */
+import { createHash, hash, webcrypto } from "node:crypto";
+import type { Clock } from "../clock.ts";
+import { fail, type WeirError } from "../errors.ts";
+import type { Store, Table } from "../store/store.ts";
+import type { Call, ClientReply } from "./call.ts";
+import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
+
+/** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */
+const KEEP_HOURS = 25;
+const HOUR_MS = 3_600_000;
+const SWEEP_MS = 10 * 60_000;
+/** Of one sweep: one commit stays small. */
+const SWEEP_ROWS = 1000;
+/** Larger bodies are hashed off the event loop. */
+const HASH_HERE_BYTES = 256 * 1024;
+
+/** An answer as its client got it. */
+export interface KeptAnswer {
+  /** SHA-256 of the request's body. */
+  readonly fingerprint: string;
+  readonly requestId: string;
+  readonly status: number;
+  readonly isStream: boolean;
+  /** `cut`: the client left it, `large`: it outgrew what is kept. Neither can be given again. */
+  readonly lost?: "cut" | "large";
+  readonly body: Uint8Array;
+}
+
+export type Claim =
+  | { readonly kind: "first"; readonly pledge: Pledge }
+  | { readonly kind: "again"; readonly answer: KeptAnswer }
+  | { readonly kind: "refused"; readonly error: WeirError };
+
+/** The right to be the call that answers a key. Ends with `keep` or `release`. */
+export class Pledge {
+  readonly recorder: RecordingReply;
+  readonly #answers: IdempotentAnswers;
+  readonly #id: string;
+  readonly #fingerprint: string;
+
+  constructor(answers: IdempotentAnswers, id: string, fingerprint: string, recorder: RecordingReply) {
+    this.#answers = answers;
+    this.#id = id;
+    this.#fingerprint = fingerprint;
+    this.recorder = recorder;
+  }
+
+  /**
+   * Puts the answer into the commit under way. @param last what is still to be sent of it.
+   * @param isCut the client left before its end
+   */
+  keep(answer: { requestId: string; status: number; isStream: boolean }, last: Buffer, isCut: boolean): void {
+    const body = this.recorder.with(last);
+    const lost = isCut ? { lost: "cut" as const } : body === undefined ? { lost: "large" as const } : {};
+    const kept = isCut || body === undefined ? NOTHING : body;
+    this.#answers.put(this.#id, { ...answer, ...lost, fingerprint: this.#fingerprint, body: kept });
+  }
+
+  /** From here on the key is answered by what was kept, or free again. */
+  release(): void {
+    this.#answers.release(this.#id);
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+export interface IdempotencyDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Of an answer; a larger one is remembered but not kept. */
+  readonly maxBytes: number;
+}
+
+export class IdempotentAnswers {
+  readonly #deps: IdempotencyDeps;
+  readonly #answers: Table<KeptAnswer>;
+  /** `[hour, id]`: what is to be forgotten when. */
+  readonly #hours: Table<true>;
+  /** Keys under way and their requests' fingerprints. */
+  readonly #running = new Map<string, string>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps;
+    this.#answers = deps.store.table("idempotent_answers");
+    this.#hours = deps.store.table("idempotent_hours");
+    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+  }
+
+  /** Who may answer: this call, an earlier one, or nobody now. At once, or once a large body is hashed. */
+  claim(call: Call): Claim | Promise<Claim> {
+    const { body } = call.incoming;
+    if (body.length <= HASH_HERE_BYTES) return this.#claim(call, hash("sha256", body, "hex"));
+    return webcrypto.subtle
+      .digest("SHA-256", body as Uint8Array<ArrayBuffer>)
+      .then((digest) => this.#claim(call, Buffer.from(digest).toString("hex")));
+  }
+
+  /** No await between look and claim: of simultaneous callers one is the first. */
+  #claim(call: Call, fingerprint: string): Claim {
+    const id = idOf(call);
+    const running = this.#running.get(id);
+    const kept = running === undefined ? this.#kept(id) : undefined;
+    const known = running ?? kept?.fingerprint;
+    if (known !== undefined && known !== fingerprint) {
+      return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
+    }
+    if (running !== undefined) {
+      return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
+    }
+    if (kept?.lost !== undefined) return refused("state", LOST[kept.lost]);
+    if (kept !== undefined) return { kind: "again", answer: kept };
+    this.#running.set(id, fingerprint);
+    const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
+    return { kind: "first", pledge: new Pledge(this, id, fingerprint, recorder) };
+  }
+
+  /** Only inside a commit. */
+  put(id: string, answer: KeptAnswer): void {
+    this.#answers.put(id, answer);
+    this.#hours.put([this.#hour(), id], true);
+  }
+
+  release(id: string): void {
+    this.#running.delete(id);
+  }
+
+  /** Forgets what is old. */
+  async sweep(): Promise<void> {
+    const end = [this.#hour() - KEEP_HOURS];
+    const old = [...this.#hours.range({ end, limit: SWEEP_ROWS })];
+    if (old.length === 0) return;
+    await this.#deps.store.commit(() => {
+      for (const { key } of old) {
+        this.#hours.remove(key);
+        this.#answers.remove((key as [number, string])[1]);
+      }
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #kept(id: string): KeptAnswer | undefined {
+    return this.#answers.get(id);
+  }
+
+  #hour(): number {
+    return Math.floor(this.#deps.clock.now() / HOUR_MS);
+  }
+}
+
+const LOST = {
+  cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
+  large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
+};
+
+const refused = (
+  kind: "idempotency_mismatch" | "idempotency_in_progress" | "state",
+  message: string,
+): Claim => ({
+  kind: "refused",
+  error: fail(kind, message, {
+    param: "Idempotency-Key",
+    ...(kind === "idempotency_in_progress" && { retryAfterMs: 1000 }),
+  }),
+});
+
+/** Keys are told apart by project and route: tenants never meet (T62). */
+function idOf({ key, incoming }: Call): string {
+  const digest = createHash("sha256");
+  for (const part of [key.orgId, key.projectId, incoming.format.name, incoming.idempotencyKey]) {
+    digest.update(part).update("\0");
+  }
+  return digest.digest("hex");
+}
+
+/** Gives an answer again, under the id of the call that it was made for. */
+export function replay(reply: ClientReply, { status, requestId, isStream, body }: KeptAnswer): void {
+  const head = (isStream ? STREAM_TYPE : JSON_TYPE) + identityHeaders(requestId) + REPLAYED;
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  if (!isStream) {
+    reply.send(status, head, bytes);
+    return;
+  }
+  reply.openStream(head, "");
+  reply.end(bytes);
+}
+
+const REPLAYED = "idempotent-replayed: true\r\n";
+
+/** Passes an answer on and remembers it, up to a bound. */
+export class RecordingReply implements ClientReply {
+  readonly #reply: ClientReply;
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  /** The client left, and the call goes on for the retry that will ask for its answer. */
+  #stays = false;
+  #resume: (() => void) | undefined;
+  /** Asked when the client leaves: whether the call shall go on without it. */
+  staysWithout: () => boolean = () => false;
+
+  constructor(reply: ClientReply, maxBytes: number) {
+    this.#reply = reply;
+    this.#maxBytes = maxBytes;
+  }
+
+  get gone(): boolean {
+    return this.#reply.gone && !this.#stays;
+  }
+
+  /** All of the answer; undefined where it outgrew the bound. */
+  with(last: Buffer): Buffer | undefined {
+    return this.#bytes + last.length > this.#maxBytes ? undefined : Buffer.concat([...this.#parts, last]);
+  }
+
+  send(status: number, headers: string, body: Buffer | string): void {
+    this.#reply.send(status, headers, body);
+  }
+
+  openStream(headers: string, filler: string): void {
+    this.#reply.openStream(headers, filler);
+  }
+
+  write(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#maxBytes) this.#parts.push(Buffer.from(chunk));
+    else this.#parts = [];
+    return this.#reply.write(chunk);
+  }
+
+  end(chunk?: Buffer): void {
+    this.#reply.end(chunk);
+  }
+
+  abort(): void {
+    this.#reply.abort();
+  }
+
+  onDrain(resume: () => void): void {
+    this.#resume = resume;
+    this.#reply.onDrain(resume);
+  }
+
+  onGone(gone: () => void): void {
+    this.#reply.onGone(() => {
+      this.#stays = this.staysWithout();
+      // Nobody is left who reads slowly.
+      if (this.#stays) this.#resume?.();
+      else gone();
+    });
+  }
+}

@@ -1,0 +1,36 @@
+/** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project. */
+import { z } from "zod";
+import { fail } from "../errors.ts";
+import { operation } from "../operation.ts";
+import { responsesReplySchema } from "../wire/responses/schema.ts";
+import type { StoredResponses } from "./stored-responses.ts";
+
+const path = z.object({ id: z.string().regex(/^resp_[0-9A-HJKMNP-TV-Z]{26}$/, "use the id of a response") });
+
+export const responseOperations = ({ responses }: { readonly responses: StoredResponses }) => ({
+  getResponse: operation({
+    name: "getResponse",
+    summary: "A stored response, as it was delivered",
+    path,
+    output: responsesReplySchema,
+    errors: ["not_found"],
+    run: ({ path: { id } }, { projectId }) => {
+      const found = responses.get(projectId, id);
+      if (found === undefined) throw notFound(id);
+      return { contentType: "application/json", body: found.response };
+    },
+  }),
+  deleteResponse: operation({
+    name: "deleteResponse",
+    summary: "Forget a stored response",
+    path,
+    output: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
+    errors: ["not_found"],
+    run: async ({ path: { id } }, { projectId }) => {
+      if (!(await responses.remove(projectId, id))) throw notFound(id);
+      return { id, object: "response" as const, deleted: true as const };
+    },
+  }),
+});
+
+const notFound = (id: string) => fail("not_found", `There is no stored response "${id}".`, { param: "/id" });

@@ -1,0 +1,99 @@
+/**
+ * Responses that clients may ask for again or continue (`store`, `previous_response_id`). One is kept in the commit that
+ * settles its call, for its project alone, as long as the org keeps payloads, thirty days at the most.
+ */
+import type { KeyContext } from "../account/keyring.ts";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import type { Store, Table } from "../store/store.ts";
+import type { ClientRequest, History } from "../wire/format.ts";
+
+const DAY_MS = 86_400_000;
+const KEEP_DAYS = 30;
+const SWEEP_MS = 10 * 60_000;
+/** Of one sweep: one commit stays small. */
+const SWEEP_ROWS = 1000;
+
+export interface StoredResponse {
+  /** As delivered, JSON text. */
+  readonly response: string;
+  /** The conversation up to and with it: JSON text of items, the inside of an array. */
+  readonly items: string;
+  readonly expiresMs: number;
+}
+
+export interface StoredResponsesDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Of response and items together; larger ones are not kept. */
+  readonly maxBytes: number;
+}
+
+export class StoredResponses {
+  readonly #deps: StoredResponsesDeps;
+  readonly #responses: Table<StoredResponse>;
+  /** `[day, project, id]`: what is to be forgotten when. */
+  readonly #days: Table<true>;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(deps: StoredResponsesDeps) {
+    this.#deps = deps;
+    this.#responses = deps.store.table("responses");
+    this.#days = deps.store.table("response_days");
+    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+  }
+
+  get(projectId: string, id: string): StoredResponse | undefined {
+    const found = this.#responses.get([projectId, id]);
+    return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
+  }
+
+  /** @throws WeirError 404 where there is no such response, or none any more. */
+  itemsOf(projectId: string, id: string): string {
+    const found = this.get(projectId, id);
+    if (found !== undefined) return found.items;
+    throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
+      param: "/previous_response_id",
+    });
+  }
+
+  /** Only inside a commit. */
+  put(key: KeyContext, id: string, response: string, items: string): void {
+    if (response.length + items.length > this.#deps.maxBytes) return;
+    const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
+    const expiresMs = this.#deps.clock.now() + days * DAY_MS;
+    this.#responses.put([key.projectId, id], { response, items, expiresMs });
+    this.#days.put([Math.ceil(expiresMs / DAY_MS), key.projectId, id], true);
+  }
+
+  /** True where there was one. */
+  async remove(projectId: string, id: string): Promise<boolean> {
+    if (this.get(projectId, id) === undefined) return false;
+    await this.#deps.store.commit(() => this.#responses.remove([projectId, id]));
+    return true;
+  }
+
+  /** Forgets what is old. */
+  async sweep(): Promise<void> {
+    const end = [Math.floor(this.#deps.clock.now() / DAY_MS)];
+    const old = [...this.#days.range({ end, limit: SWEEP_ROWS })];
+    if (old.length === 0) return;
+    await this.#deps.store.commit(() => {
+      for (const { key } of old) {
+        const [, projectId, id] = key as [number, string, string];
+        this.#days.remove(key);
+        this.#responses.remove([projectId, id]);
+      }
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Whether an answer may be kept: its client and its org must both agree. */
+export function mayKeep(key: KeyContext, history: History, request: ClientRequest): boolean {
+  const { zdr, logging } = key.dataPolicy;
+  return history.keeps(request) && !zdr && logging === "on" && request.svc.route.require?.zdr !== true;
+}

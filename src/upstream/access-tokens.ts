@@ -1,0 +1,94 @@
+/**
+ * Access tokens of Google service accounts: a signed assertion (RFC 7523) for a token that lasts about an hour. One refresh
+ * at a time for all callers; a failed one is not kept, so the next call tries anew.
+ * Source: developers.google.com/identity/protocols/oauth2/service-account
+ */
+import { importPKCS8, SignJWT } from "jose";
+import type { Clock } from "../clock.ts";
+import type { ServiceAccount } from "../endpoint.ts";
+import type { Answer } from "./ask.ts";
+
+export interface AccessTokens {
+  /** @throws Error where none could be had; its message holds no secret. */
+  of(account: ServiceAccount): Promise<string>;
+}
+
+/** Sends a form to a URL. */
+export type PostForm = (url: URL, form: string) => Promise<Answer>;
+
+interface Held {
+  readonly token: string;
+  readonly untilMs: number;
+}
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+const ASSERTION_S = 3_600;
+/** A token is used no closer to its end: the call it goes with must still find it valid. */
+const MARGIN_MS = 120_000;
+
+export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens {
+  const held = new WeakMap<ServiceAccount, Held>();
+  const asked = new WeakMap<ServiceAccount, Promise<string>>();
+
+  const refresh = async (account: ServiceAccount): Promise<string> => {
+    const fresh = await fetchToken(account, postForm, clock);
+    held.set(account, fresh);
+    return fresh.token;
+  };
+
+  return {
+    async of(account) {
+      const known = held.get(account);
+      if (known !== undefined && clock.now() < known.untilMs) return known.token;
+      let asking = asked.get(account);
+      if (asking === undefined) {
+        asking = refresh(account).finally(() => asked.delete(account));
+        asked.set(account, asking);
+      }
+      return asking;
+    },
+  };
+}
+
+async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Clock): Promise<Held> {
+  const nowMs = clock.now();
+  const assertion = await assertionOf(account, Math.floor(nowMs / 1000));
+  const form = new URLSearchParams({ grant_type: GRANT, assertion }).toString();
+  const { status, body } = await postForm(new URL(account.tokenUri), form);
+  if (status !== 200) throw new Error(`the token endpoint answered ${status}`);
+  const { access_token: token, expires_in: lifeS } = membersOf(body.toString());
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
+    throw new Error("no access token in the answer");
+  const lifeMs = typeof lifeS === "number" && lifeS > 0 ? lifeS * 1000 : 0;
+  return { token, untilMs: nowMs + lifeMs - MARGIN_MS };
+}
+
+async function assertionOf(account: ServiceAccount, nowS: number): Promise<string> {
+  const key = await privateKeyOf(account);
+  return new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: "RS256", typ: "JWT", kid: account.privateKeyId })
+    .setIssuer(account.clientEmail)
+    .setAudience(account.tokenUri)
+    .setIssuedAt(nowS)
+    .setExpirationTime(nowS + ASSERTION_S)
+    .sign(key);
+}
+
+/** The library's own messages may quote the key. */
+async function privateKeyOf({ privateKey }: ServiceAccount) {
+  try {
+    return await importPKCS8(privateKey, "RS256");
+  } catch {
+    throw new Error("the service account's private key cannot be read");
+  }
+}
+
+function membersOf(text: string): { access_token?: unknown; expires_in?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Small questions with small answers: a token count, an access token. Bounded in time and size, because nobody streams
+ * them and nobody waits long for them.
+ */
+import type { Dispatcher } from "undici";
+import { fail, type WeirError } from "../errors.ts";
+import { Call, type UpstreamHandler } from "./call.ts";
+import type { UpstreamFailure } from "./failure.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/**
+ * The whole answer, whatever its status.
+ * @param start sends the question, now or later; what it throws fails it.
+ * @throws WeirError `upstream_timeout`, `upstream_invalid_response` (too long), `upstream_error` (no answer).
+ */
+export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let status = 0;
+    const over = () => clearTimeout(timer);
+    const give = (error: WeirError) => {
+      over();
+      call.cancel();
+      reject(error);
+    };
+    const handler: UpstreamHandler = {
+      head(code) {
+        status = code;
+      },
+      data(chunk) {
+        bytes += chunk.length;
+        if (bytes > MAX_ANSWER_BYTES)
+          give(fail("upstream_invalid_response", "The provider's answer is too long."));
+        else chunks.push(chunk);
+      },
+      end() {
+        over();
+        resolve({ status, body: Buffer.concat(chunks) });
+      },
+      failed: (failed) => give(unanswered(failed)),
+    };
+    const call = new Call(handler);
+    const timer = setTimeout(
+      () => give(fail("upstream_timeout", `The provider did not answer within ${timeoutMs} ms.`)),
+      timeoutMs,
+    );
+    try {
+      start(call);
+    } catch {
+      give(fail("upstream_error", "The provider could not be asked."));
+    }
+  });
+}
+
+const unanswered = ({ outcome }: UpstreamFailure): WeirError =>
+  fail("upstream_error", `The provider could not be asked (${outcome}).`);
+
+/** A question of its own, beside any endpoint. */
+export const post = (
+  pool: Dispatcher,
+  url: URL,
+  headers: string[],
+  body: string,
+  timeoutMs: number,
+): Promise<Answer> =>
+  wholeAnswer((call) => {
+    pool.dispatch({ method: "POST", path: `${url.pathname}${url.search}`, headers, body }, call);
+  }, timeoutMs);

@@ -1,0 +1,50 @@
+/**
+ * How a credential travels: the headers that carry it, made anew only where they depend on time or body. Nothing here is
+ * logged, and no error repeats a secret.
+ */
+import type { Clock } from "../clock.ts";
+import type { Endpoint, Provider } from "../endpoint.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import { regionOf } from "./paths.ts";
+import { signedHeaders } from "./sigv4.ts";
+
+/** What a signature covers. */
+export interface Signable {
+  readonly method: string;
+  readonly url: URL;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly parts: readonly Uint8Array[];
+}
+
+/** Headers (names and values in turn) that are the same for every call; undefined where each call gets its own. */
+export function fixedHeaders({ auth, credential, simulated }: Provider): readonly string[] | undefined {
+  // The simulator refuses calls without any where the real provider does.
+  if (credential === undefined) return simulated ? ["authorization", "Bearer simulator"] : [];
+  if (typeof credential !== "string") return undefined;
+  return auth?.scheme === "header" ? [auth.header, credential] : ["authorization", `Bearer ${credential}`];
+}
+
+/** The headers of one call to a provider without fixed ones; all of them where the signature wants so. */
+export function callHeaders(
+  endpoint: Endpoint,
+  request: Signable,
+  tokens: AccessTokens,
+  clock: Clock,
+): string[] | Promise<string[]> {
+  const { auth, credential } = endpoint.provider;
+  if (typeof credential === "object" && credential.kind === "aws_keys") {
+    const service = auth?.scheme === "aws_sigv4" ? auth.service : "bedrock";
+    const { method, url, headers, parts: body } = request;
+    const signing = { method, host: url.host, path: `${url.pathname}${url.search}`, headers, body };
+    return signedHeaders(signing, credential, regionOf(endpoint), service, new Date(clock.now()));
+  }
+  if (typeof credential === "object") return tokens.of(credential).then((token) => bearer(request, token));
+  return [...request.headers];
+}
+
+const bearer = (request: Signable, token: string): string[] => [
+  ...request.headers,
+  "authorization",
+  `Bearer ${token}`,
+];

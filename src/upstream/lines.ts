@@ -1,0 +1,78 @@
+/**
+ * What all calls to one endpoint for one act have in common, made with the first of them and kept as long as the endpoint:
+ * the pool, the path, the headers.
+ */
+import type { Pool } from "undici";
+import type { Act, Dialect, Endpoint, Provider } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import { fixedHeaders } from "./credentials.ts";
+import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
+import type { Pools } from "./pools.ts";
+
+export interface Line {
+  readonly pool: Pool;
+  readonly url: URL;
+  readonly path: string;
+  /** Names and values in turn; with the credential where it is the same for every call. */
+  readonly headers: readonly string[];
+  readonly isFixed: boolean;
+}
+
+type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, Line>>>>;
+
+export class Lines {
+  readonly #pools: Pools;
+  readonly #known = new WeakMap<Endpoint, OfEndpoint>();
+
+  constructor(pools: Pools) {
+    this.#pools = pools;
+  }
+
+  /** @throws WeirError `internal` where the endpoint does no such thing in the dialect. */
+  of(endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+    let ofEndpoint = this.#known.get(endpoint);
+    if (ofEndpoint === undefined) {
+      ofEndpoint = {};
+      this.#known.set(endpoint, ofEndpoint);
+    }
+    let ofDialect = ofEndpoint[dialect];
+    if (ofDialect === undefined) {
+      ofDialect = {};
+      ofEndpoint[dialect] = ofDialect;
+    }
+    let line = ofDialect[act];
+    if (line === undefined) {
+      line = this.#make(endpoint, dialect, act);
+      ofDialect[act] = line;
+    }
+    return line;
+  }
+
+  #make(endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+    const address = urlOf(endpoint, dialect, act);
+    if (address === undefined) throw fail("internal", `${endpoint.id} has no path to ${act} in ${dialect}`);
+    const url = new URL(address);
+    const fixed = fixedHeaders(endpoint.provider);
+    return {
+      pool: this.#pools.of(url.origin),
+      url,
+      path: `${url.pathname}${url.search}`,
+      headers: [...commonHeaders(endpoint.provider, dialect, act), ...(fixed ?? [])],
+      isFixed: fixed !== undefined,
+    };
+  }
+}
+
+/** The dialect's and the provider's, the latter winning. */
+function commonHeaders(provider: Provider, dialect: Dialect, act: Act): string[] {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    "user-agent": "weir",
+    // What comes compressed could not be passed on byte by byte.
+    "accept-encoding": "identity",
+    accept: act === "stream" ? streamType(dialect) : "application/json",
+    ...DIALECT_HEADERS[dialect],
+    ...provider.headers,
+  };
+  return Object.entries(headers).flat();
+}

@@ -1,0 +1,65 @@
+/**
+ * Where each act of each dialect is found at a provider: the dialect's own paths, which a provider entry may replace.
+ * Sources: the providers' public API references (platform.openai.com, docs.claude.com, ai.google.dev,
+ * docs.aws.amazon.com/bedrock, docs.cohere.com, api.jina.ai/docs, docs.voyageai.com).
+ */
+import type { Act, Dialect, DialectPaths, Endpoint } from "../endpoint.ts";
+
+const GEMINI = "/models/{model}";
+
+const PATHS: Readonly<Record<Dialect, DialectPaths>> = {
+  chat: { call: "/chat/completions" },
+  responses: { call: "/responses" },
+  messages: { call: "/messages", count: "/messages/count_tokens" },
+  gemini: {
+    call: `${GEMINI}:generateContent`,
+    stream: `${GEMINI}:streamGenerateContent?alt=sse`,
+    count: `${GEMINI}:countTokens`,
+  },
+  converse: {
+    call: "/model/{model}/converse",
+    stream: "/model/{model}/converse-stream",
+    count: "/model/{model}/count-tokens",
+  },
+  openai_embeddings: { embed: "/embeddings" },
+  gemini_embeddings: { embed: `${GEMINI}:batchEmbedContents` },
+  cohere: { embed: "/v2/embed", rerank: "/v2/rerank" },
+  jina: { embed: "/embeddings", rerank: "/rerank" },
+  voyage: { embed: "/embeddings", rerank: "/rerank" },
+};
+
+/** What a dialect wants in every call, beneath a provider's own headers. */
+export const DIALECT_HEADERS: Partial<Readonly<Record<Dialect, Readonly<Record<string, string>>>>> = {
+  messages: { "anthropic-version": "2023-06-01" },
+};
+
+/** What a stream of the dialect comes as. */
+export const streamType = (dialect: Dialect): string =>
+  dialect === "converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
+
+/** The whole URL of an act; undefined where the endpoint does not do it. */
+export function urlOf(endpoint: Endpoint, dialect: Dialect, act: Act): string | undefined {
+  const path = pathOf(endpoint, dialect, act);
+  if (path === undefined || path === "none") return undefined;
+  const named = path.replaceAll("{model}", encodeURIComponent(endpoint.upstreamModel));
+  return named.startsWith("/") ? `${baseUrlOf(endpoint)}${named}` : named;
+}
+
+/** A streamed call goes where the others go, unless it has a path of its own. */
+function pathOf({ provider }: Endpoint, dialect: Dialect, act: Act): string | undefined {
+  const replaced = provider.paths?.[dialect];
+  const own = PATHS[dialect];
+  if (act === "stream") return replaced?.stream ?? replaced?.call ?? own.stream ?? own.call;
+  return replaced?.[act] ?? own[act];
+}
+
+function baseUrlOf(endpoint: Endpoint): string {
+  const { provider, region } = endpoint;
+  const base = provider.regionUrls?.[region] ?? provider.baseUrl;
+  return base.replaceAll("{region}", regionOf(endpoint));
+}
+
+/** The provider's name of the region. AWS has none called global: the operator's own stands for it. */
+export function regionOf({ provider, region }: Endpoint): string {
+  return region === "global" && provider.auth?.scheme === "aws_sigv4" ? provider.auth.region : region;
+}

@@ -1,0 +1,60 @@
+/**
+ * One undici pool an origin, HTTP/1.1: the only file that opens a connection to a provider. A pool is never closed while
+ * the process serves, so no call can lose its connection to an eviction (T63).
+ */
+import type { Socket } from "node:net";
+import { Pool } from "undici";
+
+export interface Pools {
+  of(origin: string): Pool;
+  /** Closes idle connections and waits for calls under way. */
+  close(): Promise<void>;
+}
+
+/** A paused call must stay small (T10): Node stops reading a socket at this many bytes; one more read is under way. */
+const SOCKET_BUFFER_BYTES = 16 * 1024;
+
+/**
+ * Reads of plain sockets land here and are copied out at their size: Node would allocate 64 KB for each. (TLS hands
+ * out its records, which are small.)
+ */
+const landing = Buffer.allocUnsafeSlow(SOCKET_BUFFER_BYTES);
+
+const landed = {
+  buffer: landing,
+  callback(this: Socket, bytes: number): boolean {
+    const copy = Buffer.allocUnsafe(bytes);
+    landing.copy(copy, 0, 0, bytes);
+    return this.push(copy);
+  },
+};
+
+export function openPools(connectTimeoutMs: number): Pools {
+  const pools = new Map<string, Pool>();
+  return {
+    of(origin) {
+      let pool = pools.get(origin);
+      if (pool === undefined) {
+        pool = new Pool(origin, {
+          connections: null,
+          pipelining: 1,
+          allowH2: false,
+          // Timeouts on answers belong to the callers, who know whether a first byte has come.
+          headersTimeout: 0,
+          bodyTimeout: 0,
+          keepAliveTimeout: 30_000,
+          connect: {
+            timeout: connectTimeoutMs,
+            highWaterMark: SOCKET_BUFFER_BYTES,
+            ...(origin.startsWith("http:") && { onread: landed }),
+          } as object,
+        });
+        pools.set(origin, pool);
+      }
+      return pool;
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Reads a client's JSON body as far as the gateway must understand it, whatever its format: where its members stand, what
+ * its schema says, our own `svc` extension. Long strings are not built.
+ */
+import { isUtf8 } from "node:buffer";
+import type { z } from "zod";
+import { pointerTo } from "../document.ts";
+import { fail } from "../errors.ts";
+import { NO_OPTIONS, type SvcOptions } from "./contract.ts";
+import type { ClientRequest } from "./format.ts";
+import { type Member, memberOf, skim, utf8Of } from "./json.ts";
+import type { SvcBody } from "./svc-schema.ts";
+
+/** What every format's body has. */
+export interface AnyBody {
+  readonly model: string;
+}
+
+export interface BodyRules<T extends AnyBody> {
+  readonly schema: z.ZodType<T>;
+  /** True only where the schema accepts the value as it stands: asked first, because it costs less. */
+  isUsual?(value: unknown): value is T;
+  /** Our extension as the body has it. */
+  svcOf(value: T): SvcBody | undefined;
+  /** The members that hold it: read with every character, as `model` is. */
+  readonly ours: readonly string[];
+  /** Members that no model gets to read. All others count as prompt, those we do not know included. */
+  readonly noPrompt: readonly string[];
+  /** Members in which base64 and data URLs are media; anywhere else they are prose to a model, however they look. */
+  readonly media: readonly string[];
+}
+
+export interface ReadBody<T> extends Omit<ClientRequest, "facts"> {
+  /** latin1: one character a byte. */
+  readonly text: string;
+  /** Checked; strings but `model` and those of `svc` are latin1, and long ones are empty. */
+  readonly value: T;
+  /** Bytes of what becomes prompt, without media. */
+  readonly proseBytes: number;
+}
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>): ReadBody<T> {
+  if (!isUtf8(bytes)) throw fail("invalid_json", "The body is not valid UTF-8.");
+  const text = bytes.toString("latin1");
+  const { members, elided, skeleton } = skim(text);
+  const value = check(inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours), rules);
+  let proseBytes = 0;
+  let opaqueBytes = 0;
+  for (const { key, valueStart, valueEnd, opaqueBytes: opaque } of members) {
+    if (rules.noPrompt.includes(key)) continue;
+    proseBytes += valueEnd - valueStart;
+    if (rules.media.includes(key)) opaqueBytes += opaque;
+  }
+  const extension = rules.svcOf(value);
+  const svc = extension === undefined ? NO_OPTIONS : readSvc(extension);
+  // A provider may take what is meant for it alone for prompt.
+  const optionBytes = extension?.provider_options === undefined ? 0 : jsonBytes(svc.providerOptions);
+  const hasOpaque = opaqueBytes > 0;
+  return {
+    bytes,
+    text,
+    members,
+    elided,
+    value,
+    proseBytes: proseBytes - opaqueBytes + optionBytes,
+    hasOpaque,
+    svc,
+  };
+}
+
+/** Formats that are not ours carry the extension in one member. */
+export const SVC_MEMBER = {
+  ours: ["svc"],
+  svcOf: (value: { readonly svc?: SvcBody | undefined }): SvcBody | undefined => value.svc,
+};
+
+/** What a tokenizer must read for an exact count: the JSON of all that becomes prompt, an upper bound of its text. */
+export const promptTextsOf = ({ bytes, members }: ClientRequest, noPrompt: readonly string[]): string[] =>
+  members
+    .filter(({ key }) => !noPrompt.includes(key))
+    .map(({ valueStart, valueEnd }) => bytes.toString("utf8", valueStart, valueEnd));
+
+/** @param whole the text is the body itself, so that a position in it means something to the caller. */
+function parse(text: string, whole: boolean): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = whole ? /position (\d+)/.exec(error instanceof Error ? error.message : "")?.[1] : undefined;
+    throw fail("invalid_json", `The body is not valid JSON${at === undefined ? "" : ` (near byte ${at})`}.`);
+  }
+}
+
+function check<T extends AnyBody>(value: unknown, { schema, isUsual }: BodyRules<T>): T {
+  if (typeof value === "object" && value !== null && "models" in value) {
+    throw fail("unsupported_option", "Model fallback lists are not offered: one model a request.", {
+      param: "/models",
+    });
+  }
+  if (isUsual?.(value)) return value;
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  if (issue === undefined) throw fail("invalid_value", "The body is no request of this format.");
+  if (issue.code === "unrecognized_keys") {
+    const pointer = pointerTo([...issue.path, issue.keys[0] ?? ""]);
+    throw fail("invalid_value", `Unknown option at ${pointer}.`, { param: pointer });
+  }
+  const pointer = pointerTo(issue.path);
+  const missing = issue.code === "invalid_type" && issue.input === undefined && !present(value, issue.path);
+  throw fail("invalid_value", missing ? `${pointer} is required.` : `${pointer}: ${issue.message}.`, {
+    param: pointer,
+  });
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+function present(value: unknown, path: readonly PropertyKey[]): boolean {
+  let at: unknown = value;
+  for (const key of path) {
+    if (typeof at !== "object" || at === null || !(key in at)) return false;
+    at = (at as Record<PropertyKey, unknown>)[key];
+  }
+  return true;
+}
+
+/** What leaves this file as text is read again from the bytes: the skeleton is latin1 and lacks its long strings. */
+function inUtf8(value: unknown, bytes: Buffer, members: readonly Member[], ours: readonly string[]): unknown {
+  const body = value as Record<string, unknown>;
+  const again = (member: Member) => parse(bytes.toString("utf8", member.valueStart, member.valueEnd), false);
+  for (const key of ours) {
+    const member = memberOf(members, key);
+    if (member !== undefined) body[key] = again(member);
+  }
+  const { model } = body;
+  // Empty: it was too long for the skeleton, or is what it seems.
+  if (typeof model === "string" && (model === "" || utf8Of(model) !== model))
+    body.model = again(memberOf(members, "model") as Member);
+  return body;
+}
+
+function readSvc(svc: SvcBody): SvcOptions {
+  const { providers, ...route } = svc.route ?? {};
+  return {
+    // Absent stays absent: the schema makes no undefined members.
+    route: { ...route, ...providers } as SvcOptions["route"],
+    app: svc.metadata?.app ?? "",
+    userId: svc.metadata?.user_id ?? "",
+    tags: svc.metadata?.tags ?? {},
+    strict: svc.compat?.strict ?? false,
+    onDisconnect: svc.on_disconnect,
+    providerOptions: svc.provider_options ?? {},
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * Puts a streamed answer together again from its neutral events: for the record (one answer instead of thousands of
+ * events), for the stop reason, and for the byte count that bills what a client left unread. Bounded: beyond the bound it
+ * counts but no longer keeps.
+ */
+import type { Usage } from "../usage.ts";
+import type { ReplyFacts } from "./contract.ts";
+import { fragmentOf, latin1OfJson } from "./fragment.ts";
+import { Growing } from "./growing.ts";
+import type { PartKind, StopReason, StreamEvent } from "./neutral.ts";
+
+/** Choices and parts beyond these go uncaptured: no answer has so many. */
+const MAX_CHOICES = 128;
+const MAX_PARTS = 1024;
+
+interface CapturedPart {
+  readonly kind: PartKind;
+  readonly id: string;
+  readonly name: string;
+  readonly text: Growing;
+}
+
+interface CapturedChoice {
+  readonly parts: (CapturedPart | undefined)[];
+  stop: StopReason | undefined;
+}
+
+export class NeutralCapture {
+  /** Bytes of generated text, JSON escapes included. */
+  textBytes = 0;
+  /** Events that carried text: about one a token. */
+  events = 0;
+  toolCalls = 0;
+  /** The last report. */
+  usage: Usage | undefined;
+  /** True when the text outgrew the bound: none of it is kept then. */
+  truncated = false;
+  /** Bytes of text up to the last report. */
+  #reportedBytes = 0;
+  readonly #choices: CapturedChoice[] = [];
+  readonly #maxBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  take(event: StreamEvent): void {
+    switch (event.type) {
+      case "delta":
+        this.events++;
+        this.#grow(event.choice, event.part, event.text);
+        break;
+      case "begin":
+        this.#begin(event);
+        break;
+      case "stop":
+        this.#choice(event.choice).stop = event.stop.reason;
+        break;
+      case "usage":
+        this.usage = event.usage;
+        this.#reportedBytes = this.textBytes;
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Every choice that began has stopped. */
+  get finished(): boolean {
+    return this.#choices.length > 0 && this.#choices.every((choice) => choice.stop !== undefined);
+  }
+
+  get facts(): ReplyFacts {
+    return {
+      usage: this.usage,
+      stopReason: this.#choices[0]?.stop ?? "",
+      toolCalls: this.toolCalls,
+      outputBytes: this.textBytes,
+      unreportedBytes: this.textBytes - this.#reportedBytes,
+    };
+  }
+
+  /** `{"candidates": […]}` as the native format shows them, JSON bytes; undefined where it outgrew the bound. */
+  json(): Buffer | undefined {
+    if (this.truncated) return undefined;
+    const candidates = this.#choices.map(({ parts, stop }, index) => {
+      const content = parts.flatMap((part) => (part === undefined ? [] : [partJson(part)]));
+      const reason = stop === undefined ? '""' : latin1OfJson(stop);
+      return `{"index":${index},"content":[${content.join(",")}],"stop":{"reason":${reason}}}`;
+    });
+    return Buffer.from(`{"candidates":[${candidates.join(",")}]}`, "latin1");
+  }
+
+  #begin(event: Extract<StreamEvent, { type: "begin" }>): void {
+    const call = event.kind === "tool_call";
+    if (call) this.toolCalls++;
+    const { parts } = this.#choice(event.choice);
+    if (event.part >= MAX_PARTS) return;
+    const id = call ? fragmentOf(event.id) : "";
+    const name = call ? fragmentOf(event.name) : "";
+    parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
+  }
+
+  #grow(choice: number, part: number, text: string): void {
+    this.textBytes += text.length;
+    if (this.textBytes <= this.#maxBytes) this.#choices[choice]?.parts[part]?.text.add(text);
+    else if (!this.truncated) this.#forget();
+  }
+
+  /** Half an answer would serve nobody, and a stream may stay open for long. */
+  #forget(): void {
+    this.truncated = true;
+    for (const { parts } of this.#choices) for (const part of parts) part?.text.clear();
+  }
+
+  #choice(index: number): CapturedChoice {
+    const at = Math.min(index, MAX_CHOICES - 1);
+    while (this.#choices.length <= at) this.#choices.push({ parts: [], stop: undefined });
+    return this.#choices[at] as CapturedChoice;
+  }
+}
+
+function partJson({ kind, id, name, text }: CapturedPart): string {
+  if (kind !== "tool_call") return `{"type":"${kind}","text":"${text.text()}"}`;
+  return `{"type":"tool_call","id":"${id}","name":"${name}","arguments":"${text.text()}"}`;
+}

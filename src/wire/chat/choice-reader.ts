@@ -1,0 +1,267 @@
+/**
+ * One choice of an upstream's stream, delta by delta, into neutral events. Text, reasoning and refusals follow one another;
+ * tool calls stay open until the choice ends, because servers interleave them. What ends the choice waits for the
+ * stream's end: some servers go on after a finish reason.
+ */
+import { fragmentOf } from "../fragment.ts";
+import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
+import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
+import { readAnnotations } from "./citations.ts";
+import { stopOf } from "./finish.ts";
+import { readLogprobs } from "./logprobs.ts";
+import {
+  continues,
+  isOfCall,
+  type ReadDetail,
+  readDetail,
+  readExtraSeal,
+  reasoningText,
+  thinkingText,
+} from "./reasoning.ts";
+import { argumentsOf, callIdOf } from "./tool-call.ts";
+
+/** Calls beyond these are not read: no answer has so many. */
+const MAX_CALLS = 256;
+
+/** The one part that is neither ended nor a tool call. */
+interface OpenPart {
+  readonly part: number;
+  readonly kind: "text" | "reasoning" | "refusal";
+  /** Of a reasoning block. */
+  readonly index: number | undefined;
+  readonly isSummary: boolean;
+  seal: Seal | undefined;
+}
+
+const NONE = { kind: undefined, seal: undefined };
+
+interface Call {
+  /** -1 until it has begun: its name must be known. */
+  part: number;
+  id: string;
+  name: string;
+  /** What came before it began. */
+  early: Fragment;
+  seal: Seal | undefined;
+}
+
+export class ChoiceReader {
+  /** As the upstream sent it; "" while the choice goes on. */
+  finish = "";
+  readonly #choice: number;
+  readonly #emit: Emit;
+  #parts = 0;
+  #open: OpenPart | undefined;
+  #stopped = false;
+  readonly #calls: Call[] = [];
+  /** Where in the list the call of an `index` stands. */
+  readonly #places = new Map<number, number>();
+  /** Seals that came before the call of that id. */
+  readonly #callSeals = new Map<string, Seal>();
+  #functionCall: Call | undefined;
+
+  constructor(choice: number, emit: Emit) {
+    this.#choice = choice;
+    this.#emit = emit;
+  }
+
+  /** @param reply the answer's own id: calls without one get theirs from it. */
+  take(choice: JsonObject, reply: unknown): void {
+    if (this.#stopped) return;
+    const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
+    const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
+    this.#reasoning(delta);
+    const { content, refusal, tool_calls: calls, function_call: functionCall } = delta;
+    if (typeof content === "string") this.#say("text", content, logprobs && readLogprobs(logprobs.content));
+    else if (Array.isArray(content)) for (const part of content) this.#part(objectOf(part));
+    if (typeof refusal === "string")
+      this.#say("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
+    if (Array.isArray(delta.annotations)) this.#cite(readAnnotations(delta.annotations));
+    if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
+    if (Array.isArray(calls)) {
+      for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value), reply);
+    }
+    if (isObject(functionCall)) this.#legacy(functionCall, reply);
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
+      this.finish = choice.finish_reason;
+    }
+  }
+
+  /** The stream is over: ends what is open, then the choice. */
+  stop(reply: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#close();
+    let called = false;
+    for (const call of this.#calls) {
+      if (call.part < 0 && (call.name !== "" || call.early !== "")) this.#beginCall(call, reply);
+      if (call.part < 0) continue;
+      called = true;
+      this.#emit({ type: "end", choice: this.#choice, part: call.part });
+    }
+    this.#emit({ type: "stop", choice: this.#choice, stop: stopOf(this.finish, called) });
+  }
+
+  /** Mistral's content parts. */
+  #part(part: JsonObject): void {
+    if (part.type === "thinking") this.#say("reasoning", thinkingText(part), undefined);
+    else this.#say("text", stringOf(part.text), undefined);
+  }
+
+  #reasoning(delta: JsonObject): void {
+    const bare = reasoningText(delta);
+    const given = delta.reasoning_details;
+    if (!Array.isArray(given) || given.length === 0) {
+      if (bare !== "") this.#say("reasoning", bare, undefined);
+      return;
+    }
+    const details = given.flatMap((item) => readDetail(item) ?? []);
+    if (bare !== "" && !details.some((item) => item.text !== "")) this.#say("reasoning", bare, undefined);
+    for (const item of details) this.#detail(item);
+  }
+
+  #detail(item: ReadDetail): void {
+    const { seal } = item;
+    if (seal !== undefined && isOfCall(item)) {
+      const call = this.#calls.find(({ id }) => id === item.id);
+      if (call === undefined) this.#callSeals.set(item.id, seal);
+      else this.#sealCall(call, seal);
+      return;
+    }
+    const open = this.#open;
+    if (open?.kind !== "reasoning" || !continues(open, item)) {
+      this.#begin("reasoning", item.index, item.isSummary, item.isRedacted);
+    }
+    const { part } = this.#open as OpenPart;
+    if (item.text !== "") {
+      this.#emit({ type: "delta", choice: this.#choice, part, text: fragmentOf(item.text) });
+    }
+    if (seal !== undefined) this.#seal(this.#open as OpenPart, seal);
+  }
+
+  #say(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
+    if (text === "" && logprobs === undefined) return;
+    const { kind: before, seal } = this.#open ?? NONE;
+    // What follows a signature is not what it signed.
+    if (before !== kind || (kind === "reasoning" && seal !== undefined)) {
+      this.#begin(kind, undefined, false, false);
+    }
+    const choice = this.#choice;
+    const { part } = this.#open as OpenPart;
+    const piece = fragmentOf(text);
+    if (logprobs === undefined) this.#emit({ type: "delta", choice, part, text: piece });
+    else this.#emit({ type: "delta", choice, part, text: piece, logprobs });
+  }
+
+  #begin(kind: OpenPart["kind"], index: number | undefined, isSummary: boolean, isRedacted: boolean): void {
+    this.#close();
+    const part = this.#parts++;
+    this.#open = { part, kind, index, isSummary, seal: undefined };
+    this.#emit({
+      type: "begin",
+      choice: this.#choice,
+      part,
+      kind,
+      ...(isSummary && { isSummary }),
+      ...(isRedacted && { isRedacted }),
+    });
+  }
+
+  #close(): void {
+    if (this.#open === undefined) return;
+    this.#emit({ type: "end", choice: this.#choice, part: this.#open.part });
+    this.#open = undefined;
+  }
+
+  #seal(open: OpenPart, seal: Seal): void {
+    open.seal = seal;
+    this.#emit({ type: "seal", choice: this.#choice, part: open.part, seal });
+  }
+
+  /** Google's signature of the answer's text; alone, it is kept as reasoning that says nothing. */
+  #sealText(seal: Seal | undefined): void {
+    if (seal === undefined) return;
+    if (this.#open === undefined || this.#open.seal !== undefined)
+      this.#begin("reasoning", undefined, false, false);
+    this.#seal(this.#open as OpenPart, seal);
+  }
+
+  /** Of the text before them, where it is not over. */
+  #cite(citations: readonly Citation[]): void {
+    const open = this.#open;
+    if (open?.kind !== "text") return;
+    for (const citation of citations) {
+      this.#emit({ type: "citation", choice: this.#choice, part: open.part, citation });
+    }
+  }
+
+  /** The call that a delta belongs to; undefined beyond the bound. */
+  #callOf({ index, id, function: fn }: JsonObject): Call | undefined {
+    const calls = this.#calls;
+    const named = typeof id === "string" && id !== "";
+    if (typeof index !== "number") {
+      // Without an index (Gemini) an id that is new begins a call, and what has none belongs to the last.
+      const known = named ? calls.find((call) => call.id === id) : calls.at(-1);
+      return known ?? this.#newCall();
+    }
+    const call = calls[this.#places.get(index) ?? -1];
+    // Some servers give every call the index 0: another id with a name is another call.
+    const isOther = named && call !== undefined && call.id !== "" && call.id !== id;
+    if (call !== undefined && !(isOther && stringOf(objectOf(fn).name) !== "")) return call;
+    const added = this.#newCall();
+    if (added !== undefined) this.#places.set(index, calls.length - 1);
+    return added;
+  }
+
+  #newCall(): Call | undefined {
+    if (this.#calls.length === MAX_CALLS) return undefined;
+    const call: Call = { part: -1, id: "", name: "", early: "", seal: undefined };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #legacy(functionCall: JsonObject, reply: unknown): void {
+    this.#functionCall ??= this.#newCall();
+    this.#call(this.#functionCall, { function: functionCall }, reply);
+  }
+
+  #call(
+    call: Call | undefined,
+    { id, function: fn, extra_content: extra }: JsonObject,
+    reply: unknown,
+  ): void {
+    if (call === undefined) return;
+    const { name, arguments: given } = objectOf(fn);
+    if (call.part < 0) {
+      if (typeof id === "string" && id !== "") call.id = id;
+      if (typeof name === "string" && name !== "") call.name = name;
+    }
+    const text = fragmentOf(argumentsOf(given));
+    if (call.part < 0) {
+      call.early += text;
+      if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call, reply);
+    } else if (text !== "") {
+      this.#emit({ type: "delta", choice: this.#choice, part: call.part, text });
+    }
+    const seal = extra === undefined ? undefined : readExtraSeal(extra);
+    if (seal !== undefined) this.#sealCall(call, seal);
+  }
+
+  #beginCall(call: Call, reply: unknown): void {
+    this.#close();
+    const choice = this.#choice;
+    const part = this.#parts++;
+    call.part = part;
+    if (call.id === "") call.id = callIdOf(reply, choice, this.#calls.indexOf(call));
+    this.#emit({ type: "begin", choice, part, kind: "tool_call", id: call.id, name: call.name });
+    if (call.early !== "") this.#emit({ type: "delta", choice, part, text: call.early });
+    call.early = "";
+    call.seal ??= this.#callSeals.get(call.id);
+    if (call.seal !== undefined) this.#emit({ type: "seal", choice, part, seal: call.seal });
+  }
+
+  #sealCall(call: Call, seal: Seal): void {
+    call.seal = seal;
+    if (call.part >= 0) this.#emit({ type: "seal", choice: this.#choice, part: call.part, seal });
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Citations as a message's `annotations`, both ways (OpenAI API reference, "url_citation"; `content` beside them is
+ * OpenRouter's). Passages of documents have no place there.
+ */
+import type { Citation } from "../neutral.ts";
+import { isObject, listOf, stringOf } from "../reader.ts";
+
+export interface Annotation {
+  readonly type: "url_citation";
+  readonly url_citation: {
+    readonly url: string;
+    readonly title: string;
+    readonly start_index: number;
+    readonly end_index: number;
+    readonly content?: string;
+  };
+}
+
+/** What is no citation of an address is passed over. */
+export function readAnnotations(value: unknown): Citation[] {
+  const citations: Citation[] = [];
+  for (const annotation of listOf(value)) {
+    if (!isObject(annotation) || !isObject(annotation.url_citation)) continue;
+    const { url, title, content, start_index: start, end_index: end } = annotation.url_citation;
+    if (typeof url !== "string" || url === "") continue;
+    citations.push({
+      type: "url",
+      url,
+      title: stringOf(title),
+      ...(typeof content === "string" && { citedText: content }),
+      ...(typeof start === "number" && { start }),
+      ...(typeof end === "number" && { end }),
+    });
+  }
+  return citations;
+}
+
+/** Undefined where chat has no place for it. The format wants both indexes: 0 stands where none is known. */
+export function annotationOf(citation: Citation): Annotation | undefined {
+  if (citation.type !== "url") return undefined;
+  const { url, title, citedText, start = 0, end = 0 } = citation;
+  return {
+    type: "url_citation",
+    url_citation: {
+      url,
+      title,
+      start_index: start,
+      end_index: end,
+      ...(citedText !== undefined && { content: citedText }),
+    },
+  };
+}

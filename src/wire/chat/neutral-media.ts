@@ -1,0 +1,129 @@
+/** Content parts that are no text: images, files, sound, video, and the data URLs in them (RFC 2397). */
+import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral.ts";
+import type { JsonObject } from "../reader.ts";
+import type { Source } from "../source.ts";
+import {
+  dropOthers,
+  objectAt,
+  optional,
+  type Reading,
+  readCache,
+  stringAt,
+  under,
+  wrong,
+} from "./neutral-reading.ts";
+
+/** Of files whose data comes bare: the format was made for these. */
+const DEFAULT_FILE_TYPE = "application/pdf";
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  pdf: DEFAULT_FILE_TYPE,
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+};
+
+export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {
+  const place = under(at, "image_url");
+  // Some clients send the bare address.
+  const image =
+    typeof part.image_url === "string" ? { url: part.image_url } : objectAt(part.image_url, place);
+  dropOthers(reading, image, place, ["url", "detail"]);
+  const url = stringAt(image.url, `${place}/url`);
+  const detail = optional(image.detail, `${place}/detail`, stringAt);
+  const cache = readCache(reading, part, at);
+  return {
+    type: "image",
+    source: mediaSource(reading.source, url, `${place}/url`, ""),
+    ...(detail !== undefined && { detail }),
+    ...(cache && { cache }),
+  };
+}
+
+export function videoPart(reading: Reading, part: JsonObject, at: string): RecordingPart {
+  const place = under(at, "video_url");
+  const video =
+    typeof part.video_url === "string" ? { url: part.video_url } : objectAt(part.video_url, place);
+  dropOthers(reading, video, place, ["url"]);
+  const url = stringAt(video.url, `${place}/url`);
+  return { type: "video", source: mediaSource(reading.source, url, `${place}/url`, "video/mp4") };
+}
+
+export function audioPart(reading: Reading, part: JsonObject, at: string): RecordingPart {
+  const place = under(at, "input_audio");
+  const audio = objectAt(part.input_audio, place);
+  dropOthers(reading, audio, place, ["data", "format"]);
+  const data = stringAt(audio.data, `${place}/data`);
+  const format = stringAt(audio.format, `${place}/format`);
+  if (data.startsWith("data:")) {
+    return { type: "audio", source: mediaSource(reading.source, data, `${place}/data`, "") };
+  }
+  const mediaType = `audio/${format === "mp3" ? "mpeg" : format}`;
+  return { type: "audio", source: { kind: "data", mediaType, data } };
+}
+
+export function filePart(reading: Reading, part: JsonObject, at: string): DocumentPart {
+  const place = under(at, "file");
+  const file = objectAt(part.file, place);
+  dropOthers(reading, file, place, ["file_data", "file_id", "filename"]);
+  const name = optional(file.filename, `${place}/filename`, stringAt);
+  const cache = readCache(reading, part, at);
+  return {
+    type: "document",
+    source: fileSource(reading.source, file, name, place),
+    ...(name !== undefined && { name }),
+    ...(cache && { cache }),
+  };
+}
+
+function fileSource(
+  source: Source,
+  file: JsonObject,
+  name: string | undefined,
+  at: string,
+): DocumentPart["source"] {
+  const id = optional(file.file_id, `${at}/file_id`, stringAt);
+  const data = optional(file.file_data, `${at}/file_data`, stringAt);
+  if (data === undefined) {
+    if (id === undefined) throw wrong(at, "file_data or file_id");
+    return { kind: "file", id };
+  }
+  const suffix = name === undefined ? "" : source.whole(name).split(".").at(-1)?.toLowerCase();
+  const named = FILE_TYPES[suffix ?? ""] ?? DEFAULT_FILE_TYPE;
+  const isAddress = data.startsWith("data:") || /^https?:/i.test(data);
+  const media: MediaSource = isAddress
+    ? mediaSource(source, data, `${at}/file_data`, named)
+    : { kind: "data", mediaType: named, data };
+  // Dialects take text as text; only here can what was elided still be decoded.
+  if (media.kind !== "data" || !media.mediaType.startsWith("text/")) return media;
+  return { kind: "text", text: Buffer.from(source.whole(media.data), "base64").toString() };
+}
+
+/**
+ * What an address stands for. A data URL's data is not looked at: it may be a mark.
+ * @param otherwise the media type of a data URL that names none; "" where it must name one.
+ */
+function mediaSource(source: Source, url: string, at: string, otherwise: string): MediaSource {
+  if (!url.startsWith("data:")) return { kind: "url", url };
+  const comma = url.indexOf(",");
+  if (comma < 0) throw wrong(at, "a data URL with a comma before its data");
+  const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
+  const mediaType = type.trim().toLowerCase() || otherwise;
+  if (mediaType === "") throw wrong(at, "a data URL that names its media type");
+  const data = url.slice(comma + 1);
+  if (parameters.some((parameter) => parameter.trim().toLowerCase() === "base64")) {
+    return { kind: "data", mediaType, data };
+  }
+  return { kind: "data", mediaType, data: base64Of(source.whole(data), at) };
+}
+
+function base64Of(escaped: string, at: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(escaped)).toString("base64");
+  } catch {
+    throw wrong(at, "a data URL that is base64 or percent-encoded UTF-8");
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The conversation of a chat-completions request in neutral terms: messages of every role, their parts, tool calls and
+ * their results (OpenAI API reference, "Create chat completion"; reasoning as DeepSeek and OpenRouter take it back).
+ */
+import type {
+  NeutralMessage,
+  Part,
+  RefusalPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import { isObject, type JsonObject } from "../reader.ts";
+import { readAnnotations } from "./citations.ts";
+import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
+import {
+  CACHE_KEYS,
+  dropOthers,
+  listAt,
+  objectAt,
+  optional,
+  type Reading,
+  readCache,
+  stringAt,
+  wrong,
+} from "./neutral-reading.ts";
+import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
+import { wholeArguments } from "./tool-call.ts";
+
+type Role = NeutralMessage["role"];
+
+const ROLES: Readonly<Record<string, Role | "result">> = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  assistant: "assistant",
+  tool: "result",
+  function: "result",
+};
+
+const ASSISTANT_KEYS = [
+  ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "extra_content"],
+  ...["reasoning", "reasoning_content", "reasoning_details", ...CACHE_KEYS],
+];
+const PLAIN_KEYS = ["role", "content", ...CACHE_KEYS];
+const RESULT_KEYS = [...PLAIN_KEYS, "tool_call_id", "name"];
+
+export function readMessages(reading: Reading, messages: readonly unknown[]): NeutralMessage[] {
+  return new Conversation(reading).read(messages);
+}
+
+class Conversation {
+  readonly #reading: Reading;
+  readonly #messages: NeutralMessage[] = [];
+  /** Tool by id of its call. */
+  readonly #names = new Map<string, string>();
+  /** Id of the last call of a function, from the days when calls had none. */
+  readonly #ids = new Map<string, string>();
+  /** Of the message that is open for more results. */
+  #results: ToolResultPart[] | undefined;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  read(messages: readonly unknown[]): NeutralMessage[] {
+    for (const [index, value] of messages.entries()) this.#message(value, `/messages/${index}`);
+    return this.#messages;
+  }
+
+  #message(value: unknown, at: string): void {
+    const message = objectAt(value, at);
+    const name = stringAt(message.role, `${at}/role`);
+    const role = Object.hasOwn(ROLES, name) ? ROLES[name] : undefined;
+    if (role === undefined) throw wrong(`${at}/role`, Object.keys(ROLES).join(", "));
+    if (role === "result") {
+      this.#result(message, at);
+      return;
+    }
+    this.#results = undefined;
+    dropOthers(this.#reading, message, at, role === "assistant" ? ASSISTANT_KEYS : PLAIN_KEYS);
+    const parts = role === "assistant" ? this.#assistant(message, at) : this.#content(message.content, at);
+    this.#messages.push({ role, parts: marked(parts, readCache(this.#reading, message, at)), at });
+  }
+
+  /** @param fits what the role of the message has a place for; other parts are dropped. */
+  #content<P extends Part = Part>(content: unknown, at: string, fits?: (part: Part) => part is P): P[] {
+    const parts: P[] = [];
+    const add = (part: Part | undefined, place: string) => {
+      if (part === undefined || (fits !== undefined && !fits(part))) this.#reading.dropped.push(place);
+      else parts.push(part as P);
+    };
+    const place = `${at}/content`;
+    if (typeof content === "string") {
+      if (content !== "") add({ type: "text", text: content }, place);
+      return parts;
+    }
+    for (const [index, value] of (optional(content, place, listAt) ?? []).entries()) {
+      const partAt = `${place}/${index}`;
+      add(this.#part(objectAt(value, partAt), partAt), partAt);
+    }
+    return parts;
+  }
+
+  #part(part: JsonObject, at: string): Part | undefined {
+    const reading = this.#reading;
+    const others = (...known: string[]) => dropOthers(reading, part, at, ["type", ...known, ...CACHE_KEYS]);
+    switch (part.type) {
+      case "text":
+        others("text");
+        return textPart(reading, part, at);
+      case "image_url":
+        others("image_url");
+        return imagePart(reading, part, at);
+      case "file":
+        others("file");
+        return filePart(reading, part, at);
+      case "input_audio":
+        others("input_audio");
+        return audioPart(reading, part, at);
+      case "video_url":
+        others("video_url");
+        return videoPart(reading, part, at);
+      case "refusal":
+        others("refusal");
+        return { type: "refusal", text: stringAt(part.refusal, `${at}/refusal`) };
+      case "thinking":
+        return { type: "reasoning", text: thinkingText(part) };
+      default:
+        return undefined;
+    }
+  }
+
+  /** Reasoning first: its makers want it back before what followed from it. */
+  #assistant(message: JsonObject, at: string): Part[] {
+    const { parts: reasoning, callSeals } = readReasoning(message);
+    const said = this.#content(message.content, at);
+    const refusal = optional(message.refusal, `${at}/refusal`, stringAt);
+    if (refusal) said.push({ type: "refusal", text: refusal } satisfies RefusalPart);
+    const last = said.findLastIndex((part) => part.type === "text");
+    const seal = readExtraSeal(message.extra_content);
+    if (last >= 0) {
+      const citations = readAnnotations(message.annotations);
+      const extras = { ...(seal && { seal }), ...(citations.length > 0 && { citations }) };
+      said[last] = { ...(said[last] as TextPart), ...extras };
+    } else if (seal !== undefined) {
+      reasoning.push({ type: "reasoning", text: "", seal });
+    }
+    const calls = this.#calls(message, at).map((call) => {
+      const sealed = call.seal ?? callSeals.get(call.id);
+      return sealed === undefined ? call : { ...call, seal: sealed };
+    });
+    return [...reasoning, ...said, ...calls];
+  }
+
+  #calls(message: JsonObject, at: string): ToolCallPart[] {
+    const place = `${at}/tool_calls`;
+    const calls = (optional(message.tool_calls, place, listAt) ?? []).map((value, index) =>
+      this.#call(objectAt(value, `${place}/${index}`), `${place}/${index}`),
+    );
+    const legacy = optional(message.function_call, `${at}/function_call`, objectAt);
+    if (legacy !== undefined) {
+      const call = this.#named(legacy, `${at}/function_call`, `call${at.replaceAll("/", "_")}`, "arguments");
+      this.#ids.set(call.name, call.id);
+      calls.push(call);
+    }
+    for (const { id, name } of calls) this.#names.set(id, name);
+    return calls;
+  }
+
+  #call(call: JsonObject, at: string): ToolCallPart {
+    dropOthers(this.#reading, call, at, [
+      "id",
+      "type",
+      "index",
+      "function",
+      "custom",
+      "extra_content",
+      ...CACHE_KEYS,
+    ]);
+    const id = this.#reading.source.whole(stringAt(call.id, `${at}/id`));
+    const custom = call.type === "custom";
+    const key = custom ? "custom" : "function";
+    const part = this.#named(
+      objectAt(call[key], `${at}/${key}`),
+      `${at}/${key}`,
+      id,
+      custom ? "input" : "arguments",
+    );
+    const seal = readExtraSeal(call.extra_content);
+    const cache = readCache(this.#reading, call, at);
+    return { ...part, ...(seal && { seal }), ...(cache && { cache }) };
+  }
+
+  #named(fn: JsonObject, at: string, id: string, key: "arguments" | "input"): ToolCallPart {
+    const { source } = this.#reading;
+    const name = source.whole(stringAt(fn.name, `${at}/name`));
+    // A custom tool takes bare text, for which other dialects have no place but a member of an object.
+    const given = source.wholeValue(key === "input" ? { input: fn.input } : fn.arguments);
+    const text = wholeArguments(given);
+    if (!isObjectText(text)) throw wrong(`${at}/${key}`, "the JSON text of an object");
+    return { type: "tool_call", id, name, arguments: text };
+  }
+
+  #result(message: JsonObject, at: string): void {
+    dropOthers(this.#reading, message, at, RESULT_KEYS);
+    const { source } = this.#reading;
+    const given = optional(message.name, `${at}/name`, stringAt);
+    let id: string;
+    if (message.role === "function") {
+      const name = source.whole(stringAt(given, `${at}/name`));
+      id = this.#ids.get(name) ?? `call${at.replaceAll("/", "_")}`;
+    } else {
+      id = source.whole(stringAt(message.tool_call_id, `${at}/tool_call_id`));
+    }
+    const cache = readCache(this.#reading, message, at);
+    const part: ToolResultPart = {
+      type: "tool_result",
+      id,
+      name: this.#names.get(id) ?? given ?? "",
+      parts: this.#content(message.content, at, isResultPart),
+      isError: false,
+      ...(cache && { cache }),
+    };
+    if (this.#results === undefined) {
+      this.#results = [part];
+      this.#messages.push({ role: "user", parts: this.#results, at });
+    } else {
+      this.#results.push(part);
+    }
+  }
+}
+
+function textPart(reading: Reading, part: JsonObject, at: string): TextPart {
+  const text = stringAt(part.text, `${at}/text`);
+  const cache = readCache(reading, part, at);
+  return cache === undefined ? { type: "text", text } : { type: "text", text, cache };
+}
+
+/** A mark of the whole message is one of its last part that can have it. */
+function marked(parts: readonly Part[], cache: TextPart["cache"]): readonly Part[] {
+  if (cache === undefined) return parts;
+  const at = parts.findLastIndex(canBeMarked);
+  const part = parts[at];
+  return part === undefined ? parts : parts.with(at, { ...part, cache } as Part);
+}
+
+const isResultPart = (part: Part): part is ToolResultPart["parts"][number] =>
+  part.type === "text" || part.type === "image" || part.type === "document";
+
+const canBeMarked = ({ type }: Part): boolean =>
+  type === "text" || type === "image" || type === "document" || type === "tool_call";
+
+function isObjectText(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}

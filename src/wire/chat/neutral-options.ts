@@ -1,0 +1,189 @@
+/**
+ * What steers a generation in a chat-completions request, in neutral terms (OpenAI API reference, "Create chat completion";
+ * `reasoning` is OpenRouter's, `top_k` a usual extension).
+ */
+import type { Effort, NeutralOptions, OutputFormat, Reasoning, Said } from "../neutral.ts";
+import type { JsonObject } from "../reader.ts";
+import {
+  dropOthers,
+  listAt,
+  objectAt,
+  optional,
+  type Reading,
+  stringAt,
+  under,
+  wrong,
+} from "./neutral-reading.ts";
+import { readToolChoice } from "./neutral-tools.ts";
+
+/** What is read here and in the files beside, and what is no model's matter. */
+export const KNOWN_OPTIONS: readonly string[] = [
+  ...["model", "messages", "stream", "stream_options", "store", "svc", "tools", "functions"],
+  ...["max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "stop", "seed", "n"],
+  ...["frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "top_logprobs"],
+  ...["tool_choice", "function_call", "parallel_tool_calls", "response_format"],
+  ...["reasoning_effort", "reasoning", "verbosity", "user", "safety_identifier"],
+  ...["prompt_cache_key", "service_tier", "metadata"],
+];
+
+const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/** OpenRouter: reasoning that is switched on and nothing else is said of it. */
+const USUAL_EFFORT: Effort = "medium";
+
+export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
+  const said = <T>(key: string, read: (value: unknown, at: string) => T | undefined) => {
+    const at = `/${key}`;
+    const value = optional(body[key], at, read);
+    return value === undefined ? undefined : { value, at };
+  };
+  return withoutUndefined({
+    maxTokens: maxTokens(body),
+    temperature: said("temperature", numberAt),
+    topP: said("top_p", numberAt),
+    topK: said("top_k", numberAt),
+    stop: said("stop", stops),
+    seed: said("seed", numberAt),
+    frequencyPenalty: said("frequency_penalty", numberAt),
+    presencePenalty: said("presence_penalty", numberAt),
+    logitBias: said("logit_bias", biases),
+    logprobs: logprobs(reading, body),
+    choices: said("n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
+    toolChoice: readToolChoice(reading, body),
+    parallelTools: said("parallel_tool_calls", booleanAt),
+    format: outputFormat(reading, body),
+    reasoning: reasoning(reading, body),
+    verbosity: said("verbosity", stringAt),
+    user: user(reading, body),
+    cacheKey: said("prompt_cache_key", stringAt),
+    serviceTier: said("service_tier", stringAt),
+    metadata: said("metadata", metadata),
+  });
+}
+
+/** Absent stays absent. */
+function withoutUndefined(
+  options: { [K in keyof NeutralOptions]: NeutralOptions[K] | undefined },
+): NeutralOptions {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, said]) => said !== undefined),
+  ) as NeutralOptions;
+}
+
+function numberAt(value: unknown, at: string): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(at, "a number");
+  return value;
+}
+
+function booleanAt(value: unknown, at: string): boolean {
+  if (typeof value !== "boolean") throw wrong(at, "true or false");
+  return value;
+}
+
+/** The larger where both names stand, as the hold covers it. */
+function maxTokens(body: JsonObject): Said<number> | undefined {
+  const newer = optional(body.max_completion_tokens, "/max_completion_tokens", numberAt);
+  const older = optional(body.max_tokens, "/max_tokens", numberAt);
+  if (newer !== undefined && newer >= (older ?? 0)) return { value: newer, at: "/max_completion_tokens" };
+  return older === undefined ? undefined : { value: older, at: "/max_tokens" };
+}
+
+function stops(value: unknown, at: string): readonly string[] | undefined {
+  if (typeof value === "string") return [value];
+  const list = listAt(value, at).map((stop, index) => stringAt(stop, under(at, index)));
+  return list.length === 0 ? undefined : list;
+}
+
+function biases(value: unknown, at: string): Readonly<Record<string, number>> | undefined {
+  const entries = Object.entries(objectAt(value, at)).map(
+    ([token, bias]) => [token, numberAt(bias, under(at, token))] as const,
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function metadata(value: unknown, at: string): Readonly<Record<string, string>> | undefined {
+  const entries = Object.entries(objectAt(value, at)).map(
+    ([key, text]) => [key, stringAt(text, under(at, key))] as const,
+  );
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+function logprobs(reading: Reading, body: JsonObject): NeutralOptions["logprobs"] {
+  const wanted = optional(body.logprobs, "/logprobs", booleanAt) ?? false;
+  const top = optional(body.top_logprobs, "/top_logprobs", numberAt);
+  if (wanted) return { value: { top: top ?? 0 }, at: "/logprobs" };
+  if (top !== undefined) reading.dropped.push("/top_logprobs");
+  return undefined;
+}
+
+function outputFormat(reading: Reading, body: JsonObject): Said<OutputFormat> | undefined {
+  const at = "/response_format";
+  const format = optional(body.response_format, at, objectAt);
+  if (format === undefined) return undefined;
+  const { source } = reading;
+  switch (format.type) {
+    case "text":
+      return { value: { type: "text" }, at };
+    case "json_object":
+      return { value: { type: "json" }, at };
+    case "json_schema": {
+      const place = `${at}/json_schema`;
+      const given = objectAt(format.json_schema, place);
+      dropOthers(reading, given, place, ["name", "description", "schema", "strict"]);
+      const name = optional(given.name, `${place}/name`, stringAt);
+      const description = optional(given.description, `${place}/description`, stringAt);
+      const value: OutputFormat = {
+        type: "json_schema",
+        ...(name !== undefined && { name: source.whole(name) }),
+        ...(description !== undefined && { description }),
+        schema: optional(given.schema, `${place}/schema`, objectAt) ?? { type: "object" },
+        ...(typeof given.strict === "boolean" && { strict: given.strict }),
+      };
+      return { value, at };
+    }
+    default:
+      reading.dropped.push(at);
+      return undefined;
+  }
+}
+
+/** OpenRouter's object says more than `reasoning_effort`, and counts where both stand. */
+function reasoning(reading: Reading, body: JsonObject): Said<Reasoning> | undefined {
+  const at = "/reasoning";
+  const given = optional(body.reasoning, at, objectAt);
+  const bare = effortOf(reading, body.reasoning_effort, "/reasoning_effort");
+  if (given === undefined) return bare && { value: { effort: bare }, at: "/reasoning_effort" };
+  dropOthers(reading, given, at, ["effort", "max_tokens", "exclude", "enabled", "summary"]);
+  const budgetTokens = optional(given.max_tokens, `${at}/max_tokens`, numberAt);
+  const exclude = optional(given.exclude, `${at}/exclude`, booleanAt);
+  const enabled = optional(given.enabled, `${at}/enabled`, booleanAt);
+  const summary = optional(given.summary, `${at}/summary`, stringAt);
+  let effort = effortOf(reading, given.effort, `${at}/effort`) ?? bare;
+  if (enabled === false) effort = "none";
+  else if (enabled === true && budgetTokens === undefined) effort ??= USUAL_EFFORT;
+  const value: Reasoning = {
+    ...(effort !== undefined && { effort }),
+    ...(budgetTokens !== undefined && { budgetTokens }),
+    ...(exclude !== undefined && { show: !exclude }),
+    ...(summary !== undefined && { summary }),
+  };
+  return Object.keys(value).length === 0 ? undefined : { value, at };
+}
+
+/** A level that only one provider knows cannot be told to another. */
+function effortOf(reading: Reading, value: unknown, at: string): Effort | undefined {
+  const level = optional(value, at, stringAt);
+  if (level === undefined) return undefined;
+  if (EFFORTS.includes(level)) return level as Effort;
+  reading.dropped.push(at);
+  return undefined;
+}
+
+/** `safety_identifier` is the newer name of `user`. */
+function user(reading: Reading, body: JsonObject): Said<string> | undefined {
+  const newer = optional(body.safety_identifier, "/safety_identifier", stringAt);
+  const older = optional(body.user, "/user", stringAt);
+  if (newer === undefined) return older === undefined ? undefined : { value: older, at: "/user" };
+  if (older !== undefined && older !== newer) reading.dropped.push("/user");
+  return { value: newer, at: "/safety_identifier" };
+}

@@ -1,0 +1,25 @@
+/**
+ * A chat-completions request in neutral terms. Everything a client may say is either carried or named in `dropped`;
+ * `stream_options` and `store` are between the client and us.
+ */
+import type { NeutralRequest } from "../neutral.ts";
+import type { Source } from "../source.ts";
+import { readMessages } from "./neutral-messages.ts";
+import { KNOWN_OPTIONS, readOptions } from "./neutral-options.ts";
+import { dropOthers, listAt, objectAt, type Reading } from "./neutral-reading.ts";
+import { readTools } from "./neutral-tools.ts";
+import type { ChatRequest } from "./request.ts";
+
+/**
+ * @param source of the request's own bytes; its marks stay in the strings.
+ * @throws WeirError `invalid_value` with a JSON pointer to the field at fault.
+ */
+export function chatNeutral(request: ChatRequest, source: Source): NeutralRequest {
+  const body = objectAt(source.value, "");
+  const reading: Reading = { source, dropped: [] };
+  const messages = readMessages(reading, listAt(body.messages, "/messages"));
+  const tools = readTools(reading, body);
+  const options = readOptions(reading, body);
+  dropOthers(reading, body, "", KNOWN_OPTIONS);
+  return { stream: request.facts.stream, messages, tools, options, dropped: reading.dropped };
+}

@@ -1,0 +1,76 @@
+/** Tools of a chat-completions request and the choice among them, the `functions` of the format's first days included. */
+import type { NeutralTool, Said, ToolChoice } from "../neutral.ts";
+import { isObject, type JsonObject } from "../reader.ts";
+import {
+  CACHE_KEYS,
+  dropOthers,
+  listAt,
+  objectAt,
+  optional,
+  type Reading,
+  readCache,
+  stringAt,
+} from "./neutral-reading.ts";
+
+const FUNCTION_KEYS = ["name", "description", "parameters", "strict", ...CACHE_KEYS];
+const NO_PARAMETERS = { type: "object", properties: {} };
+
+/** Other kinds of tool, such as `custom`, have no equal in most dialects. */
+export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
+  const tools: NeutralTool[] = [];
+  for (const [index, value] of (optional(body.tools, "/tools", listAt) ?? []).entries()) {
+    const at = `/tools/${index}`;
+    const tool = objectAt(value, at);
+    if (tool.type !== "function") {
+      reading.dropped.push(at);
+      continue;
+    }
+    dropOthers(reading, tool, at, ["type", "function", ...CACHE_KEYS]);
+    tools.push(readFunction(reading, objectAt(tool.function, `${at}/function`), `${at}/function`, tool, at));
+  }
+  for (const [index, value] of (optional(body.functions, "/functions", listAt) ?? []).entries()) {
+    const at = `/functions/${index}`;
+    const fn = objectAt(value, at);
+    tools.push(readFunction(reading, fn, at, fn, at));
+  }
+  return tools;
+}
+
+/** @param marked what a cache mark may stand on beside the function. */
+function readFunction(
+  reading: Reading,
+  fn: JsonObject,
+  at: string,
+  marked: JsonObject,
+  markedAt: string,
+): NeutralTool {
+  dropOthers(reading, fn, at, FUNCTION_KEYS);
+  const name = reading.source.whole(stringAt(fn.name, `${at}/name`));
+  const description = optional(fn.description, `${at}/description`, stringAt);
+  const cache = readCache(reading, marked, markedAt) ?? readCache(reading, fn, at);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: optional(fn.parameters, `${at}/parameters`, objectAt) ?? NO_PARAMETERS,
+    ...(typeof fn.strict === "boolean" && { strict: fn.strict }),
+    ...(cache && { cache }),
+  };
+}
+
+export function readToolChoice(reading: Reading, body: JsonObject): Said<ToolChoice> | undefined {
+  const [key, value] =
+    body.tool_choice === undefined || body.tool_choice === null
+      ? (["function_call", body.function_call] as const)
+      : (["tool_choice", body.tool_choice] as const);
+  if (value === undefined || value === null) return undefined;
+  const at = `/${key}`;
+  if (value === "auto" || value === "none" || value === "required") return { value, at };
+  // Mistral's word for it.
+  if (value === "any") return { value: "required", at };
+  if (isObject(value)) {
+    const named = key === "function_call" ? value : isObject(value.function) ? value.function : {};
+    if (typeof named.name === "string") return { value: { name: reading.source.whole(named.name) }, at };
+  }
+  reading.dropped.push(at);
+  return undefined;
+}

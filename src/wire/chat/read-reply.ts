@@ -1,0 +1,79 @@
+/** A whole chat completion of an upstream, read into neutral terms (OpenAI API reference, "The chat completion object"). */
+import { fail } from "../../errors.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { readAnnotations } from "./citations.ts";
+import { stopOf } from "./finish.ts";
+import { readLogprobs } from "./logprobs.ts";
+import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
+import { callIdOf, wholeArguments } from "./tool-call.ts";
+import { readEventUsage } from "./usage.ts";
+
+/** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
+export function readChatAnswer(body: unknown): NeutralReply {
+  // Gemini's compatible endpoint wraps an error in a list.
+  const reply = objectOf(Array.isArray(body) ? body[0] : body);
+  if (reply.error || reply.object === "error") {
+    return { choices: [], usage: undefined, error: readErrorValue(reply.error || reply) };
+  }
+  if (!Array.isArray(reply.choices)) {
+    throw fail("upstream_invalid_response", "The provider's answer is not a chat completion.");
+  }
+  return {
+    choices: reply.choices.map((choice, index) => choiceOf(objectOf(choice), index, reply.id)),
+    usage: readEventUsage(reply),
+  };
+}
+
+function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralChoice {
+  const message = objectOf(choice.message);
+  const { parts, callSeals } = readReasoning(message);
+  const said: ReplyPart[] = [...parts, ...textsOf(message)];
+  const calls = [...listOf(message.tool_calls)];
+  if (isObject(message.function_call)) calls.push({ function: message.function_call });
+  let called = 0;
+  for (const [at, value] of calls.entries()) {
+    const call = objectOf(value);
+    const { name, arguments: given } = objectOf(call.function);
+    if (typeof name !== "string" || name === "") continue;
+    called++;
+    const id = stringOf(call.id) || callIdOf(reply, index, at);
+    const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
+    said.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
+  }
+  const logprobs = objectOf(choice.logprobs);
+  const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);
+  return {
+    parts: said,
+    stop: stopOf(stringOf(choice.finish_reason), called > 0),
+    ...(tokens && { logprobs: tokens }),
+  };
+}
+
+/** Text, Mistral's thinking among it, and refusal. What stands beside the text belongs to its last part. */
+function textsOf(message: JsonObject): ReplyPart[] {
+  const parts: ReplyPart[] = [];
+  const { content, refusal } = message;
+  if (typeof content === "string" && content !== "") parts.push({ type: "text", text: content });
+  for (const value of listOf(content)) {
+    const part = objectOf(value);
+    const type = part.type === "thinking" ? "reasoning" : "text";
+    const text = type === "reasoning" ? thinkingText(part) : stringOf(part.text);
+    const last = parts.at(-1);
+    if (text === "") continue;
+    if (last?.type === type) parts[parts.length - 1] = { ...last, text: last.text + text };
+    else parts.push({ type, text });
+  }
+  const seal = readExtraSeal(message.extra_content);
+  const citations = readAnnotations(message.annotations);
+  const at = parts.findLastIndex((part) => part.type === "text");
+  if (at >= 0) {
+    const extras = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) };
+    parts[at] = { ...(parts[at] as TextPart), ...extras };
+  } else if (seal !== undefined) {
+    parts.push({ type: "reasoning", text: "", seal });
+  }
+  if (typeof refusal === "string" && refusal !== "") parts.push({ type: "refusal", text: refusal });
+  return parts;
+}

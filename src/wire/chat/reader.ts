@@ -1,0 +1,64 @@
+/** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
+import type { StreamEvent } from "../neutral.ts";
+import { type Emit, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { MAX_CHOICES, placeOf } from "./capture.ts";
+import { ChoiceReader } from "./choice-reader.ts";
+import { readEventUsage } from "./usage.ts";
+
+export class ChatStreamReader extends SseStreamReader {
+  /** By index; undefined where an index was passed over. */
+  readonly #choices: (ChoiceReader | undefined)[] = [];
+  readonly #forward = (event: StreamEvent) => this.emit(event);
+  #reply: unknown;
+
+  /** Every choice has its finish reason, whether or not the upstream said `[DONE]`. */
+  get complete(): boolean {
+    return this.done || this.#finished;
+  }
+
+  get #finished(): boolean {
+    if (this.#choices.length === 0) return false;
+    for (const choice of this.#choices) if (choice === undefined || choice.finish === "") return false;
+    return true;
+  }
+
+  override push(read: string, emit: Emit): void {
+    super.push(read, emit);
+    if (this.done) this.#stop();
+  }
+
+  override end(emit: Emit): void {
+    super.end(emit);
+    if (this.complete) this.#stop();
+  }
+
+  protected take(event: JsonObject): void {
+    if (event.error || event.object === "error") {
+      this.error = readErrorValue(event.error || event);
+      return;
+    }
+    if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
+    for (const value of listOf(event.choices)) {
+      const choice = objectOf(value);
+      this.#choice(placeOf(choice.index, MAX_CHOICES) ?? 0).take(choice, this.#reply);
+    }
+    const usage = readEventUsage(event);
+    if (usage !== undefined) this.emit({ type: "usage", usage });
+  }
+
+  #choice(at: number): ChoiceReader {
+    while (this.#choices.length <= at) this.#choices.push(undefined);
+    let choice = this.#choices[at];
+    if (choice === undefined) {
+      choice = new ChoiceReader(at, this.#forward);
+      this.#choices[at] = choice;
+    }
+    return choice;
+  }
+
+  #stop(): void {
+    if (this.error !== undefined) return;
+    for (const choice of this.#choices) choice?.stop(this.#reply);
+  }
+}

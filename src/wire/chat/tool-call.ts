@@ -1,0 +1,24 @@
+/** What whole and streamed tool calls of an upstream have in common: their arguments in any shape, an id for each. */
+
+/** Arguments as JSON text: some servers send the object itself. "" where there are none. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
+}
+
+/** Of a whole call: no client runs a tool that is called with "". */
+export const wholeArguments = (value: unknown): string => {
+  const text = argumentsOf(value);
+  return text.trim() === "" ? "{}" : text;
+};
+
+const ID_LENGTH = 48;
+
+/**
+ * An id for a call that came without: the same whenever the same answer is read, another in every answer.
+ * @param reply the answer's own id.
+ */
+export function callIdOf(reply: unknown, choice: number, call: number): string {
+  const base = typeof reply === "string" ? reply.replace(/[^A-Za-z0-9_-]/g, "").slice(-ID_LENGTH) : "";
+  return `call_${base}_${choice}_${call}`;
+}

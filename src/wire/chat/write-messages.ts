@@ -1,0 +1,291 @@
+/**
+ * A neutral conversation as chat-completions messages. Tool results become `tool` messages directly behind the message that
+ * called; those take text only, so their images and files follow in a user message. What has no place is dropped by name.
+ */
+import type { Endpoint } from "../../endpoint.ts";
+import type {
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  NeutralMessage,
+  Part,
+  ReasoningPart,
+  RecordingPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
+import { detailsOf, type ReasoningDetail } from "./reasoning.ts";
+
+export type ChatText = { readonly type: "text"; readonly text: string };
+
+export type ChatPart =
+  | ChatText
+  | {
+      readonly type: "image_url";
+      readonly image_url: { readonly url: string; readonly detail?: ImageDetail };
+    }
+  | {
+      readonly type: "input_audio";
+      readonly input_audio: { readonly data: string; readonly format: AudioFormat };
+    }
+  | {
+      readonly type: "file";
+      readonly file: { readonly file_data: string; readonly filename: string } | { readonly file_id: string };
+    };
+
+/** Not OpenAI's: vLLM, OpenRouter and others take it. */
+type ChatVideo = { readonly type: "video_url"; readonly video_url: { readonly url: string } };
+
+type AnyPart = ChatPart | ChatVideo;
+type ImageDetail = "auto" | "low" | "high" | "original";
+type AudioFormat = "wav" | "mp3";
+
+export type ChatMessage =
+  | { readonly role: "system"; readonly content: string | ChatText[] }
+  | { readonly role: "user"; readonly content: string | AnyPart[] }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string | ChatText[] }
+  | {
+      readonly role: "assistant";
+      readonly content: string | ChatText[] | null;
+      readonly refusal?: string;
+      readonly tool_calls?: {
+        readonly id: string;
+        readonly type: "function";
+        readonly function: { readonly name: string; readonly arguments: string };
+      }[];
+      readonly reasoning_content?: string;
+      readonly reasoning_details?: ReasoningDetail[];
+    };
+
+const DETAILS: readonly string[] = ["auto", "low", "high", "original"] satisfies ImageDetail[];
+
+/** What `input_audio` takes (OpenAI); other sound has no place. */
+const AUDIO_FORMATS: Readonly<Record<string, AudioFormat>> = {
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+  "audio/wave": "wav",
+  "audio/mpeg": "mp3",
+  "audio/mp3": "mp3",
+};
+
+export function writeMessages(
+  messages: readonly NeutralMessage[],
+  endpoint: Endpoint,
+  taker: OptionTaker,
+): readonly ChatMessage[] {
+  return new Writing(endpoint, taker).write(messages);
+}
+
+class Writing {
+  readonly #endpoint: Endpoint;
+  readonly #taker: OptionTaker;
+  readonly #written: ChatMessage[] = [];
+  /** Where the next tool message goes: nothing may stand between the call and its results. */
+  #resultPlace = 0;
+
+  constructor(endpoint: Endpoint, taker: OptionTaker) {
+    this.#endpoint = endpoint;
+    this.#taker = taker;
+  }
+
+  write(messages: readonly NeutralMessage[]): readonly ChatMessage[] {
+    for (const message of messages) {
+      for (const { part, at } of placed(message)) this.#unmark(part, at);
+      if (message.role === "assistant") this.#assistant(message);
+      else if (message.role === "user") this.#user(message);
+      else this.#system(message);
+    }
+    return this.#written;
+  }
+
+  /** Servers of this dialect cache by themselves, and refuse a mark that they do not know. */
+  #unmark(part: Part, at: string): void {
+    if ("cache" in part && part.cache !== undefined) this.#taker.drop(`${at}/cache_control`);
+    if (part.type !== "tool_result") return;
+    for (const [index, inner] of part.parts.entries()) this.#unmark(inner, `${at}/content/${index}`);
+  }
+
+  #system(message: NeutralMessage): void {
+    this.#written.push({ role: "system", content: contentOf(this.#texts(placed(message))) });
+  }
+
+  #user(message: NeutralMessage): void {
+    const media: AnyPart[] = [];
+    const own: Placed<Part>[] = [];
+    let results = 0;
+    for (const { part, at } of placed(message)) {
+      if (part.type === "tool_result") {
+        media.push(...this.#result(part, at));
+        results++;
+      } else {
+        own.push({ part, at });
+      }
+    }
+    const content = [...media, ...this.#parts(own)];
+    if (content.length > 0 || results === 0)
+      this.#written.push({ role: "user", content: contentOf(content) });
+  }
+
+  /** Returns what the tool message cannot hold. */
+  #result({ id, parts, isError }: ToolResultPart, at: string): AnyPart[] {
+    // There is no word for it, and one added to the text would be ours.
+    if (isError) this.#taker.drop(`${at}/is_error`);
+    const texts: ChatText[] = [];
+    const media: AnyPart[] = [];
+    for (const written of this.#parts(parts.map((part, index) => ({ part, at: `${at}/content/${index}` })))) {
+      if (written.type === "text") texts.push(written);
+      else media.push(written);
+    }
+    this.#written.splice(this.#resultPlace++, 0, {
+      role: "tool",
+      tool_call_id: id,
+      content: contentOf(texts),
+    });
+    return media;
+  }
+
+  #assistant(message: NeutralMessage): void {
+    const reasoning: ReasoningPart[] = [];
+    const calls: ToolCallPart[] = [];
+    const texts: Placed<TextPart>[] = [];
+    let refusal = "";
+    for (const { part, at } of placed(message)) {
+      if (part.type === "text") texts.push({ part, at });
+      else if (part.type === "reasoning") reasoning.push(part);
+      else if (part.type === "tool_call") calls.push(part);
+      else if (part.type === "refusal") refusal += part.text;
+      else this.#taker.drop(at);
+    }
+    const content = contentOf(this.#texts(texts));
+    this.#written.push({
+      role: "assistant",
+      content: content === "" && (calls.length > 0 || refusal !== "") ? null : content,
+      ...(refusal !== "" && { refusal }),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, name, arguments: args }) => ({
+          id,
+          type: "function" as const,
+          function: { name, arguments: args },
+        })),
+      }),
+      ...this.#reasoning(reasoning),
+    });
+    this.#resultPlace = this.#written.length;
+  }
+
+  /** It is no prompt to most models, so nobody is told where it is left out. Only seals need more than the bare text. */
+  #reasoning(parts: readonly ReasoningPart[]) {
+    const { capabilities, provider } = this.#endpoint;
+    if (!capabilities.reasoning) return {};
+    const refused = provider.quirks.bodies?.chat?.unsupported ?? [];
+    const text = parts.map((part) => part.text).join("");
+    const isSealed = parts.some(({ seal }) => seal !== undefined);
+    return {
+      ...(text !== "" && !refused.includes("reasoning_content") && { reasoning_content: text }),
+      ...(isSealed && !refused.includes("reasoning_details") && { reasoning_details: detailsOf(parts) }),
+    };
+  }
+
+  #parts(parts: readonly Placed<Part>[]): AnyPart[] {
+    return parts.flatMap(({ part, at }) => {
+      const written = this.#part(part, at);
+      if (written === undefined) this.#taker.drop(at);
+      return written ?? [];
+    });
+  }
+
+  /** For roles that say nothing but text. */
+  #texts(parts: readonly Placed<Part>[]): ChatText[] {
+    return parts.flatMap(({ part, at }) => {
+      const written = this.#part(part, at);
+      if (written?.type === "text") return written;
+      this.#taker.drop(at);
+      return [];
+    });
+  }
+
+  /** Undefined where the format has no place for it. */
+  #part(part: Part, at: string): AnyPart | undefined {
+    switch (part.type) {
+      case "text":
+        return { type: "text", text: part.text };
+      case "image":
+        return this.#image(part, at);
+      case "audio":
+        return audioOf(part);
+      case "video": {
+        const url = this.#endpoint.modalitiesIn.includes("video") ? addressOf(part.source) : undefined;
+        return url === undefined ? undefined : { type: "video_url", video_url: { url } };
+      }
+      case "document":
+        return this.#document(part, at);
+      default:
+        return undefined;
+    }
+  }
+
+  #image({ source, detail }: ImagePart, at: string): ChatPart | undefined {
+    const url = addressOf(source);
+    if (url === undefined) return undefined;
+    if (detail === undefined) return { type: "image_url", image_url: { url } };
+    if (isDetail(detail)) return { type: "image_url", image_url: { url, detail } };
+    this.#taker.drop(`${at}/detail`);
+    return { type: "image_url", image_url: { url } };
+  }
+
+  #document({ source, name, context, citations }: DocumentPart, at: string): ChatPart | undefined {
+    if (context !== undefined) this.#taker.drop(`${at}/context`);
+    if (citations === true) this.#taker.drop(`${at}/citations`);
+    switch (source.kind) {
+      case "text":
+        if (name !== undefined) this.#taker.drop(`${at}/title`);
+        return { type: "text", text: source.text };
+      case "data": {
+        const data = `data:${source.mediaType};base64,${source.data}`;
+        // The format wants a name.
+        return { type: "file", file: { filename: name ?? defaultName(source.mediaType), file_data: data } };
+      }
+      case "file":
+        return { type: "file", file: { file_id: source.id } };
+      case "url":
+        return undefined;
+    }
+  }
+}
+
+interface Placed<P extends Part> {
+  readonly part: P;
+  /** JSON pointer of the part, as formats place it. */
+  readonly at: string;
+}
+
+const placed = ({ parts, at }: NeutralMessage): Placed<Part>[] =>
+  parts.map((part, index) => ({ part, at: `${at}/content/${index}` }));
+
+/** One text as a string: the form that every server takes. */
+function contentOf<P extends AnyPart>(parts: P[]): string | P[] {
+  const [first] = parts;
+  if (first === undefined) return "";
+  return parts.length === 1 && first.type === "text" ? first.text : parts;
+}
+
+const isDetail = (detail: string): detail is ImageDetail => DETAILS.includes(detail);
+
+function audioOf({ source }: RecordingPart): ChatPart | undefined {
+  if (source.kind !== "data") return undefined;
+  const format = AUDIO_FORMATS[source.mediaType];
+  return format === undefined
+    ? undefined
+    : { type: "input_audio", input_audio: { data: source.data, format } };
+}
+
+/** Undefined where it is in a provider's own store. */
+function addressOf(source: MediaSource): string | undefined {
+  if (source.kind === "file") return undefined;
+  return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+const defaultName = (mediaType: string): string =>
+  mediaType === "application/pdf" ? "document.pdf" : "document";

@@ -1,0 +1,92 @@
+/** A whole neutral answer as a chat completion (OpenAI API reference, "The chat completion object"). */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity } from "../format.ts";
+import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral.ts";
+import { svcJson } from "../svc.ts";
+import { type Annotation, annotationOf } from "./citations.ts";
+import { type FinishReason, finishReasonOf } from "./finish.ts";
+import { detailsOf, extraContentOf } from "./reasoning.ts";
+import { wholeArguments } from "./tool-call.ts";
+import { writeChatUsage } from "./usage.ts";
+
+/** JSON text, as any string: its UTF-8 is the body. */
+export function writeChatAnswer(
+  reply: NeutralReply,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+): string {
+  return `${JSON.stringify(chatAnswerBody(reply, identity, usage)).slice(0, -1)},"svc":${svcJson(svc)}}`;
+}
+
+/** The same without our own member. */
+export const chatAnswerBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({
+  id: identity.id,
+  object: "chat.completion" as const,
+  created: identity.createdS,
+  model: identity.model,
+  choices: reply.choices.map(choiceOf),
+  usage: writeChatUsage(usage),
+});
+
+function choiceOf({ parts, stop, logprobs }: NeutralChoice, index: number) {
+  const calls = parts.filter((part) => part.type === "tool_call");
+  const isRefusal = parts.some((part) => part.type === "refusal");
+  const tokens = logprobs === undefined ? null : [...logprobs].map(tokenOf);
+  const finish: FinishReason = finishReasonOf(stop, calls.length > 0);
+  return {
+    index,
+    message: messageOf(parts, calls),
+    logprobs:
+      tokens === null ? null : { content: isRefusal ? null : tokens, refusal: isRefusal ? tokens : null },
+    finish_reason: finish,
+  };
+}
+
+function messageOf(parts: NeutralChoice["parts"], calls: readonly ToolCallPart[]) {
+  let content = "";
+  let refusal = "";
+  let seal: Seal | undefined;
+  const reasoning: ReasoningPart[] = [];
+  const annotations: Annotation[] = [];
+  for (const part of parts) {
+    if (part.type === "reasoning") reasoning.push(part);
+    else if (part.type === "refusal") refusal += part.text;
+    else if (part.type === "text") {
+      content += part.text;
+      seal = part.seal ?? seal;
+      annotations.push(...(part.citations ?? []).flatMap((citation) => annotationOf(citation) ?? []));
+    }
+  }
+  const thought = reasoning.map((part) => part.text).join("");
+  return {
+    role: "assistant" as const,
+    content: content === "" && (calls.length > 0 || refusal !== "") ? null : content,
+    refusal: refusal === "" ? null : refusal,
+    ...(thought !== "" && { reasoning_content: thought }),
+    ...(reasoning.length > 0 && { reasoning_details: detailsOf(reasoning) }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(calls.length > 0 && { tool_calls: calls.map(callOf) }),
+    ...extraContentOf(seal),
+  };
+}
+
+const callOf = (call: ToolCallPart) => ({
+  id: call.id,
+  type: "function" as const,
+  function: { name: call.name, arguments: wholeArguments(call.arguments) },
+  ...extraContentOf(call.seal),
+});
+
+const tokenOf = ({
+  token,
+  logprob,
+  bytes,
+  top_logprobs,
+}: NonNullable<NeutralChoice["logprobs"]>[number]) => ({
+  token,
+  logprob,
+  bytes: bytes && [...bytes],
+  top_logprobs: top_logprobs.map((top) => ({ ...top, bytes: top.bytes && [...top.bytes] })),
+});

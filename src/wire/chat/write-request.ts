@@ -1,0 +1,125 @@
+/**
+ * A neutral request as a chat-completions body for one endpoint (OpenAI API reference, "Create chat completion"). Nothing
+ * is added that changes what a model does (T53), save the switch that makes a stream tell its usage.
+ */
+import type { Endpoint } from "../../endpoint.ts";
+import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral.ts";
+import { OptionTaker } from "../options.ts";
+import { writeMessages } from "./write-messages.ts";
+
+/** Anthropic's words for the tier mean nothing here. */
+const SERVICE_TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast"];
+
+/** From how many tokens of reasoning on a budget is told as this level: the format has levels only. */
+const EFFORT_OF_BUDGET: readonly (readonly [number, Effort])[] = [
+  [16_384, "high"],
+  [4_096, "medium"],
+  [1, "low"],
+  [0, "none"],
+];
+
+export type ChatBody = Readonly<Record<string, unknown>>;
+
+/** @throws never: what has no place in the format is named in `dropped`. */
+export function writeChatBody(
+  request: NeutralRequest,
+  endpoint: Endpoint,
+): { body: ChatBody; dropped: readonly string[] } {
+  const taker = new OptionTaker(request);
+  const { quirks } = endpoint.provider;
+  const body = {
+    model: endpoint.upstreamModel,
+    messages: writeMessages(request.messages, endpoint, taker),
+    ...(request.stream && { stream: true }),
+    ...(request.stream && quirks.streamUsage && { stream_options: { include_usage: true } }),
+    ...sampling(
+      taker,
+      quirks.maxTokensField === "max_completion_tokens" ? "max_completion_tokens" : "max_tokens",
+    ),
+    ...tools(request.tools, taker),
+    ...withReasoning(taker, endpoint),
+    ...others(taker),
+  };
+  return { body, dropped: taker.dropped() };
+}
+
+function sampling(taker: OptionTaker, maxTokensField: string) {
+  const logprobs = taker.take("logprobs");
+  const format = taker.take("format");
+  return defined({
+    [maxTokensField]: taker.take("maxTokens"),
+    temperature: taker.take("temperature"),
+    top_p: taker.take("topP"),
+    top_k: taker.take("topK"),
+    stop: taker.take("stop"),
+    seed: taker.take("seed"),
+    frequency_penalty: taker.take("frequencyPenalty"),
+    presence_penalty: taker.take("presencePenalty"),
+    logit_bias: taker.take("logitBias"),
+    logprobs: logprobs && true,
+    top_logprobs: logprobs && logprobs.top > 0 ? logprobs.top : undefined,
+    n: taker.take("choices"),
+    response_format: format && formatOf(format),
+  });
+}
+
+function tools(given: readonly NeutralTool[], taker: OptionTaker) {
+  const choice = taker.take("toolChoice");
+  const parallel = taker.take("parallelTools");
+  if (given.length === 0) {
+    // Without tools both say nothing, unless a call is insisted on.
+    if (choice !== undefined && choice !== "auto" && choice !== "none") taker.putBack("toolChoice");
+    return {};
+  }
+  for (const [index, { cache }] of given.entries()) {
+    if (cache !== undefined) taker.drop(`/tools/${index}/cache_control`);
+  }
+  return defined({
+    tools: given.map(({ name, description, parameters, strict }) => ({
+      type: "function",
+      function: defined({ name, description, parameters, strict }),
+    })),
+    tool_choice: typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice,
+    parallel_tool_calls: parallel,
+  });
+}
+
+function formatOf(format: OutputFormat) {
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json") return { type: "json_object" };
+  const { name = "response", description, schema, strict } = format;
+  return { type: "json_schema", json_schema: defined({ name, description, schema, strict }) };
+}
+
+function withReasoning(taker: OptionTaker, endpoint: Endpoint) {
+  const reasoning = taker.take("reasoning");
+  if (reasoning === undefined) return {};
+  if (!endpoint.capabilities.reasoning) {
+    if (reasoning.effort !== "none") taker.putBack("reasoning");
+    return {};
+  }
+  const { effort, budgetTokens, show, summary } = reasoning;
+  if (budgetTokens !== undefined || show === false || summary !== undefined) taker.putBack("reasoning");
+  return defined({ reasoning_effort: effort ?? effortOf(reasoning) });
+}
+
+const effortOf = ({ budgetTokens }: Reasoning): Effort | undefined =>
+  budgetTokens === undefined ? undefined : EFFORT_OF_BUDGET.find(([from]) => budgetTokens >= from)?.[1];
+
+/** `metadata` is left: OpenAI takes it only of answers that it shall store. */
+function others(taker: OptionTaker) {
+  const tier = taker.take("serviceTier");
+  const isTier = tier !== undefined && SERVICE_TIERS.includes(tier);
+  if (tier !== undefined && !isTier) taker.putBack("serviceTier");
+  return defined({
+    verbosity: taker.take("verbosity"),
+    user: taker.take("user"),
+    prompt_cache_key: taker.take("cacheKey"),
+    service_tier: isTier ? tier : undefined,
+  });
+}
+
+/** Absent stays absent. */
+function defined<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

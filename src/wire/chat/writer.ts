@@ -1,0 +1,215 @@
+/**
+ * A streamed answer as chat-completions chunks (OpenAI API reference, "Streaming"): the role first (T51), then what the parts
+ * grow by, tool calls numbered from 0 among themselves (T44), one finish reason a choice (T46). Chunks are put together
+ * from text made once a part: a token costs a concatenation.
+ */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { fragmentOf, latin1OfJson } from "../fragment.ts";
+import { latin1Json } from "../json.ts";
+import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
+import { svcJson } from "../svc.ts";
+import { annotationOf } from "./citations.ts";
+import { finishReasonOf } from "./finish.ts";
+import { extraContentOf, formatOf } from "./reasoning.ts";
+import { writeChatUsage } from "./usage.ts";
+
+interface WrittenPart {
+  readonly kind: PartKind;
+  /** The chunk around a piece of its text. Of reasoning, which is said twice, the piece also stands behind `middle`. */
+  readonly open: string;
+  readonly middle: string | undefined;
+  readonly close: string;
+  /** Of a tool call among the calls, of reasoning among the reasoning. */
+  readonly number: number;
+  /** Its seal is all of it. */
+  readonly isHidden: boolean;
+  hasText: boolean;
+}
+
+interface WrittenChoice {
+  /** A chunk up to the inside of the delta. */
+  readonly head: string;
+  readonly parts: (WrittenPart | undefined)[];
+  calls: number;
+  thoughts: number;
+  stopped: boolean;
+}
+
+type Begin = Extract<StreamEvent, { type: "begin" }>;
+
+export class ChatStreamWriter implements StreamWriter {
+  readonly #includeUsage: boolean;
+  /** A chunk up to its choices. */
+  readonly #head: string;
+  /** A chunk from the end of its delta on, while the choice goes on. */
+  readonly #tail: string;
+  /** Behind the choice. */
+  readonly #end: string;
+  readonly #choices: (WrittenChoice | undefined)[] = [];
+  /** Finish reasons: they leave once the call is settled. */
+  #last = "";
+
+  /** @param includeUsage false: the client asked for none; neither usage nor the last chunk is sent. */
+  constructor(identity: AnswerIdentity, includeUsage: boolean) {
+    this.#includeUsage = includeUsage;
+    const { id, createdS, model } = identity;
+    const members = latin1Json({ id, object: "chat.completion.chunk", created: createdS, model });
+    this.#head = `data: ${members.slice(0, -1)},"choices":[`;
+    this.#end = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
+    this.#tail = `},"logprobs":null,"finish_reason":null${this.#end}`;
+  }
+
+  write(event: StreamEvent): string {
+    switch (event.type) {
+      case "delta": {
+        const part = this.#choices[event.choice]?.parts[event.part];
+        return part === undefined ? "" : this.#delta(part, event.text, event.logprobs);
+      }
+      case "begin":
+        return this.#begin(event);
+      case "seal":
+        return this.#seal(event.choice, event.part, event.seal);
+      case "citation":
+        return this.#citation(event.choice, event.citation);
+      case "end":
+        return this.#endOf(event.choice, event.part);
+      case "stop":
+        this.#stop(event.choice, event.stop);
+        return "";
+      case "usage":
+        return "";
+    }
+  }
+
+  close(usage: Usage, svc: SvcReply): string {
+    if (!this.#includeUsage) return `${this.#last}data: [DONE]\n\n`;
+    const usageJson = JSON.stringify(writeChatUsage(usage));
+    return `${this.#last}${this.#head}],"usage":${usageJson},"svc":${svcJson(svc)}}\n\ndata: [DONE]\n\n`;
+  }
+
+  #delta(part: WrittenPart, text: string, logprobs: readonly Logprob[] | undefined): string {
+    const { open, middle, close } = part;
+    if (text !== "") part.hasText = true;
+    if (logprobs !== undefined && (part.kind === "text" || part.kind === "refusal")) {
+      const tokens = latin1OfJson(logprobs);
+      const said =
+        part.kind === "text" ? `"content":${tokens},"refusal":null` : `"content":null,"refusal":${tokens}`;
+      return `${open}${text}"},"logprobs":{${said}},"finish_reason":null${this.#end}`;
+    }
+    if (text === "") return "";
+    return middle === undefined ? open + text + close : open + text + middle + text + close;
+  }
+
+  #begin(event: Begin): string {
+    let choice = this.#choices[event.choice];
+    let out = "";
+    if (choice === undefined) {
+      choice = this.#open(event.choice);
+      out = this.#role(choice, event.kind === "text" || event.kind === "reasoning");
+    }
+    if (event.kind !== "tool_call") {
+      choice.parts[event.part] = this.#partOf(choice, event);
+      return out;
+    }
+    const number = choice.calls++;
+    const call = `"tool_calls":[{"index":${number},`;
+    choice.parts[event.part] = {
+      kind: "tool_call",
+      open: `${choice.head}${call}"function":{"arguments":"`,
+      middle: undefined,
+      close: `"}}]${this.#tail}`,
+      number,
+      isHidden: false,
+      hasText: false,
+    };
+    const named = `"id":"${fragmentOf(event.id)}","type":"function","function":{"name":"${fragmentOf(event.name)}"`;
+    return `${out}${choice.head}${call}${named},"arguments":""}}]${this.#tail}`;
+  }
+
+  #partOf(
+    choice: WrittenChoice,
+    { kind, isSummary, isRedacted }: Exclude<Begin, { kind: "tool_call" }>,
+  ): WrittenPart {
+    const { head } = choice;
+    const part = {
+      kind,
+      number: 0,
+      isHidden: false,
+      hasText: false,
+      middle: undefined,
+      close: `"${this.#tail}`,
+    };
+    if (kind === "text") return { ...part, open: `${head}"content":"` };
+    if (kind === "refusal") return { ...part, open: `${head}"refusal":"` };
+    const number = choice.thoughts++;
+    const item =
+      isSummary === true ? '"type":"reasoning.summary","summary":"' : '"type":"reasoning.text","text":"';
+    return {
+      ...part,
+      open: `${head}"reasoning_content":"`,
+      middle: `","reasoning_details":[{${item}`,
+      close: `","index":${number}}]${this.#tail}`,
+      number,
+      isHidden: isSummary === true || isRedacted === true,
+    };
+  }
+
+  #seal(choiceIndex: number, partIndex: number, seal: Seal): string {
+    const choice = this.#choices[choiceIndex];
+    const part = choice?.parts[partIndex];
+    if (choice === undefined || part === undefined) return "";
+    const { number: index } = part;
+    if (part.kind === "reasoning") {
+      const format = formatOf(seal);
+      const item = part.isHidden
+        ? { type: "reasoning.encrypted", data: seal.data, format, index }
+        : { type: "reasoning.text", text: "", signature: seal.data, format, index };
+      return `${choice.head}"reasoning_details":[${latin1OfJson(item)}]${this.#tail}`;
+    }
+    const extra = extraContentOf(seal);
+    if (extra === undefined) return "";
+    const said =
+      part.kind === "tool_call"
+        ? `"tool_calls":[${latin1OfJson({ index, ...extra })}]`
+        : latin1OfJson(extra).slice(1, -1);
+    return `${choice.head}${said}${this.#tail}`;
+  }
+
+  #citation(choiceIndex: number, citation: Citation): string {
+    const choice = this.#choices[choiceIndex];
+    const annotation = annotationOf(citation);
+    if (choice === undefined || annotation === undefined) return "";
+    return `${choice.head}"annotations":[${latin1OfJson(annotation)}]${this.#tail}`;
+  }
+
+  /** A call that says nothing has no arguments, which is not no text: clients do not run a tool called with "". */
+  #endOf(choiceIndex: number, partIndex: number): string {
+    const part = this.#choices[choiceIndex]?.parts[partIndex];
+    return part?.kind === "tool_call" && !part.hasText ? this.#delta(part, "{}", undefined) : "";
+  }
+
+  #stop(index: number, stop: Stop): void {
+    let choice = this.#choices[index];
+    if (choice === undefined) {
+      choice = this.#open(index);
+      this.#last += this.#role(choice, true);
+    }
+    if (choice.stopped) return;
+    choice.stopped = true;
+    const reason = finishReasonOf(stop, choice.calls > 0);
+    this.#last += `${choice.head}},"logprobs":null,"finish_reason":"${reason}"${this.#end}`;
+  }
+
+  #open(index: number): WrittenChoice {
+    const head = `${this.#head}{"index":${index},"delta":{`;
+    const choice: WrittenChoice = { head, parts: [], calls: 0, thoughts: 0, stopped: false };
+    this.#choices[index] = choice;
+    return choice;
+  }
+
+  #role({ head }: WrittenChoice, hasText: boolean): string {
+    return `${head}"role":"assistant","content":${hasText ? '""' : "null"},"refusal":null${this.#tail}`;
+  }
+}

@@ -1,0 +1,29 @@
+/** The legacy completions format: `POST /v1/completions`. */
+import { errorEnvelope } from "../../errors.ts";
+import type { ClientFormat } from "../format.ts";
+import { KEEP_ALIVE, sseData } from "../sse.ts";
+import { CompletionsStreamWriter, writeCompletion } from "./answer.ts";
+import {
+  type CompletionsRequest,
+  completionsNeutral,
+  completionsTexts,
+  readCompletionsRequest,
+} from "./request.ts";
+
+export const completionsFormat: ClientFormat<CompletionsRequest> = {
+  name: "completions",
+  task: "generate",
+  idPrefix: "cmpl-",
+  promptAt: "/prompt",
+  keepAlive: KEEP_ALIVE,
+  read: readCompletionsRequest,
+  promptTexts: completionsTexts,
+  splice: undefined,
+  generation: {
+    neutral: completionsNeutral,
+    writeReply: (reply, _, identity, usage, svc) => writeCompletion(reply, identity, usage, svc),
+    streamWriter: ({ includeUsage }, identity) => new CompletionsStreamWriter(identity, includeUsage),
+  },
+  errorBody: errorEnvelope,
+  errorEvent: (error, requestId) => sseData(errorEnvelope(error, requestId)),
+};

@@ -1,0 +1,226 @@
+/**
+ * A conversation as Converse's `system` and `messages`. The roles take turns, so neighbouring messages of one side become
+ * one. Cache marks become cache points behind their blocks (T50). Reasoning goes back to Anthropic's models only, and only
+ * with Anthropic's own seal (T47).
+ */
+import { fail } from "../../errors.ts";
+import type {
+  CacheMark,
+  ImagePart,
+  NeutralMessage,
+  NeutralRequest,
+  Part,
+  ReasoningPart,
+  RecordingPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
+import { isObject } from "../reader.ts";
+import type { CachePoint, ContentBlock, ConverseMessage, ResultContent, SystemBlock } from "./body.ts";
+import { DocumentNames, writeDocument, writeMedia } from "./media.ts";
+import type { Family } from "./models.ts";
+
+export interface Conversation {
+  readonly system: SystemBlock[];
+  readonly messages: ConverseMessage[];
+  /** Calls or results stand in it: the provider then insists on the tools. */
+  readonly hasToolBlocks: boolean;
+}
+
+/** What the endpoint's model takes. */
+export interface Abilities {
+  readonly family: Family;
+  readonly cache: boolean;
+}
+
+/** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
+export function writeMessages(
+  request: NeutralRequest,
+  abilities: Abilities,
+  options: OptionTaker,
+): Conversation {
+  const system: SystemBlock[] = [];
+  const messages: ConverseMessage[] = [];
+  const writer = new BlockWriter(abilities, options);
+  for (const message of request.messages) {
+    if (message.role === "system") {
+      // Its words are kept, its place is not.
+      if (messages.length > 0) options.drop(message.at);
+      writeSystem(message, system, abilities, options);
+      continue;
+    }
+    const content = writer.write(message);
+    if (content.length === 0) continue;
+    const last = messages.at(-1);
+    if (last?.role === message.role) last.content.push(...content);
+    else messages.push({ role: message.role, content });
+  }
+  if (messages.length === 0) {
+    throw fail("invalid_value", "This model needs a message of the user's beside the instructions.", {
+      param: request.messages[0]?.at ?? "/messages",
+    });
+  }
+  for (const [index, { role, content }] of messages.entries()) {
+    if (role === "user") messages[index] = { role, content: resultsFirst(content) };
+  }
+  return { system, messages, hasToolBlocks: writer.hasToolBlocks };
+}
+
+/** Claude wants the results of calls before anything else that is said; a cache point stays with its block. */
+function resultsFirst(content: readonly ContentBlock[]): ContentBlock[] {
+  const results: ContentBlock[] = [];
+  const others: ContentBlock[] = [];
+  let into = others;
+  for (const block of content) {
+    if (!("cachePoint" in block)) into = "toolResult" in block ? results : others;
+    into.push(block);
+  }
+  return [...results, ...others];
+}
+
+function writeSystem(
+  { parts, at }: NeutralMessage,
+  system: SystemBlock[],
+  { cache }: Abilities,
+  options: OptionTaker,
+): void {
+  for (const part of parts) {
+    if (part.type !== "text") {
+      options.drop(at);
+    } else if (part.text !== "") {
+      system.push({ text: part.text });
+      if (cache && part.cache !== undefined) system.push(cachePoint(part.cache));
+    }
+  }
+}
+
+export const cachePoint = ({ ttl }: CacheMark): CachePoint => ({
+  cachePoint: { type: "default", ...(ttl !== undefined && { ttl }) },
+});
+
+class BlockWriter {
+  hasToolBlocks = false;
+  readonly #abilities: Abilities;
+  readonly #options: OptionTaker;
+  readonly #names = new DocumentNames();
+  #at = "";
+  #blocks: ContentBlock[] = [];
+
+  constructor(abilities: Abilities, options: OptionTaker) {
+    this.#abilities = abilities;
+    this.#options = options;
+  }
+
+  write({ parts, at }: NeutralMessage): ContentBlock[] {
+    this.#at = at;
+    this.#blocks = [];
+    for (const part of parts) {
+      const before = this.#blocks.length;
+      this.#add(part);
+      if (this.#blocks.length > before) this.#mark(part);
+    }
+    return this.#blocks;
+  }
+
+  #add(part: Part): void {
+    switch (part.type) {
+      case "text":
+        if ((part.citations?.length ?? 0) > 0) this.#drop();
+        // The provider refuses an empty text.
+        if (part.text !== "") this.#blocks.push({ text: part.text });
+        return;
+      case "refusal":
+        if (part.text !== "") this.#blocks.push({ text: part.text });
+        return;
+      case "reasoning":
+        this.#addReasoning(part);
+        return;
+      case "image":
+      case "audio":
+      case "video":
+        this.#addMedia(part);
+        return;
+      case "document": {
+        const document = writeDocument(part, this.#names);
+        if (document === undefined) this.#drop();
+        else this.#blocks.push({ document });
+        return;
+      }
+      case "tool_call": {
+        this.hasToolBlocks = true;
+        const { id: toolUseId, name } = part;
+        this.#blocks.push({ toolUse: { toolUseId, name, input: argumentsOf(part, this.#at) } });
+        return;
+      }
+      case "tool_result":
+        this.#addResult(part);
+    }
+  }
+
+  #addReasoning({ text, seal, isRedacted }: ReasoningPart): void {
+    if (this.#abilities.family !== "anthropic" || seal?.by !== "anthropic") {
+      // A seal alone says nothing to anyone but its maker.
+      if (text !== "") this.#drop();
+      return;
+    }
+    const reasoningContent =
+      isRedacted === true
+        ? { redactedContent: seal.data }
+        : { reasoningText: { text, signature: seal.data } };
+    this.#blocks.push({ reasoningContent });
+  }
+
+  #addMedia(part: ImagePart | RecordingPart): void {
+    if (part.type === "image" && part.detail !== undefined && part.detail !== "auto") this.#drop();
+    const block = writeMedia(part.type, part.source);
+    if (block === undefined) this.#drop();
+    else if (part.type === "image") this.#blocks.push({ image: block });
+    else this.#blocks.push(part.type === "audio" ? { audio: block } : { video: block });
+  }
+
+  #addResult({ id, parts, isError }: ToolResultPart): void {
+    this.hasToolBlocks = true;
+    const content: ResultContent[] = [];
+    for (const part of parts) {
+      if (part.type === "text") {
+        if (part.text !== "") content.push({ text: part.text });
+      } else if (part.type === "image") {
+        const image = writeMedia("image", part.source);
+        if (image === undefined) this.#drop();
+        else content.push({ image });
+      } else {
+        const document = writeDocument(part, this.#names);
+        if (document === undefined) this.#drop();
+        else content.push({ document });
+      }
+    }
+    // The provider refuses an error that says nothing at all.
+    if (isError && content.length === 0) content.push({ json: {} });
+    this.#blocks.push({ toolResult: { toolUseId: id, content, ...(isError && { status: "error" }) } });
+  }
+
+  /** A result takes no cache point inside: one that was marked there stands behind it, and so covers all of it. */
+  #mark(part: Part): void {
+    if (!this.#abilities.cache) return;
+    const within =
+      part.type === "tool_result" ? part.parts.findLast(({ cache }) => cache !== undefined) : undefined;
+    const mark = ("cache" in part ? part.cache : undefined) ?? within?.cache;
+    if (mark !== undefined) this.#blocks.push(cachePoint(mark));
+  }
+
+  #drop(): void {
+    this.#options.drop(this.#at);
+  }
+}
+
+/** Arguments are an object here, and JSON text in the neutral contract. */
+function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
+  try {
+    const args: unknown = json === "" ? {} : JSON.parse(json);
+    if (isObject(args)) return args;
+  } catch {
+    // Told below.
+  }
+  throw fail("invalid_value", `The arguments of the call of "${name}" are no JSON object.`, { param: at });
+}

@@ -1,0 +1,63 @@
+/** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
+import { fail } from "../../errors.ts";
+import type { NeutralReply, ReplyPart } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { readCitation } from "./citation.ts";
+import { readStopReason } from "./stop.ts";
+import { readConverseUsage } from "./usage.ts";
+
+/** @throws WeirError `upstream_invalid_response` where the body is no answer. */
+export function readConverseReply(body: unknown): NeutralReply {
+  const answer = objectOf(body);
+  const usage = readConverseUsage(answer.usage);
+  const { message } = objectOf(answer.output);
+  if (!isObject(message)) {
+    if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
+    // The service's own form of an error: its message, at the top.
+    if (typeof answer.message === "string") return { choices: [], usage, error: readErrorValue(answer) };
+    throw fail("upstream_invalid_response", "The provider's answer has no message.");
+  }
+  const parts: ReplyPart[] = [];
+  for (const block of listOf(message.content)) {
+    const part = readBlock(objectOf(block));
+    if (part !== undefined) parts.push(part);
+  }
+  const calls = parts.filter(({ type }) => type === "tool_call").length;
+  return { choices: [{ parts, stop: { reason: readStopReason(answer.stopReason, calls) } }], usage };
+}
+
+function readBlock(block: JsonObject): ReplyPart | undefined {
+  if (typeof block.text === "string") {
+    return block.text === "" ? undefined : { type: "text", text: block.text };
+  }
+  if (isObject(block.toolUse)) {
+    const { toolUseId, name, input } = block.toolUse;
+    const args = JSON.stringify(objectOf(input));
+    return { type: "tool_call", id: stringOf(toolUseId), name: stringOf(name), arguments: args };
+  }
+  if (isObject(block.reasoningContent)) return readReasoning(block.reasoningContent);
+  return isObject(block.citationsContent) ? readCited(block.citationsContent) : undefined;
+}
+
+function readReasoning({ reasoningText, redactedContent }: JsonObject): ReplyPart | undefined {
+  if (typeof redactedContent === "string" && redactedContent !== "") {
+    const seal = { by: "anthropic", data: redactedContent } as const;
+    return { type: "reasoning", text: "", isRedacted: true, seal };
+  }
+  const text = stringOf(objectOf(reasoningText).text);
+  const signature = stringOf(objectOf(reasoningText).signature);
+  if (signature !== "") return { type: "reasoning", text, seal: { by: "anthropic", data: signature } };
+  return text === "" ? undefined : { type: "reasoning", text };
+}
+
+function readCited({ content, citations }: JsonObject): ReplyPart | undefined {
+  const text = listOf(content)
+    .map((piece) => stringOf(objectOf(piece).text))
+    .join("");
+  if (text === "") return undefined;
+  const read = listOf(citations)
+    .map(readCitation)
+    .filter((citation) => citation !== undefined);
+  return { type: "text", text, ...(read.length > 0 && { citations: read }) };
+}

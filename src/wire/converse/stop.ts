@@ -1,0 +1,23 @@
+/** Why an answer of Converse's ended (Amazon Bedrock API Reference, "Converse", `stopReason`). */
+import type { StopReason } from "../neutral.ts";
+import { stringOf } from "../reader.ts";
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  tool_use: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  stop_sequence: "stop_sequence",
+  guardrail_intervened: "content_filter",
+  content_filtered: "content_filter",
+  // Anthropic's own words, where they come through.
+  refusal: "refusal",
+  pause_turn: "pause",
+};
+
+/** @param calls in the answer: with them, and only with them, it stopped for them (T46). */
+export function readStopReason(value: unknown, calls: number): StopReason {
+  const name = stringOf(value);
+  const reason = Object.hasOwn(REASONS, name) ? (REASONS[name] as StopReason) : "other";
+  return reason === "stop" && calls > 0 ? "tool_calls" : reason;
+}

@@ -1,0 +1,40 @@
+/**
+ * Converse's `usage`: `inputTokens` excludes what was read from the cache and what was written to it (T33).
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+import type { Usage } from "../../usage.ts";
+import { countOf, isObject, listOf, objectOf } from "../reader.ts";
+
+/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** Undefined where the value is no report, or cannot be true. */
+export function readConverseUsage(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  if (typeof value.inputTokens !== "number" && typeof value.outputTokens !== "number") return undefined;
+  const cacheReadTokens = countOf(value.cacheReadInputTokens);
+  const cacheWriteTokens = countOf(value.cacheWriteInputTokens);
+  const inputTokens = countOf(value.inputTokens) + cacheReadTokens + cacheWriteTokens;
+  const outputTokens = countOf(value.outputTokens);
+  if (Math.max(inputTokens, outputTokens) > MOST_TOKENS) return undefined;
+  const hour = hourOf(value.cacheDetails);
+  return {
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    // Part of the output, and not told apart.
+    reasoningTokens: 0,
+    ...(hour > 0 && { cacheWrite1hTokens: Math.min(hour, cacheWriteTokens) }),
+  };
+}
+
+/** Tokens written for an hour (T32). */
+function hourOf(details: unknown): number {
+  let tokens = 0;
+  for (const detail of listOf(details)) {
+    const { ttl, inputTokens } = objectOf(detail);
+    if (ttl === "1h") tokens += countOf(inputTokens);
+  }
+  return tokens;
+}

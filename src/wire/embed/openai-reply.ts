@@ -1,0 +1,24 @@
+/** The answer of OpenAI's embeddings, which Jina and Voyage share: `data` of vectors with their place, `usage` of tokens. */
+import { objectOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import type { NeutralEmbedReply } from "./neutral.ts";
+import { promptUsage } from "./tokens.ts";
+import { readIndexed } from "./vectors.ts";
+
+/** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
+export function readOpenAiReply(value: unknown): NeutralEmbedReply {
+  const body = objectOf(value);
+  const error = errorIn(body);
+  if (error !== undefined) return { vectors: [], usage: undefined, error };
+  const usage = objectOf(body.usage);
+  return {
+    vectors: readIndexed(body.data),
+    usage: promptUsage(usage.prompt_tokens, usage.total_tokens),
+  };
+}
+
+/** An error that came with status 200, in the shapes in which OpenAI and vLLM have them. */
+export function errorIn(body: Readonly<Record<string, unknown>>): NeutralEmbedReply["error"] {
+  if (body.error) return readErrorValue(body.error);
+  return body.object === "error" ? readErrorValue(body) : undefined;
+}

@@ -1,0 +1,151 @@
+/** Reads the bodies of both embedding formats as far as every call needs them, and in neutral terms for translation. */
+import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
+import { estimatePromptTokens } from "../estimate.ts";
+import { type Member, memberOf } from "../json.ts";
+import type { Said } from "../neutral.ts";
+import { listOf, objectOf, stringOf } from "../reader.ts";
+import type { Source } from "../source.ts";
+import type { EmbedRequest, NeutralEmbedRequest } from "./neutral.ts";
+import {
+  type EmbedBody,
+  type EmbeddingsBody,
+  type EmbeddingsInput,
+  embeddingsRequestSchema,
+  embedRequestSchema,
+  inputTypeOf,
+  isUsualEmbeddings,
+} from "./schema.ts";
+import { factsOf, longStringsIn, NATIVE_OPTIONS, refuseStream, strangersIn } from "./task.ts";
+import type { VectorEncoding } from "./vectors.ts";
+
+/** Members that no model gets to read. All others count as prompt, those we do not know included. */
+const NO_PROMPT: readonly string[] = [
+  ...["model", "dimensions", "encoding_format", "input_type", "stream", "user", "svc"],
+];
+
+/** The same of the native format. */
+const NATIVE_NO_PROMPT: readonly string[] = [
+  ...["model", "dimensions", "input_type", "stream"],
+  ...NATIVE_OPTIONS,
+];
+
+/** No input is media: base64 in one is prose to an embedding model. */
+const EMBEDDINGS_RULES: BodyRules<EmbeddingsBody> = {
+  ...SVC_MEMBER,
+  schema: embeddingsRequestSchema,
+  isUsual: isUsualEmbeddings,
+  noPrompt: NO_PROMPT,
+  media: [],
+};
+const EMBED_RULES: BodyRules<EmbedBody> = {
+  schema: embedRequestSchema,
+  ours: NATIVE_OPTIONS,
+  svcOf: (body) => body,
+  noPrompt: NATIVE_NO_PROMPT,
+  media: [],
+};
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export function readEmbeddingsRequest(bytes: Buffer): EmbedRequest {
+  const read = readBody(bytes, EMBEDDINGS_RULES);
+  return requestOf(read, read.value.input, read.value.encoding_format ?? "float");
+}
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export function readEmbedRequest(bytes: Buffer): EmbedRequest {
+  const read = readBody(bytes, EMBED_RULES);
+  return requestOf(read, read.value.input, "float");
+}
+
+function requestOf(
+  { text, value: { model }, proseBytes, ...read }: ReadBody<AnyBody>,
+  input: EmbeddingsInput,
+  encoding: VectorEncoding,
+): EmbedRequest {
+  refuseStream(text, read.members);
+  const { kind, inputs, longest, total } = sizesOf(input);
+  const member = memberOf(read.members, "input") as Member;
+  if (kind === "tokens") {
+    const prose = estimatePromptTokens(proseBytes - (member.valueEnd - member.valueStart), 0);
+    const facts = factsOf(model, prose + total, longest);
+    // They are counted already, and no tokenizer can count them again.
+    return { ...read, hasOpaque: true, inputs, encoding, facts };
+  }
+  const longestBytes = Math.max(longest, ...longStringsIn(read.elided, member));
+  return {
+    ...read,
+    inputs,
+    encoding,
+    // Models put marks around each input and bill them: in a batch of words they are most of it.
+    facts: factsOf(
+      model,
+      estimatePromptTokens(proseBytes, 0) + inputs,
+      estimatePromptTokens(longestBytes, 0),
+    ),
+  };
+}
+
+/** See {@link promptTextsOf}. */
+export const embeddingsTexts = (request: EmbedRequest): string[] => promptTextsOf(request, NO_PROMPT);
+
+/** See {@link promptTextsOf}. */
+export const embedTexts = (request: EmbedRequest): string[] => promptTextsOf(request, NATIVE_NO_PROMPT);
+
+/** OpenAI's request. Its clients also say `input_type`, as other gateways let them. */
+export function embeddingsNeutral(request: EmbedRequest, source: Source): NeutralEmbedRequest {
+  const dropped = strangersIn(request, ["input", ...NO_PROMPT]);
+  const type = objectOf(source.value).input_type;
+  if (type != null && inputTypeOf(type) === undefined) dropped.push("/input_type");
+  return neutralOf(request, source, dropped);
+}
+
+/** The native request: all of it is known. */
+export const embedNeutral = (request: EmbedRequest, source: Source): NeutralEmbedRequest =>
+  neutralOf(request, source, []);
+
+function neutralOf(request: EmbedRequest, source: Source, dropped: readonly string[]): NeutralEmbedRequest {
+  const body = objectOf(source.value);
+  const inputType = inputTypeOf(body.input_type);
+  return {
+    input: inputOf(body.input),
+    encoding: request.encoding,
+    dropped,
+    ...(inputType !== undefined && { inputType: said(inputType, "/input_type") }),
+    ...(typeof body.dimensions === "number" && { dimensions: said(body.dimensions, "/dimensions") }),
+    ...(typeof body.user === "string" && { user: said(body.user, "/user") }),
+  };
+}
+
+const said = <T>(value: T, at: string): Said<T> => ({ value, at });
+
+function inputOf(input: unknown): NeutralEmbedRequest["input"] {
+  const list = Array.isArray(input) ? listOf(input) : [input];
+  const [first] = list;
+  if (typeof first === "number") return { kind: "tokens", tokens: [list as number[]] };
+  if (Array.isArray(first)) return { kind: "tokens", tokens: list as number[][] };
+  return { kind: "texts", texts: list.map(stringOf) };
+}
+
+interface Sizes {
+  readonly kind: "texts" | "tokens";
+  readonly inputs: number;
+  /** Bytes of texts, or tokens. */
+  readonly longest: number;
+  /** The same of all of them. */
+  readonly total: number;
+}
+
+/** Long texts count as nothing here: they are not in the skeleton. */
+function sizesOf(input: EmbeddingsInput): Sizes {
+  if (typeof input === "string")
+    return { kind: "texts", inputs: 1, longest: input.length, total: input.length };
+  if (typeof input[0] === "number")
+    return { kind: "tokens", inputs: 1, longest: input.length, total: input.length };
+  let longest = 0;
+  let total = 0;
+  for (const { length } of input as readonly (string | readonly number[])[]) {
+    if (length > longest) longest = length;
+    total += length;
+  }
+  return { kind: typeof input[0] === "string" ? "texts" : "tokens", inputs: input.length, longest, total };
+}

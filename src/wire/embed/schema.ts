@@ -1,0 +1,141 @@
+/**
+ * Requests and answers of the two embedding formats: OpenAI's (API reference, "Create embeddings") and our own, which also
+ * says what the vectors are for. What is not understood here passes, or is told to be dropped.
+ */
+import { z } from "zod";
+import { svcReplySchema, svcSchema } from "../svc-schema.ts";
+import type { InputType } from "./neutral.ts";
+import { streamSchema } from "./task.ts";
+
+/** By every name that clients know them under: ours, Cohere's, Jina's and Voyage's. */
+const INPUT_TYPES: Readonly<Record<string, InputType>> = {
+  query: "query",
+  document: "document",
+  classification: "classification",
+  clustering: "clustering",
+  similarity: "similarity",
+  search_query: "query",
+  search_document: "document",
+  passage: "document",
+};
+
+const INPUT_TYPE_NAMES = Object.keys(INPUT_TYPES);
+
+export const inputTypeOf = (name: unknown): InputType | undefined =>
+  typeof name === "string" && Object.hasOwn(INPUT_TYPES, name) ? INPUT_TYPES[name] : undefined;
+
+export type EmbeddingsInput =
+  | string
+  | readonly string[]
+  /** Token ids. */
+  | readonly number[]
+  | readonly (readonly number[])[];
+
+const isTokenList = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.length > 0 && value.every((id) => Number.isSafeInteger(id) && id >= 0);
+
+/** By hand: a list of a million token ids takes a schema of unions a hundred times as long. */
+export function isEmbeddingsInput(value: unknown): value is EmbeddingsInput {
+  if (typeof value === "string") return true;
+  if (!Array.isArray(value) || value.length === 0) return false;
+  const first: unknown = value[0];
+  if (typeof first === "string") return value.every((text) => typeof text === "string");
+  return Array.isArray(first) ? value.every(isTokenList) : isTokenList(value);
+}
+
+const tokens = { type: "array", items: { type: "integer" } } as const;
+const model = (example: string) =>
+  z
+    .string()
+    .min(1)
+    .meta({ examples: [example] });
+
+export const embeddingsRequestSchema = z.looseObject({
+  model: model("openai/text-embedding-3-small"),
+  input: z
+    .custom<EmbeddingsInput>(
+      isEmbeddingsInput,
+      "must be a text, a list of texts, a list of token ids, or a list of such lists",
+    )
+    .meta({
+      anyOf: [
+        { type: "string" },
+        { type: "array", items: { type: "string" } },
+        tokens,
+        { type: "array", items: tokens },
+      ],
+      examples: ["Hello"],
+    }),
+  dimensions: z.int().positive().nullish(),
+  encoding_format: z.enum(["float", "base64"]).nullish(),
+  user: z.string().nullish(),
+  stream: streamSchema,
+  svc: svcSchema.optional(),
+});
+
+export type EmbeddingsBody = z.output<typeof embeddingsRequestSchema>;
+
+/** True for the usual request, and only where the schema accepts it as it stands. */
+export function isUsualEmbeddings(value: unknown): value is EmbeddingsBody {
+  const body = value as Record<string, unknown>;
+  const { dimensions, encoding_format: encoding } = body;
+  return (
+    body.svc === undefined &&
+    body.stream === undefined &&
+    typeof body.model === "string" &&
+    body.model !== "" &&
+    isEmbeddingsInput(body.input) &&
+    (dimensions === undefined || (Number.isSafeInteger(dimensions) && (dimensions as number) > 0)) &&
+    (encoding === undefined || encoding === "float" || encoding === "base64") &&
+    (body.user === undefined || typeof body.user === "string")
+  );
+}
+
+export const embeddingsReplySchema = z.looseObject({
+  object: z.literal("list"),
+  model: z.string(),
+  data: z.array(
+    z.looseObject({
+      object: z.literal("embedding"),
+      index: z.int(),
+      embedding: z
+        .union([z.array(z.number()), z.string()])
+        .describe("Numbers; base64 of little-endian 32-bit floats where `encoding_format` is `base64`."),
+    }),
+  ),
+  usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
+  svc: svcReplySchema,
+});
+
+/** The native request is ours: what it does not know is refused, and our options stand at its top. */
+export const embedRequestSchema = z.strictObject({
+  model: model("openai/text-embedding-3-small"),
+  input: z
+    .array(z.string())
+    .min(1)
+    .meta({ examples: [["Hello"]] }),
+  input_type: z
+    .enum(INPUT_TYPE_NAMES)
+    .nullish()
+    .describe("What the vectors are for, where the model knows the difference."),
+  dimensions: z.int().positive().nullish(),
+  stream: streamSchema,
+  ...svcSchema.shape,
+});
+
+export type EmbedBody = z.output<typeof embedRequestSchema>;
+
+export const embedReplySchema = z.object({
+  object: z.literal("list"),
+  id: z.string(),
+  model: z.string(),
+  data: z.array(z.object({ index: z.int(), embedding: z.array(z.number()), dimensions: z.int() })),
+  usage: z.object({
+    input_tokens: z.int(),
+    total_tokens: z.int(),
+    source: z.enum(["provider", "estimated", "none"]),
+  }),
+  resolved: z.object({ provider: z.string(), endpoint_id: z.string() }),
+  cost: z.looseObject({ total_micro_usd: z.int() }),
+  warnings: z.array(z.string()),
+});

@@ -1,0 +1,105 @@
+/**
+ * OpenAI's embeddings to an upstream of the same dialect: bytes pass. In the request `model` is the upstream's and `svc` goes;
+ * in the answer `model` is ours and `svc` is added, and the vectors are neither parsed nor looked at. But an upstream that does
+ * not know `encoding_format` sends numbers to a client that reads base64: that answer is translated.
+ */
+import { fail } from "../../errors.ts";
+import type { Usage } from "../../usage.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import {
+  type Edit,
+  editedParts,
+  latin1Json,
+  type Member,
+  memberOf,
+  removeMembers,
+  setMember,
+} from "../json.ts";
+import { quirkEdits } from "../quirks.ts";
+import { type JsonObject, listOf, objectOf } from "../reader.ts";
+import { svcJson } from "../svc.ts";
+import { readErrorBody } from "../upstream-error.ts";
+import { embeddingsWire } from "./answer.ts";
+import type { EmbedRequest } from "./neutral.ts";
+import { openAiEmbeddings } from "./openai.ts";
+import { sketch } from "./sketch.ts";
+import { answerFacts, noStream } from "./task.ts";
+import { promptUsage } from "./tokens.ts";
+import { translatedEmbeddings } from "./translate.ts";
+
+/** For answers in another encoding than was asked for. */
+const RECODED = translatedEmbeddings(embeddingsWire, openAiEmbeddings);
+
+export const embeddingsSplice: Passage<EmbedRequest> = {
+  write({ bytes, members, svc }, { upstreamModel, provider }) {
+    const { valueStart, valueEnd } = memberOf(members, "model") as Member;
+    const model: Edit = { start: valueStart, end: valueEnd, text: JSON.stringify(upstreamModel) };
+    const { edits, remove, dropped } = quirkEdits(members, svc, provider, "openai_embeddings");
+    const removed = removeMembers(members, ["svc", ...remove]);
+    return { parts: editedParts(bytes, [model, ...edits, ...removed]), dropped };
+  },
+  whole(body, request, identity) {
+    const { members, value } = read(body);
+    const [first] = listOf(value.data);
+    const vector = objectOf(first).embedding;
+    const came = typeof vector === "string" ? "base64" : "float";
+    if (vector !== undefined && came !== request.encoding) return RECODED.whole(body, request, identity);
+    return new SplicedEmbeddings(body, members, value, identity);
+  },
+  stream() {
+    throw noStream();
+  },
+};
+
+class SplicedEmbeddings implements WholeAnswer {
+  readonly facts: ReplyFacts;
+  readonly error: UpstreamError | undefined;
+  readonly #body: Buffer;
+  readonly #members: readonly Member[];
+  readonly #identity: AnswerIdentity;
+
+  /** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
+  constructor(body: Buffer, members: readonly Member[], value: JsonObject, identity: AnswerIdentity) {
+    const isError = Boolean(value.error) || value.object === "error";
+    if (!isError && !Array.isArray(value.data)) {
+      throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
+    }
+    const usage = objectOf(value.usage);
+    const reported = promptUsage(usage.prompt_tokens, usage.total_tokens);
+    const isAnswer = Array.isArray(value.data) && value.data.length > 0;
+    this.facts = answerFacts(isError ? undefined : reported, isError || !isAnswer ? 0 : body.length);
+    this.error = isError ? readErrorBody(body) : undefined;
+    this.#body = body;
+    this.#members = members;
+    this.#identity = identity;
+  }
+
+  write(usage: Usage, svc: SvcReply): Buffer {
+    const edits = [this.#set("model", latin1Json(this.#identity.model)), this.#set("svc", svcJson(svc))];
+    if (this.facts.usage === undefined) {
+      const tokens = usage.inputTokens;
+      edits.push(this.#set("usage", JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens })));
+    }
+    return Buffer.concat(editedParts(this.#body, edits));
+  }
+
+  /** Members that are added come in front: behind the last one, several edits would stand in one place. */
+  #set(key: string, value: string): Edit {
+    const members = this.#members;
+    const member = memberOf(members, key);
+    if (member !== undefined) return { start: member.valueStart, end: member.valueEnd, text: value };
+    const [first] = members;
+    if (first === undefined) return setMember("{", members, key, value);
+    return { start: first.start, end: first.start, text: `"${key}":${value},` };
+  }
+}
+
+function read(body: Buffer): { readonly members: readonly Member[]; readonly value: JsonObject } {
+  try {
+    const { members, skeleton } = sketch(body);
+    return { members, value: objectOf(JSON.parse(skeleton)) };
+  } catch (cause) {
+    throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What the formats that generate nothing share: embeddings and rerank. Their answers are whole, their facts say nothing of
+ * tools, images or output, and an option that a dialect does not have is told to the client.
+ */
+import { z } from "zod";
+import { pointerTo } from "../../document.ts";
+import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
+import type { Usage } from "../../usage.ts";
+import type { ReplyFacts, RequestFacts } from "../contract.ts";
+import type { ClientRequest } from "../format.ts";
+import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";
+import type { Said } from "../neutral.ts";
+import { svcSchema } from "../svc-schema.ts";
+
+/** Nothing is generated: `maxTokens` is 0, which no context and no hold needs to make room for. */
+export const factsOf = (
+  model: string,
+  promptTokens: number,
+  longestTokens: number,
+  searchUnits = 0,
+): RequestFacts => ({
+  model,
+  promptTokens,
+  longestTokens,
+  stream: false,
+  choices: 1,
+  maxTokens: 0,
+  hasTools: false,
+  parallelTools: false,
+  hasImages: false,
+  hasAudio: false,
+  hasSchema: false,
+  imageCount: 0,
+  hasUncounted: false,
+  searchUnits,
+});
+
+/** Our options in the native formats, which have them at their top. */
+export const NATIVE_OPTIONS: readonly string[] = Object.keys(svcSchema.shape);
+
+export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
+
+/** @throws WeirError `unsupported_option` where the client asks for a stream: these answers come whole. */
+export function refuseStream(text: string, members: readonly Member[]): void {
+  const stream = memberOf(members, "stream");
+  if (stream === undefined) return;
+  if (text.slice(stream.valueStart, stream.valueEnd) === "true") throw noStream();
+}
+
+export const noStream = (): WeirError =>
+  fail("unsupported_option", "This route does not stream: its answers come whole.", { param: "/stream" });
+
+/** JSON pointers of the members that a format does not know: no other format is told of them. */
+export function strangersIn({ members }: ClientRequest, known: readonly string[]): string[] {
+  const keys = members.map(({ key }) => utf8Of(key));
+  return keys.filter((key) => !known.includes(key)).map((key) => pointerTo([key]));
+}
+
+/** What is dropped: what the format had to drop, and options that the dialect has no word for. */
+export function withLeftOut(
+  dropped: readonly string[],
+  ...leftOut: readonly (Said<unknown> | undefined)[]
+): string[] {
+  return [...dropped, ...leftOut.flatMap((said) => (said === undefined ? [] : [said.at]))];
+}
+
+/** The lengths in bytes of those long strings of a member that the skeleton shows empty. */
+export const longStringsIn = (elided: readonly Elided[], { valueStart, valueEnd }: Member): number[] =>
+  elided
+    .filter(({ start, end }) => start > valueStart && end < valueEnd)
+    .map(({ start, end }) => end - start);
+
+/**
+ * @param answerBytes of the upstream's body, 0 where it answered nothing. Where it reported no usage, that something came is
+ * what has the prompt charged by its estimate; none of it is generated text.
+ */
+export const answerFacts = (usage: Usage | undefined, answerBytes: number): ReplyFacts => ({
+  usage,
+  stopReason: "",
+  toolCalls: 0,
+  outputBytes: usage === undefined ? answerBytes : 0,
+  unreportedBytes: 0,
+});
+
+/** Where the counts of an answer came from, as the native formats tell it. */
+export const usageSourceOf = ({ usage, outputBytes }: Pick<ReplyFacts, "usage" | "outputBytes">) =>
+  usage !== undefined ? "provider" : outputBytes > 0 ? "estimated" : "none";
+
+/** Of a `ClientFormat` whose answers are whole: errors are bodies, and what belongs to streams is never asked for. */
+export const WHOLE_ONLY = {
+  keepAlive: "",
+  generation: undefined,
+  errorBody: errorEnvelope,
+  errorEvent: (error: WeirError, requestId: string) => `data: ${errorEnvelope(error, requestId)}\n\n`,
+} as const;

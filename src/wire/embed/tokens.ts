@@ -1,0 +1,15 @@
+/** Token usage of embeddings and rerankers: a prompt and nothing generated. */
+import { NO_USAGE, type Usage } from "../../usage.ts";
+import { countOf } from "../reader.ts";
+
+/** No call uses more. A report beyond it is a fault of the provider's. */
+const MOST_TOKENS = 1_000_000_000;
+
+/**
+ * The largest of the counts given, because some providers fill only one of `prompt_tokens` and `total_tokens`. Undefined
+ * where none is above zero: no input is free of tokens, so that is no report.
+ */
+export function promptUsage(...counts: readonly unknown[]): Usage | undefined {
+  const inputTokens = Math.max(...counts.map(countOf));
+  return inputTokens > 0 && inputTokens <= MOST_TOKENS ? { ...NO_USAGE, inputTokens } : undefined;
+}

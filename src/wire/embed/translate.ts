@@ -1,0 +1,57 @@
+/** Translation between the embedding formats and dialects: both ends meet in the neutral contract, no pair has its own code. */
+import { fail } from "../../errors.ts";
+import type { Usage } from "../../usage.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import { fitted } from "../quirks.ts";
+import { bytesOf, Source } from "../source.ts";
+import { parseReply } from "../upstream-reply.ts";
+import type { EmbedDialect, EmbedFormat, EmbedRequest, NeutralEmbedReply } from "./neutral.ts";
+import { answerFacts, noStream } from "./task.ts";
+import { encoded } from "./vectors.ts";
+
+export const translatedEmbeddings = (format: EmbedFormat, dialect: EmbedDialect): Passage<EmbedRequest> => ({
+  write(request, endpoint) {
+    const source = new Source(request.bytes, request.elided);
+    const written = dialect.writeRequest(format.neutral(request, source), endpoint);
+    const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
+    return { parts: bytesOf(request.bytes, source.piecesOf(JSON.stringify(body))), dropped };
+  },
+  whole(body, request, identity) {
+    const read = dialect.readReply(parseReply(body));
+    // Here and not where it is written: a vector that cannot be read must still let another endpoint answer.
+    const vectors = read.vectors.map((vector) => encoded(vector, request.encoding));
+    const reply: NeutralEmbedReply = { ...read, vectors };
+    // A client takes the vectors for those of its inputs, one by one.
+    if (reply.error === undefined && reply.vectors.length !== request.inputs) {
+      throw fail(
+        "upstream_invalid_response",
+        `The provider answered with ${reply.vectors.length} vectors for ${request.inputs} inputs.`,
+      );
+    }
+    return new TranslatedEmbeddings(format, reply, identity, body.length);
+  },
+  stream() {
+    throw noStream();
+  },
+});
+
+class TranslatedEmbeddings implements WholeAnswer {
+  readonly facts: ReplyFacts;
+  readonly error: UpstreamError | undefined;
+  readonly #format: EmbedFormat;
+  readonly #reply: NeutralEmbedReply;
+  readonly #identity: AnswerIdentity;
+
+  constructor(format: EmbedFormat, reply: NeutralEmbedReply, identity: AnswerIdentity, answerBytes: number) {
+    this.#format = format;
+    this.#reply = reply;
+    this.#identity = identity;
+    this.error = reply.error;
+    this.facts = answerFacts(reply.usage, reply.error === undefined ? answerBytes : 0);
+  }
+
+  write(usage: Usage, svc: SvcReply): Buffer {
+    return Buffer.from(this.#format.writeReply(this.#reply, this.#identity, usage, svc));
+  }
+}

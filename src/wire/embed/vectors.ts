@@ -1,0 +1,69 @@
+/**
+ * Vectors as they stand in answers: lists of numbers, or base64 of little-endian 32-bit floats (OpenAI's
+ * `encoding_format`). What is written is always finite: JSON has no other numbers.
+ */
+import { endianness } from "node:os";
+import { fail } from "../../errors.ts";
+import { isObject } from "../reader.ts";
+
+export type VectorEncoding = "float" | "base64";
+
+/** Numbers, or their base64. */
+export type Vector = number[] | string;
+
+const FLOAT_BYTES = 4;
+const SWAPPED = endianness() === "BE";
+
+/** The vector in the encoding that the client asked for. @throws WeirError `upstream_invalid_response` */
+export function encoded(vector: Vector, encoding: VectorEncoding): Vector {
+  if (encoding === "base64") return typeof vector === "string" ? vector : base64Of(vector);
+  return typeof vector === "string" ? floatsOf(vector) : vector;
+}
+
+export function base64Of(numbers: readonly number[]): string {
+  const bytes = Buffer.from(Float32Array.from(numbers).buffer);
+  return (SWAPPED ? bytes.swap32() : bytes).toString("base64");
+}
+
+/** @throws WeirError `upstream_invalid_response` where the text is no such encoding. */
+export function floatsOf(base64: string): number[] {
+  // On memory of its own, so that it begins where floats may stand.
+  const bytes = Buffer.from(new Uint8Array(Buffer.from(base64, "base64")).buffer);
+  if (bytes.length % FLOAT_BYTES !== 0) throw noVectors();
+  if (SWAPPED) bytes.swap32();
+  const numbers = Array.from(new Float32Array(bytes.buffer));
+  if (!isVector(numbers)) throw noVectors();
+  return numbers;
+}
+
+/** @throws WeirError `upstream_invalid_response` unless the value is a list of vectors. */
+export function readVectors(value: unknown): Vector[] {
+  if (!Array.isArray(value) || !value.every(isVector)) throw noVectors();
+  return value;
+}
+
+/**
+ * The vectors of OpenAI's `data` list, in the order of the inputs: each says its place, or stands in it.
+ * @throws WeirError `upstream_invalid_response`
+ */
+export function readIndexed(data: unknown): Vector[] {
+  if (!Array.isArray(data)) throw noVectors();
+  const vectors: (Vector | undefined)[] = new Array(data.length).fill(undefined);
+  for (const [position, item] of data.entries()) {
+    if (!isObject(item) || !isVector(item.embedding)) throw noVectors();
+    const index = item.index ?? position;
+    // A place beyond the list, or one said twice: which input it is of cannot be told.
+    if (typeof index !== "number" || !(index in vectors) || vectors[index] !== undefined) throw noVectors();
+    vectors[index] = item.embedding;
+  }
+  return vectors as Vector[];
+}
+
+function isVector(value: unknown): value is Vector {
+  if (typeof value === "string") return true;
+  if (!Array.isArray(value)) return false;
+  for (const number of value) if (!Number.isFinite(number)) return false;
+  return true;
+}
+
+export const noVectors = () => fail("upstream_invalid_response", "The provider's answer holds no vectors.");

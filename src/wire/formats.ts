@@ -1,0 +1,20 @@
+/** The formats that clients speak, by name. */
+import { chatFormat } from "./chat/format.ts";
+import { completionsFormat } from "./completions/format.ts";
+import { embeddingsFormat, embedFormat } from "./embed/formats.ts";
+import type { ClientFormat, FormatName } from "./format.ts";
+import { generateFormat } from "./generate/format.ts";
+import { messagesFormat } from "./messages/format.ts";
+import { rerankFormat } from "./rerank/format.ts";
+import { responsesFormat } from "./responses/format.ts";
+
+export const FORMATS: Readonly<Record<FormatName, ClientFormat>> = Object.freeze({
+  chat: chatFormat,
+  completions: completionsFormat,
+  responses: responsesFormat,
+  messages: messagesFormat,
+  generate: generateFormat,
+  embeddings: embeddingsFormat,
+  embed: embedFormat,
+  rerank: rerankFormat,
+});

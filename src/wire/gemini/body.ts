@@ -1,0 +1,86 @@
+/**
+ * The generateContent request as far as the gateway writes it (Google AI for Developers, "Generating content";
+ * https://ai.google.dev/api/generate-content). Vertex takes the same.
+ */
+
+export interface InlineData {
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+export interface FileData {
+  readonly fileUri: string;
+  readonly mimeType?: string;
+}
+
+export type GeminiMedia = { readonly inlineData: InlineData } | { readonly fileData: FileData };
+
+export interface FunctionResponse {
+  readonly id: string;
+  readonly name: string;
+  readonly response: Record<string, unknown>;
+  readonly parts?: GeminiMedia[];
+}
+
+export type GeminiPart = (
+  | { readonly text: string; readonly thought?: true }
+  | GeminiMedia
+  | {
+      readonly functionCall: {
+        readonly id: string;
+        readonly name: string;
+        readonly args: Record<string, unknown>;
+      };
+    }
+  | { readonly functionResponse: FunctionResponse }
+) & { readonly thoughtSignature?: string };
+
+export interface GeminiContent {
+  readonly role: "user" | "model";
+  readonly parts: GeminiPart[];
+}
+
+export interface FunctionDeclaration {
+  readonly name: string;
+  readonly description?: string;
+  /** Any JSON schema of an object. The older `parameters` takes a dialect of OpenAPI's and refuses what it does not know. */
+  readonly parametersJsonSchema: unknown;
+}
+
+export interface ThinkingConfig {
+  readonly includeThoughts?: boolean;
+  readonly thinkingBudget?: number;
+  readonly thinkingLevel?: string;
+}
+
+export interface GenerationConfig {
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly stopSequences?: readonly string[];
+  readonly seed?: number;
+  readonly presencePenalty?: number;
+  readonly frequencyPenalty?: number;
+  readonly responseLogprobs?: boolean;
+  readonly logprobs?: number;
+  readonly candidateCount?: number;
+  readonly responseMimeType?: string;
+  readonly responseJsonSchema?: unknown;
+  readonly thinkingConfig?: ThinkingConfig;
+}
+
+export interface FunctionCallingConfig {
+  readonly mode: "AUTO" | "ANY" | "NONE";
+  readonly allowedFunctionNames?: string[];
+}
+
+export interface GeminiRequestBody {
+  readonly systemInstruction?: { readonly parts: { readonly text: string }[] };
+  readonly contents: GeminiContent[];
+  readonly tools?: { readonly functionDeclarations: FunctionDeclaration[] }[];
+  readonly toolConfig?: { readonly functionCallingConfig: FunctionCallingConfig };
+  readonly generationConfig?: GenerationConfig;
+  readonly serviceTier?: string;
+}

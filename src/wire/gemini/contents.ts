@@ -1,0 +1,175 @@
+/**
+ * A conversation as Gemini's `contents`. Thought signatures of Google's go back on the very parts they came on (T48);
+ * seals of other makers stay here. Neighbouring messages of one side become one content: the responses to a turn's
+ * function calls must stand together.
+ */
+import { fail } from "../../errors.ts";
+import type { NeutralMessage, NeutralRequest, Part, Seal, ToolCallPart, ToolResultPart } from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
+import { isObject } from "../reader.ts";
+import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
+import type { Generation } from "./generations.ts";
+import { writeMedia } from "./media.ts";
+
+/** Google's documented stand-in for calls that another model made: https://ai.google.dev/gemini-api/docs/thought-signatures */
+const UNSIGNED = "skip_thought_signature_validator";
+
+export interface Conversation {
+  readonly system: { readonly text: string }[];
+  readonly contents: GeminiContent[];
+}
+
+/** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
+export function writeContents(
+  { messages }: NeutralRequest,
+  generation: Generation,
+  options: OptionTaker,
+): Conversation {
+  const system: { text: string }[] = [];
+  const contents: GeminiContent[] = [];
+  for (const message of messages) {
+    if (message.role === "system") {
+      // Its words are kept, its place is not.
+      if (contents.length > 0) options.drop(message.at);
+      for (const part of message.parts) {
+        if (part.type !== "text") options.drop(message.at);
+        else if (part.text !== "") system.push({ text: part.text });
+      }
+      continue;
+    }
+    const parts = new PartWriter(message, generation, options).write();
+    if (parts.length === 0) continue;
+    const role = message.role === "assistant" ? "model" : "user";
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts });
+  }
+  if (contents.length === 0) {
+    throw fail("invalid_value", "This model needs a message of the user's beside the instructions.", {
+      param: messages[0]?.at ?? "/messages",
+    });
+  }
+  if (generation.signedCalls) for (const content of contents) signFirstCall(content.parts);
+  return { system, contents };
+}
+
+/** Only the first call of a turn is asked for its signature; those of parallel calls have none. */
+function signFirstCall(parts: GeminiPart[]): void {
+  const at = parts.findIndex((part) => "functionCall" in part);
+  const call = parts[at];
+  if (call !== undefined && call.thoughtSignature === undefined) {
+    parts[at] = { ...call, thoughtSignature: UNSIGNED };
+  }
+}
+
+class PartWriter {
+  readonly #message: NeutralMessage;
+  readonly #generation: Generation;
+  readonly #options: OptionTaker;
+  readonly #parts: GeminiPart[] = [];
+
+  constructor(message: NeutralMessage, generation: Generation, options: OptionTaker) {
+    this.#message = message;
+    this.#generation = generation;
+    this.#options = options;
+  }
+
+  write(): GeminiPart[] {
+    for (const part of this.#message.parts) this.#add(part);
+    return this.#parts;
+  }
+
+  #add(part: Part): void {
+    switch (part.type) {
+      case "text":
+        if ((part.citations?.length ?? 0) > 0) this.#drop();
+        this.#addText(part.text, part.seal);
+        return;
+      case "refusal":
+        this.#addText(part.text, undefined);
+        return;
+      case "reasoning": {
+        const signature = signatureOf(part.seal);
+        if (part.text === "" && signature.thoughtSignature === undefined) return;
+        this.#parts.push({ text: part.text, thought: true, ...signature });
+        return;
+      }
+      case "image":
+        // `auto` is what the provider does anyway.
+        if (part.detail !== undefined && part.detail !== "auto") this.#drop();
+        this.#parts.push(writeMedia(part.source));
+        return;
+      case "document":
+        if (part.name !== undefined || part.context !== undefined || part.citations === true) this.#drop();
+        if (part.source.kind === "text") this.#addText(part.source.text, undefined);
+        else this.#parts.push(writeMedia(part.source));
+        return;
+      case "audio":
+      case "video":
+        this.#parts.push(writeMedia(part.source));
+        return;
+      case "tool_call": {
+        const args = argumentsOf(part, this.#message.at);
+        const { id, name } = part;
+        this.#parts.push({ functionCall: { id, name, args }, ...signatureOf(part.seal) });
+        return;
+      }
+      case "tool_result":
+        this.#addResult(part);
+    }
+  }
+
+  /** An empty text is refused unless a signature stands on it. */
+  #addText(text: string, seal: Seal | undefined): void {
+    const signature = signatureOf(seal);
+    if (text !== "" || signature.thoughtSignature !== undefined) this.#parts.push({ text, ...signature });
+  }
+
+  #addResult({ id, name, parts, isError }: ToolResultPart): void {
+    const texts: string[] = [];
+    const media: GeminiMedia[] = [];
+    for (const part of parts) {
+      if (part.type === "text") texts.push(part.text);
+      else if (part.source.kind === "text") texts.push(part.source.text);
+      else media.push(writeMedia(part.source));
+    }
+    const within = media.length > 0 && this.#generation.mediaInResults;
+    const response = responseOf(texts.join("\n"), isError);
+    this.#parts.push({
+      functionResponse: { id, name: name || id, response, ...(within && { parts: media }) },
+    });
+    if (!within) this.#parts.push(...media);
+  }
+
+  #drop(): void {
+    this.#options.drop(this.#message.at);
+  }
+}
+
+/** A seal of another maker says nothing to this one. */
+const signatureOf = (seal: Seal | undefined): { thoughtSignature?: string } =>
+  seal?.by === "google" ? { thoughtSignature: seal.data } : {};
+
+/** Arguments are an object here, and JSON text in the neutral contract. */
+function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
+  const args = json === "" ? {} : objectIn(json);
+  if (args !== undefined) return args;
+  throw fail("invalid_value", `The arguments of the call of "${name}" are no JSON object.`, { param: at });
+}
+
+/** The provider takes objects only: what is one already goes as it is. */
+function responseOf(text: string, isError: boolean): Record<string, unknown> {
+  const object = objectIn(text);
+  if (isError) return { error: object ?? text };
+  return object ?? { result: text };
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

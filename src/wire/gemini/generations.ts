@@ -1,0 +1,43 @@
+/**
+ * What differs between generations of Gemini models, as data: how reasoning is steered, and what a request may hold.
+ * Told by the model's name at the provider; a name that fits no row is taken for one of the newest.
+ */
+import type { Effort } from "../neutral.ts";
+
+export interface Generation {
+  readonly models: RegExp;
+  /**
+   * What an effort becomes: a number is a `thinkingBudget` in tokens, a word a `thinkingLevel`. Efforts that are not here
+   * cannot be told: nothing switches the reasoning of some models off.
+   */
+  readonly efforts: Readonly<Partial<Record<Effort, number | string>>>;
+  /** Tool results may hold media themselves; elsewhere media stand beside them. */
+  readonly mediaInResults: boolean;
+  /** A function call that comes back without its thought signature is refused. */
+  readonly signedCalls: boolean;
+}
+
+const BUDGETS = { minimal: 1024, low: 1024, medium: 8192, high: 24576, xhigh: 24576, max: 24576 };
+const LEVELS = { low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH", max: "HIGH" };
+const OLDER = { mediaInResults: false, signedCalls: false };
+const NEWER = { mediaInResults: true, signedCalls: true };
+
+/**
+ * Budgets are those of Google's own OpenAI-compatible endpoint.
+ * https://ai.google.dev/gemini-api/docs/thinking, https://ai.google.dev/gemini-api/docs/openai#thinking
+ */
+const GENERATIONS: readonly Generation[] = [
+  { models: /gemini-2\.5-pro/, efforts: BUDGETS, ...OLDER },
+  { models: /gemini-[12][.-]/, efforts: { none: 0, ...BUDGETS }, ...OLDER },
+  { models: /gemini-[\d.]+-pro/, efforts: { minimal: "LOW", ...LEVELS }, ...NEWER },
+];
+
+/** `MINIMAL` is what the documentation gives for no thinking. */
+const NEWEST: Generation = {
+  models: /(?:)/,
+  efforts: { none: "MINIMAL", minimal: "MINIMAL", ...LEVELS },
+  ...NEWER,
+};
+
+export const generationOf = (upstreamModel: string): Generation =>
+  GENERATIONS.find(({ models }) => models.test(upstreamModel)) ?? NEWEST;

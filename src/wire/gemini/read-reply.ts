@@ -1,0 +1,65 @@
+/** A whole generateContent answer (https://ai.google.dev/api/generate-content#generatecontentresponse). */
+import { fail } from "../../errors.ts";
+import type { NeutralChoice, NeutralReply, ReasoningPart, ReplyPart, Seal, TextPart } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { isBlocked, readCall, readCitations, readLogprobs, readStop } from "./candidate.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+/** @throws WeirError `upstream_invalid_response` where the body is no answer. */
+export function readGeminiReply(body: unknown): NeutralReply {
+  const answer = objectOf(body);
+  const usage = readGeminiUsage(answer.usageMetadata);
+  if (isObject(answer.error)) return { choices: [], usage, error: readErrorValue(answer.error) };
+  const candidates = listOf(answer.candidates).filter(isObject);
+  if (candidates.length > 0) {
+    return { choices: candidates.map((candidate, index) => readCandidate(candidate, index, answer)), usage };
+  }
+  if (isBlocked(answer)) return { choices: [{ parts: [], stop: { reason: "content_filter" } }], usage };
+  throw fail("upstream_invalid_response", "The provider's answer has no candidates.");
+}
+
+function readCandidate(candidate: JsonObject, index: number, answer: JsonObject): NeutralChoice {
+  const parts: ReplyPart[] = [];
+  let calls = 0;
+  for (const part of listOf(objectOf(candidate.content).parts)) {
+    if (!isObject(part)) continue;
+    const seal = sealOf(part);
+    const call = readCall(part, answer, index, calls);
+    if (call !== undefined) {
+      calls++;
+      parts.push({ type: "tool_call", ...call, ...seal });
+    } else if (typeof part.text === "string") {
+      addText(parts, { type: part.thought === true ? "reasoning" : "text", text: part.text, ...seal });
+    }
+  }
+  addCitations(parts, candidate);
+  const logprobs = readLogprobs(candidate);
+  return {
+    parts,
+    stop: readStop(candidate.finishReason, calls) ?? { reason: "other" },
+    ...(logprobs !== undefined && { logprobs }),
+  };
+}
+
+function sealOf(part: JsonObject): { seal?: Seal } {
+  const data = stringOf(part.thoughtSignature);
+  return data === "" ? {} : { seal: { by: "google", data } };
+}
+
+/** Text goes on in the next part, as in a stream, until a signature closes it. */
+function addText(parts: ReplyPart[], part: TextPart | ReasoningPart): void {
+  const last = parts.at(-1);
+  if (last?.type === part.type && last.seal === undefined) {
+    parts[parts.length - 1] = { ...last, ...part, text: last.text + part.text };
+  } else if (part.text !== "" || part.seal !== undefined) {
+    parts.push(part);
+  }
+}
+
+function addCitations(parts: ReplyPart[], candidate: JsonObject): void {
+  const citations = readCitations(candidate);
+  const at = parts.findLastIndex(({ type }) => type === "text");
+  const part = parts[at];
+  if (citations.length > 0 && part?.type === "text") parts[at] = { ...part, citations };
+}

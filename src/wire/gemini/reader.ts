@@ -1,0 +1,157 @@
+/**
+ * A streamGenerateContent answer (server-sent events, `alt=sse`): each event is an answer of its own that goes on from the
+ * one before. Thoughts are reasoning; consecutive texts are one part until a signature closes it; calls come whole. The
+ * stream has no last word: it is whole once its candidates have finished.
+ */
+import { fragmentOf } from "../fragment.ts";
+import type { StreamEvent } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, SseStreamReader, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { isBlocked, readCall, readCitations, readLogprobs, readStop } from "./candidate.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+interface Choice {
+  readonly index: number;
+  /** The part that is open, or the next one. */
+  part: number;
+  open: "text" | "reasoning" | undefined;
+  /** What is open has its signature: sources of it may still follow, text of it no more. */
+  sealed: boolean;
+  calls: number;
+  stopped: boolean;
+}
+
+/** More than the provider offers. */
+const MAX_CHOICES = 128;
+
+export class GeminiReader extends SseStreamReader {
+  readonly #choices = new Map<number, Choice>();
+  #generated = false;
+
+  get complete(): boolean {
+    if (this.#choices.size === 0) return false;
+    for (const { stopped } of this.#choices.values()) if (!stopped) return false;
+    return true;
+  }
+
+  protected take(event: JsonObject): void {
+    if (event.error !== undefined && event.error !== null) {
+      this.error = readErrorValue(event.error);
+      return;
+    }
+    for (const candidate of listOf(event.candidates)) {
+      if (isObject(candidate)) this.#takeCandidate(candidate, event);
+    }
+    if (this.#choices.size === 0 && isBlocked(event)) this.#block();
+    this.#report(event);
+  }
+
+  /**
+   * Reports are cumulative. One without output after something was generated knows the prompt only, and would stand for
+   * an answer that cost nothing if the stream broke off here.
+   */
+  #report(event: JsonObject): void {
+    const usage = readGeminiUsage(event.usageMetadata);
+    if (usage === undefined || (usage.outputTokens === 0 && this.#generated && !this.complete)) return;
+    this.emit({ type: "usage", usage });
+  }
+
+  #takeCandidate(candidate: JsonObject, event: JsonObject): void {
+    const choice = this.#choiceOf(candidate.index ?? 0);
+    if (choice === undefined || choice.stopped) return;
+    let logprobs = readLogprobs(candidate);
+    for (const part of listOf(objectOf(candidate.content).parts)) {
+      if (!isObject(part)) continue;
+      const call = readCall(part, event, choice.index, choice.calls);
+      if (call !== undefined) {
+        this.#call(choice, call, stringOf(part.thoughtSignature));
+      } else if (typeof part.text === "string") {
+        const isThought = part.thought === true;
+        this.#text(choice, part, isThought ? "reasoning" : "text", isThought ? undefined : logprobs);
+        if (!isThought && part.text !== "") logprobs = undefined;
+      }
+    }
+    const stop = readStop(candidate.finishReason, choice.calls);
+    if (choice.open === "text") {
+      for (const citation of readCitations(candidate)) {
+        this.emit({ type: "citation", choice: choice.index, part: choice.part, citation });
+      }
+    }
+    if (stop === undefined) return;
+    this.#close(choice);
+    choice.stopped = true;
+    this.emit({ type: "stop", choice: choice.index, stop });
+  }
+
+  #choiceOf(index: unknown): Choice | undefined {
+    if (typeof index !== "number" || !Number.isInteger(index) || index < 0 || index >= MAX_CHOICES)
+      return undefined;
+    let choice = this.#choices.get(index);
+    if (choice === undefined) {
+      choice = { index, part: 0, open: undefined, sealed: false, calls: 0, stopped: false };
+      this.#choices.set(index, choice);
+    }
+    return choice;
+  }
+
+  #text(
+    choice: Choice,
+    part: JsonObject,
+    kind: "text" | "reasoning",
+    logprobs: ReturnType<typeof readLogprobs>,
+  ): void {
+    const text = stringOf(part.text);
+    const signature = stringOf(part.thoughtSignature);
+    if (text === "" && signature === "") return;
+    if (choice.open !== kind || choice.sealed) {
+      this.#close(choice);
+      choice.open = kind;
+      this.emit({ type: "begin", choice: choice.index, part: choice.part, kind });
+    }
+    if (text !== "") {
+      this.#generated = true;
+      const delta: StreamEvent = {
+        type: "delta",
+        choice: choice.index,
+        part: choice.part,
+        text: fragmentOf(text),
+      };
+      this.emit(logprobs === undefined ? delta : { ...delta, logprobs });
+    }
+    if (signature === "") return;
+    this.#seal(choice, signature);
+    choice.sealed = true;
+  }
+
+  #call(choice: Choice, call: NonNullable<ReturnType<typeof readCall>>, signature: string): void {
+    this.#close(choice);
+    const { id, name } = call;
+    const { index, part } = choice;
+    this.#generated = true;
+    this.emit({ type: "begin", choice: index, part, kind: "tool_call", id, name });
+    this.emit({ type: "delta", choice: index, part, text: fragmentOf(call.arguments) });
+    if (signature !== "") this.#seal(choice, signature);
+    this.emit({ type: "end", choice: index, part });
+    choice.part++;
+    choice.calls++;
+  }
+
+  #seal({ index, part }: Choice, data: string): void {
+    this.emit({ type: "seal", choice: index, part, seal: { by: "google", data } });
+  }
+
+  #close(choice: Choice): void {
+    if (choice.open === undefined) return;
+    this.emit({ type: "end", choice: choice.index, part: choice.part });
+    choice.open = undefined;
+    choice.sealed = false;
+    choice.part++;
+  }
+
+  #block(): void {
+    const choice = this.#choiceOf(0);
+    if (choice === undefined) return;
+    choice.stopped = true;
+    this.emit({ type: "stop", choice: 0, stop: { reason: "content_filter" } });
+  }
+}

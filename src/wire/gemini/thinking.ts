@@ -1,0 +1,45 @@
+/** How much Gemini shall think, and whether it shows its thoughts (https://ai.google.dev/gemini-api/docs/thinking). */
+import type { Reasoning } from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
+import type { ThinkingConfig } from "./body.ts";
+import type { Generation } from "./generations.ts";
+
+const DYNAMIC_BUDGET = -1;
+
+/**
+ * Undefined where the client said nothing that can be told.
+ * @param reasons the model can think: others refuse the setting.
+ */
+export function writeThinking(
+  options: OptionTaker,
+  generation: Generation,
+  reasons: boolean,
+): ThinkingConfig | undefined {
+  const reasoning = options.take("reasoning");
+  if (reasoning === undefined) return undefined;
+  const { effort } = reasoning;
+  if (!reasons) {
+    if (effort !== "none") options.putBack("reasoning");
+    return undefined;
+  }
+  const config = { ...writeAmount(reasoning, generation), ...writeShow(reasoning) };
+  if (effort !== undefined && generation.efforts[effort] === undefined) options.putBack("reasoning");
+  return Object.keys(config).length > 0 ? config : undefined;
+}
+
+/** The provider takes one of budget and level; a budget is the more exact. */
+function writeAmount(
+  { effort, budgetTokens, isAdaptive }: Reasoning,
+  { efforts }: Generation,
+): ThinkingConfig {
+  if (budgetTokens !== undefined) return { thinkingBudget: budgetTokens };
+  const amount = effort === undefined ? undefined : efforts[effort];
+  if (typeof amount === "number") return { thinkingBudget: amount };
+  if (amount !== undefined) return { thinkingLevel: amount };
+  return isAdaptive === true ? { thinkingBudget: DYNAMIC_BUDGET } : {};
+}
+
+function writeShow({ show, summary }: Reasoning): ThinkingConfig {
+  if (show !== undefined) return { includeThoughts: show };
+  return summary === undefined ? {} : { includeThoughts: true };
+}

@@ -1,0 +1,104 @@
+/**
+ * A generation as Gemini's generateContent request (https://ai.google.dev/api/generate-content). The model and the choice
+ * of a stream stand in the path. Cache marks have no place: the provider caches by itself.
+ */
+import type { Endpoint } from "../../endpoint.ts";
+import type { NeutralRequest, NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
+import { OptionTaker } from "../options.ts";
+import { isObject } from "../reader.ts";
+import type {
+  FunctionCallingConfig,
+  FunctionDeclaration,
+  GeminiRequestBody,
+  GenerationConfig,
+} from "./body.ts";
+import { writeContents } from "./contents.ts";
+import { type Generation, generationOf } from "./generations.ts";
+import { writeThinking } from "./thinking.ts";
+
+/** @throws WeirError 400 where the conversation cannot be told at all. */
+export function writeGeminiRequest(
+  request: NeutralRequest,
+  endpoint: Endpoint,
+): { body: GeminiRequestBody; dropped: readonly string[] } {
+  const generation = generationOf(endpoint.upstreamModel);
+  const options = new OptionTaker(request);
+  const { system, contents } = writeContents(request, generation, options);
+  const toolConfig = writeToolChoice(options.take("toolChoice"));
+  const generationConfig = writeConfig(options, generation, endpoint.capabilities.reasoning);
+  const serviceTier = writeTier(options);
+  // More than one call at a time is what the provider does anyway; it cannot be forbidden.
+  if (options.take("parallelTools") === false) options.putBack("parallelTools");
+  const body: GeminiRequestBody = {
+    ...(system.length > 0 && { systemInstruction: { parts: system } }),
+    contents,
+    ...(request.tools.length > 0 && {
+      tools: [{ functionDeclarations: writeTools(request.tools, options) }],
+    }),
+    ...(toolConfig !== undefined && { toolConfig: { functionCallingConfig: toolConfig } }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  };
+  return { body, dropped: options.dropped() };
+}
+
+const writeTools = (tools: readonly NeutralTool[], options: OptionTaker): FunctionDeclaration[] =>
+  tools.map(({ name, description, parameters, strict }, index) => {
+    // The provider has one degree of strictness for all tools, and that only as a mode of calling.
+    if (strict === true) options.drop(`/tools/${index}`);
+    return { name, ...(description !== undefined && { description }), parametersJsonSchema: parameters };
+  });
+
+function writeToolChoice(choice: ToolChoice | undefined): FunctionCallingConfig | undefined {
+  if (choice === undefined) return undefined;
+  if (choice === "auto") return { mode: "AUTO" };
+  if (choice === "none") return { mode: "NONE" };
+  if (choice === "required") return { mode: "ANY" };
+  return { mode: "ANY", allowedFunctionNames: [choice.name] };
+}
+
+function writeConfig(options: OptionTaker, generation: Generation, reasons: boolean): GenerationConfig {
+  const logprobs = options.take("logprobs");
+  const plain = {
+    maxOutputTokens: options.take("maxTokens"),
+    temperature: options.take("temperature"),
+    topP: options.take("topP"),
+    topK: options.take("topK"),
+    stopSequences: options.take("stop"),
+    seed: options.take("seed"),
+    presencePenalty: options.take("presencePenalty"),
+    frequencyPenalty: options.take("frequencyPenalty"),
+    candidateCount: options.take("choices"),
+    responseLogprobs: logprobs === undefined ? undefined : true,
+    logprobs: logprobs !== undefined && logprobs.top > 0 ? logprobs.top : undefined,
+    ...writeFormat(options.take("format")),
+    thinkingConfig: writeThinking(options, generation, reasons),
+  };
+  return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
+}
+
+/** The provider holds to the schema always, and knows no name for it. */
+function writeFormat(format: OutputFormat | undefined): GenerationConfig {
+  if (format === undefined || format.type === "text") return {};
+  const responseMimeType = "application/json";
+  if (format.type === "json") return { responseMimeType };
+  const { schema, description } = format;
+  const described = description !== undefined && isObject(schema) && schema.description === undefined;
+  return { responseMimeType, responseJsonSchema: described ? { description, ...schema } : schema };
+}
+
+/** https://ai.google.dev/gemini-api/docs/optimization; `auto` leaves it to the provider, as saying nothing does. */
+const TIERS: Readonly<Record<string, string | undefined>> = {
+  auto: undefined,
+  default: "standard",
+  standard_only: "standard",
+  flex: "flex",
+  priority: "priority",
+};
+
+function writeTier(options: OptionTaker): string | undefined {
+  const tier = options.take("serviceTier");
+  if (tier === undefined) return undefined;
+  if (!Object.hasOwn(TIERS, tier)) options.putBack("serviceTier");
+  return TIERS[tier];
+}

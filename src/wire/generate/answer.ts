@@ -1,0 +1,131 @@
+/**
+ * The native answer, whole and streamed. Events are named: `generation.started`, `content.delta`, `reasoning.delta`,
+ * `tool_call.delta`, `candidate.stopped`, `generation.completed`, `error`.
+ */
+import { type Usage, usageWire } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { latin1OfJson } from "../fragment.ts";
+import type { NeutralChoice, NeutralReply, PartKind, ReplyPart, StreamEvent } from "../neutral.ts";
+import { sseEvent } from "../sse.ts";
+
+/** The answer's JSON text. */
+export function writeGenerateReply(
+  reply: NeutralReply,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+): string {
+  const candidates = reply.choices.map(candidateOf);
+  return JSON.stringify({ id: identity.id, model: identity.model, candidates, ...closing(usage, svc) });
+}
+
+const candidateOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
+  index,
+  content: parts.map(partOf),
+  stop,
+  ...(logprobs !== undefined && { logprobs }),
+});
+
+function partOf(part: ReplyPart): object {
+  if (part.type !== "reasoning") return part;
+  const { isSummary, isRedacted, ...rest } = part;
+  return { ...rest, ...(isSummary && { summary: true }), ...(isRedacted && { redacted: true }) };
+}
+
+const closing = (usage: Usage, { provider, endpoint_id, cost, warnings }: SvcReply) => ({
+  usage: usageWire(usage),
+  cost,
+  provider_meta: { provider, endpoint_id },
+  warnings,
+});
+
+const EVENTS: Readonly<Record<PartKind, string>> = {
+  text: "content.delta",
+  refusal: "content.delta",
+  reasoning: "reasoning.delta",
+  tool_call: "tool_call.delta",
+};
+
+/** A part under way: what stands before and behind its text. */
+interface OpenPart {
+  readonly name: string;
+  /** `{"type":…,"index":…,"part":…` */
+  readonly head: string;
+  /** Before the text of a delta, which stands inside quotes. */
+  readonly delta: string;
+}
+
+export class GenerateStreamWriter implements StreamWriter {
+  readonly #identity: AnswerIdentity;
+  readonly #parts = new Map<number, OpenPart>();
+  #started = false;
+
+  constructor(identity: AnswerIdentity) {
+    this.#identity = identity;
+  }
+
+  write(event: StreamEvent): string {
+    const out = this.#write(event);
+    if (this.#started || out === "") return out;
+    return this.#start() + out;
+  }
+
+  close(usage: Usage, svc: SvcReply): string {
+    const { id, model } = this.#identity;
+    const start = this.#started ? "" : this.#start();
+    const completed = { type: "generation.completed", id, model, ...closing(usage, svc) };
+    return start + sseEvent("generation.completed", latin1OfJson(completed));
+  }
+
+  #start(): string {
+    this.#started = true;
+    const { id, model } = this.#identity;
+    return sseEvent("generation.started", latin1OfJson({ type: "generation.started", id, model }));
+  }
+
+  #write(event: StreamEvent): string {
+    switch (event.type) {
+      case "delta": {
+        const part = this.#parts.get(keyOf(event.choice, event.part));
+        if (part === undefined) return "";
+        const logprobs = event.logprobs === undefined ? "" : `,"logprobs":${latin1OfJson(event.logprobs)}`;
+        return `${part.delta}${event.text}"${logprobs}}\n\n`;
+      }
+      case "begin":
+        return this.#begin(event);
+      case "seal":
+        return this.#beside(event.choice, event.part, "seal", event.seal);
+      case "citation":
+        return this.#beside(event.choice, event.part, "citation", event.citation);
+      case "stop": {
+        const stopped = { type: "candidate.stopped", index: event.choice, stop: event.stop };
+        return sseEvent("candidate.stopped", latin1OfJson(stopped));
+      }
+      default:
+        return "";
+    }
+  }
+
+  #begin(event: Extract<StreamEvent, { type: "begin" }>): string {
+    const name = EVENTS[event.kind];
+    const place = `"type":"${name}","index":${event.choice},"part":${event.part}`;
+    const kind = event.kind === "refusal" ? ',"refusal":true' : "";
+    const head = `event: ${name}\ndata: {${place}${kind}`;
+    const delta = `${head},"${event.kind === "tool_call" ? "arguments" : "text"}":"`;
+    this.#parts.set(keyOf(event.choice, event.part), { name, head, delta });
+    if (event.kind !== "tool_call") {
+      if (event.isSummary) return `${head},"summary":true}\n\n`;
+      return event.isRedacted ? `${head},"redacted":true}\n\n` : "";
+    }
+    return `${head},"id":${latin1OfJson(event.id)},"name":${latin1OfJson(event.name)}}\n\n`;
+  }
+
+  #beside(choice: number, part: number, key: string, value: unknown): string {
+    const open = this.#parts.get(keyOf(choice, part));
+    return open === undefined ? "" : `${open.head},"${key}":${latin1OfJson(value)}}\n\n`;
+  }
+}
+
+/** Parts of a choice are counted from 0 and never as many as this. */
+const keyOf = (choice: number, part: number): number => choice * 1_000_000 + part;

@@ -1,0 +1,25 @@
+/** The native format: `POST /v1/svc/generate`. */
+import { errorEnvelope } from "../../errors.ts";
+import type { ClientFormat } from "../format.ts";
+import { KEEP_ALIVE, sseEvent } from "../sse.ts";
+import { GenerateStreamWriter, writeGenerateReply } from "./answer.ts";
+import { generateNeutral } from "./neutral-request.ts";
+import { generateTexts, readGenerateRequest } from "./request.ts";
+
+export const generateFormat: ClientFormat = {
+  name: "generate",
+  task: "generate",
+  idPrefix: "",
+  promptAt: "/messages",
+  keepAlive: KEEP_ALIVE,
+  read: readGenerateRequest,
+  promptTexts: generateTexts,
+  splice: undefined,
+  generation: {
+    neutral: generateNeutral,
+    writeReply: (reply, _, identity, usage, svc) => writeGenerateReply(reply, identity, usage, svc),
+    streamWriter: (_, identity) => new GenerateStreamWriter(identity),
+  },
+  errorBody: errorEnvelope,
+  errorEvent: (error, requestId) => sseEvent("error", errorEnvelope(error, requestId)),
+};

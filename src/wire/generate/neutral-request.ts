@@ -1,0 +1,184 @@
+/** The native request in neutral terms: the same things in other words. */
+import { fail } from "../../errors.ts";
+import type { ClientRequest } from "../format.ts";
+import type {
+  Citation,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  NeutralMessage,
+  NeutralOptions,
+  NeutralRequest,
+  NeutralTool,
+  Part,
+  TextPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import type { Source } from "../source.ts";
+import type { GenerateBody, NativePart } from "./schema.ts";
+
+/** @throws WeirError 400 naming the part that is wrong in itself. */
+export function generateNeutral(request: ClientRequest, source: Source): NeutralRequest {
+  // Checked when it was read; its long strings are marks here, and strings all the same.
+  const body = source.value as GenerateBody;
+  const names = new Map<string, string>();
+  return {
+    stream: request.facts.stream,
+    messages: body.messages.map((message, at) => messageOf(message, `/messages/${at}`, names, source)),
+    tools: (body.tools ?? []).map(toolOf),
+    options: optionsOf(body),
+    dropped: [],
+  };
+}
+
+function messageOf(
+  { role, content }: GenerateBody["messages"][number],
+  at: string,
+  names: Map<string, string>,
+  source: Source,
+): NeutralMessage {
+  if (typeof content === "string") return { role, parts: [{ type: "text", text: content }], at };
+  return { role, parts: content.map((part, i) => partOf(part, `${at}/content/${i}`, names, source)), at };
+}
+
+function partOf(part: NativePart, at: string, names: Map<string, string>, source: Source): Part {
+  switch (part.type) {
+    case "text":
+      return textOf(part);
+    case "image":
+      return imageOf(part, at);
+    case "document":
+      return documentOf(part, at);
+    case "audio":
+    case "video":
+      return { type: part.type, source: mediaOf(part, at) };
+    case "tool_call":
+      names.set(part.id, part.name);
+      return { ...part, arguments: argumentsOf(source.whole(part.arguments), at) };
+    case "tool_result":
+      return resultOf(part, at, names);
+    case "reasoning": {
+      const { summary, redacted, ...rest } = part;
+      return { ...rest, ...(summary && { isSummary: true }), ...(redacted && { isRedacted: true }) };
+    }
+    case "refusal":
+      return part;
+  }
+}
+
+type Native<T extends NativePart["type"]> = Extract<NativePart, { type: T }>;
+
+const textOf = ({ citations, ...part }: Native<"text">): TextPart => ({
+  ...part,
+  ...(citations !== undefined && { citations: citations as unknown as readonly Citation[] }),
+});
+
+const imageOf = ({ detail, cache, ...part }: Native<"image">, at: string): ImagePart => ({
+  type: "image",
+  source: mediaOf(part, at),
+  ...(detail !== undefined && { detail }),
+  ...(cache !== undefined && { cache }),
+});
+
+const documentOf = (part: Native<"document">, at: string): DocumentPart => ({
+  type: "document",
+  source: part.text === undefined ? mediaOf(part, at) : { kind: "text", text: part.text },
+  ...(part.name !== undefined && { name: part.name }),
+  ...(part.context !== undefined && { context: part.context }),
+  ...(part.citations !== undefined && { citations: part.citations }),
+  ...(part.cache !== undefined && { cache: part.cache }),
+});
+
+function resultOf(part: Native<"tool_result">, at: string, names: Map<string, string>): ToolResultPart {
+  const { content } = part;
+  const parts =
+    typeof content === "string"
+      ? [{ type: "text" as const, text: content }]
+      : content.map((inner, i) => {
+          const place = `${at}/content/${i}`;
+          if (inner.type === "text") return textOf(inner);
+          return inner.type === "image" ? imageOf(inner, place) : documentOf(inner, place);
+        });
+  return {
+    type: "tool_result",
+    id: part.id,
+    name: part.name ?? names.get(part.id) ?? "",
+    parts,
+    isError: part.is_error ?? false,
+    ...(part.cache !== undefined && { cache: part.cache }),
+  };
+}
+
+interface Media {
+  readonly data?: string | undefined;
+  readonly media_type?: string | undefined;
+  readonly url?: string | undefined;
+  readonly file_id?: string | undefined;
+}
+
+function mediaOf({ data, media_type: mediaType, url, file_id: id }: Media, at: string): MediaSource {
+  const given = [data, url, id].filter((value) => value !== undefined);
+  if (given.length !== 1)
+    throw fail("invalid_value", `${at} needs one of data, url and file_id.`, { param: at });
+  if (id !== undefined) return { kind: "file", id };
+  if (url !== undefined) return { kind: "url", url, ...(mediaType !== undefined && { mediaType }) };
+  if (mediaType === undefined) {
+    throw fail("invalid_value", `${at}/media_type is required beside data.`, { param: `${at}/media_type` });
+  }
+  return { kind: "data", mediaType, data: data as string };
+}
+
+function argumentsOf(text: string, at: string): string {
+  if (text === "") return "{}";
+  try {
+    JSON.parse(text);
+  } catch {
+    throw fail("invalid_value", `${at}/arguments is not JSON.`, { param: `${at}/arguments` });
+  }
+  return text;
+}
+
+const toolOf = (tool: NonNullable<GenerateBody["tools"]>[number]): NeutralTool => ({
+  name: tool.name,
+  parameters: tool.parameters ?? { type: "object", properties: {} },
+  ...(tool.description !== undefined && { description: tool.description }),
+  ...(tool.strict !== undefined && { strict: tool.strict }),
+  ...(tool.cache !== undefined && { cache: tool.cache }),
+});
+
+type Options = { -readonly [K in keyof NeutralOptions]: NeutralOptions[K] };
+
+function optionsOf(body: GenerateBody): NeutralOptions {
+  const g = body.generation ?? {};
+  const options: Options = {};
+  const say = <K extends keyof Options>(name: K, at: string, value: unknown) => {
+    if (value !== undefined) options[name] = { value, at } as unknown as Options[K];
+  };
+  say("maxTokens", "/generation/max_tokens", g.max_tokens);
+  say("temperature", "/generation/temperature", g.temperature);
+  say("topP", "/generation/top_p", g.top_p);
+  say("topK", "/generation/top_k", g.top_k);
+  say("stop", "/generation/stop", typeof g.stop === "string" ? [g.stop] : g.stop);
+  say("seed", "/generation/seed", g.seed);
+  say("frequencyPenalty", "/generation/frequency_penalty", g.frequency_penalty);
+  say("presencePenalty", "/generation/presence_penalty", g.presence_penalty);
+  say("logitBias", "/generation/logit_bias", g.logit_bias);
+  say("logprobs", "/generation/logprobs", g.logprobs === undefined ? undefined : { top: g.logprobs });
+  say("choices", "/generation/candidates", g.candidates);
+  say("verbosity", "/generation/verbosity", g.verbosity);
+  say("serviceTier", "/generation/service_tier", g.service_tier);
+  say("cacheKey", "/generation/cache_key", g.cache_key);
+  say("toolChoice", "/tool_choice", body.tool_choice);
+  say("parallelTools", "/parallel_tools", body.parallel_tools);
+  say("format", "/format", body.format);
+  if (g.reasoning !== undefined) {
+    const { effort, budget_tokens: budgetTokens, adaptive, show } = g.reasoning;
+    say("reasoning", "/generation/reasoning", {
+      ...(effort !== undefined && { effort }),
+      ...(budgetTokens !== undefined && { budgetTokens }),
+      ...(adaptive && { isAdaptive: true }),
+      ...(show !== undefined && { show }),
+    });
+  }
+  return options;
+}

@@ -1,0 +1,61 @@
+/** Reads a native request: our options stand at its top, beside the messages. */
+import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
+import { estimatePromptTokens } from "../estimate.ts";
+import type { ClientRequest } from "../format.ts";
+import { type GenerateBody, generateRequestSchema } from "./schema.ts";
+
+/** Members that no model gets to read. */
+const NO_PROMPT: readonly string[] = [
+  ...["model", "stream", "generation", "route", "metadata", "compat"],
+  ...["provider_options", "on_disconnect"],
+];
+
+const RULES: BodyRules<GenerateBody> = {
+  schema: generateRequestSchema,
+  ours: ["route", "metadata", "compat", "provider_options", "on_disconnect"],
+  svcOf: (body: GenerateBody) => body,
+  noPrompt: NO_PROMPT,
+  media: ["messages"],
+};
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export function readGenerateRequest(bytes: Buffer): ClientRequest {
+  const { text: _, value, proseBytes, ...read } = readBody(bytes, RULES);
+  const images = count(value, "image");
+  const audio = count(value, "audio");
+  return {
+    ...read,
+    facts: {
+      model: value.model,
+      stream: value.stream ?? false,
+      choices: value.generation?.candidates ?? 1,
+      maxTokens: value.generation?.max_tokens,
+      promptTokens: estimatePromptTokens(proseBytes, images),
+      hasTools: (value.tools?.length ?? 0) > 0,
+      parallelTools: value.parallel_tools === true,
+      hasImages: images > 0,
+      imageCount: images,
+      hasAudio: audio > 0,
+      hasSchema: value.format?.type === "json_schema",
+      hasUncounted: audio + count(value, "video") + count(value, "document") > 0,
+      searchUnits: 0,
+    },
+  };
+}
+
+/** See {@link promptTextsOf}. */
+export const generateTexts = (request: ClientRequest): string[] => promptTextsOf(request, NO_PROMPT);
+
+/** Parts of a type, those in tool results included. */
+function count({ messages }: GenerateBody, type: string): number {
+  let found = 0;
+  for (const { content } of messages) {
+    if (typeof content === "string") continue;
+    for (const part of content) {
+      if (part.type === type) found++;
+      if (part.type === "tool_result" && typeof part.content !== "string")
+        found += part.content.filter((inner) => inner.type === type).length;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,50 @@
+/**
+ * What is taken out of a conversation on its way to an upstream of the same dialect: thinking that a model of another maker
+ * did, marked so when this gateway wrote it for the client (see `seals.ts`). Anthropic refuses what it did not sign (T49).
+ */
+import { type Edit, type Member, memberOf, skim } from "../json.ts";
+import { removeSpans, spansOf } from "../responses/items.ts";
+
+/** As `seals.ts` writes it, behind its opening quote. */
+const FOREIGN = /"weir\.(?:google|openai|none)\./;
+const FOREIGN_SEAL = new RegExp(`^${FOREIGN.source}`);
+const THINKING: readonly string[] = ['"thinking"', '"redacted_thinking"'];
+
+/**
+ * Edits of the body that remove the blocks, and a message with nothing else in it as a whole.
+ * @param messages the member of this name in `bytes`.
+ */
+export function withoutForeign(bytes: Buffer, messages: Member): Edit[] {
+  const text = bytes.toString("latin1", messages.valueStart, messages.valueEnd);
+  if (!FOREIGN.test(text)) return [];
+  const spans = spansOf(text);
+  const edits: Edit[] = [];
+  const goes = spans.map(({ start, end }) => {
+    const message = text.slice(start, end);
+    const content = FOREIGN.test(message) ? memberOf(skim(message).members, "content") : undefined;
+    if (content === undefined || message[content.valueStart] !== "[") return false;
+    const from = start + content.valueStart;
+    const list = text.slice(from, start + content.valueEnd);
+    const blocks = spansOf(list);
+    const foreign = blocks.map((block) => isForeign(list.slice(block.start, block.end)));
+    if (!foreign.includes(false)) return true;
+    edits.push(...removeSpans(blocks, foreign).map((edit) => moved(edit, from)));
+    return false;
+  });
+  edits.push(...removeSpans(spans, goes));
+  return edits.map((edit) => moved(edit, messages.valueStart));
+}
+
+const moved = ({ start, end, text }: Edit, by: number): Edit => ({ start: start + by, end: end + by, text });
+
+/** @param block JSON text */
+function isForeign(block: string): boolean {
+  if (!block.startsWith("{") || !FOREIGN.test(block)) return false;
+  const { members } = skim(block);
+  const jsonOf = (key: string) => {
+    const member = memberOf(members, key);
+    return member === undefined ? "" : block.slice(member.valueStart, member.valueEnd);
+  };
+  if (!THINKING.includes(jsonOf("type"))) return false;
+  return FOREIGN_SEAL.test(jsonOf("signature")) || FOREIGN_SEAL.test(jsonOf("data"));
+}

@@ -1,0 +1,33 @@
+/** Anthropic messages as a format of clients. */
+import type { ClientFormat } from "../format.ts";
+import { sseEvent } from "../sse.ts";
+import { messagesErrorBody, messagesErrorEvent } from "./errors.ts";
+import { messagesNeutral } from "./neutral-request.ts";
+import { type MessagesRequest, promptTexts, readMessagesCount, readMessagesRequest } from "./request.ts";
+import { messagesSplice } from "./splice.ts";
+import { writeMessagesReply } from "./write-reply.ts";
+import { MessagesStreamWriter } from "./writer.ts";
+
+export const messagesFormat: ClientFormat<MessagesRequest> = {
+  name: "messages",
+  task: "generate",
+  idPrefix: "msg_",
+  promptAt: "/messages",
+  keepAlive: sseEvent("ping", '{"type":"ping"}'),
+  read: readMessagesRequest,
+  promptTexts,
+  splice: { dialect: "messages", passage: messagesSplice },
+  generation: {
+    neutral: messagesNeutral,
+    writeReply: (reply, _request, identity, usage, svc) => writeMessagesReply(reply, identity, usage, svc),
+    streamWriter: (_request, identity) => new MessagesStreamWriter(identity),
+  },
+  errorBody: messagesErrorBody,
+  errorEvent: messagesErrorEvent,
+};
+
+/** What `POST /v1/messages/count_tokens` takes. */
+export const messagesCountFormat: ClientFormat<MessagesRequest> = {
+  ...messagesFormat,
+  read: readMessagesCount,
+};

@@ -1,0 +1,177 @@
+/** Tools and options of a messages request in neutral terms. */
+import type {
+  Effort,
+  NeutralOptions,
+  NeutralTool,
+  OutputFormat,
+  Reasoning,
+  Said,
+  ToolChoice,
+} from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { cacheOf, wrong } from "./neutral-parts.ts";
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Members of a tool that have a neutral form. */
+const TOOL_MEMBERS = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
+
+/** @param dropped takes the pointers of what has no neutral form: tools that run at Anthropic above all. */
+export function toolsOf(value: unknown, dropped: string[]): NeutralTool[] {
+  const tools: NeutralTool[] = [];
+  for (const [index, tool] of listOf(value).entries()) {
+    const at = `/tools/${index}`;
+    if (!isObject(tool)) throw wrong(at, "expected a tool");
+    if (tool.type != null && tool.type !== "custom") {
+      dropped.push(at);
+      continue;
+    }
+    const { name, description, input_schema: parameters, strict } = tool;
+    if (typeof name !== "string") throw wrong(`${at}/name`, "expected a string");
+    if (!isObject(parameters)) throw wrong(`${at}/input_schema`, "expected a JSON schema");
+    tools.push({
+      name,
+      ...(typeof description === "string" && { description }),
+      parameters,
+      ...(typeof strict === "boolean" && { strict }),
+      ...cacheOf(tool),
+    });
+    for (const key in tool) {
+      if (!TOOL_MEMBERS.has(key) && isSaid(tool[key])) dropped.push(`${at}/${escapedKey(key)}`);
+    }
+  }
+  return tools;
+}
+
+/** False says what absence says. */
+const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
+
+const escapedKey = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
+
+/** Members of the body that are read here or have been: others are dropped. */
+const READ = new Set([
+  "model",
+  "messages",
+  "system",
+  "stream",
+  "tools",
+  "svc",
+  "cache_control",
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "stop_sequences",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "metadata",
+  "service_tier",
+]);
+
+export function optionsOf(body: JsonObject, dropped: string[]): NeutralOptions {
+  const options: Writable<NeutralOptions> = {};
+  const maxTokens = numberAt(body, "max_tokens");
+  const temperature = numberAt(body, "temperature");
+  const topP = numberAt(body, "top_p");
+  const topK = numberAt(body, "top_k");
+  if (maxTokens !== undefined) options.maxTokens = maxTokens;
+  if (temperature !== undefined) options.temperature = temperature;
+  if (topP !== undefined) options.topP = topP;
+  if (topK !== undefined) options.topK = topK;
+  const stop = listOf(body.stop_sequences).filter((text) => typeof text === "string");
+  if (stop.length > 0) options.stop = { value: stop, at: "/stop_sequences" };
+  readToolChoice(body.tool_choice, options, dropped);
+  readReasoning(body, options, dropped);
+  readFormat(body, options, dropped);
+  readMetadata(body.metadata, options, dropped);
+  readTier(body.service_tier, options, dropped);
+  for (const key in body) {
+    if (!READ.has(key) && isSaid(body[key])) dropped.push(`/${escapedKey(key)}`);
+  }
+  return options;
+}
+
+function numberAt(body: JsonObject, key: string): Said<number> | undefined {
+  const value = body[key];
+  return typeof value === "number" ? { value, at: `/${key}` } : undefined;
+}
+
+function readToolChoice(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  if (!isObject(value)) return;
+  const choice = choiceOf(value);
+  if (choice === undefined) dropped.push("/tool_choice");
+  else options.toolChoice = { value: choice, at: "/tool_choice" };
+  const { disable_parallel_tool_use: single } = value;
+  if (typeof single !== "boolean") return;
+  options.parallelTools = { value: !single, at: "/tool_choice/disable_parallel_tool_use" };
+}
+
+function choiceOf({ type, name }: JsonObject): ToolChoice | undefined {
+  if (type === "auto" || type === "none") return type;
+  if (type === "any") return "required";
+  return type === "tool" && typeof name === "string" ? { name } : undefined;
+}
+
+const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"] satisfies Effort[];
+
+/** How much to think stands in two places: `thinking`, and the effort of `output_config`. */
+function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const thinking = thinkingOf(body.thinking);
+  if (body.thinking != null && thinking === undefined) dropped.push("/thinking");
+  const { effort } = objectOf(body.output_config);
+  const at = "/output_config/effort";
+  // Without thinking an effort steers the length of the answer, which nothing else here can say.
+  const hasEffort = EFFORTS.includes(effort) && thinking?.effort !== "none";
+  if (effort != null && !hasEffort) dropped.push(at);
+  if (thinking === undefined && !hasEffort) return;
+  const value: Reasoning = { ...thinking, ...(hasEffort && { effort: effort as Effort }) };
+  options.reasoning = { value, at: thinking === undefined ? at : "/thinking" };
+}
+
+function thinkingOf(value: unknown): Reasoning | undefined {
+  const { type, budget_tokens: budget, display } = objectOf(value);
+  const shown =
+    display === "summarized" || display === "omitted" ? { show: display === "summarized" } : undefined;
+  if (type === "disabled") return { effort: "none" };
+  if (type === "adaptive") return { isAdaptive: true, ...shown };
+  if (type !== "enabled") return undefined;
+  return { ...(typeof budget === "number" ? { budgetTokens: budget } : { isAdaptive: true }), ...shown };
+}
+
+function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const config = objectOf(body.output_config);
+  for (const key in config) {
+    if (key !== "effort" && key !== "format" && isSaid(config[key]))
+      dropped.push(`/output_config/${escapedKey(key)}`);
+  }
+  const at = isObject(config.format) ? "/output_config/format" : "/output_format";
+  const said = isObject(config.format) ? config.format : body.output_format;
+  if (!isObject(said)) return;
+  const { type, schema } = said;
+  if (type !== "json_schema" || !isObject(schema)) {
+    dropped.push(at);
+    return;
+  }
+  const value: OutputFormat = { type, schema, strict: true };
+  options.format = { value, at };
+}
+
+function readMetadata(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  if (!isObject(value)) return;
+  for (const key in value) {
+    const member = value[key];
+    if (key === "user_id" && typeof member === "string")
+      options.user = { value: member, at: "/metadata/user_id" };
+    else if (isSaid(member)) dropped.push(`/metadata/${escapedKey(key)}`);
+  }
+}
+
+/** In OpenAI's words, which the neutral contract speaks. */
+function readTier(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const at = "/service_tier";
+  if (value === "auto") options.serviceTier = { value: "auto", at };
+  else if (value === "standard_only") options.serviceTier = { value: "default", at };
+  else if (value != null) dropped.push(at);
+}

@@ -1,0 +1,218 @@
+/**
+ * Content blocks of a messages request in neutral terms. What has no neutral form is dropped by its JSON pointer; what is
+ * structurally wrong is a 400 that names it.
+ */
+import { fail, type WeirError } from "../../errors.ts";
+import type {
+  CacheMark,
+  Citation,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  Part,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Source } from "../source.ts";
+import { readCitation } from "./citations.ts";
+import { redactedPart, thinkingPart } from "./seals.ts";
+
+export const wrong = (at: string, what: string): WeirError =>
+  fail("invalid_value", `${at}: ${what}.`, { param: at });
+
+/** `cache_control` of anything. */
+export function cacheOf(value: JsonObject): { cache?: CacheMark } {
+  if (!isObject(value.cache_control)) return {};
+  const { ttl } = value.cache_control;
+  return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
+}
+
+const NO_CONTENT = "expected a string or a list of content blocks";
+
+/** Reads the blocks of one request; knows the tool calls seen so far. */
+export class BlockReader {
+  /** JSON pointers of what has no neutral form. */
+  readonly dropped: string[] = [];
+  readonly #source: Source;
+  /** Names of tools by the id of the call: results do not say them. */
+  readonly #toolNames = new Map<string, string>();
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  /** A message's content, or that of the system prompt. */
+  parts(content: unknown, at: string): Part[] {
+    if (typeof content === "string") return [{ type: "text", text: content }];
+    if (!Array.isArray(content)) throw wrong(at, NO_CONTENT);
+    const parts: Part[] = [];
+    for (const [index, block] of content.entries()) {
+      const place = `${at}/${index}`;
+      if (!isObject(block)) throw wrong(place, "expected a content block");
+      this.#block(block, place, parts);
+    }
+    return withTextSeals(parts);
+  }
+
+  #block(block: JsonObject, at: string, into: Part[]): void {
+    switch (block.type) {
+      case "thinking": {
+        const signature = this.#source.whole(stringOf(block.signature));
+        into.push(thinkingPart(stringOf(block.thinking), signature));
+        break;
+      }
+      case "redacted_thinking":
+        into.push(redactedPart(this.#source.whole(stringOf(block.data))));
+        break;
+      case "tool_use":
+        into.push(this.#toolCall(block, at, into));
+        break;
+      case "tool_result":
+        into.push(this.#toolResult(block, at));
+        break;
+      default:
+        into.push(...this.#plain(block, at));
+    }
+  }
+
+  /** What may also stand in a tool's result. */
+  #plain(block: JsonObject, at: string): (TextPart | ImagePart | DocumentPart)[] {
+    switch (block.type) {
+      case "text":
+        return [this.#text(block, at)];
+      case "image":
+        if (block.transformations != null) this.dropped.push(`${at}/transformations`);
+        return [{ type: "image", source: mediaSource(block.source, "", `${at}/source`), ...cacheOf(block) }];
+      case "document":
+        return this.#document(block, at);
+      case "search_result":
+        return [this.#searchResult(block, at)];
+      default:
+        this.dropped.push(at);
+        return [];
+    }
+  }
+
+  #text(block: JsonObject, at: string): TextPart {
+    if (typeof block.text !== "string") throw wrong(`${at}/text`, "expected a string");
+    const citations: Citation[] = [];
+    for (const [index, value] of listOf(block.citations).entries()) {
+      const citation = readCitation(value);
+      if (citation === undefined) this.dropped.push(`${at}/citations/${index}`);
+      else citations.push(citation);
+    }
+    return { type: "text", text: block.text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
+  }
+
+  /** A document of blocks becomes its text, with its pictures behind it. */
+  #document(block: JsonObject, at: string): (DocumentPart | ImagePart)[] {
+    const source = objectOf(block.source);
+    const isBlocks = source.type === "content" && Array.isArray(source.content);
+    const inner = isBlocks ? this.parts(source.content, `${at}/source/content`) : [];
+    const texts = inner.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const images = inner.filter((part): part is ImagePart => part.type === "image");
+    if (inner.length > texts.length + images.length) this.dropped.push(`${at}/source/content`);
+    const document: DocumentPart = {
+      type: "document",
+      source: isBlocks ? { kind: "text", text: texts.join("\n\n") } : documentSource(source, at),
+      ...(typeof block.title === "string" && { name: block.title }),
+      ...(typeof block.context === "string" && { context: block.context }),
+      ...(objectOf(block.citations).enabled === true && { citations: true }),
+      ...cacheOf(block),
+    };
+    return [document, ...images];
+  }
+
+  #searchResult(block: JsonObject, at: string): TextPart {
+    const lines = [stringOf(block.title), stringOf(block.source)];
+    for (const value of listOf(block.content)) lines.push(stringOf(objectOf(value).text));
+    if (objectOf(block.citations).enabled === true) this.dropped.push(`${at}/citations`);
+    return { type: "text", text: lines.filter((line) => line !== "").join("\n"), ...cacheOf(block) };
+  }
+
+  #toolCall(block: JsonObject, at: string, before: Part[]): ToolCallPart {
+    const { id, name, input } = block;
+    if (typeof id !== "string") throw wrong(`${at}/id`, "expected a string");
+    if (typeof name !== "string") throw wrong(`${at}/name`, "expected a string");
+    this.#toolNames.set(id, name);
+    if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
+    // Google signs the call; our answers carry the signature in an empty thinking block before it.
+    const last = before.at(-1);
+    const seal = last && carriedSeal(last);
+    if (seal !== undefined) before.pop();
+    return {
+      type: "tool_call",
+      id,
+      name,
+      arguments: this.#json(input),
+      ...(seal !== undefined && { seal }),
+      ...cacheOf(block),
+    };
+  }
+
+  /** A model's broken arguments are a string in our answers, and come back as one. */
+  #json(input: unknown): string {
+    if (typeof input === "string") return this.#source.whole(input);
+    return JSON.stringify(this.#source.wholeValue(input ?? {}));
+  }
+
+  #toolResult(block: JsonObject, at: string): ToolResultPart {
+    const { tool_use_id: id, content } = block;
+    if (typeof id !== "string") throw wrong(`${at}/tool_use_id`, "expected a string");
+    if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
+    const parts: (TextPart | ImagePart | DocumentPart)[] = [];
+    if (typeof content === "string") parts.push({ type: "text", text: content });
+    else if (content != null && !Array.isArray(content)) throw wrong(`${at}/content`, NO_CONTENT);
+    for (const [index, value] of listOf(content).entries()) {
+      const place = `${at}/content/${index}`;
+      if (!isObject(value)) throw wrong(place, "expected a content block");
+      parts.push(...this.#plain(value, place));
+    }
+    return {
+      type: "tool_result",
+      id,
+      name: this.#toolNames.get(id) ?? "",
+      parts,
+      isError: block.is_error === true,
+      ...cacheOf(block),
+    };
+  }
+}
+
+/** The seal of an empty thinking block that stands beside the part that Google signed. */
+const carriedSeal = (part: Part): Seal | undefined =>
+  part.type === "reasoning" && part.text === "" && part.seal?.by === "google" ? part.seal : undefined;
+
+/** Behind a text stands the text's; a call has taken its own from before it. */
+function withTextSeals(parts: readonly Part[]): Part[] {
+  const out: Part[] = [];
+  for (const part of parts) {
+    const seal = carriedSeal(part);
+    const last = out.at(-1);
+    if (seal !== undefined && last?.type === "text" && last.seal === undefined)
+      out[out.length - 1] = { ...last, seal };
+    else out.push(part);
+  }
+  return out;
+}
+
+/** @param usual the media type where the source says none. */
+function mediaSource(value: unknown, usual: string, at: string): MediaSource {
+  const { type, data, url, file_id: id, media_type: mediaType } = objectOf(value);
+  if (type === "base64" && typeof data === "string") {
+    return { kind: "data", mediaType: stringOf(mediaType) || usual, data };
+  }
+  if (type === "url" && typeof url === "string") return { kind: "url", url };
+  if (type === "file" && typeof id === "string") return { kind: "file", id };
+  throw wrong(at, "expected a source of type base64, url or file, with its data");
+}
+
+function documentSource(source: JsonObject, at: string): DocumentPart["source"] {
+  const { type, data, content } = source;
+  if (type === "text" && typeof data === "string") return { kind: "text", text: data };
+  if (type === "content" && typeof content === "string") return { kind: "text", text: content };
+  return mediaSource(source, "application/pdf", `${at}/source`);
+}

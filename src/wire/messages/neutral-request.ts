@@ -1,0 +1,58 @@
+/** A client's messages request in neutral terms. */
+import type {
+  CacheMark,
+  DocumentPart,
+  ImagePart,
+  NeutralMessage,
+  NeutralRequest,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import { isObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Source } from "../source.ts";
+import { optionsOf, toolsOf } from "./neutral-options.ts";
+import { BlockReader, cacheOf, wrong } from "./neutral-parts.ts";
+import type { MessagesRequest } from "./request.ts";
+
+/** @throws WeirError 400 naming the field. */
+export function messagesNeutral(request: MessagesRequest, source: Source): NeutralRequest {
+  const body = objectOf(source.value);
+  const blocks = new BlockReader(source);
+  const messages: NeutralMessage[] = [];
+  if (body.system != null) {
+    messages.push({ role: "system", parts: blocks.parts(body.system, "/system"), at: "/system" });
+  }
+  for (const [index, message] of listOf(body.messages).entries()) {
+    const at = `/messages/${index}`;
+    const { role, content } = objectOf(message);
+    if (role !== "user" && role !== "assistant" && role !== "system") {
+      throw wrong(`${at}/role`, `expected user, assistant or system, not "${stringOf(role).slice(0, 40)}"`);
+    }
+    messages.push({ role, parts: blocks.parts(content, `${at}/content`), at });
+  }
+  const { dropped } = blocks;
+  if (isObject(body.cache_control) && !markLast(messages, cacheOf(body).cache ?? {})) {
+    dropped.push("/cache_control");
+  }
+  const tools = toolsOf(body.tools, dropped);
+  const options = optionsOf(body, dropped);
+  return { stream: request.facts.stream, messages, tools, options, dropped };
+}
+
+/** The body's own mark stands for one on its last block that can bear it. */
+function markLast(messages: NeutralMessage[], cache: CacheMark): boolean {
+  const last = messages.at(-1);
+  const part = last?.parts.at(-1);
+  if (last === undefined || part === undefined || !bearsMark(part)) return false;
+  const parts = [...last.parts.slice(0, -1), part.cache === undefined ? { ...part, cache } : part];
+  messages[messages.length - 1] = { ...last, parts };
+  return true;
+}
+
+type Markable = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart;
+
+const MARKABLE: readonly Part["type"][] = ["text", "image", "document", "tool_call", "tool_result"];
+
+const bearsMark = (part: Part): part is Markable => MARKABLE.includes(part.type);

@@ -1,0 +1,55 @@
+/** Reads an upstream's whole message (Anthropic API reference, "Message"). */
+import { fail } from "../../errors.ts";
+import type { Citation, NeutralReply, ReplyPart } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { readCitation } from "./citations.ts";
+import { redactedPart, thinkingPart } from "./seals.ts";
+import { readStop } from "./stop.ts";
+import { readMessagesUsage } from "./usage.ts";
+
+/**
+ * @param value parsed JSON.
+ * @throws WeirError `upstream_invalid_response` where it is no message.
+ */
+export function readMessagesReply(value: unknown): NeutralReply {
+  const body = objectOf(value);
+  if (isErrorBody(body)) return { choices: [], usage: undefined, error: readErrorValue(body.error) };
+  if (!Array.isArray(body.content)) throw noMessage();
+  const parts: ReplyPart[] = [];
+  for (const block of body.content) {
+    const part = isObject(block) ? partOf(block) : undefined;
+    if (part !== undefined) parts.push(part);
+  }
+  const stop = readStop(stringOf(body.stop_reason), body.stop_sequence);
+  return { choices: [{ parts, stop }], usage: readMessagesUsage(body.usage) };
+}
+
+/** An error that came with status 200. */
+export const isErrorBody = (body: JsonObject): boolean => body.type === "error" || Boolean(body.error);
+
+export const noMessage = () => fail("upstream_invalid_response", "The provider's answer is not a message.");
+
+/** Undefined where the block has no neutral form: what a server tool did. */
+function partOf(block: JsonObject): ReplyPart | undefined {
+  switch (block.type) {
+    case "text": {
+      const citations: Citation[] = [];
+      for (const value of listOf(block.citations)) {
+        const citation = readCitation(value);
+        if (citation !== undefined) citations.push(citation);
+      }
+      return { type: "text", text: stringOf(block.text), ...(citations.length > 0 && { citations }) };
+    }
+    case "thinking":
+      return thinkingPart(stringOf(block.thinking), stringOf(block.signature));
+    case "redacted_thinking":
+      return redactedPart(stringOf(block.data));
+    case "tool_use": {
+      const input = isObject(block.input) ? JSON.stringify(block.input) : "{}";
+      return { type: "tool_call", id: stringOf(block.id), name: stringOf(block.name), arguments: input };
+    }
+    default:
+      return undefined;
+  }
+}

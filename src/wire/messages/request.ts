@@ -1,0 +1,179 @@
+/**
+ * Reads a messages body for what the gateway must know, and writes it for an upstream of the same dialect by patching
+ * bytes: the model's name changes, our own extension goes. No parameter that changes behaviour is added (T53).
+ */
+import type { Endpoint } from "../../endpoint.ts";
+import { fail } from "../../errors.ts";
+import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
+import { estimatePromptTokens } from "../estimate.ts";
+import type { ClientRequest, Outgoing } from "../format.ts";
+import { editedParts, type Member, memberOf, removeMembers } from "../json.ts";
+import { quirkEdits } from "../quirks.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { withoutForeign } from "./foreign.ts";
+import {
+  isUsualRequest,
+  type MessagesCountBody,
+  type MessagesRequestBody,
+  messagesCountSchema,
+  messagesRequestSchema,
+} from "./schema.ts";
+
+/** Members that no model gets to read. All others count as prompt, those we do not know included. */
+const NO_PROMPT: readonly string[] = [
+  "model",
+  "svc",
+  "stream",
+  "metadata",
+  "service_tier",
+  "thinking",
+  "cache_control",
+  "context_management",
+  "diagnostics",
+  "inference_geo",
+  "speed",
+  "thread",
+];
+
+export interface MessagesRequest extends ClientRequest {
+  /** Thinking stands in it, perhaps another maker's. */
+  readonly hasThinking: boolean;
+}
+
+const RULES: BodyRules<MessagesRequestBody> = {
+  ...SVC_MEMBER,
+  schema: messagesRequestSchema,
+  isUsual: isUsualRequest,
+  noPrompt: NO_PROMPT,
+  media: ["messages"],
+};
+
+const { isUsual: _, ...COUNT_RULES } = { ...RULES, schema: messagesCountSchema };
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export const readMessagesRequest = (bytes: Buffer): MessagesRequest => read(readBody(bytes, RULES));
+
+/** The same of a count, which needs no `max_tokens`. */
+export const readMessagesCount = (bytes: Buffer): MessagesRequest =>
+  read(readBody<MessagesCountBody>(bytes, COUNT_RULES));
+
+function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCountBody>): MessagesRequest {
+  refuseThread(body);
+  const media: Media = { images: 0, hasUncounted: false, hasThinking: false };
+  for (const { content } of body.messages) countMedia(content, media, read.hasOpaque);
+  return {
+    ...read,
+    hasThinking: media.hasThinking,
+    facts: {
+      model: body.model,
+      stream: body.stream ?? false,
+      choices: 1,
+      maxTokens: body.max_tokens,
+      promptTokens: estimatePromptTokens(proseBytes, media.images),
+      hasTools: (body.tools?.length ?? 0) > 0,
+      parallelTools: body.tool_choice?.disable_parallel_tool_use === false,
+      hasImages: media.images > 0,
+      imageCount: media.images,
+      hasAudio: false,
+      hasSchema: hasSchema(body),
+      hasUncounted: media.hasUncounted,
+      searchUnits: 0,
+    },
+  };
+}
+
+/** See {@link promptTextsOf}. */
+export const promptTexts = (request: MessagesRequest): string[] => promptTextsOf(request, NO_PROMPT);
+
+/**
+ * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
+ * provider's own ways.
+ */
+export function spliceMessagesRequest(request: MessagesRequest, endpoint: Endpoint): Outgoing {
+  const { members, bytes, svc } = request;
+  const { edits, remove, dropped } = quirkEdits(members, svc, endpoint.provider, "messages");
+  const all = [...edits, ...removeMembers(members, ["svc", ...remove])];
+  if (request.hasThinking) all.push(...withoutForeign(bytes, memberOf(members, "messages") as Member));
+  const model = memberOf(members, "model") as Member;
+  if (!remove.includes("model")) {
+    all.push({ start: model.valueStart, end: model.valueEnd, text: JSON.stringify(endpoint.upstreamModel) });
+  }
+  return { parts: editedParts(bytes, all), dropped };
+}
+
+/**
+ * A conversation kept upstream belongs to one credential there, and its later requests do not hold their prompt. SDKs that
+ * ask for one go on without it when they are told so in this code.
+ */
+function refuseThread(body: MessagesCountBody): void {
+  if (body.thread === undefined || body.thread === null) return;
+  throw fail("unsupported_option", "Threads are not offered: send the whole conversation in each request.", {
+    param: "/thread",
+    details: { error_code: "thread_unsupported_request" },
+  });
+}
+
+const hasSchema = ({ output_config: config, output_format: format }: MessagesCountBody): boolean =>
+  config?.format?.type === "json_schema" || format?.type === "json_schema";
+
+interface Media {
+  images: number;
+  /** Documents and files: nobody here can say how many tokens they are. */
+  hasUncounted: boolean;
+  hasThinking: boolean;
+}
+
+/** @param hasOpaque some text was taken for media: where it stands in no image, its tokens are unknown. */
+function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
+  for (const block of listOf(content)) {
+    if (!isObject(block)) continue;
+    switch (block.type) {
+      case "text":
+        break;
+      case "image":
+        media.images++;
+        break;
+      case "tool_result":
+        countMedia(block.content, media, hasOpaque);
+        break;
+      case "document":
+        countDocument(block, media, hasOpaque);
+        break;
+      case "container_upload":
+        media.hasUncounted = true;
+        break;
+      case "thinking":
+      case "redacted_thinking":
+        media.hasThinking = true;
+        if (hasOpaque && holdsOpaque(block)) media.hasUncounted = true;
+        break;
+      default:
+        if (hasOpaque && holdsOpaque(block)) media.hasUncounted = true;
+    }
+  }
+}
+
+function countDocument(block: JsonObject, media: Media, hasOpaque: boolean): void {
+  const source = objectOf(block.source);
+  if (source.type === "content") countMedia(source.content, media, hasOpaque);
+  else if (source.type !== "text" || (hasOpaque && holdsOpaque(source))) media.hasUncounted = true;
+}
+
+/** The keys behind which `json.ts` looks for media, and from which length on. */
+const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
+const MEDIA_OVER = 256;
+
+/** Whether a value has text that may have been taken for media. A long string is empty here, or a data URL's first letters. */
+function holdsOpaque(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsOpaque);
+  if (!isObject(value)) return false;
+  for (const key in value) {
+    const member = value[key];
+    if (typeof member !== "string") {
+      if (holdsOpaque(member)) return true;
+    } else if (MEDIA_KEYS.includes(key)) {
+      if (member === "" || member === "data:" || member.length > MEDIA_OVER) return true;
+    }
+  }
+  return false;
+}

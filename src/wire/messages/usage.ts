@@ -1,0 +1,93 @@
+/**
+ * Messages usage, both ways (Anthropic API reference, "usage"). Its `input_tokens` leaves out what was read from and
+ * written to the cache; {@link Usage} counts them in (T33). In a stream every report is cumulative: set, never added (T31).
+ */
+import type { Usage } from "../../usage.ts";
+import { countOf, isObject, objectOf } from "../reader.ts";
+
+/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** What one answer reported so far: a stream says its prompt in the first event and its answer in the last but one. */
+export class MessagesUsage {
+  #fresh = 0;
+  #cacheRead = 0;
+  #cacheWrite = 0;
+  #cacheWrite5m = 0;
+  #cacheWrite1h = 0;
+  #output = 0;
+  #reasoning = 0;
+
+  /** Takes one report; what it leaves out, or says as null or 0, stays. */
+  take(value: unknown): void {
+    if (!isObject(value)) return;
+    const split = objectOf(value.cache_creation);
+    this.#fresh = reported(value.input_tokens, this.#fresh);
+    this.#cacheRead = reported(value.cache_read_input_tokens, this.#cacheRead);
+    this.#cacheWrite = reported(value.cache_creation_input_tokens, this.#cacheWrite);
+    this.#cacheWrite5m = reported(split.ephemeral_5m_input_tokens, this.#cacheWrite5m);
+    this.#cacheWrite1h = reported(split.ephemeral_1h_input_tokens, this.#cacheWrite1h);
+    this.#output = reported(value.output_tokens, this.#output);
+    this.#reasoning = reported(objectOf(value.output_tokens_details).thinking_tokens, this.#reasoning);
+  }
+
+  /** Undefined where nothing was reported yet, or what cannot be true. */
+  get usage(): Usage | undefined {
+    // A total alone is all of five minutes (T32); a split alone is the total.
+    const cacheWriteTokens = Math.max(this.#cacheWrite, this.#cacheWrite5m + this.#cacheWrite1h);
+    const inputTokens = this.#fresh + this.#cacheRead + cacheWriteTokens;
+    const most = Math.max(inputTokens, this.#output, this.#reasoning);
+    if (most === 0 || most > MOST_TOKENS) return undefined;
+    return {
+      inputTokens,
+      outputTokens: this.#output,
+      cacheReadTokens: this.#cacheRead,
+      cacheWriteTokens,
+      reasoningTokens: this.#reasoning,
+      ...(this.#cacheWrite1h > 0 && { cacheWrite1hTokens: this.#cacheWrite1h }),
+    };
+  }
+}
+
+const reported = (value: unknown, before: number): number => countOf(value) || before;
+
+/** The `usage` of a whole answer; undefined where it is no report. */
+export function readMessagesUsage(value: unknown): Usage | undefined {
+  const usage = new MessagesUsage();
+  usage.take(value);
+  return usage.usage;
+}
+
+const freshTokens = (u: Usage): number => Math.max(0, u.inputTokens - u.cacheReadTokens - u.cacheWriteTokens);
+
+const outputDetails = (u: Usage) => (u.reasoningTokens > 0 ? { thinking_tokens: u.reasoningTokens } : null);
+
+function cacheCreation(u: Usage) {
+  const hour = Math.min(u.cacheWrite1hTokens ?? 0, u.cacheWriteTokens);
+  return { ephemeral_5m_input_tokens: u.cacheWriteTokens - hour, ephemeral_1h_input_tokens: hour };
+}
+
+/** Of a whole answer, and of a stream's first event. */
+export const writeMessagesUsage = (usage: Usage) => ({
+  input_tokens: freshTokens(usage),
+  cache_creation_input_tokens: usage.cacheWriteTokens,
+  cache_read_input_tokens: usage.cacheReadTokens,
+  cache_creation: usage.cacheWriteTokens > 0 ? cacheCreation(usage) : null,
+  output_tokens: usage.outputTokens,
+  output_tokens_details: outputDetails(usage),
+  inference_geo: null,
+  server_tool_use: null,
+  service_tier: null,
+  speed: null,
+});
+
+/** Of a stream's `message_delta`. The split of cache writes stands there only where there is one to tell. */
+export const writeDeltaUsage = (usage: Usage) => ({
+  input_tokens: freshTokens(usage),
+  cache_creation_input_tokens: usage.cacheWriteTokens,
+  cache_read_input_tokens: usage.cacheReadTokens,
+  ...((usage.cacheWrite1hTokens ?? 0) > 0 && { cache_creation: cacheCreation(usage) }),
+  output_tokens: usage.outputTokens,
+  output_tokens_details: outputDetails(usage),
+  server_tool_use: null,
+});

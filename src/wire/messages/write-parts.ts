@@ -1,0 +1,141 @@
+/** Neutral parts as content blocks of a messages request (Anthropic API reference, "Create a Message"). */
+import { fail } from "../../errors.ts";
+import type {
+  CacheMark,
+  Citation,
+  DocumentPart,
+  ImagePart,
+  Part,
+  TextPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import { isObject } from "../reader.ts";
+import { writeDocumentCitation } from "./citations.ts";
+import { sealText } from "./seals.ts";
+
+type Drop = (at: string) => void;
+
+/** A block; undefined where the dialect has none for the part. */
+export function blockOf(part: Part, at: string, drop: Drop) {
+  switch (part.type) {
+    case "text":
+    case "image":
+    case "document":
+      return plainBlock(part, at, drop);
+    case "refusal":
+      return part.text === "" ? undefined : { type: "text" as const, text: part.text };
+    case "reasoning":
+      // Reasoning without its maker's seal is refused; what another made is nothing to this one.
+      if (part.seal?.by !== "anthropic") return undefined;
+      return part.isRedacted === true
+        ? { type: "redacted_thinking" as const, data: sealText(part.seal) }
+        : { type: "thinking" as const, thinking: part.text, signature: sealText(part.seal) };
+    case "tool_call":
+      return {
+        type: "tool_use" as const,
+        id: part.id,
+        name: part.name,
+        input: inputOf(part.arguments, at),
+        ...cacheControl(part.cache),
+      };
+    case "tool_result":
+      return toolResultBlock(part, at, drop);
+    default:
+      drop(at);
+      return undefined;
+  }
+}
+
+/** What may also stand in a tool's result. */
+function plainBlock(part: TextPart | ImagePart | DocumentPart, at: string, drop: Drop) {
+  if (part.type === "text") return textBlock(part, at, drop);
+  return part.type === "image" ? imageBlock(part, at, drop) : documentBlock(part, at, drop);
+}
+
+export const cacheControl = (cache: CacheMark | undefined) =>
+  cache && {
+    cache_control: { type: "ephemeral" as const, ...(cache.ttl !== undefined && { ttl: cache.ttl }) },
+  };
+
+/** The dialect refuses empty text. */
+export function textBlock({ text, citations, cache }: TextPart, at: string, drop: Drop) {
+  if (text === "") return undefined;
+  const cited = citations === undefined ? [] : documentCitations(citations, at, drop);
+  return {
+    type: "text" as const,
+    text,
+    ...(cited.length > 0 && { citations: cited }),
+    ...cacheControl(cache),
+  };
+}
+
+/** Those of pages need a key that only Anthropic's own search gives. */
+function documentCitations(citations: readonly Citation[], at: string, drop: Drop) {
+  return citations.flatMap((citation) => {
+    if (citation.type === "document") return [writeDocumentCitation(citation)];
+    drop(at);
+    return [];
+  });
+}
+
+function imageBlock({ source, detail, cache }: ImagePart, at: string, drop: Drop) {
+  if (detail !== undefined && detail !== "auto") drop(at);
+  return { type: "image" as const, source: mediaSource(source), ...cacheControl(cache) };
+}
+
+function mediaSource(source: ImagePart["source"]) {
+  switch (source.kind) {
+    case "data":
+      return { type: "base64" as const, media_type: source.mediaType, data: source.data };
+    case "url":
+      return { type: "url" as const, url: source.url };
+    case "file":
+      return { type: "file" as const, file_id: source.id };
+  }
+}
+
+const PDF = "application/pdf";
+
+function documentBlock(part: DocumentPart, at: string, drop: Drop) {
+  const { source, name, context, citations, cache } = part;
+  if (source.kind === "data" && source.mediaType !== PDF) {
+    drop(at);
+    return undefined;
+  }
+  return {
+    type: "document" as const,
+    source:
+      source.kind === "text"
+        ? { type: "text" as const, media_type: "text/plain" as const, data: source.text }
+        : mediaSource(source),
+    ...(name !== undefined && { title: name }),
+    ...(context !== undefined && { context }),
+    ...(citations === true && { citations: { enabled: true } }),
+    ...cacheControl(cache),
+  };
+}
+
+function toolResultBlock(part: ToolResultPart, at: string, drop: Drop) {
+  const content = part.parts.flatMap((inner) => plainBlock(inner, at, drop) ?? []);
+  return {
+    type: "tool_result" as const,
+    tool_use_id: part.id,
+    ...(content.length > 0 && { content }),
+    ...(part.isError && { is_error: true }),
+    ...cacheControl(part.cache),
+  };
+}
+
+/** The dialect takes an object where others take JSON text. */
+function inputOf(json: string, at: string): unknown {
+  let input: unknown;
+  try {
+    input = JSON.parse(json);
+  } catch {
+    input = undefined;
+  }
+  if (isObject(input)) return input;
+  throw fail("invalid_value", `${at}: a tool call's arguments must be a JSON object for this model.`, {
+    param: at,
+  });
+}

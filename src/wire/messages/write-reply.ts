@@ -1,0 +1,42 @@
+/** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one answer only: the first. */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity } from "../format.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";
+import { svcJson } from "../svc.ts";
+import { blocksOf } from "./reply-blocks.ts";
+import { writeStop } from "./stop.ts";
+import { writeMessagesUsage } from "./usage.ts";
+
+/** JSON text. */
+export function writeMessagesReply(
+  reply: NeutralReply,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+): string {
+  const message = JSON.stringify(messageOf(reply.choices[0] ?? NO_CHOICE, identity, usage));
+  return `${message.slice(0, -1)},"svc":${svcJson(svc)}}`;
+}
+
+const NO_CHOICE: NeutralChoice = { parts: [], stop: { reason: "other" } };
+
+export function messageOf({ parts, stop }: NeutralChoice, identity: AnswerIdentity, usage: Usage) {
+  const has = (type: ReplyPart["type"]) => parts.some((part) => part.type === type);
+  return {
+    ...messageHead(identity),
+    content: parts.flatMap<ReturnType<typeof blocksOf>[number]>(blocksOf),
+    ...writeStop(stop, has("tool_call"), has("refusal")),
+    usage: writeMessagesUsage(usage),
+  };
+}
+
+/** Of a whole message, and of the one that a stream begins with. */
+export const messageHead = ({ id, model }: AnswerIdentity) => ({
+  id,
+  type: "message" as const,
+  role: "assistant" as const,
+  model,
+  container: null,
+  diagnostics: null,
+});

@@ -1,0 +1,237 @@
+/**
+ * Writes a streamed answer as messages events (Anthropic API reference, "Streaming messages"). Blocks go out one after the
+ * other, because the official SDK takes the last begun for the one that ends: what comes of a later block meanwhile waits.
+ * A block begins with its first content, so that none is empty (T45). The frequent event is put together from precomputed
+ * ends around the piece.
+ */
+import { NO_USAGE, type Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { latin1OfJson } from "../fragment.ts";
+import type { Fragment, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
+import { sseEvent } from "../sse.ts";
+import { svcJson } from "../svc.ts";
+import { writeCitation } from "./citations.ts";
+import { openThinking, redactedBlock, textBlock, toolUseBlock } from "./reply-blocks.ts";
+import { sealText, UNSIGNED } from "./seals.ts";
+import { writeStop } from "./stop.ts";
+import { writeDeltaUsage, writeMessagesUsage } from "./usage.ts";
+import { messageHead } from "./write-reply.ts";
+
+type Begin = Extract<StreamEvent, { type: "begin" }>;
+
+interface Block {
+  readonly begin: Begin;
+  /** Before the piece in a delta; empty until a block that takes pieces has begun on the wire. */
+  head: string;
+  /** Of the block on the wire; -1 until there is one. */
+  index: number;
+  /** Of a part that cannot hold it: told in a thinking block of its own. */
+  seal: Seal | undefined;
+  /** Its signature is on the wire. */
+  isSigned: boolean;
+  /** A call's first piece, kept back until the next event: its seal may come behind it, and stands before the call. */
+  first: Fragment;
+  /** What came while another block was open. */
+  waiting: StreamEvent[];
+}
+
+const TAIL = '"}}\n\n';
+
+const DELTA: Readonly<Record<PartKind, string>> = {
+  text: '{"type":"text_delta","text":"',
+  refusal: '{"type":"text_delta","text":"',
+  reasoning: '{"type":"thinking_delta","thinking":"',
+  tool_call: '{"type":"input_json_delta","partial_json":"',
+};
+
+export class MessagesStreamWriter implements StreamWriter {
+  readonly #identity: AnswerIdentity;
+  /** Begun and not yet ended on the wire; the first is the open one. */
+  readonly #queue: Block[] = [];
+  #started = false;
+  #nextIndex = 0;
+  #usage: Usage = NO_USAGE;
+  #stop: Stop = { reason: "other" };
+  #hasToolCalls = false;
+  #hasRefusal = false;
+
+  constructor(identity: AnswerIdentity) {
+    this.#identity = identity;
+  }
+
+  write(event: StreamEvent): string {
+    if (event.type === "usage") {
+      this.#usage = event.usage;
+      return "";
+    }
+    // The format has one answer only.
+    if (event.choice !== 0) return "";
+    if (event.type === "stop") {
+      this.#stop = event.stop;
+      return "";
+    }
+    if (event.type === "begin") {
+      this.#queue.push({
+        begin: event,
+        head: "",
+        index: -1,
+        seal: undefined,
+        isSigned: false,
+        first: "",
+        waiting: [],
+      });
+      if (event.kind === "tool_call") this.#hasToolCalls = true;
+      else if (event.kind === "refusal") this.#hasRefusal = true;
+      return this.#start();
+    }
+    const open = this.#queue[0];
+    if (open?.begin.part === event.part) return this.#tell(open, event);
+    this.#queue.find((block) => block.begin.part === event.part)?.waiting.push(event);
+    return "";
+  }
+
+  close(usage: Usage, svc: SvcReply): string {
+    let out = this.#start();
+    for (let open = this.#queue[0]; open !== undefined; open = this.#queue[0]) out += this.#end(open);
+    out += event(messageDelta(this.#stop, this.#hasToolCalls, this.#hasRefusal, usage));
+    return `${out}event: message_stop\ndata: {"type":"message_stop","svc":${svcJson(svc)}}\n\n`;
+  }
+
+  /** `message_start`, once (T51). */
+  #start(): string {
+    if (this.#started) return "";
+    this.#started = true;
+    return event(messageStart(this.#identity, this.#usage));
+  }
+
+  /** An event of the open block. */
+  #tell(block: Block, event: StreamEvent): string {
+    switch (event.type) {
+      case "delta": {
+        if (event.text === "") return "";
+        if (block.begin.kind === "tool_call" && block.index < 0 && block.first === "") {
+          block.first = event.text;
+          return "";
+        }
+        const begun = block.head === "" ? this.#begin(block) : "";
+        return begun + block.head + event.text + TAIL;
+      }
+      case "seal":
+        return this.#seal(block, event.seal);
+      case "citation": {
+        if (block.begin.kind !== "text") return "";
+        const begun = block.head === "" ? this.#begin(block) : "";
+        const delta = { type: "citations_delta" as const, citation: writeCitation(event.citation) };
+        return begun + eventOfDelta(block.index, delta);
+      }
+      case "end":
+        return this.#end(block);
+      default:
+        return "";
+    }
+  }
+
+  #seal(block: Block, seal: Seal): string {
+    const { begin, head } = block;
+    if (begin.kind !== "reasoning") {
+      block.seal = seal;
+      return "";
+    }
+    if (head === "" && begin.isRedacted === true) {
+      block.index = this.#nextIndex++;
+      return event(blockStart(block.index, redactedBlock(seal)));
+    }
+    const begun = head === "" ? this.#begin(block) : "";
+    block.isSigned = true;
+    return begun + signature(block.index, sealText(seal));
+  }
+
+  #begin(block: Block): string {
+    const { begin, seal } = block;
+    // Redacted thinking takes no pieces: text behind it is a block of its own.
+    let out = block.index < 0 ? "" : blockStop(block.index);
+    if (begin.kind === "tool_call" && seal !== undefined) {
+      out += this.#carrier(seal);
+      block.seal = undefined;
+    }
+    const index = this.#nextIndex++;
+    block.index = index;
+    block.head = headOf(index, begin.kind);
+    out += event(blockStart(index, emptyBlock(begin)));
+    return block.first === "" ? out : out + block.head + block.first + TAIL;
+  }
+
+  /** Ends the open block, and tells what waited behind it. */
+  #end(block: Block): string {
+    let out = "";
+    if (block.index < 0 && block.begin.kind === "tool_call") out = this.#begin(block);
+    const isThinking = block.begin.kind === "reasoning" && block.head !== "";
+    if (isThinking && !block.isSigned) out += signature(block.index, UNSIGNED);
+    if (block.index >= 0) out += blockStop(block.index);
+    // A call's would be taken for the next call's here: in the middle of its arguments it came too late.
+    if (block.seal !== undefined && block.begin.kind !== "tool_call") out += this.#carrier(block.seal);
+    this.#queue.shift();
+    const next = this.#queue[0];
+    if (next === undefined) return out;
+    const { waiting } = next;
+    next.waiting = [];
+    for (const event of waiting) out += this.#tell(next, event);
+    return out;
+  }
+
+  #carrier(seal: Seal): string {
+    const index = this.#nextIndex++;
+    const start = event(blockStart(index, openThinking()));
+    return start + signature(index, sealText(seal)) + blockStop(index);
+  }
+}
+
+const event = (value: { readonly type: string }): string => sseEvent(value.type, latin1OfJson(value));
+
+const headOf = (index: number, kind: PartKind): string =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":${DELTA[kind]}`;
+
+const blockStop = (index: number): string =>
+  `event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
+
+/** The prompt's counts where they are known already; the answer's come at the end (clients add them up). */
+export const messageStart = (identity: AnswerIdentity, usage: Usage) => ({
+  type: "message_start" as const,
+  message: {
+    ...messageHead(identity),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    usage: writeMessagesUsage({ ...usage, outputTokens: 0, reasoningTokens: 0 }),
+  },
+});
+
+export const blockStart = <T>(index: number, content_block: T) => ({
+  type: "content_block_start" as const,
+  index,
+  content_block,
+});
+
+export const emptyBlock = (begin: Begin) => {
+  if (begin.kind === "tool_call") return toolUseBlock(begin.id, begin.name, {});
+  return begin.kind === "reasoning" ? openThinking() : textBlock("");
+};
+
+export const blockDelta = <T>(index: number, delta: T) => ({
+  type: "content_block_delta" as const,
+  index,
+  delta,
+});
+
+const eventOfDelta = (index: number, delta: unknown): string => event(blockDelta(index, delta));
+
+const signature = (index: number, text: string): string =>
+  eventOfDelta(index, { type: "signature_delta" as const, signature: text });
+
+export const messageDelta = (stop: Stop, hasToolCalls: boolean, hasRefusal: boolean, usage: Usage) => ({
+  type: "message_delta" as const,
+  delta: { container: null, ...writeStop(stop, hasToolCalls, hasRefusal) },
+  usage: writeDeltaUsage(usage),
+});

@@ -1,0 +1,61 @@
+/** Which way a request takes to an endpoint: spliced where the endpoint speaks the client's own dialect, else translated. */
+import type { Dialect, Endpoint } from "../endpoint.ts";
+import { GENERATION_DIALECTS } from "./dialects.ts";
+import { embedPassage } from "./embed/passages.ts";
+import type { ClientFormat, Passage } from "./format.ts";
+import { rerankPassage } from "./rerank/passages.ts";
+import { translated } from "./translate.ts";
+
+/** A passage and the dialect at its far end. */
+export interface Passable {
+  readonly dialect: Dialect;
+  readonly passage: Passage;
+  /** Bytes pass. */
+  readonly isSplice: boolean;
+}
+
+/** Undefined where nothing that the endpoint speaks can answer in this format. */
+export function passageTo(format: ClientFormat, endpoint: Endpoint): Passable | undefined {
+  let ways = known.get(format);
+  if (ways === undefined) {
+    ways = new Map();
+    known.set(format, ways);
+  }
+  const { dialects } = endpoint;
+  const own = format.splice?.dialect;
+  if (own !== undefined && dialects.includes(own)) return wayOf(ways, format, own);
+  for (const dialect of dialects) {
+    const way = wayOf(ways, format, dialect);
+    if (way !== undefined) return way;
+  }
+  return undefined;
+}
+
+type Ways = Map<Dialect, Passable | undefined>;
+
+/** Made once a pair. */
+const known = new Map<ClientFormat, Ways>();
+
+function wayOf(ways: Ways, format: ClientFormat, dialect: Dialect): Passable | undefined {
+  let way = ways.get(dialect);
+  if (way === undefined && !ways.has(dialect)) {
+    way = make(format, dialect);
+    ways.set(dialect, way);
+  }
+  return way;
+}
+
+function make(format: ClientFormat, dialect: Dialect): Passable | undefined {
+  const { splice, generation } = format;
+  if (splice?.dialect === dialect) return { dialect, passage: splice.passage, isSplice: true };
+  const passage = generation === undefined ? otherTask(format, dialect) : between(generation, dialect);
+  return passage && { dialect, passage, isSplice: false };
+}
+
+function between(generation: NonNullable<ClientFormat["generation"]>, dialect: Dialect): Passage | undefined {
+  const upstream = GENERATION_DIALECTS.get(dialect);
+  return upstream && translated(generation, upstream);
+}
+
+const otherTask = ({ name, task }: ClientFormat, dialect: Dialect): Passage | undefined =>
+  task === "rerank" ? rerankPassage(dialect) : embedPassage(name, dialect);

@@ -1,0 +1,34 @@
+/**
+ * Cohere's rerank, second version (https://docs.cohere.com/reference/rerank): billed in search units. It truncates documents
+ * to `max_tokens_per_doc`, and offers no way to refuse instead.
+ */
+import { NO_USAGE } from "../../usage.ts";
+import { errorIn } from "../embed/openai-reply.ts";
+import { promptUsage } from "../embed/tokens.ts";
+import { countOf, objectOf } from "../reader.ts";
+import type { RerankDialect } from "./neutral.ts";
+import { readRanking } from "./ranking.ts";
+
+export const cohereRerank: RerankDialect = {
+  name: "cohere",
+  writeRequest: ({ query, documents, topN }, { upstreamModel }) => ({
+    model: upstreamModel,
+    query,
+    documents,
+    ...(topN !== undefined && { top_n: topN }),
+  }),
+  readReply(value) {
+    const body = objectOf(value);
+    const error = errorIn(body);
+    if (error !== undefined) return { results: [], usage: undefined, error };
+    const billed = objectOf(objectOf(body.meta).billed_units);
+    const searchUnits = countOf(billed.search_units);
+    return {
+      results: readRanking(body.results),
+      usage:
+        searchUnits > 0
+          ? { ...NO_USAGE, searchUnits, inputTokens: countOf(billed.input_tokens) }
+          : promptUsage(billed.input_tokens),
+    };
+  },
+};

@@ -1,0 +1,44 @@
+/** The neutral contract of rerank: a query and documents in, their order by relevance out, in no format's own terms. */
+import type { Dialect, Endpoint } from "../../endpoint.ts";
+import type { Usage } from "../../usage.ts";
+import type { UpstreamError } from "../contract.ts";
+import type { ClientRequest } from "../format.ts";
+
+export interface NeutralRerankRequest {
+  readonly query: string;
+  readonly documents: readonly string[];
+  /** So many of the most relevant; all of them where absent. */
+  readonly topN: number | undefined;
+}
+
+export interface Ranked {
+  /** Of the request's documents, from 0. */
+  readonly index: number;
+  readonly score: number;
+}
+
+export interface NeutralRerankReply {
+  /** The most relevant first. */
+  readonly results: readonly Ranked[];
+  /** Tokens, or search units; undefined where the upstream reported neither. */
+  readonly usage: Usage | undefined;
+  /** An error that came with status 200; nothing else counts then. */
+  readonly error?: UpstreamError;
+}
+
+/** A client's request for a ranking, read. Plain data. */
+export interface RerankRequest extends ClientRequest {
+  readonly documents: number;
+  readonly topN: number | undefined;
+  /** The documents' texts shall stand in the answer: they are ours to put there, no upstream need send them back. */
+  readonly returnDocuments: boolean;
+}
+
+/** An upstream dialect of rerank. All of them can say all of the request, so nothing is dropped. */
+export interface RerankDialect {
+  readonly name: Dialect;
+  /** The body as a value for JSON.stringify. */
+  writeRequest(request: NeutralRerankRequest, endpoint: Endpoint): Readonly<Record<string, unknown>>;
+  /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
+  readReply(body: unknown): NeutralRerankReply;
+}

@@ -1,0 +1,26 @@
+/**
+ * Voyage's rerank (https://docs.voyageai.com/reference/reranker-api): `top_k` for `top_n`, `data` for `results`. What is too
+ * long is refused rather than truncated.
+ */
+import { errorIn } from "../embed/openai-reply.ts";
+import { promptUsage } from "../embed/tokens.ts";
+import { objectOf } from "../reader.ts";
+import type { RerankDialect } from "./neutral.ts";
+import { readRanking } from "./ranking.ts";
+
+export const voyageRerank: RerankDialect = {
+  name: "voyage",
+  writeRequest: ({ query, documents, topN }, { upstreamModel }) => ({
+    model: upstreamModel,
+    query,
+    documents,
+    truncation: false,
+    ...(topN !== undefined && { top_k: topN }),
+  }),
+  readReply(value) {
+    const body = objectOf(value);
+    const error = errorIn(body);
+    if (error !== undefined) return { results: [], usage: undefined, error };
+    return { results: readRanking(body.data), usage: promptUsage(objectOf(body.usage).total_tokens) };
+  },
+};

@@ -1,0 +1,64 @@
+/** What a response says beside its text, read alike from whole answers and from streams. */
+import type { UpstreamError } from "../contract.ts";
+import type { Citation, Logprob, Stop, StopReason } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { readErrorValue } from "../upstream-error.ts";
+
+/** Whether an item is a call of a tool of the client's. */
+export const isCall = ({ type }: JsonObject): boolean =>
+  type === "function_call" || type === "custom_tool_call";
+
+/** What of an answer tells why it ended: the API completes one with calls or a refusal as any other. */
+export interface Held {
+  readonly calls: boolean;
+  readonly refusal: boolean;
+}
+
+export function stopOf(response: JsonObject, { calls, refusal }: Held): Stop {
+  if (response.status !== "incomplete")
+    return { reason: calls ? "tool_calls" : refusal ? "refusal" : "stop" };
+  return { reason: INCOMPLETE.get(stringOf(objectOf(response.incomplete_details).reason)) ?? "other" };
+}
+
+const INCOMPLETE: ReadonlyMap<string, StopReason> = new Map([
+  ["max_output_tokens", "length"],
+  ["content_filter", "content_filter"],
+]);
+
+/** The error of a response that failed; undefined where it did not. */
+export function errorOf(response: JsonObject): UpstreamError | undefined {
+  if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);
+  if (response.status !== "failed" && response.status !== "cancelled") return undefined;
+  return { code: "", type: "", message: `The response ended as ${response.status}.` };
+}
+
+/** Undefined for what cites a file of the provider's own. */
+export function citationOf(value: unknown): Citation | undefined {
+  const { type, url, title, start_index: start, end_index: end } = objectOf(value);
+  if (type !== "url_citation" || typeof url !== "string") return undefined;
+  return {
+    type: "url",
+    url,
+    title: stringOf(title),
+    ...(typeof start === "number" && { start }),
+    ...(typeof end === "number" && { end }),
+  };
+}
+
+/** Undefined where there are none. */
+export function logprobsOf(value: unknown): Logprob[] | undefined {
+  const found = listOf(value).flatMap((item) => {
+    const read = tokenOf(item);
+    if (read === undefined) return [];
+    const top = listOf(objectOf(item).top_logprobs).flatMap((other) => tokenOf(other) ?? []);
+    return [{ ...read, top_logprobs: top }];
+  });
+  return found.length === 0 ? undefined : found;
+}
+
+function tokenOf(value: unknown): Omit<Logprob, "top_logprobs"> | undefined {
+  const { token, logprob, bytes } = objectOf(value);
+  if (typeof token !== "string" || typeof logprob !== "number") return undefined;
+  const known = Array.isArray(bytes) && bytes.every((byte) => typeof byte === "number");
+  return { token, logprob, bytes: known ? bytes : null };
+}

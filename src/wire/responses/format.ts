@@ -1,0 +1,39 @@
+/** OpenAI's responses format as clients speak it. */
+import { errorEnvelope, type WeirError } from "../../errors.ts";
+import type { ClientFormat } from "../format.ts";
+import { KEEP_ALIVE, sseEvent } from "../sse.ts";
+import { responsesHistory } from "./history.ts";
+import { neutralRequest } from "./neutral-request.ts";
+import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./request.ts";
+import { responsesSplice } from "./splice.ts";
+import { writeResponsesReply } from "./write-reply.ts";
+import { ResponsesWriter } from "./writer.ts";
+
+export const responsesFormat: ClientFormat<ResponsesRequest> = {
+  name: "responses",
+  task: "generate",
+  idPrefix: "resp_",
+  promptAt: "/input",
+  keepAlive: KEEP_ALIVE,
+  read: readResponsesRequest,
+  promptTexts,
+  history: responsesHistory,
+  splice: { dialect: "responses", passage: responsesSplice },
+  generation: {
+    neutral: neutralRequest,
+    writeReply: writeResponsesReply,
+    streamWriter: (request, identity) => new ResponsesWriter(request, identity),
+  },
+  errorBody: errorEnvelope,
+  errorEvent,
+};
+
+/**
+ * An error inside a stream. The envelope stands beside the event's own members: SDKs throw what is under `error`, where
+ * there is such, and the event itself otherwise.
+ */
+function errorEvent(error: WeirError, requestId: string): string {
+  const { code, message, param = null } = error;
+  const event = JSON.stringify({ type: "error", sequence_number: 0, code, message, param });
+  return sseEvent("error", `${event.slice(0, -1)},${errorEnvelope(error, requestId).slice(1)}`);
+}

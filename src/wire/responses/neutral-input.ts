@@ -1,0 +1,256 @@
+/**
+ * The input of a responses request as neutral messages. Items are flat there: what the model said in one turn (reasoning,
+ * text, calls) becomes one message here, and so do the results of calls that stand side by side.
+ */
+import { fail } from "../../errors.ts";
+import type {
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  NeutralMessage,
+  Part,
+  ReasoningPart,
+  Seal,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Source } from "../source.ts";
+import { type Sealed, unpackReasoning } from "./reasoning-seal.ts";
+
+type ContentPart = TextPart | ImagePart | DocumentPart;
+
+interface OpenMessage {
+  readonly role: NeutralMessage["role"];
+  readonly parts: Part[];
+  readonly at: string;
+}
+
+/** @param dropped takes the pointers of what is left out. @throws WeirError 400 naming what is no input. */
+export function readInput(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
+  const messages = new InputReader(source, dropped);
+  const { instructions, input } = body;
+  if (typeof instructions === "string") messages.say("system", instructions, "/instructions");
+  if (typeof input === "string") messages.say("user", input, "/input");
+  else for (const [index, item] of listOf(input).entries()) messages.take(objectOf(item), `/input/${index}`);
+  return messages.done();
+}
+
+class InputReader {
+  readonly #source: Source;
+  readonly #dropped: string[];
+  readonly #messages: OpenMessage[] = [];
+  readonly #names = new Map<string, string>();
+  /** What Google signed a call with: it stands in an item of its own before the call. */
+  #callSeal: Seal | undefined;
+
+  constructor(source: Source, dropped: string[]) {
+    this.#source = source;
+    this.#dropped = dropped;
+  }
+
+  say(role: NeutralMessage["role"], text: string, at: string): void {
+    this.#messages.push({ role, parts: [{ type: "text", text }], at });
+  }
+
+  take(item: JsonObject, at: string): void {
+    const type = item.type ?? "message";
+    if (type !== "function_call") this.#giveBack();
+    if (type === "message") this.#message(item, at);
+    else if (type === "function_call") this.#call(item, at);
+    else if (type === "function_call_output") this.#result(item, at);
+    else if (type === "reasoning") this.#reasoning(item, at);
+    else if (type === "item_reference") {
+      const message = "Single items are not stored here: send the item itself, or previous_response_id.";
+      throw fail("unsupported_option", message, { param: at });
+    } else this.#dropped.push(at);
+  }
+
+  done(): NeutralMessage[] {
+    this.#giveBack();
+    return this.#messages;
+  }
+
+  /** The message that goes on where the last one is of this kind. */
+  #last(role: "user" | "assistant", at: string, goesOn: (parts: readonly Part[]) => boolean): Part[] {
+    const last = this.#messages.at(-1);
+    if (last?.role === role && goesOn(last.parts)) return last.parts;
+    const parts: Part[] = [];
+    this.#messages.push({ role, parts, at });
+    return parts;
+  }
+
+  #assistant(at: string): Part[] {
+    return this.#last("assistant", at, () => true);
+  }
+
+  #message(item: JsonObject, at: string): void {
+    const { role, content } = item;
+    if (role === "assistant") {
+      const said = this.#said(content, `${at}/content`);
+      if (said.length > 0) this.#assistant(at).push(...said);
+      return;
+    }
+    const isSystem = role === "system" || role === "developer";
+    if (!isSystem && role !== "user") {
+      throw fail("invalid_value", `${at}/role must be user, assistant, system or developer.`, {
+        param: `${at}/role`,
+      });
+    }
+    const parts = this.#content(content, `${at}/content`);
+    if (parts.length > 0) this.#messages.push({ role: isSystem ? "system" : "user", parts, at });
+  }
+
+  /** What the model said, sent back. */
+  #said(content: unknown, at: string): Part[] {
+    if (typeof content === "string") return [{ type: "text", text: content }];
+    const parts: Part[] = [];
+    for (const [index, value] of listOf(content).entries()) {
+      const part = objectOf(value);
+      if (part.type === "refusal") parts.push({ type: "refusal", text: stringOf(part.refusal) });
+      else parts.push(...this.#part(part, `${at}/${index}`));
+    }
+    return parts;
+  }
+
+  #content(content: unknown, at: string): ContentPart[] {
+    if (typeof content === "string") return [{ type: "text", text: content }];
+    return listOf(content).flatMap((value, index) => this.#part(objectOf(value), `${at}/${index}`));
+  }
+
+  #part(part: JsonObject, at: string): ContentPart[] {
+    switch (part.type) {
+      case "input_text":
+      case "output_text":
+      case "text":
+        if (typeof part.text !== "string") throw missing(`${at}/text`);
+        return [{ type: "text", text: part.text }];
+      case "input_image":
+        return [imageOf(part, at)];
+      case "input_file":
+        return [documentOf(part, at)];
+      default:
+        this.#dropped.push(at);
+        return [];
+    }
+  }
+
+  #call(item: JsonObject, at: string): void {
+    const { call_id: id, name, arguments: args } = item;
+    if (typeof id !== "string") throw missing(`${at}/call_id`);
+    if (typeof name !== "string") throw missing(`${at}/name`);
+    this.#names.set(id, name);
+    const call: ToolCallPart = {
+      type: "tool_call",
+      id,
+      name,
+      arguments: typeof args === "string" && args !== "" ? args : "{}",
+      ...(this.#callSeal !== undefined && { seal: this.#callSeal }),
+    };
+    this.#callSeal = undefined;
+    this.#assistant(at).push(call);
+  }
+
+  #result(item: JsonObject, at: string): void {
+    const { call_id: id, output } = item;
+    if (typeof id !== "string") throw missing(`${at}/call_id`);
+    const result: ToolResultPart = {
+      type: "tool_result",
+      id,
+      name: this.#names.get(id) ?? stringOf(item.name),
+      parts: this.#content(output, `${at}/output`),
+      isError: false,
+    };
+    this.#last("user", at, (parts) => parts.every((part) => part.type === "tool_result")).push(result);
+  }
+
+  #reasoning(item: JsonObject, at: string): void {
+    const { encrypted_content: encrypted } = item;
+    const whole = typeof encrypted === "string" ? this.#source.whole(encrypted) : "";
+    const sealed = whole === "" ? undefined : unpackReasoning(whole);
+    const texts: ReasoningPart[] = [];
+    for (const text of textsOf(item.summary)) texts.push({ type: "reasoning", text, isSummary: true });
+    for (const text of textsOf(item.content)) texts.push({ type: "reasoning", text });
+    if (sealed !== undefined && texts.length === 0) this.#sealAlone(sealed, at);
+    else if (sealed !== undefined) {
+      const last = texts.length - 1;
+      texts[last] = { ...(texts[last] as ReasoningPart), seal: sealed.seal };
+    }
+    if (texts.length > 0) this.#assistant(at).push(...texts);
+  }
+
+  /** A seal without a text: of redacted reasoning, or Google's of another part. */
+  #sealAlone({ seal, isRedacted, isBehind }: Sealed, at: string): void {
+    if (isBehind === true) this.#signLast(seal, at);
+    else if (seal.by === "google") this.#callSeal = seal;
+    else {
+      const isWhole = isRedacted === true || seal.by === "openai";
+      this.#assistant(at).push({ type: "reasoning", text: "", ...(isWhole && { isRedacted: true }), seal });
+    }
+  }
+
+  #signLast(seal: Seal, at: string): void {
+    const parts = this.#assistant(at);
+    const part = parts.at(-1);
+    const takes = part?.type === "text" || part?.type === "tool_call";
+    if (takes) parts[parts.length - 1] = { ...part, seal };
+    else parts.push({ type: "reasoning", text: "", seal });
+  }
+
+  /** A signature of Google's that no call follows after all. */
+  #giveBack(): void {
+    const seal = this.#callSeal;
+    if (seal === undefined) return;
+    this.#callSeal = undefined;
+    this.#signLast(seal, this.#messages.at(-1)?.at ?? "/input");
+  }
+}
+
+const textsOf = (parts: unknown): string[] =>
+  listOf(parts).flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : []));
+
+function imageOf(part: JsonObject, at: string): ImagePart {
+  const { image_url: url, file_id: id, detail } = part;
+  const source = typeof url === "string" ? sourceOf(url) : fileOf(id);
+  if (source === undefined) throw missing(`${at}/image_url`);
+  return { type: "image", source, ...(typeof detail === "string" && { detail }) };
+}
+
+function documentOf(part: JsonObject, at: string): DocumentPart {
+  const { file_data: data, file_url: url, file_id: id, filename: name } = part;
+  let source: MediaSource | undefined;
+  if (typeof data === "string") {
+    source = data.startsWith("data:") ? sourceOf(data) : { kind: "data", mediaType: typeOf(name), data };
+  } else source = typeof url === "string" ? { kind: "url", url } : fileOf(id);
+  if (source === undefined) throw missing(`${at}/file_data`);
+  return { type: "document", source, ...(typeof name === "string" && { name }) };
+}
+
+const fileOf = (id: unknown): MediaSource | undefined =>
+  typeof id === "string" ? { kind: "file", id } : undefined;
+
+const BASE64_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/;
+
+/** A data URL's base64 stays as it is: only its head is looked at. */
+function sourceOf(url: string): MediaSource {
+  const head = BASE64_URL.exec(url);
+  if (head === null) return { kind: "url", url };
+  return { kind: "data", mediaType: head[1] || "application/octet-stream", data: url.slice(head[0].length) };
+}
+
+/** The API takes PDF where no name says otherwise. */
+function typeOf(name: unknown): string {
+  const ending = /\.(\w+)$/.exec(stringOf(name))?.[1]?.toLowerCase();
+  return TYPES.get(ending ?? "") ?? "application/pdf";
+}
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["html", "text/html"],
+  ["json", "application/json"],
+]);
+
+const missing = (at: string) => fail("invalid_value", `${at} is required.`, { param: at });

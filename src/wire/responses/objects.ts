@@ -1,0 +1,191 @@
+/**
+ * Items, contents and events of the responses format as this gateway writes them. Each is made as a typed value with its
+ * growing string empty, written as JSON once, and filled in as text: the string's pieces are never decoded (`fragment.ts`).
+ */
+import { latin1OfJson } from "../fragment.ts";
+import type { Citation, Fragment, Logprob } from "../neutral.ts";
+
+export type ItemStatus = "in_progress" | "completed" | "incomplete";
+
+export interface TokenLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[];
+  top_logprobs: { token: string; logprob: number; bytes: number[] }[];
+}
+
+export interface UrlCitation {
+  type: "url_citation";
+  start_index: number;
+  end_index: number;
+  title: string;
+  url: string;
+}
+
+export interface OutputText {
+  type: "output_text";
+  text: string;
+  annotations: UrlCitation[];
+  logprobs: TokenLogprob[];
+}
+
+export interface Refusal {
+  type: "refusal";
+  refusal: string;
+}
+
+export interface MessageItem {
+  id: string;
+  type: "message";
+  status: ItemStatus;
+  role: "assistant";
+  content: (OutputText | Refusal)[];
+}
+
+export interface CallItem {
+  id: string;
+  type: "function_call";
+  status: ItemStatus;
+  arguments: string;
+  call_id: string;
+  name: string;
+}
+
+export interface ReasoningItem {
+  id: string;
+  type: "reasoning";
+  summary: { type: "summary_text"; text: string }[];
+  content?: { type: "reasoning_text"; text: string }[];
+  encrypted_content?: string;
+}
+
+interface OfItem {
+  item_id: string;
+  output_index: number;
+}
+
+interface OfContent extends OfItem {
+  content_index: number;
+}
+
+interface OfSummary extends OfItem {
+  summary_index: number;
+}
+
+/** By type, without type and sequence number. */
+export interface EventFields {
+  "response.output_item.added": { output_index: number; item: MessageItem | CallItem | ReasoningItem };
+  "response.content_part.added": OfContent & { part: OutputText | Refusal | ReasoningText };
+  "response.content_part.done": OfContent & { part: OutputText | Refusal | ReasoningText };
+  "response.output_text.delta": OfContent & { delta: string; logprobs: TokenLogprob[] };
+  "response.output_text.done": OfContent & { text: string; logprobs: TokenLogprob[] };
+  "response.output_text.annotation.added": OfContent & { annotation_index: number; annotation: UrlCitation };
+  "response.refusal.delta": OfContent & { delta: string };
+  "response.refusal.done": OfContent & { refusal: string };
+  "response.reasoning_text.delta": OfContent & { delta: string };
+  "response.reasoning_text.done": OfContent & { text: string };
+  "response.reasoning_summary_part.added": OfSummary & { part: SummaryText };
+  "response.reasoning_summary_part.done": OfSummary & { part: SummaryText };
+  "response.reasoning_summary_text.delta": OfSummary & { delta: string };
+  "response.reasoning_summary_text.done": OfSummary & { text: string };
+  "response.function_call_arguments.delta": OfItem & { delta: string };
+  "response.function_call_arguments.done": OfItem & { arguments: string };
+}
+
+interface ReasoningText {
+  type: "reasoning_text";
+  text: string;
+}
+
+interface SummaryText {
+  type: "summary_text";
+  text: string;
+}
+
+export type EventType = keyof EventFields;
+
+/** An event's JSON behind its sequence number: `"item_id":…}`. */
+export const eventRest = <T extends EventType>(_: T, fields: EventFields[T]): string =>
+  latin1OfJson(fields).slice(1);
+
+/** Puts a text where a typed value had an empty string under this name; of several the first. */
+export function filled(json: string, name: string, text: Fragment): string {
+  if (text === "") return json;
+  const hole = `"${name}":""`;
+  const at = json.indexOf(hole) + hole.length - 1;
+  return json.slice(0, at) + text + json.slice(at);
+}
+
+/** What stands before and behind the text. */
+export function around(json: string, name: string): readonly [head: string, tail: string] {
+  const hole = `"${name}":""`;
+  const at = json.indexOf(hole) + hole.length - 1;
+  return [json.slice(0, at), json.slice(at)];
+}
+
+/** The message item as JSON. @param contents JSON of its contents. */
+export function messageJson(id: string, status: ItemStatus, contents: readonly string[]): string {
+  const item: MessageItem = { id, type: "message", status, role: "assistant", content: [] };
+  const json = latin1OfJson(item);
+  return `${json.slice(0, -"]}".length)}${contents.join(",")}]}`;
+}
+
+export const outputText = (annotations: UrlCitation[], logprobs: TokenLogprob[]): OutputText => ({
+  type: "output_text",
+  text: "",
+  annotations,
+  logprobs,
+});
+
+export const refusal = (): Refusal => ({ type: "refusal", refusal: "" });
+
+export const callItem = (id: string, status: ItemStatus, callId: string, name: string): CallItem => ({
+  id,
+  type: "function_call",
+  status,
+  arguments: "",
+  call_id: callId,
+  name,
+});
+
+/** @param text where it is; undefined where there is only a seal. */
+export const reasoningItem = (
+  id: string,
+  text: "summary" | "content" | undefined,
+  sealed: string | undefined,
+): ReasoningItem => ({
+  id,
+  type: "reasoning",
+  summary: text === "summary" ? [{ type: "summary_text", text: "" }] : [],
+  ...(text === "content" && { content: [{ type: "reasoning_text", text: "" }] }),
+  ...(sealed !== undefined && { encrypted_content: sealed }),
+});
+
+/** The API gives bytes for every token; where an upstream did not, they are none. */
+export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logprob): TokenLogprob => ({
+  token,
+  logprob,
+  bytes: [...(bytes ?? [])],
+  top_logprobs: top.map((other) => ({
+    token: other.token,
+    logprob: other.logprob,
+    bytes: [...(other.bytes ?? [])],
+  })),
+});
+
+/**
+ * Undefined for a citation of a document: the format cites stored files only.
+ * @param length characters of the text so far, which it supports where nothing else is said.
+ */
+export function annotationOf(citation: Citation, length: number): UrlCitation | undefined {
+  if (citation.type !== "url") return undefined;
+  const { url, title, start = 0, end = length } = citation;
+  return { type: "url_citation", start_index: start, end_index: end, title, url };
+}
+
+/** What an item's id begins with, by its type: clients and the API tell them apart by it. */
+const PREFIXES = { message: "msg", function_call: "fc", reasoning: "rs" } as const;
+
+/** `rs_<request id>_<place in the output>` and the like. */
+export const itemId = (type: keyof typeof PREFIXES, requestId: string, index: number): string =>
+  `${PREFIXES[type]}_${requestId}_${index}`;

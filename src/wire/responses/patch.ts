@@ -1,0 +1,40 @@
+/** What becomes of an upstream's response object on its way to the client: edits by position. */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity } from "../format.ts";
+import { type Edit, latin1Json, type Member, setMember } from "../json.ts";
+import { svcJson } from "../svc.ts";
+import { writeResponsesUsage } from "./usage.ts";
+
+/**
+ * What is ours in it.
+ * @param previousId as the client gave it: the upstream was not told, and says null.
+ */
+export function responseEdits(
+  text: string,
+  members: readonly Member[],
+  identity: AnswerIdentity,
+  previousId: string | undefined,
+): Edit[] {
+  const edits = [
+    setMember(text, members, "id", latin1Json(identity.id)),
+    setMember(text, members, "model", latin1Json(identity.model)),
+  ];
+  if (previousId !== undefined) {
+    edits.push(setMember(text, members, "previous_response_id", latin1Json(previousId)));
+  }
+  return edits;
+}
+
+/** What is added once the call is settled. @param hasUsage the upstream told its own, whose details are not lost. */
+export function settledEdits(
+  text: string,
+  members: readonly Member[],
+  hasUsage: boolean,
+  usage: Usage,
+  svc: SvcReply,
+): Edit[] {
+  const edits = [setMember(text, members, "svc", svcJson(svc))];
+  if (!hasUsage) edits.push(setMember(text, members, "usage", JSON.stringify(writeResponsesUsage(usage))));
+  return edits;
+}

@@ -1,0 +1,72 @@
+/** A whole response in neutral terms. Items of tools that the provider runs itself are passed over. */
+import { fail } from "../../errors.ts";
+import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { citationOf, errorOf, isCall, logprobsOf, stopOf } from "./answer.ts";
+import { readResponsesUsage } from "./usage.ts";
+
+/** @throws WeirError `upstream_invalid_response` where the body is no response. */
+export function readResponsesReply(body: unknown): NeutralReply {
+  const response = objectOf(body);
+  const usage = readResponsesUsage(response.usage);
+  const error = errorOf(response);
+  if (error !== undefined) return { choices: [], usage, error };
+  if (!isObject(body) || !Array.isArray(response.output)) {
+    throw fail("upstream_invalid_response", "The provider's answer is not a response.");
+  }
+  const parts: ReplyPart[] = [];
+  const logprobs: Logprob[] = [];
+  for (const item of response.output) readItem(objectOf(item), parts, logprobs);
+  const holds = (kind: ReplyPart["type"]) => parts.some(({ type }) => type === kind);
+  const stop = stopOf(response, { calls: holds("tool_call"), refusal: holds("refusal") });
+  return { choices: [{ parts, stop, ...(logprobs.length > 0 && { logprobs }) }], usage };
+}
+
+function readItem(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): void {
+  if (item.type === "message") readMessage(item, parts, logprobs);
+  else if (item.type === "reasoning") parts.push(...reasoningParts(item));
+  else if (isCall(item)) {
+    const args = stringOf(item.type === "function_call" ? item.arguments : item.input);
+    parts.push({
+      type: "tool_call",
+      id: stringOf(item.call_id) || stringOf(item.id),
+      name: stringOf(item.name),
+      arguments: args === "" ? "{}" : args,
+    });
+  }
+}
+
+function readMessage(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]): void {
+  for (const value of listOf(item.content)) {
+    const content = objectOf(value);
+    if (content.type === "refusal") parts.push({ type: "refusal", text: stringOf(content.refusal) });
+    else if (content.type === "output_text") {
+      parts.push(textPart(content));
+      logprobs.push(...(logprobsOf(content.logprobs) ?? []));
+    }
+  }
+}
+
+function textPart(content: JsonObject): TextPart {
+  const citations = listOf(content.annotations).flatMap((annotation) => citationOf(annotation) ?? []);
+  return { type: "text", text: stringOf(content.text), ...(citations.length > 0 && { citations }) };
+}
+
+/** One for every summary and text; the last has the seal, or one of its own where there is neither. */
+export function reasoningParts(item: JsonObject): ReasoningPart[] {
+  const parts: ReasoningPart[] = [];
+  for (const summary of listOf(item.summary)) {
+    parts.push({ type: "reasoning", text: stringOf(objectOf(summary).text), isSummary: true });
+  }
+  for (const content of listOf(item.content)) {
+    parts.push({ type: "reasoning", text: stringOf(objectOf(content).text) });
+  }
+  const data = stringOf(item.encrypted_content);
+  if (data === "") return parts;
+  const seal = { by: "openai" as const, data };
+  const last = parts.pop();
+  parts.push(
+    last === undefined ? { type: "reasoning", text: "", isRedacted: true, seal } : { ...last, seal },
+  );
+  return parts;
+}

@@ -1,0 +1,184 @@
+/**
+ * Reads a responses body for what the gateway must know, and puts a conversation's history into it by position: neither
+ * the prompt nor the history is parsed for that.
+ */
+import { fail } from "../../errors.ts";
+import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
+import { estimatePromptTokens } from "../estimate.ts";
+import type { ClientRequest } from "../format.ts";
+import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
+import { isObject } from "../reader.ts";
+import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
+
+/** Members that no model gets to read. All others count as prompt, those we do not know included. */
+const NO_PROMPT: readonly string[] = [
+  "model",
+  "svc",
+  "stream",
+  "metadata",
+  "client_metadata",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "previous_response_id",
+  "include",
+  "stream_options",
+  "store",
+  "background",
+  "max_output_tokens",
+  "max_tool_calls",
+  "temperature",
+  "top_p",
+  "top_logprobs",
+  "parallel_tool_calls",
+  "service_tier",
+  "truncation",
+];
+
+export interface ResponsesRequest extends ClientRequest {
+  /** Whether the answer shall be kept for `GET /v1/responses/{id}` and `previous_response_id`. */
+  readonly store: boolean;
+  /** As the client gave it. Whoever expands the input keeps it here: the body no longer says it then. */
+  readonly previousResponseId: string | undefined;
+  /** Reasoning items stand in the input. */
+  readonly hasReasoning: boolean;
+}
+
+const RULES: BodyRules<ResponsesRequestBody> = {
+  ...SVC_MEMBER,
+  schema: responsesRequestSchema,
+  noPrompt: NO_PROMPT,
+  media: ["input"],
+};
+
+/** @throws WeirError 400 with a JSON pointer to the field at fault. */
+export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
+  const { text: _, value: body, proseBytes, ...read } = readBody(bytes, RULES);
+  refuseUnsupported(body);
+  const seen = lookThrough(body.input);
+  return {
+    ...read,
+    store: body.store ?? true,
+    previousResponseId: previousIdOf(bytes, read.members),
+    hasReasoning: seen.reasoning > 0,
+    facts: {
+      model: body.model,
+      stream: body.stream ?? false,
+      choices: 1,
+      maxTokens: body.max_output_tokens ?? undefined,
+      promptTokens: estimatePromptTokens(proseBytes, seen.images),
+      hasTools: (body.tools?.length ?? 0) > 0,
+      parallelTools: body.parallel_tool_calls === true,
+      hasImages: seen.images > 0,
+      imageCount: seen.images,
+      hasAudio: seen.audio > 0,
+      hasSchema: body.text?.format?.type === "json_schema",
+      // A stored template is of any length.
+      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null,
+      searchUnits: 0,
+    },
+  };
+}
+
+/** See {@link promptTextsOf}. */
+export const promptTexts = (request: ResponsesRequest): string[] => promptTextsOf(request, NO_PROMPT);
+
+/**
+ * The body with a conversation's items before its own input, and without `previous_response_id`. A text input becomes the
+ * user's message.
+ * @param request what was read of `bytes`.
+ * @param history JSON text of items, the inside of an array; may be empty.
+ */
+export function expandInput(bytes: Buffer, request: ResponsesRequest, history: string): Buffer {
+  const { members } = request;
+  const edits: Edit[] = removeMembers(members, ["previous_response_id"]);
+  const input = memberOf(members, "input");
+  const first = input === undefined ? "" : String.fromCharCode(bytes[input.valueStart] ?? 0);
+  if (input !== undefined && first === '"') {
+    const before = `[${history}${history === "" ? "" : ","}${USER_HEAD}`;
+    edits.push({ start: input.valueStart, end: input.valueStart, text: before });
+    edits.push({ start: input.valueEnd, end: input.valueEnd, text: USER_TAIL });
+  } else if (input !== undefined && first === "[") {
+    const isEmpty = bytes.toString("latin1", input.valueStart + 1, input.valueEnd - 1).trim() === "";
+    const before = `[${history}${history === "" || isEmpty ? "" : ","}`;
+    edits.push({ start: input.valueStart, end: input.valueStart + 1, text: before });
+  } else {
+    edits.push(setMember("", members, "input", `[${history}]`));
+  }
+  return Buffer.concat(editedParts(bytes, edits));
+}
+
+/** JSON text of the request's input items, the inside of an array: what becomes history. */
+export function inputItems({ bytes, members }: ResponsesRequest): string {
+  const input = memberOf(members, "input");
+  if (input === undefined) return "";
+  const text = bytes.toString("utf8", input.valueStart, input.valueEnd);
+  if (text.startsWith('"')) return `${USER_HEAD}${text}}`;
+  return text.startsWith("[") ? text.slice(1, -1).trim() : "";
+}
+
+const USER_HEAD = '{"type":"message","role":"user","content":';
+const USER_TAIL = "}]";
+
+function refuseUnsupported(body: ResponsesRequestBody): void {
+  if (body.background === true) {
+    throw fail("unsupported_option", "Background responses are not offered.", { param: "/background" });
+  }
+  if (body.conversation != null) {
+    const message = "Conversations are not kept here: send previous_response_id or the items themselves.";
+    throw fail("unsupported_option", message, { param: "/conversation" });
+  }
+  if (body.input == null && body.prompt == null && body.previous_response_id == null) {
+    throw fail("invalid_value", "/input is required.", { param: "/input" });
+  }
+}
+
+/** From the bytes: what the schema saw is latin1. */
+function previousIdOf(bytes: Buffer, members: ClientRequest["members"]): string | undefined {
+  const member = memberOf(members, "previous_response_id");
+  if (member === undefined) return undefined;
+  const id: unknown = JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd));
+  return typeof id === "string" ? id : undefined;
+}
+
+interface Seen {
+  images: number;
+  audio: number;
+  /** Files, and what is stored at the provider. */
+  others: number;
+  reasoning: number;
+}
+
+/** @throws WeirError `invalid_value` naming what is no item. */
+function lookThrough(input: ResponsesRequestBody["input"]): Seen {
+  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0 };
+  if (!Array.isArray(input)) return seen;
+  for (const [index, { type, content, output }] of input.entries()) {
+    const at = `/input/${index}`;
+    if (type !== undefined && typeof type !== "string") throw wrong(`${at}/type`, "a string");
+    if (type === "reasoning") seen.reasoning++;
+    else if (type === "item_reference") seen.others++;
+    if (Array.isArray(content)) countAll(content, seen, `${at}/content`);
+    else if (content != null && typeof content !== "string")
+      throw wrong(`${at}/content`, "a string or a list");
+    if (Array.isArray(output)) countAll(output, seen, `${at}/output`);
+    else count(output, seen);
+  }
+  return seen;
+}
+
+function countAll(parts: readonly unknown[], seen: Seen, at: string): void {
+  for (const [index, part] of parts.entries()) {
+    if (!isObject(part) || typeof part.type !== "string") throw wrong(`${at}/${index}/type`, "a string");
+    count(part, seen);
+  }
+}
+
+function count(part: unknown, seen: Seen): void {
+  if (!isObject(part)) return;
+  if (part.type === "input_image" || part.type === "computer_screenshot") seen.images++;
+  else if (part.type === "input_audio") seen.audio++;
+  else if (part.type === "input_file") seen.others++;
+}
+
+const wrong = (at: string, what: string) => fail("invalid_value", `${at} must be ${what}.`, { param: at });

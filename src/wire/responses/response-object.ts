@@ -1,0 +1,117 @@
+/**
+ * The response object of a translated answer: ours around what the API repeats of the request, with the API's defaults where
+ * the client said nothing. What is repeated is taken from the client's bytes as they are.
+ */
+import type { Usage } from "../../usage.ts";
+import type { AnswerIdentity } from "../format.ts";
+import { latin1OfJson } from "../fragment.ts";
+import { applyEdits, memberOf, setMember, skim } from "../json.ts";
+import type { StopReason } from "../neutral.ts";
+import type { ResponsesRequest } from "./request.ts";
+import { writeResponsesUsage } from "./usage.ts";
+
+/** Members that the API repeats, and what it says where the client did not. */
+export const ECHOED = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  temperature: 1,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: "disabled",
+} as const;
+
+const DEFAULTS: ReadonlyMap<string, string> = new Map(
+  Object.entries(ECHOED).map(([key, value]) => [key, JSON.stringify(value)]),
+);
+
+/** What is the same in every state of a response. */
+const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerIdentity) => ({
+  id,
+  object: "response" as const,
+  created_at: createdS,
+  model,
+  background: false,
+  error: null,
+  previous_response_id: request.previousResponseId ?? null,
+  service_tier: "default" as const,
+  store: request.store,
+  access_programs: null,
+});
+
+export type ResponseHead = ReturnType<typeof headOf>;
+
+/** What differs from one state to the next, beside the output. */
+const stateOf = (reason: IncompleteReason | undefined) => ({
+  status: reason === undefined ? ("completed" as const) : ("incomplete" as const),
+  incomplete_details: reason === undefined ? null : { reason },
+});
+
+export type ResponseState = ReturnType<typeof stateOf>;
+
+export type IncompleteReason = "max_output_tokens" | "content_filter";
+
+/** Undefined where the answer is complete. @param hasRefusal the refusal stands in the answer itself, as the API has it. */
+export function incompleteReason(reason: StopReason, hasRefusal: boolean): IncompleteReason | undefined {
+  if (reason === "length") return "max_output_tokens";
+  if (reason === "content_filter" || (reason === "refusal" && !hasRefusal)) return "content_filter";
+  return undefined;
+}
+
+export class ResponseObject {
+  /** latin1, without its last brace. */
+  readonly #head: string;
+
+  constructor(request: ResponsesRequest, identity: AnswerIdentity) {
+    const head = latin1OfJson(headOf(request, identity));
+    this.#head = `${head.slice(0, -1)},${echoOf(request)}`;
+  }
+
+  /** As it is before anything came. */
+  begun(): string {
+    return `${this.#head},"status":"in_progress","incomplete_details":null,"output":[],"usage":null}`;
+  }
+
+  /** As it is in the end, but for `svc`, latin1. @param items JSON of the output. */
+  ended(items: readonly string[], reason: IncompleteReason | undefined, usage: Usage, svc: string): string {
+    const state = JSON.stringify(stateOf(reason)).slice(1, -1);
+    const used = JSON.stringify(writeResponsesUsage(usage));
+    return `${this.#head},${state},"output":[${items.join(",")}],"usage":${used},"svc":${svc}}`;
+  }
+}
+
+function echoOf(request: ResponsesRequest): string {
+  const echoed: string[] = [];
+  for (const [key, otherwise] of DEFAULTS) {
+    const said = saidAs(request, key);
+    const value = said === undefined ? otherwise : key === "text" ? withFormat(said) : said;
+    echoed.push(`"${key}":${value}`);
+  }
+  const user = saidAs(request, "user");
+  if (user !== undefined) echoed.push(`"user":${user}`);
+  return echoed.join(",");
+}
+
+/** A member's JSON on one line, latin1; undefined where the client did not say it. */
+function saidAs({ bytes, members }: ResponsesRequest, key: string): string | undefined {
+  const member = memberOf(members, key);
+  if (member === undefined) return undefined;
+  const text = bytes.toString("latin1", member.valueStart, member.valueEnd);
+  return text === "null" ? undefined : text.replaceAll(/[\r\n]/g, " ");
+}
+
+function withFormat(text: string): string {
+  const { members } = skim(text, "/text");
+  const format = memberOf(members, "format");
+  const isSaid = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
+  if (isSaid) return text;
+  return applyEdits(text, [setMember(text, members, "format", JSON.stringify(ECHOED.text.format))]);
+}

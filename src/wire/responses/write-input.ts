@@ -1,0 +1,228 @@
+/**
+ * Neutral messages as input items. System messages stay items in their place: so their order holds, and a prompt that only
+ * grows keeps its cached beginning. Cache marks need no word: the API caches every prefix by itself.
+ */
+import type {
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  NeutralMessage,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolResultPart,
+} from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
+
+interface InputText {
+  type: "input_text";
+  text: string;
+}
+
+interface InputImage {
+  type: "input_image";
+  detail: "low" | "high" | "auto" | "original";
+  image_url?: string;
+  file_id?: string;
+}
+
+interface InputFile {
+  type: "input_file";
+  file_data?: string;
+  file_url?: string;
+  file_id?: string;
+  filename?: string;
+}
+
+export type InputContent = InputText | InputImage | InputFile;
+
+interface Said {
+  type: "output_text" | "refusal";
+}
+
+/** What a model said, sent back: the API takes it without the id of its first delivery. */
+export interface SaidText extends Said {
+  type: "output_text";
+  text: string;
+  annotations: [];
+}
+
+export interface SaidRefusal extends Said {
+  type: "refusal";
+  refusal: string;
+}
+
+export interface InputMessage {
+  type: "message";
+  role: "user" | "system";
+  content: InputContent[];
+}
+
+export interface OutputMessage {
+  type: "message";
+  role: "assistant";
+  content: (SaidText | SaidRefusal)[];
+}
+
+export interface FunctionCall {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+}
+
+export interface FunctionCallOutput {
+  type: "function_call_output";
+  call_id: string;
+  output: string | InputContent[];
+}
+
+export interface Reasoning {
+  type: "reasoning";
+  id: string;
+  summary: { type: "summary_text"; text: string }[];
+  encrypted_content: string;
+}
+
+export type InputItem = InputMessage | OutputMessage | FunctionCall | FunctionCallOutput | Reasoning;
+
+/** @param options is told what has no place in an item. */
+export function writeInput(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
+  const items: InputItem[] = [];
+  for (const message of messages) {
+    if (message.role === "assistant") turnItems(message, items, options);
+    else promptItems(message, message.role, items, options);
+  }
+  return items;
+}
+
+function promptItems(
+  { parts, at }: NeutralMessage,
+  role: "user" | "system",
+  items: InputItem[],
+  options: OptionTaker,
+): void {
+  let content: InputContent[] | undefined;
+  for (const part of parts) {
+    if (part.type === "tool_result") {
+      items.push(resultItem(part, at, options));
+      content = undefined;
+      continue;
+    }
+    const written = contentOf(part, at, options);
+    if (written === undefined) continue;
+    if (content === undefined) {
+      content = [];
+      items.push({ type: "message", role, content });
+    }
+    content.push(written);
+  }
+}
+
+function contentOf(part: Part, at: string, options: OptionTaker): InputContent | undefined {
+  if (part.type === "text") return { type: "input_text", text: part.text };
+  if (part.type === "image") return imageOf(part);
+  if (part.type === "document") return fileOf(part, at, options);
+  options.drop(at);
+  return undefined;
+}
+
+const DETAILS: readonly string[] = ["low", "high", "auto", "original"];
+
+function imageOf({ source, detail }: ImagePart): InputImage {
+  const known = DETAILS.includes(detail ?? "") ? (detail as InputImage["detail"]) : "auto";
+  if (source.kind === "file") return { type: "input_image", detail: known, file_id: source.id };
+  return { type: "input_image", detail: known, image_url: urlOf(source) };
+}
+
+const urlOf = (source: Exclude<MediaSource, { kind: "file" }>): string =>
+  source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;
+
+function fileOf(document: DocumentPart, at: string, options: OptionTaker): InputText | InputFile {
+  const { source, name, context, citations } = document;
+  if (context !== undefined || citations === true) options.drop(at);
+  // The API takes files only; their plain text says the same.
+  if (source.kind === "text") return { type: "input_text", text: source.text };
+  if (source.kind === "file") return { type: "input_file", file_id: source.id };
+  if (source.kind === "url") return { type: "input_file", file_url: source.url };
+  return { type: "input_file", file_data: urlOf(source), filename: name ?? nameOf(source) };
+}
+
+/** File data must have a name there, whose ending says what it is. */
+const nameOf = (source: MediaSource): string =>
+  source.kind === "data" && source.mediaType.startsWith("text/") ? "document.txt" : "document.pdf";
+
+function resultItem(result: ToolResultPart, at: string, options: OptionTaker): FunctionCallOutput {
+  // The API knows no failed results: the text must say it.
+  if (result.isError) options.drop(at);
+  return { type: "function_call_output", call_id: result.id, output: outputOf(result, at, options) };
+}
+
+function outputOf({ parts }: ToolResultPart, at: string, options: OptionTaker): string | InputContent[] {
+  const [first] = parts;
+  if (first === undefined) return "";
+  if (parts.length === 1 && first.type === "text") return first.text;
+  return parts.flatMap((part) => contentOf(part, at, options) ?? []);
+}
+
+function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: OptionTaker): void {
+  let content: OutputMessage["content"] | undefined;
+  /** Reasoning without a seal: the beginning of what a later seal holds. */
+  let unsealed: ReasoningPart[] = [];
+  const forget = () => {
+    if (unsealed.length > 0) options.drop(at);
+    unsealed = [];
+  };
+  for (const part of parts) {
+    if (part.type === "reasoning") {
+      content = undefined;
+      if (part.seal === undefined) unsealed.push(part);
+      else if (part.seal.by === "openai") {
+        items.push(reasoningItem(`rs_${items.length}`, [...unsealed, part], part.seal.data));
+        unsealed = [];
+      } else {
+        // Another maker's: it would be refused.
+        options.drop(at);
+        unsealed = [];
+      }
+      continue;
+    }
+    forget();
+    if (part.type === "tool_call") {
+      content = undefined;
+      items.push({ type: "function_call", call_id: part.id, name: part.name, arguments: part.arguments });
+      continue;
+    }
+    const written = saidOf(part);
+    if (written === undefined) {
+      options.drop(at);
+      continue;
+    }
+    if (content === undefined) {
+      content = [];
+      items.push({ type: "message", role: "assistant", content });
+    }
+    content.push(written);
+  }
+  forget();
+  // The API refuses reasoning without what it led to.
+  while (items.at(-1)?.type === "reasoning") {
+    items.pop();
+    options.drop(at);
+  }
+}
+
+/** @param id the API wants one; that of the first delivery is not known any more, and the seal does not hold it. */
+const reasoningItem = (id: string, parts: readonly ReasoningPart[], encrypted: string): Reasoning => ({
+  type: "reasoning",
+  id,
+  summary: parts.filter(({ text }) => text !== "").map(({ text }) => ({ type: "summary_text", text })),
+  encrypted_content: encrypted,
+});
+
+const saidOf = (part: Part): SaidText | SaidRefusal | undefined => {
+  if (part.type === "text") return textOf(part);
+  return part.type === "refusal" ? { type: "refusal", refusal: part.text } : undefined;
+};
+
+const textOf = ({ text }: TextPart): SaidText => ({ type: "output_text", text, annotations: [] });

@@ -1,0 +1,58 @@
+/** A whole answer: the response that its stream would end with, so that both are the same by construction. */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity } from "../format.ts";
+import { fragmentOf } from "../fragment.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../neutral.ts";
+import type { ResponsesRequest } from "./request.ts";
+import { ResponsesWriter } from "./writer.ts";
+
+export function writeResponsesReply(
+  { choices }: NeutralReply,
+  request: ResponsesRequest,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+): string {
+  const writer = new ResponsesWriter(request, identity);
+  const [choice] = choices;
+  if (choice !== undefined) for (const event of eventsOf(choice)) writer.write(event);
+  writer.close(usage, svc);
+  return writer.responseJson() ?? "";
+}
+
+function eventsOf({ parts, stop, logprobs }: NeutralChoice): StreamEvent[] {
+  const events = parts.flatMap((part, index) => partEvents(part, index));
+  // Of all texts together: they stand at the first.
+  const first = events.findIndex(({ type }, index) => type === "delta" && isTextBegin(events[index - 1]));
+  const delta = events[first];
+  if (logprobs !== undefined && delta?.type === "delta") events[first] = { ...delta, logprobs };
+  events.push({ type: "stop", choice: 0, stop });
+  return events;
+}
+
+const isTextBegin = (event: StreamEvent | undefined): boolean =>
+  event?.type === "begin" && event.kind === "text";
+
+function partEvents(part: ReplyPart, index: number): StreamEvent[] {
+  const place = { choice: 0, part: index };
+  const events: StreamEvent[] = [beginOf(part, index)];
+  const text = part.type === "tool_call" ? part.arguments : part.text;
+  if (text !== "") events.push({ type: "delta", ...place, text: fragmentOf(text) });
+  if (part.type === "text") {
+    for (const citation of part.citations ?? []) events.push({ type: "citation", ...place, citation });
+  }
+  if (part.type !== "refusal" && part.seal !== undefined) {
+    events.push({ type: "seal", ...place, seal: part.seal });
+  }
+  events.push({ type: "end", ...place });
+  return events;
+}
+
+function beginOf(part: ReplyPart, index: number): StreamEvent {
+  const place = { type: "begin" as const, choice: 0, part: index };
+  if (part.type === "tool_call") return { ...place, kind: "tool_call", id: part.id, name: part.name };
+  if (part.type !== "reasoning") return { ...place, kind: part.type };
+  const { isSummary = false, isRedacted = false } = part;
+  return { ...place, kind: "reasoning", isSummary, isRedacted };
+}

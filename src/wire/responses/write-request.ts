@@ -1,0 +1,117 @@
+/**
+ * A neutral request as a body for an upstream that speaks the responses dialect. Nothing is stored there: the other formats
+ * store nothing either, and encrypted reasoning goes with the answer instead.
+ */
+import type { Endpoint } from "../../endpoint.ts";
+import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
+import { OptionTaker } from "../options.ts";
+import { writeInput } from "./write-input.ts";
+
+export function writeResponsesRequest(
+  request: NeutralRequest,
+  endpoint: Endpoint,
+): { body: unknown; dropped: readonly string[] } {
+  const options = new OptionTaker(request);
+  const include: string[] = [];
+  const { reasoning: reasons } = endpoint.capabilities;
+  if (reasons) include.push("reasoning.encrypted_content");
+  const body: Record<string, unknown> = {
+    model: endpoint.upstreamModel,
+    input: writeInput(request.messages, options),
+    store: false,
+    ...(request.stream && { stream: true }),
+  };
+  // A member that is undefined is not written.
+  body.max_output_tokens = options.take("maxTokens");
+  body.temperature = options.take("temperature");
+  body.top_p = options.take("topP");
+  body.user = options.take("user");
+  body.prompt_cache_key = options.take("cacheKey");
+  body.metadata = options.take("metadata");
+  body.service_tier = tierOf(options);
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map(toolOf);
+    body.tool_choice = choiceOf(options.take("toolChoice"));
+    body.parallel_tool_calls = options.take("parallelTools");
+  }
+  body.text = textOf(options);
+  body.reasoning = reasons ? reasoningOf(options.take("reasoning")) : undefined;
+  const logprobs = options.take("logprobs");
+  if (logprobs !== undefined) {
+    include.push("message.output_text.logprobs");
+    body.top_logprobs = logprobs.top;
+  }
+  if (include.length > 0) body.include = include;
+  return { body, dropped: options.dropped() };
+}
+
+const TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"];
+
+/** Another provider's tier is not told. */
+function tierOf(options: OptionTaker): string | undefined {
+  const tier = options.take("serviceTier");
+  if (tier === undefined || TIERS.includes(tier)) return tier;
+  options.putBack("serviceTier");
+  return undefined;
+}
+
+/** `strict` is true there where nothing is said, and false in every other format. */
+const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
+  type: "function" as const,
+  name,
+  ...(description !== undefined && { description }),
+  parameters: parameters as { [key: string]: unknown },
+  strict: strict ?? false,
+});
+
+export type FunctionToolBody = ReturnType<typeof toolOf>;
+
+const choiceOf = (choice: ToolChoice | undefined) =>
+  typeof choice === "object" ? { type: "function" as const, name: choice.name } : choice;
+
+function textOf(options: OptionTaker) {
+  const format = options.take("format");
+  const verbosity = options.take("verbosity");
+  if (format === undefined && verbosity === undefined) return undefined;
+  return {
+    ...(format !== undefined && { format: formatOf(format) }),
+    ...(verbosity !== undefined && { verbosity }),
+  };
+}
+
+/** A schema must have a name there. */
+const SCHEMA_NAME = "response";
+
+function formatOf(format: OutputFormat) {
+  if (format.type === "text") return { type: "text" as const };
+  if (format.type === "json") return { type: "json_object" as const };
+  const { name = SCHEMA_NAME, description, schema, strict } = format;
+  return {
+    type: "json_schema" as const,
+    name,
+    ...(description !== undefined && { description }),
+    schema: schema as { [key: string]: unknown },
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+/** From budgets in tokens, as Anthropic and Google take them, to the level that uses about as many. */
+const BUDGETS: readonly (readonly [beneath: number, effort: Effort])[] = [
+  [1, "none"],
+  [4096, "low"],
+  [16384, "medium"],
+];
+
+function effortOf({ effort, budgetTokens }: Reasoning): Effort | undefined {
+  if (effort !== undefined || budgetTokens === undefined) return effort;
+  return BUDGETS.find(([beneath]) => budgetTokens < beneath)?.[1] ?? "high";
+}
+
+/** A model there decides by itself how long it reasons: `isAdaptive` needs no word. */
+function reasoningOf(reasoning: Reasoning | undefined) {
+  if (reasoning === undefined) return undefined;
+  const effort = effortOf(reasoning);
+  const summary = reasoning.summary ?? (reasoning.show === true ? "auto" : undefined);
+  if (effort === undefined && summary === undefined) return undefined;
+  return { ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
+}

@@ -1,0 +1,379 @@
+/**
+ * A streamed answer as OpenAI's typed events, in its order, numbered without a gap. The last event holds the whole response
+ * and waits for the settlement. Text is latin1.
+ */
+import type { Usage } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity, StreamWriter } from "../format.ts";
+import { latin1OfJson } from "../fragment.ts";
+import { Growing } from "../growing.ts";
+import { utf8Of } from "../json.ts";
+import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral.ts";
+import { svcJson } from "../svc.ts";
+import {
+  annotationOf,
+  around,
+  callItem,
+  type EventFields,
+  type EventType,
+  eventRest,
+  filled,
+  itemId,
+  messageJson,
+  outputText,
+  reasoningItem,
+  refusal,
+  tokenLogprob,
+} from "./objects.ts";
+import {
+  type DeltaFrame,
+  lengthOf,
+  newCall,
+  newMessage,
+  type OpenCall,
+  type OpenMessage,
+  type OpenPart,
+  type OpenReasoning,
+  type OpenText,
+} from "./output.ts";
+import { packReasoning } from "./reasoning-seal.ts";
+import type { ResponsesRequest } from "./request.ts";
+import { incompleteReason, ResponseObject } from "./response-object.ts";
+
+type Begin = Extract<StreamEvent, { type: "begin" }>;
+
+export class ResponsesWriter implements StreamWriter {
+  readonly #requestId: string;
+  readonly #response: ResponseObject;
+  readonly #parts: (OpenPart | undefined)[] = [];
+  /** JSON of the items that ended, by their place. */
+  readonly #items: string[] = [];
+  #indexes = 0;
+  #sequence = 0;
+  #out = "";
+  #message: OpenMessage | undefined;
+  /** The call that waits. */
+  #waiting: OpenCall | undefined;
+  #stop: StopReason = "other";
+  #hasRefusal = false;
+  #delivered: string | undefined;
+
+  constructor(request: ResponsesRequest, identity: AnswerIdentity) {
+    this.#requestId = identity.requestId;
+    this.#response = new ResponseObject(request, identity);
+  }
+
+  write(event: StreamEvent): string {
+    if (this.#sequence === 0) this.#open();
+    // The format has one answer.
+    if (event.type !== "usage" && event.choice === 0) this.#take(event);
+    const out = this.#out;
+    this.#out = "";
+    return out;
+  }
+
+  close(usage: Usage, svc: SvcReply): string {
+    if (this.#sequence === 0) this.#open();
+    for (const index of this.#parts.keys()) this.#end(index);
+    const reason = incompleteReason(this.#stop, this.#hasRefusal);
+    this.#leave(reason !== undefined);
+    this.#delivered = this.#response.ended(this.#items, reason, usage, svcJson(svc));
+    this.#lifecycle(reason === undefined ? "completed" : "incomplete", this.#delivered);
+    return this.#out;
+  }
+
+  responseJson(): string | undefined {
+    return this.#delivered === undefined ? undefined : utf8Of(this.#delivered);
+  }
+
+  #open(): void {
+    const begun = this.#response.begun();
+    this.#lifecycle("created", begun);
+    this.#lifecycle("in_progress", begun);
+  }
+
+  #lifecycle(state: "created" | "in_progress" | "completed" | "incomplete", response: string): void {
+    this.#raw(`response.${state}`, `"response":${response}}`);
+  }
+
+  #raw(type: string, rest: string): void {
+    this.#out += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${rest}\n\n`;
+  }
+
+  #event<T extends EventType>(type: T, fields: EventFields[T]): void {
+    this.#raw(type, eventRest(type, fields));
+  }
+
+  /** An event whose empty string of this name is filled. */
+  #filled<T extends EventType>(type: T, fields: EventFields[T], name: string, text: Fragment): void {
+    this.#raw(type, filled(eventRest(type, fields), name, text));
+  }
+
+  #itemDone(index: number, json: string): void {
+    this.#items[index] = json;
+    this.#raw("response.output_item.done", `"output_index":${index},"item":${json}}`);
+  }
+
+  #take(event: Exclude<StreamEvent, { type: "usage" }>): void {
+    switch (event.type) {
+      case "delta":
+        this.#delta(this.#parts[event.part], event.text, event.logprobs);
+        break;
+      case "begin":
+        this.#begin(event);
+        break;
+      case "seal":
+        this.#seal(this.#parts[event.part], event.seal);
+        break;
+      case "citation":
+        this.#cite(this.#parts[event.part], event.citation);
+        break;
+      case "end":
+        this.#end(event.part);
+        break;
+      case "stop":
+        this.#stop = event.stop.reason;
+        break;
+    }
+  }
+
+  #begin(event: Begin): void {
+    this.#end(event.part);
+    if (this.#waiting !== undefined) this.#placeCall(this.#waiting);
+    if (event.kind === "tool_call") {
+      this.#waiting = newCall(event.id, event.name);
+      this.#parts[event.part] = this.#waiting;
+    } else if (event.kind === "reasoning") {
+      const { isSummary = false, isRedacted = false } = event;
+      this.#parts[event.part] = this.#beginReasoning(isSummary, isRedacted);
+    } else this.#parts[event.part] = this.#beginText(event.kind);
+  }
+
+  #beginText(kind: "text" | "refusal"): OpenText {
+    const message = this.#openMessage();
+    const place = {
+      item_id: message.id,
+      output_index: message.index,
+      content_index: message.contents.length,
+    };
+    message.contents.push("");
+    message.open++;
+    if (kind === "refusal") this.#hasRefusal = true;
+    const part = kind === "text" ? outputText([], []) : refusal();
+    this.#event("response.content_part.added", { ...place, part });
+    return {
+      kind,
+      message,
+      contentIndex: place.content_index,
+      frame:
+        kind === "text"
+          ? frameOf("response.output_text.delta", { ...place, delta: "", logprobs: [] })
+          : frameOf("response.refusal.delta", { ...place, delta: "" }),
+      text: new Growing(),
+      annotations: [],
+      logprobs: [],
+      seal: undefined,
+    };
+  }
+
+  #openMessage(): OpenMessage {
+    if (this.#message !== undefined) return this.#message;
+    const index = this.#indexes++;
+    const message = newMessage(itemId("message", this.#requestId, index), index);
+    this.#message = message;
+    this.#event("response.output_item.added", {
+      output_index: index,
+      item: { id: message.id, type: "message", status: "in_progress", role: "assistant", content: [] },
+    });
+    return message;
+  }
+
+  #beginReasoning(isSummary: boolean, isRedacted: boolean): OpenReasoning {
+    this.#leave();
+    const index = this.#indexes++;
+    const id = itemId("reasoning", this.#requestId, index);
+    const item = reasoningItem(id, undefined, undefined);
+    this.#event("response.output_item.added", { output_index: index, item });
+    const text = new Growing();
+    return { kind: "reasoning", id, index, isSummary, isRedacted, text, seal: undefined, frame: undefined };
+  }
+
+  /** Its item begins, behind one for its signature: what follows its first event told whether it has one. */
+  #placeCall(call: OpenCall): NonNullable<OpenCall["place"]> {
+    this.#waiting = undefined;
+    this.#leave();
+    if (call.seal !== undefined) this.#sealItem(call.seal, false);
+    call.seal = undefined;
+    const index = this.#indexes++;
+    const id = itemId("function_call", this.#requestId, index);
+    const item = callItem(id, "in_progress", call.callId, call.name);
+    this.#event("response.output_item.added", { output_index: index, item });
+    const fields = { item_id: id, output_index: index, delta: "" };
+    call.place = { id, index, frame: frameOf("response.function_call_arguments.delta", fields) };
+    if (call.held !== undefined) this.#grow(call.place.frame, call.held);
+    call.held = undefined;
+    return call.place;
+  }
+
+  #delta(part: OpenPart | undefined, text: Fragment, logprobs: readonly Logprob[] | undefined): void {
+    if (part === undefined) return;
+    if (text !== "") part.text.add(text);
+    if (part.kind === "tool_call") this.#argument(part, text);
+    else if (part.kind === "reasoning") {
+      if (text !== "") this.#grow(this.#reasoningFrame(part), text);
+    } else if (logprobs === undefined) this.#grow(part.frame, text);
+    else this.#deltaWithLogprobs(part, text, logprobs);
+  }
+
+  #grow({ head, middle, tail }: DeltaFrame, text: Fragment): void {
+    this.#out += head + this.#sequence++ + middle + text + tail;
+  }
+
+  #deltaWithLogprobs(part: OpenText, text: Fragment, given: readonly Logprob[]): void {
+    const logprobs = given.map(tokenLogprob);
+    part.logprobs.push(...logprobs);
+    const { message, contentIndex } = part;
+    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
+    this.#filled("response.output_text.delta", { ...place, delta: "", logprobs }, "delta", text);
+  }
+
+  #argument(call: OpenCall, text: Fragment): void {
+    if (call.place === undefined && call.held === undefined) {
+      call.held = text;
+      return;
+    }
+    const { frame } = call.place ?? this.#placeCall(call);
+    if (text !== "") this.#grow(frame, text);
+  }
+
+  #reasoningFrame(part: OpenReasoning): DeltaFrame {
+    if (part.frame !== undefined) return part.frame;
+    const place = { item_id: part.id, output_index: part.index };
+    if (part.isSummary) {
+      const fields = { ...place, summary_index: 0 };
+      const summary = { type: "summary_text" as const, text: "" };
+      this.#event("response.reasoning_summary_part.added", { ...fields, part: summary });
+      part.frame = frameOf("response.reasoning_summary_text.delta", { ...fields, delta: "" });
+    } else {
+      const fields = { ...place, content_index: 0 };
+      const content = { type: "reasoning_text" as const, text: "" };
+      this.#event("response.content_part.added", { ...fields, part: content });
+      part.frame = frameOf("response.reasoning_text.delta", { ...fields, delta: "" });
+    }
+    return part.frame;
+  }
+
+  #seal(part: OpenPart | undefined, seal: Seal): void {
+    if (part === undefined) return;
+    // A signature may come in pieces.
+    part.seal = part.seal === undefined ? seal : { by: seal.by, data: part.seal.data + seal.data };
+  }
+
+  #cite(part: OpenPart | undefined, citation: Citation): void {
+    if (part?.kind !== "text") return;
+    const annotation = annotationOf(citation, lengthOf(part));
+    if (annotation === undefined) return;
+    const { message, contentIndex, annotations } = part;
+    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
+    const fields = { ...place, annotation_index: annotations.length, annotation };
+    annotations.push(annotation);
+    this.#event("response.output_text.annotation.added", fields);
+  }
+
+  #end(index: number): void {
+    const part = this.#parts[index];
+    this.#parts[index] = undefined;
+    if (part === undefined) return;
+    if (part.kind === "tool_call") this.#endCall(part);
+    else if (part.kind === "reasoning") this.#endReasoning(part);
+    else this.#endText(part);
+  }
+
+  #endText(part: OpenText): void {
+    const { message, contentIndex, annotations, logprobs } = part;
+    const text = part.text.text();
+    const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };
+    const content = part.kind === "text" ? outputText(annotations, logprobs) : refusal();
+    const name = part.kind === "text" ? "text" : "refusal";
+    if (part.kind === "text") {
+      this.#filled("response.output_text.done", { ...place, text: "", logprobs }, "text", text);
+    } else this.#filled("response.refusal.done", { ...place, refusal: "" }, "refusal", text);
+    this.#filled("response.content_part.done", { ...place, part: content }, name, text);
+    message.contents[contentIndex] = filled(latin1OfJson(content), name, text);
+    message.open--;
+    if (part.seal !== undefined) {
+      message.seals.push(part.seal);
+      this.#leave();
+    }
+    if (message.isLeft && message.open === 0) this.#endMessage(message, false);
+  }
+
+  /** The message that is open, if any, takes no more contents; it ends with the last of those it has. */
+  #leave(isCut = false): void {
+    const message = this.#message;
+    if (message === undefined) return;
+    this.#message = undefined;
+    message.isLeft = true;
+    if (message.open === 0) this.#endMessage(message, isCut);
+  }
+
+  #endMessage(message: OpenMessage, isCut: boolean): void {
+    message.isLeft = false;
+    const status = isCut ? "incomplete" : "completed";
+    this.#itemDone(message.index, messageJson(message.id, status, message.contents));
+    for (const seal of message.seals) this.#sealItem(seal, true);
+  }
+
+  #endReasoning(part: OpenReasoning): void {
+    const { id, index, isSummary, isRedacted, seal } = part;
+    const text = part.text.text();
+    const place = { item_id: id, output_index: index };
+    if (part.frame !== undefined && isSummary) {
+      const fields = { ...place, summary_index: 0 };
+      const summary = { type: "summary_text" as const, text: "" };
+      this.#filled("response.reasoning_summary_text.done", { ...fields, text: "" }, "text", text);
+      this.#filled("response.reasoning_summary_part.done", { ...fields, part: summary }, "text", text);
+    } else if (part.frame !== undefined) {
+      const fields = { ...place, content_index: 0 };
+      const content = { type: "reasoning_text" as const, text: "" };
+      this.#filled("response.reasoning_text.done", { ...fields, text: "" }, "text", text);
+      this.#filled("response.content_part.done", { ...fields, part: content }, "text", text);
+    }
+    const where = part.frame === undefined ? undefined : isSummary ? "summary" : "content";
+    const sealed = seal === undefined ? undefined : packReasoning({ seal, isRedacted });
+    this.#itemDone(index, filled(latin1OfJson(reasoningItem(id, where, sealed)), "text", text));
+  }
+
+  /** A signature of another part as an item of its own. @param isBehind the part stands before it. */
+  #sealItem(seal: Seal, isBehind: boolean): void {
+    const index = this.#indexes++;
+    const id = itemId("reasoning", this.#requestId, index);
+    const item = reasoningItem(id, undefined, undefined);
+    this.#event("response.output_item.added", { output_index: index, item });
+    this.#itemDone(index, latin1OfJson(reasoningItem(id, undefined, packReasoning({ seal, isBehind }))));
+  }
+
+  #endCall(call: OpenCall): void {
+    const { id, index, frame } = call.place ?? this.#placeCall(call);
+    let text = call.text.text();
+    if (text === "") {
+      // Clients parse them: no arguments are an empty object.
+      text = "{}";
+      this.#grow(frame, text);
+    }
+    const fields = { item_id: id, output_index: index, arguments: "" };
+    this.#filled("response.function_call_arguments.done", fields, "arguments", text);
+    const item = latin1OfJson(callItem(id, "completed", call.callId, call.name));
+    this.#itemDone(index, filled(item, "arguments", text));
+    if (call.seal !== undefined) this.#sealItem(call.seal, true);
+  }
+}
+
+function frameOf<T extends EventType>(type: T, fields: EventFields[T]): DeltaFrame {
+  const [middle, tail] = around(eventRest(type, fields), "delta");
+  return {
+    head: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+    middle: `,${middle}`,
+    tail: `${tail}\n\n`,
+  };
+}

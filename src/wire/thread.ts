@@ -1,0 +1,81 @@
+/**
+ * Reading, translating and laying out large bodies in a worker thread: a prompt of a million tokens would hold up every
+ * other call for tens of milliseconds (T54). What ends in `InThread` runs there; `fromThread` takes its result out again.
+ */
+import type { Dialect, Endpoint } from "../endpoint.ts";
+import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts";
+import { type Countable, countable, countQuestion } from "./count.ts";
+import type { ClientRequest, FormatName, Outgoing } from "./format.ts";
+import { FORMATS } from "./formats.ts";
+import { passageTo } from "./passages.ts";
+
+/** Plain values only: they cross from one thread to the other. */
+export type ThreadResult<T> =
+  | { readonly value: T }
+  | {
+      readonly refused: { readonly kind: ErrorName; readonly message: string; readonly extras: ErrorExtras };
+    };
+
+export interface ReadTask {
+  readonly format: FormatName;
+  /** Of memory that both threads share, or a copy. */
+  readonly bytes: Uint8Array;
+}
+
+export const readInThread = ({ format, bytes }: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
+  caught(() => {
+    const { bytes: _, ...read } = FORMATS[format].read(viewOf(bytes));
+    return read;
+  });
+
+export interface WriteTask {
+  readonly format: FormatName;
+  readonly dialect: Dialect;
+  readonly request: ClientRequest;
+  readonly endpoint: Endpoint;
+}
+
+export const writeInThread = ({ format, dialect, request, endpoint }: WriteTask): ThreadResult<Outgoing> =>
+  caught(() => {
+    const way = passageTo(FORMATS[format], { ...endpoint, dialects: [dialect] });
+    if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
+    return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint);
+  });
+
+export interface CountTask {
+  readonly format: FormatName;
+  readonly request: ClientRequest;
+}
+
+export const countableInThread = ({ format, request }: CountTask): ThreadResult<Countable> =>
+  caught(() => countable(FORMATS[format], { ...request, bytes: viewOf(request.bytes) }));
+
+export const questionInThread = ({
+  format,
+  dialect,
+  request,
+  endpoint,
+}: WriteTask): ThreadResult<readonly Uint8Array[] | undefined> =>
+  caught(() =>
+    countQuestion(FORMATS[format], dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
+  );
+
+/** @throws WeirError as the function in the thread did. */
+export function fromThread<T>(result: ThreadResult<T>): T {
+  if ("value" in result) return result.value;
+  const { kind, message, extras } = result.refused;
+  throw fail(kind, message, extras);
+}
+
+const viewOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+function caught<T>(act: () => T): ThreadResult<T> {
+  try {
+    return { value: act() };
+  } catch (error) {
+    if (!(error instanceof WeirError)) throw error;
+    const { kind, message, param, details } = error;
+    const extras = { ...(param !== undefined && { param }), ...(details !== undefined && { details }) };
+    return { refused: { kind, message, extras } };
+  }
+}
