@@ -34,6 +34,8 @@ export interface TestEndpoint {
   readonly quirks?: Readonly<Record<string, unknown>>;
   /** The environment variable that holds the provider's credential. */
   readonly credentialEnv?: string;
+  /** How the credential travels, where it is no bearer: `aws_sigv4`, … */
+  readonly auth?: string;
   /** Not marked as simulated, so that test keys may not reach it. */
   readonly isReal?: boolean;
   /** Fields of the endpoint's YAML entry: `context`, `max_output`, `capabilities`, … */
@@ -234,6 +236,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
       ...(endpoint.quirks && { quirks: endpoint.quirks }),
       ...(endpoint.isReal && { simulated: false }),
       ...(endpoint.credentialEnv && { credential_env: [endpoint.credentialEnv] }),
+      ...(endpoint.auth && { auth: endpoint.auth }),
     });
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));

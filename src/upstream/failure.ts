@@ -69,10 +69,14 @@ function classOf(status: number): ErrorClass {
 /** An error event in a stream, or an error object under status 200, classed by what it says of itself. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
   const words = `${upstream.code} ${upstream.type}`.toLowerCase();
-  if (/rate_limit|overloaded|capacity|too_many|\b429\b|\b503\b|\b529\b|unavailable/.test(words)) {
+  if (
+    /rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|\b429\b|\b503\b|\b529\b|unavailable/.test(
+      words,
+    )
+  ) {
     return failure("rate_limited", "capacity", httpStatus, upstream);
   }
-  if (/invalid_request|context_length|bad_request|\b400\b|\b422\b/.test(words)) {
+  if (/invalid_request|invalid_argument|context_length|bad_request|validation|\b400\b|\b422\b/.test(words)) {
     return failure("http_error", "client", httpStatus, upstream);
   }
   return failure("stream_error", "server", httpStatus, upstream);
