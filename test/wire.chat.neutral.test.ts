@@ -1,6 +1,6 @@
 /** The conversation of a chat request in neutral terms: every role, every part, reasoning and its seals. */
 import { describe, expect, test } from "vitest";
-import { writeChatBody } from "../src/wire/chat/write-request.ts";
+import { writeChatRequest } from "../src/wire/chat/write-request.ts";
 import type { Part } from "../src/wire/neutral.ts";
 import { bytesOf } from "../src/wire/source.ts";
 import { endpoint } from "./routing.fixtures.ts";
@@ -207,7 +207,7 @@ describe("messages", () => {
     expect(prose.text.length).toBeLessThan(100);
     expect(image.source).toMatchObject({ mediaType: "image/jpeg" });
     expect(image.source.data.length).toBeLessThan(100);
-    const { body } = writeChatBody(request, endpoint("e"));
+    const { body } = writeChatRequest(request, endpoint("e"));
     const sent = JSON.parse(
       Buffer.concat(bytesOf(bytes, source.piecesOf(JSON.stringify(body)))).toString(),
     ) as Json;

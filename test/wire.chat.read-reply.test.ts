@@ -2,13 +2,13 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { WeirError } from "../src/errors.ts";
-import { readChatAnswer } from "../src/wire/chat/read-reply.ts";
+import { readChatReply } from "../src/wire/chat/read-reply.ts";
 import { mutated } from "./wire.chat.fixtures.ts";
 import { type Json, usage } from "./wire.fixtures.ts";
 
 describe("a whole answer", () => {
   const read = (message: Json, more: Json = {}) =>
-    readChatAnswer({ id: "r", choices: [{ index: 0, message, finish_reason: "stop", ...more }] }).choices[0];
+    readChatReply({ id: "r", choices: [{ index: 0, message, finish_reason: "stop", ...more }] }).choices[0];
 
   test("has reasoning, text, refusal and calls in order", () => {
     const message = {
@@ -65,14 +65,14 @@ describe("a whole answer", () => {
       { ...token, top_logprobs: [{ token: "u", logprob: -2, bytes: null }] },
     ]);
     const used = { prompt_tokens: 3, completion_tokens: 4 };
-    expect(readChatAnswer({ choices: [], usage: used }).usage).toEqual(usage(3, 4));
-    expect(readChatAnswer([{ error: { message: "m", status: "INTERNAL" } }]).error).toEqual({
+    expect(readChatReply({ choices: [], usage: used }).usage).toEqual(usage(3, 4));
+    expect(readChatReply([{ error: { message: "m", status: "INTERNAL" } }]).error).toEqual({
       code: "",
       type: "INTERNAL",
       message: "m",
     });
     for (const body of [null, 1, "x", [], {}, { choices: {} }])
-      expect(() => readChatAnswer(body)).toThrow(WeirError);
+      expect(() => readChatReply(body)).toThrow(WeirError);
   });
 
   test("T12: answers of any shape are read or refused by name", () => {
@@ -100,7 +100,7 @@ describe("a whole answer", () => {
     let read = 0;
     for (let i = 0; i < 3000; i++) {
       try {
-        readChatAnswer(mutated(mutated(reply, random), random));
+        readChatReply(mutated(mutated(reply, random), random));
         read++;
       } catch (error) {
         expect(error).toMatchObject({ kind: "upstream_invalid_response" });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { WeirError } from "../src/errors.ts";
-import { readChatAnswer } from "../src/wire/chat/read-reply.ts";
+import { readChatReply } from "../src/wire/chat/read-reply.ts";
 import { ChatStreamReader } from "../src/wire/chat/reader.ts";
 import type { StreamEvent } from "../src/wire/neutral.ts";
 import { folded, mutated, readPieces, streamOf } from "./wire.chat.fixtures.ts";
@@ -250,7 +250,7 @@ describe("streams that are odd", () => {
       [called, signed],
     ])
       expect(parts(deltas)?.parts).toEqual([call]);
-    const [whole] = readChatAnswer({ choices: [{ message: { ...signed, ...called } }] }).choices;
+    const [whole] = readChatReply({ choices: [{ message: { ...signed, ...called } }] }).choices;
     expect(whole?.parts).toEqual([call]);
   });
 

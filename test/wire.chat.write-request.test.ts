@@ -4,7 +4,7 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { WeirError } from "../src/errors.ts";
 import type { ChatMessage, ChatPart } from "../src/wire/chat/write-messages.ts";
-import { writeChatBody } from "../src/wire/chat/write-request.ts";
+import { writeChatRequest } from "../src/wire/chat/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../src/wire/neutral.ts";
 import { endpoint, type Given, provider } from "./routing.fixtures.ts";
 import { CALL, mutated, neutral, PNG } from "./wire.chat.fixtures.ts";
@@ -27,7 +27,7 @@ const request = (
   ...more,
 });
 const write = (given: NeutralRequest, at: Given = {}) =>
-  writeChatBody(given, endpoint("e", { upstreamModel: "up", ...at }));
+  writeChatRequest(given, endpoint("e", { upstreamModel: "up", ...at }));
 const writtenMessages = (messages: readonly NeutralMessage[], at: Given = {}) => {
   const { body, dropped } = write(request(messages), at);
   return { messages: body.messages as Json[], dropped };

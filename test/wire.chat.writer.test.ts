@@ -4,9 +4,9 @@ import { ChatCompletionStream } from "openai/lib/ChatCompletionStream";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { fail } from "../src/errors.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
-import { readChatAnswer } from "../src/wire/chat/read-reply.ts";
+import { readChatReply } from "../src/wire/chat/read-reply.ts";
 import { readChatRequest } from "../src/wire/chat/request.ts";
-import { chatAnswerBody, writeChatAnswer } from "../src/wire/chat/write-reply.ts";
+import { chatReplyBody, writeChatReply } from "../src/wire/chat/write-reply.ts";
 import { fragmentOf } from "../src/wire/fragment.ts";
 import type { NeutralReply, ReplyPart, StopReason, StreamEvent } from "../src/wire/neutral.ts";
 import { endpoint } from "./routing.fixtures.ts";
@@ -42,7 +42,7 @@ const reply = (parts: readonly ReplyPart[], reason: StopReason = "stop"): Neutra
 });
 
 const message = (parts: readonly ReplyPart[], reason?: StopReason) =>
-  chatAnswerBody(reply(parts, reason), IDENTITY, usage(1, 2)).choices[0];
+  chatReplyBody(reply(parts, reason), IDENTITY, usage(1, 2)).choices[0];
 
 /** The events of parts that come one after another, their text in two pieces. */
 function eventsOf(parts: readonly ReplyPart[], reason: StopReason = "stop"): StreamEvent[] {
@@ -220,6 +220,21 @@ describe("chunks", () => {
     ]);
   });
 
+  test("T48: Google's signature stands in a call's first delta, where clients look for it", () => {
+    const begin = { type: "begin", choice: 0, part: 0, kind: "tool_call", id: "i", name: "f" } as const;
+    const seal = { type: "seal", choice: 0, part: 0, seal: { by: "google", data: "S/=" } } as const;
+    const delta = { type: "delta", choice: 0, part: 0, text: fragmentOf("{}") } as const;
+    const other = { ...begin, part: 1, id: "j" };
+    const called = { index: 0, id: "i", type: "function", function: { name: "f", arguments: "" } };
+    const calls = (events: readonly StreamEvent[]) =>
+      chunksOf(events).flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []);
+    const signed = { ...called, extra_content: { google: { thought_signature: "S/=" } } };
+    expect(calls([begin, seal, delta])).toEqual([signed, { index: 0, function: { arguments: "{}" } }]);
+    expect(calls([begin])).toEqual([called]);
+    expect(calls([begin, other, { ...seal, part: 1 }]).map(({ id }) => id)).toEqual(["i", "j"]);
+    expect(calls([begin, { ...seal, seal: { by: "anthropic", data: "A" } }])).toEqual([called]);
+  });
+
   test("a choice that only ends has its role all the same", () => {
     const chunks = chunksOf([{ type: "stop", choice: 0, stop: { reason: "content_filter" } }]);
     expect(chunks.map(({ choices }) => choices[0]?.delta.role ?? choices[0]?.finish_reason)).toEqual([
@@ -232,8 +247,8 @@ describe("chunks", () => {
 
 describe("a whole answer", () => {
   test("type-checks as the official client's, and has what the stream has", async () => {
-    expectTypeOf<ReturnType<typeof chatAnswerBody>>().toExtend<OpenAI.ChatCompletion>();
-    const whole = chatAnswerBody(reply(EVERYTHING, "tool_calls"), IDENTITY, usage(3, 4));
+    expectTypeOf<ReturnType<typeof chatReplyBody>>().toExtend<OpenAI.ChatCompletion>();
+    const whole = chatReplyBody(reply(EVERYTHING, "tool_calls"), IDENTITY, usage(3, 4));
     const streamed = await completed(chunksOf(eventsOf(EVERYTHING, "tool_calls")));
     const calls = (from: OpenAI.ChatCompletion) =>
       from.choices[0]?.message.tool_calls?.map((call) =>
@@ -245,8 +260,8 @@ describe("a whole answer", () => {
   });
 
   test("T47, T48: it is read as it was written", () => {
-    const text = writeChatAnswer(reply(EVERYTHING, "tool_calls"), IDENTITY, usage(3, 4), SVC);
-    expect(readChatAnswer(JSON.parse(text)).choices).toEqual([
+    const text = writeChatReply(reply(EVERYTHING, "tool_calls"), IDENTITY, usage(3, 4), SVC);
+    expect(readChatReply(JSON.parse(text)).choices).toEqual([
       {
         parts: EVERYTHING.map((part) =>
           part.type === "reasoning" && part.isSummary === true ? { ...part, isRedacted: true } : part,
@@ -273,7 +288,7 @@ describe("a whole answer", () => {
 
   test("T33, T52: cached tokens are part of the prompt, written ones are told", () => {
     const used = usage(30, 9, { cacheReadTokens: 10, cacheWriteTokens: 5, reasoningTokens: 4 });
-    expect(chatAnswerBody(reply([]), IDENTITY, used).usage).toEqual({
+    expect(chatReplyBody(reply([]), IDENTITY, used).usage).toEqual({
       prompt_tokens: 30,
       completion_tokens: 9,
       total_tokens: 39,

@@ -85,6 +85,18 @@ describe("options", () => {
     expect(choose(said("none", "/tool_choice"), [hello, call])).toEqual([1, undefined, ["/tool_choice"]]);
   });
 
+  test("calls in a conversation bring their tools, which the provider wants, where the request has none", () => {
+    const call = { type: "tool_call", id: "c", name: "f", arguments: "{}" } as const;
+    const said = message("assistant", "/m", call, { ...call, id: "d", name: "g" }, { ...call, id: "e" });
+    const { body, dropped } = written(requestOf([hello, said]));
+    const inputSchema = { json: { type: "object" } };
+    expect(body.toolConfig).toEqual({
+      tools: [{ toolSpec: { name: "f", inputSchema } }, { toolSpec: { name: "g", inputSchema } }],
+    });
+    expect(dropped).toEqual([]);
+    expect(written(requestOf([hello])).body).not.toHaveProperty("toolConfig");
+  });
+
   test("a schema of the output goes as JSON text", () => {
     const schema = { type: "object", properties: { a: { type: "string" } } };
     const format = said({ type: "json_schema", name: "n", description: "d", schema } as const);
@@ -106,7 +118,7 @@ describe("options", () => {
     [CLAUDE, { budgetTokens: 2000 }, 5000, enabled(2000), undefined],
     [CLAUDE, { effort: "none" }, undefined, undefined, undefined],
     [LATER, { effort: "none" }, undefined, undefined, undefined],
-    [LATER, { show: true }, undefined, undefined, undefined],
+    [LATER, { show: false }, undefined, undefined, undefined],
     ["anthropic.claude-opus-4-6-v1:0", { budgetTokens: 2000 }, 5000, enabled(2000), undefined],
     ["anthropic.claude-opus-4-6-v1:0", { effort: "max" }, 5000, { thinking: { type: "adaptive" } }, "max"],
     [LATER, { effort: "high" }, 10, { thinking: { type: "adaptive" } }, "high"],
@@ -128,6 +140,11 @@ describe("options", () => {
     expect(body.additionalModelRequestFields).toEqual(fields);
     expect(body.outputConfig?.effort).toBe(effort);
     expect(dropped).toEqual([]);
+  });
+
+  test("to show thinking that nobody asked for is told as left out", () => {
+    const reasoning = said({ show: true } as const, "/reasoning");
+    expect(written(requestOf([hello], { reasoning }), LATER).dropped).toEqual(["/reasoning"]);
   });
 
   test("what Claude refuses beside thinking is left out, and told", () => {

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { WeirError } from "../src/errors.ts";
+import { readSplicedChat, writeSplicedChat } from "../src/wire/chat/reply.ts";
+import { readChatRequest, spliceChatRequest } from "../src/wire/chat/request.ts";
 import { readErrorBody } from "../src/wire/upstream-error.ts";
-import { readChatReply, writeChatReply } from "../src/wire/chat/reply.ts";
-import { readChatRequest, writeChatRequest } from "../src/wire/chat/request.ts";
 import { endpoint } from "./routing.fixtures.ts";
 import { bytesOf, chatStream, ID, MODEL, plainEvents, RECORDED, SVC, usage } from "./wire.fixtures.ts";
 
@@ -102,7 +102,10 @@ describe("T12: damaged input", () => {
       const request = typed(() => readChatRequest(body));
       if (request === undefined) continue;
       accepted++;
-      const sent = JSON.parse(Buffer.concat(writeChatRequest(request, UPSTREAM).parts).toString()) as Record<string, unknown>;
+      const sent = JSON.parse(Buffer.concat(spliceChatRequest(request, UPSTREAM).parts).toString()) as Record<
+        string,
+        unknown
+      >;
       expect(sent.model).toBe("up");
       expect("svc" in sent).toBe(false);
     }
@@ -115,10 +118,10 @@ describe("T12: damaged input", () => {
     for (let i = 0; i < ROUNDS; i++) {
       const body = damage(REPLY, random);
       readErrorBody(body);
-      const reply = typed(() => readChatReply(body));
+      const reply = typed(() => readSplicedChat(body));
       if (reply === undefined || reply.error !== undefined) continue;
       accepted++;
-      const out = writeChatReply(reply, { id: ID, model: MODEL }, usage(1, 1), SVC).toString();
+      const out = writeSplicedChat(reply, { id: ID, model: MODEL }, usage(1, 1), SVC).toString();
       expect(JSON.parse(out)).toMatchObject({ id: ID, model: MODEL, svc: SVC });
     }
     expect(accepted).toBeGreaterThan(ROUNDS / 50);

@@ -1,7 +1,8 @@
 /** Messages requests as written for an upstream from neutral terms. */
 import type { MessageCreateParams, Tool } from "@anthropic-ai/sdk/resources/messages/messages";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { claudeVersion, type toolOf } from "../src/wire/messages/write-options.ts";
+import { claudeVersion } from "../src/wire/claude.ts";
+import type { toolOf } from "../src/wire/messages/write-options.ts";
 import type { blockOf } from "../src/wire/messages/write-parts.ts";
 import { writeMessagesRequest } from "../src/wire/messages/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../src/wire/neutral.ts";
@@ -68,7 +69,7 @@ describe("writing for an endpoint", () => {
   });
 
   test("what cannot be told at all is refused", () => {
-    expect(refusal(() => write({}, { messages: [says("Be", "system")] })).param).toBe("/messages");
+    expect(refusal(() => write({}, { messages: [says("Be", "system")] })).param).toBe("/messages/0");
     const parts = [{ type: "tool_call" as const, id: "a", name: "f", arguments: '{"x":' }];
     const messages = [says("a"), { role: "assistant" as const, parts, at: "/messages/1" }];
     expect(refusal(() => write({}, { messages })).param).toBe("/messages/1");
@@ -259,6 +260,7 @@ describe("writing for an endpoint", () => {
     ["claude-sonnet-5", 500],
     ["claude-sonnet-4-6@20260101", 406],
     ["claude-new-preview", 9999],
+    ["anthropic.claude-v2:1", 200],
     ["MiniMax-M2", 0],
   ])("the version of %s", (model, version) => {
     expect(claudeVersion(model)).toBe(version);

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { BodyQuirks, Provider } from "../src/endpoint.ts";
 import { NO_OPTIONS, type SvcOptions } from "../src/wire/contract.ts";
+import { FORMATS } from "../src/wire/formats.ts";
 import { editedParts, removeMembers, skim } from "../src/wire/json.ts";
 import { applyQuirks, fitted, quirkEdits } from "../src/wire/quirks.ts";
-import { provider as anyProvider } from "./routing.fixtures.ts";
+import { provider as anyProvider, endpoint } from "./routing.fixtures.ts";
 
 const providerWith = (quirks: Partial<BodyQuirks> = {}): Provider => {
   const own = anyProvider("acme");
@@ -140,3 +141,30 @@ test("spliced and translated come to the same, whatever the members and the quir
 
 const distinct = (rename: Record<string, string>) =>
   new Set(Object.values(rename)).size === Object.keys(rename).length;
+
+test.each(["chat", "responses", "messages", "embeddings"] as const)(
+  "%s: a model that has another place is left out, wherever it stands and whatever goes with it",
+  (name) => {
+    const format = FORMATS[name];
+    const { splice } = format;
+    if (splice === undefined) throw new Error("no splice");
+    const body: BodyQuirks = { rename: {}, unsupported: ["seed"], omit: ["model"], set: { version: "v1" } };
+    const own = anyProvider("acme");
+    const given = { ...own, quirks: { ...own.quirks, bodies: { [splice.dialect]: body } } };
+    const to = endpoint("e", { provider: given, dialects: [splice.dialect] });
+    const rest = ['"messages":[{"role":"user","content":"x"}]', '"input":"x"', '"max_tokens":9'];
+    const stream = name === "embeddings" ? [] : ['"stream":true'];
+    const ours = ['"model":"v/m"', '"seed":1', '"svc":{"metadata":{"app":"a"}}'];
+    for (const members of [
+      [...ours, ...rest],
+      [...rest, ...ours],
+      ['"seed":1', ...rest, ...ours.toSpliced(1, 1)],
+    ]) {
+      const request = format.read(Buffer.from(`{${[...members, ...stream].join()}}`));
+      const sent = JSON.parse(Buffer.concat(splice.passage.write(request, to).parts).toString()) as object;
+      expect(sent).toMatchObject({ input: "x", max_tokens: 9, version: "v1" });
+      expect("model" in sent || "seed" in sent || "svc" in sent).toBe(false);
+      expect("stream_options" in sent).toBe(name === "chat");
+    }
+  },
+);

@@ -2,8 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { errorEnvelope, fail, WeirError } from "../src/errors.ts";
-import { readErrorBody } from "../src/wire/upstream-error.ts";
-import { readChatReply, writeChatReply } from "../src/wire/chat/reply.ts";
+import { readSplicedChat, writeSplicedChat } from "../src/wire/chat/reply.ts";
 import { readChatUsage, writeChatUsage } from "../src/wire/chat/usage.ts";
 import {
   countedTokenBound,
@@ -11,6 +10,7 @@ import {
   estimatePromptTokens,
   promptTokenBound,
 } from "../src/wire/estimate.ts";
+import { readErrorBody } from "../src/wire/upstream-error.ts";
 import { ID, type Json, MODEL, SVC, usage } from "./wire.fixtures.ts";
 
 const REPLY =
@@ -19,9 +19,9 @@ const REPLY =
   '"usage":{"prompt_tokens":19,"completion_tokens":10,"total_tokens":29,"x":1.0},"service_tier":"default","seed":12345678901234567890}';
 
 const read = (body: string | Json) =>
-  readChatReply(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
+  readSplicedChat(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
 const write = (body: string | Json, used = usage(3, 4)) =>
-  writeChatReply(read(body), { id: ID, model: MODEL }, used, SVC).toString();
+  writeSplicedChat(read(body), { id: ID, model: MODEL }, used, SVC).toString();
 
 const saying = (message: Json, more: Json = {}): Json => ({
   choices: [{ index: 0, message, finish_reason: "stop" }],

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Endpoint, ProviderQuirks } from "../src/endpoint.ts";
-import { readChatRequest, writeChatRequest } from "../src/wire/chat/request.ts";
+import { readChatRequest, spliceChatRequest } from "../src/wire/chat/request.ts";
 import { endpoint, provider } from "./routing.fixtures.ts";
 
 const QUIRKS: ProviderQuirks = { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false };
@@ -11,7 +11,7 @@ const upstream = (quirks: Partial<ProviderQuirks> = {}): Endpoint =>
   endpoint("e", { upstreamModel: "up-1", provider: { ...provider("p"), quirks: { ...QUIRKS, ...quirks } } });
 
 const write = (body: string, quirks: Partial<ProviderQuirks> = {}): string =>
-  Buffer.concat(writeChatRequest(readChatRequest(Buffer.from(body)), upstream(quirks)).parts).toString();
+  Buffer.concat(spliceChatRequest(readChatRequest(Buffer.from(body)), upstream(quirks)).parts).toString();
 
 const M = '"messages":[{"role":"user","content":"x"}]';
 
@@ -169,8 +169,8 @@ test("a request may be written for several endpoints, and is not changed by it",
   const body = Buffer.from(`{"model":"m",${M},"stream":true,"max_tokens":3}`);
   const before = Buffer.from(body);
   const request = readChatRequest(body);
-  const first = writeChatRequest(request, upstream({ maxTokensField: "max_completion_tokens" }));
-  writeChatRequest(request, upstream({ streamUsage: false }));
-  expect(writeChatRequest(request, upstream({ maxTokensField: "max_completion_tokens" }))).toEqual(first);
+  const first = spliceChatRequest(request, upstream({ maxTokensField: "max_completion_tokens" }));
+  spliceChatRequest(request, upstream({ streamUsage: false }));
+  expect(spliceChatRequest(request, upstream({ maxTokensField: "max_completion_tokens" }))).toEqual(first);
   expect(body).toEqual(before);
 });

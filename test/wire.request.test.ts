@@ -210,6 +210,17 @@ describe("the prompt's estimate", () => {
     expect(request.hasOpaque).toBe(true);
   });
 
+  test("what looks like media where there should be none is uncounted, and held for as such", () => {
+    const data = "/9j/4AAQSkZJRgABAQEA".repeat(500);
+    const uncounted = (message: object) =>
+      read({ model: "m", messages: [{ role: "user", content: "x", ...message }] }).facts.hasUncounted;
+    expect(uncounted({ content: [{ type: "unknown", data }] })).toBe(true);
+    expect(uncounted({ reasoning_details: [{ type: "reasoning.encrypted", data }] })).toBe(true);
+    const url = `data:image/png;base64,${data}`;
+    expect(uncounted({ content: [{ type: "image_url", image_url: { url } }] })).toBe(false);
+    expect(uncounted({ content: [{ type: "text", text: data }] })).toBe(false);
+  });
+
   test("what a tokenizer reads is the text of the prompt's members in its own characters", () => {
     const texts = promptTexts(
       read({

@@ -48,7 +48,7 @@ describe("input", () => {
     expect(dropped).toEqual([]);
   });
 
-  test("T47: OpenAI's reasoning goes back directly before what it preceded, with its summary", () => {
+  test("T47, T49: OpenAI's reasoning goes back before what it preceded, with its summary and its id", () => {
     const seal = (data: string) => ({ by: "openai", data }) as const;
     const { body, dropped } = told(
       request([
@@ -58,7 +58,7 @@ describe("input", () => {
           { type: "reasoning", text: "Two", isSummary: true, seal: seal("gA+/=") },
           { type: "text", text: "Look." },
           { type: "refusal", text: "But no." },
-          { type: "reasoning", text: "", isRedacted: true, seal: seal("gB") },
+          { type: "reasoning", text: "", isRedacted: true, seal: seal("rs_b-7:gB") },
           { type: "tool_call", id: "c", name: "f", arguments: '{"a":1}' },
         ),
       ]),
@@ -81,7 +81,7 @@ describe("input", () => {
           { type: "refusal", refusal: "But no." },
         ],
       },
-      { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gB" },
+      { type: "reasoning", id: "rs_b-7", summary: [], encrypted_content: "gB" },
       { type: "function_call", call_id: "c", name: "f", arguments: '{"a":1}' },
     ]);
     expect(dropped).toEqual([]);

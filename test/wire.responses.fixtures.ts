@@ -4,9 +4,9 @@ import type { AnswerIdentity } from "../src/wire/format.ts";
 import { fragmentOf } from "../src/wire/fragment.ts";
 import type { NeutralReply, NeutralRequest, ReplyPart, StreamEvent } from "../src/wire/neutral.ts";
 import { responsesFormat } from "../src/wire/responses/format.ts";
-import { ResponsesReader } from "../src/wire/responses/reader.ts";
+import { ResponsesStreamReader } from "../src/wire/responses/reader.ts";
 import { type ResponsesRequest, readResponsesRequest } from "../src/wire/responses/request.ts";
-import { ResponsesWriter } from "../src/wire/responses/writer.ts";
+import { ResponsesStreamWriter } from "../src/wire/responses/writer.ts";
 import { bytesOf as joined, Source } from "../src/wire/source.ts";
 import { endpoint } from "./routing.fixtures.ts";
 import { type Json, plainEvents, SVC, usage } from "./wire.fixtures.ts";
@@ -38,7 +38,7 @@ export const eventsIn = (latin1: string): Json[] =>
 /** The response that the last event holds. */
 export const finalOf = (latin1: string): Json => eventsIn(latin1).at(-1)?.response as Json;
 
-export const reader = (): ResponsesReader => new ResponsesReader(1 << 20);
+export const reader = (): ResponsesStreamReader => new ResponsesStreamReader(1 << 20);
 
 export const requestOf = (body: Json): ResponsesRequest =>
   readResponsesRequest(Buffer.from(JSON.stringify({ model: "v/m", input: "Hi", ...body })));
@@ -62,7 +62,7 @@ export function written(
   events: readonly StreamEvent[],
   request = requestOf({}),
 ): { text: string; response: Json } {
-  const writer = new ResponsesWriter(request, IDENTITY);
+  const writer = new ResponsesStreamWriter(request, IDENTITY);
   let text = "";
   for (const event of events) text += writer.write(event);
   text += writer.close(usage(7, 5, { cacheReadTokens: 2, reasoningTokens: 1 }), SVC);

@@ -123,7 +123,7 @@ describe("history", () => {
     expect(historyAfter(requestOf({ input: [] }), '{"output":[]}')).toEqual([]);
     const expanded = readResponsesRequest(history?.expand(request, HISTORY) ?? Buffer.alloc(0));
     expect(expanded.previousResponseId).toBeUndefined();
-    expect(history?.continuing(expanded, request).previousResponseId).toBe("r");
+    expect(history?.continuing(expanded, request, "p").previousResponseId).toBe("r");
   });
 
   test("wherever previous_response_id stands", () => {

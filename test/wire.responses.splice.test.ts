@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import { fail, WeirError } from "../src/errors.ts";
 import { responsesFormat } from "../src/wire/responses/format.ts";
-import { outputItems } from "../src/wire/responses/history.ts";
+import { outputItems } from "../src/wire/responses/items.ts";
 import { responsesSplice } from "../src/wire/responses/splice.ts";
 import { ResponsesSpliceStream } from "../src/wire/responses/splice-stream.ts";
 import { type Json, SVC, usage } from "./wire.fixtures.ts";

@@ -11,7 +11,7 @@ import type {
 } from "openai/resources/responses/responses";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../src/wire/neutral.ts";
-import { outputItems } from "../src/wire/responses/history.ts";
+import { outputItems } from "../src/wire/responses/items.ts";
 import type {
   CallItem,
   EventFields,

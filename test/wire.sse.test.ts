@@ -99,6 +99,12 @@ test("T5: any events in any cuts come out as they went in", () => {
   );
 });
 
+test("an event without data is none, however it is framed", () => {
+  for (const event of ["data: ", "data:", "data", "event: x\ndata: "]) {
+    expect(read([`${event}\n\ndata: a\n\n`]), event).toEqual(["a"]);
+  }
+});
+
 test("a byte order mark counts only at the very beginning", () => {
   expect(read([latin1("data: a\n\n\uFEFFdata: b\n\ndata: c\n\n")])).toEqual(["a", "c"]);
   expect(read(["\u00ef", "\u00bb"])).toEqual([]);

@@ -6,8 +6,8 @@ import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
 import { pointerTo } from "../document.ts";
 import { fail } from "../errors.ts";
-import { NO_OPTIONS, type SvcOptions } from "./contract.ts";
-import type { ClientRequest } from "./format.ts";
+import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
+import type { ClientRequest, PromptText } from "./format.ts";
 import { type Member, memberOf, skim, utf8Of } from "./json.ts";
 import type { SvcBody } from "./svc-schema.ts";
 
@@ -76,10 +76,15 @@ export const SVC_MEMBER = {
 };
 
 /** What a tokenizer must read for an exact count: the JSON of all that becomes prompt, an upper bound of its text. */
-export const promptTextsOf = ({ bytes, members }: ClientRequest, noPrompt: readonly string[]): string[] =>
+export const promptTextsOf = ({ bytes, members }: ClientRequest, noPrompt: readonly string[]): PromptText[] =>
   members
     .filter(({ key }) => !noPrompt.includes(key))
-    .map(({ valueStart, valueEnd }) => bytes.toString("utf8", valueStart, valueEnd));
+    .map(({ valueStart, valueEnd }) =>
+      // Who counts a long text decodes it, in a thread.
+      valueEnd - valueStart > LARGE_BODY_BYTES
+        ? bytes.subarray(valueStart, valueEnd)
+        : bytes.toString("utf8", valueStart, valueEnd),
+    );
 
 /** @param whole the text is the body itself, so that a position in it means something to the caller. */
 function parse(text: string, whole: boolean): unknown {

@@ -7,7 +7,7 @@ import type { Usage } from "../usage.ts";
 import type { ReplyFacts } from "./contract.ts";
 import { fragmentOf, latin1OfJson } from "./fragment.ts";
 import { Growing } from "./growing.ts";
-import type { PartKind, StopReason, StreamEvent } from "./neutral.ts";
+import type { NeutralReply, PartKind, StopReason, StreamEvent } from "./neutral.ts";
 
 /** Choices and parts beyond these go uncaptured: no answer has so many. */
 const MAX_CHOICES = 128;
@@ -118,6 +118,17 @@ export class NeutralCapture {
     while (this.#choices.length <= at) this.#choices.push({ parts: [], stop: undefined });
     return this.#choices[at] as CapturedChoice;
   }
+}
+
+/** Bytes of generated text in a whole answer, counted as in a stream. */
+export function textBytesOf({ choices }: NeutralReply): number {
+  let bytes = 0;
+  for (const { parts } of choices) {
+    for (const part of parts) {
+      bytes += fragmentOf(part.type === "tool_call" ? part.arguments : part.text).length;
+    }
+  }
+  return bytes;
 }
 
 function partJson({ kind, id, name, text }: CapturedPart): string {

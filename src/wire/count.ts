@@ -4,11 +4,11 @@
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
-import type { ClientFormat, ClientRequest } from "./format.ts";
+import type { ClientFormat, ClientRequest, PromptText } from "./format.ts";
 import type { Part } from "./neutral.ts";
 import { countOf, isObject, type JsonObject, objectOf } from "./reader.ts";
 import { bytesOf, Source } from "./source.ts";
-import { neutralOf } from "./translate.ts";
+import { neutralOf, quotingNoMarks } from "./translate.ts";
 
 interface CountDialect {
   /** Of a generation's body what the question takes. */
@@ -54,7 +54,10 @@ export function countQuestion(
   const counting = COUNTING[dialect];
   if (upstream === undefined || counting === undefined || format.generation === undefined) return undefined;
   const source = new Source(request.bytes, request.elided);
-  const { body } = upstream.writeRequest(neutralOf(format.generation, request, source), endpoint);
+  const { generation } = format;
+  const { body } = quotingNoMarks(() =>
+    upstream.writeRequest(neutralOf(generation, request, source), endpoint),
+  );
   const question = counting.question(objectOf(body), endpoint);
   return bytesOf(request.bytes, source.piecesOf(JSON.stringify(question)));
 }
@@ -72,7 +75,7 @@ export function countAnswer(dialect: Dialect, body: Buffer): number | undefined 
 
 /** What a tokenizer reads of a prompt. */
 export interface Countable {
-  readonly texts: readonly string[];
+  readonly texts: readonly PromptText[];
   /** Tokens of the framing that no text shows. */
   readonly framingTokens: number;
   /** The texts and the framing are all there is: no tools, no media, no schema. */
@@ -84,7 +87,7 @@ const FRAME_TOKENS = 3;
 
 export function countable(format: ClientFormat, request: ClientRequest): Countable {
   const source = new Source(request.bytes, request.elided);
-  const neutral = format.generation?.neutral(request, source);
+  const neutral = quotingNoMarks(() => format.generation?.neutral(request, source));
   if (neutral === undefined) return { texts: format.promptTexts(request), framingTokens: 0, isAll: false };
   const texts: string[] = [];
   let isAll = neutral.tools.length === 0 && neutral.options.format === undefined;

@@ -98,6 +98,8 @@ export interface Outgoing {
 export interface Passage<R extends ClientRequest = ClientRequest> {
   /** @throws WeirError 400 where the request cannot be told in the dialect at all. */
   write(request: R, endpoint: Endpoint): Outgoing;
+  /** Of a splice: whether it must look through this body to write it. Absent: it never does. */
+  looksThrough?(request: R): boolean;
   /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
   whole(body: Buffer, request: R, identity: AnswerIdentity): WholeAnswer;
   stream(request: R, identity: AnswerIdentity): AnswerStream;
@@ -109,13 +111,26 @@ export interface History<R extends ClientRequest = ClientRequest> {
   previousOf(request: R): string | undefined;
   /** Whether the client lets its answer be kept. */
   keeps(request: R): boolean;
+  /** Whether it names items of kept answers instead of sending them. */
+  names(request: R): boolean;
+  /**
+   * The request's body with those items.
+   * @param itemOf an item's JSON text by its id
+   * @throws WeirError 404 naming an item that is not kept, 413 where the body outgrows `maxBytes`
+   */
+  named(request: R, itemOf: (id: string) => string | undefined, maxBytes: number): Buffer;
+  /** The items of an answer as delivered, by id. */
+  itemsOf(answer: string): ReadonlyMap<string, string>;
   /** The request's body with the items that came before in front of its own. */
   expand(request: R, items: string): Buffer;
-  /** What was read of an expanded body, continuing what the request continued. */
-  continuing(read: R, request: R): R;
+  /** What was read of an expanded body, continuing what the request continued. @param by provider that gave the answer so far */
+  continuing(read: R, request: R, by: string): R;
   /** All items up to the end of this turn. @param answer as delivered */
   itemsAfter(request: R, answer: string): string;
 }
+
+/** Bytes are UTF-8. */
+export type PromptText = string | Uint8Array;
 
 /** A format that clients speak. */
 export interface ClientFormat<R extends ClientRequest = ClientRequest> {
@@ -129,8 +144,8 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   readonly keepAlive: string;
   /** @throws WeirError 400 with a JSON pointer to the field at fault. */
   read(bytes: Buffer): R;
-  /** What a tokenizer must read for an exact count: an upper bound of the prompt's text. */
-  promptTexts(request: R): string[];
+  /** What a tokenizer must read for an exact count: an upper bound of the prompt's text. Long ones are UTF-8 in the body. */
+  promptTexts(request: R): PromptText[];
   /** The dialect that is this very format: bytes pass. */
   readonly splice: { readonly dialect: Dialect; readonly passage: Passage<R> } | undefined;
   /** How it is translated, where it asks for generations. */

@@ -22,6 +22,31 @@ export function textOf(fragment: Fragment): string {
   }
 }
 
+const SPACE = 32;
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LOWER_U = 117;
+const ESCAPES = [...'"\\/bfnrt'].map((c) => c.charCodeAt(0));
+
+/**
+ * The end of the piece that begins at `start` inside a JSON string: the index of the string's closing quote, or -1 where it
+ * does not end or is no valid JSON. Looked at byte by byte: tokens are short, and what passes unparsed must parse at the
+ * client.
+ */
+export function fragmentEnd(text: string, start: number): number {
+  for (let at = start; at < text.length; at++) {
+    const c = text.charCodeAt(at);
+    if (c === QUOTE) return at;
+    if (c < SPACE) return -1;
+    if (c !== BACKSLASH) continue;
+    const escaped = text.charCodeAt(++at);
+    if (escaped === LOWER_U) {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return -1;
+    } else if (!ESCAPES.includes(escaped)) return -1;
+  }
+  return -1;
+}
+
 /** JSON text of a value as latin1 of its UTF-8 bytes: what stands beside pieces in a stream. */
 export function latin1OfJson(value: unknown): string {
   const json = JSON.stringify(value);

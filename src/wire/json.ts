@@ -15,7 +15,7 @@ export const MAX_MEMBERS = 1000;
 const ELIDE_OVER = 4096;
 
 /** Shorter strings are not looked at twice: as prose they weigh next to nothing. */
-const MEDIA_OVER = 256;
+export const MEDIA_OVER = 256;
 
 /** One member of the top-level object; offsets into the text. */
 export interface Member {
@@ -204,6 +204,19 @@ export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[]
 /** Beyond so many quotes inside one string, looking at every character costs less than looking for the next. */
 const FEW_QUOTES = 16;
 
+/** Whether JSON text nests deeper than a body may: text that stands inside a string is not seen by {@link skim}. */
+export function nestsTooDeep(json: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < json.length; i++) {
+    const c = json.charCodeAt(i);
+    if (c === QUOTE) i = closingQuote(json, i + 1);
+    else if (c === OPEN_OBJECT || c === OPEN_ARRAY) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) depth--;
+  }
+  return false;
+}
+
 /** The index of the quote that ends a string whose first character is at `from`. @throws `invalid_json` when none does. */
 export function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
@@ -254,7 +267,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
 }
 
 /** Keys under which the formats carry media. Anywhere else such text is prose to a model, however it looks. */
-const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
+export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
 const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**

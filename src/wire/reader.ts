@@ -3,6 +3,7 @@
  * skipping what is no JSON, the end. A dialect says what an event means.
  */
 import type { UpstreamError } from "./contract.ts";
+import { DeltaFrames, type FrameKeys } from "./delta-frame.ts";
 import { utf8Of } from "./json.ts";
 import type { StreamEvent } from "./neutral.ts";
 import { SseReader } from "./sse.ts";
@@ -41,6 +42,16 @@ export interface StreamReader {
   readonly malformed: number;
 }
 
+/** Is told of the events as they came, each after what it means was emitted: a splice passes them on. */
+export interface EventTap {
+  /** Whether an event can be passed on as well as read: others count as malformed. */
+  accepts?(event: JsonObject, data: string): boolean;
+  /** An event that was read in full. */
+  event(data: string, name: string, event: JsonObject): void;
+  /** The data of one that is the last but for the text by which it lengthened a part. */
+  delta(data: string): void;
+}
+
 /** A stream of server-sent events that hold JSON objects. */
 export abstract class SseStreamReader implements StreamReader {
   done = false;
@@ -48,20 +59,35 @@ export abstract class SseStreamReader implements StreamReader {
   malformed = 0;
   #emit: Emit = () => {};
   readonly #sse: SseReader;
+  readonly #frames: DeltaFrames;
+  readonly #tap: EventTap | undefined;
+  /** What the event that is read came to. */
+  #emitted = 0;
+  #last: StreamEvent | undefined;
+  /** The part that events of the learned frame lengthen. */
+  #grown = NOWHERE;
   readonly #each = (data: string, name: string) => this.#event(data, name);
+  readonly #known = (text: string, from: number) => this.#fits(text, from);
 
-  constructor(maxEventBytes: number) {
+  constructor(maxEventBytes: number, keys: FrameKeys, tap?: EventTap) {
     this.#sse = new SseReader(maxEventBytes);
+    this.#frames = new DeltaFrames(keys);
+    this.#tap = tap;
   }
 
   abstract get complete(): boolean;
+
+  /** Whether `[DONE]` is the dialect's last word. Elsewhere it ends nothing: what has not ended before it was cut off. */
+  protected get endsByDone(): boolean {
+    return false;
+  }
 
   /** One event. Sets `done` or `error` where it says so. Must stand any shape. */
   protected abstract take(event: JsonObject, name: string): void;
 
   push(read: string, emit: Emit): void {
     this.#emit = emit;
-    this.#sse.push(read, this.#each);
+    this.#sse.push(read, this.#each, this.#known);
   }
 
   end(emit: Emit): void {
@@ -70,23 +96,52 @@ export abstract class SseStreamReader implements StreamReader {
   }
 
   protected emit(event: StreamEvent): void {
+    this.#emitted++;
+    this.#last = event;
     this.#emit(event);
   }
 
+  #fits(text: string, from: number): number {
+    const end = this.#frames.fit(text, from);
+    if (end < 0) return end;
+    const { choice, part } = this.#grown;
+    this.#emit({ type: "delta", choice, part, text: this.#frames.text });
+    this.#tap?.delta(text.slice(this.#frames.dataAt, end - "\n\n".length));
+    return end;
+  }
+
   #event(data: string, name: string): void {
+    this.#frames.forget();
     if (this.done || this.error !== undefined) return;
     if (data === "[DONE]") {
-      this.done = true;
+      this.done = this.endsByDone;
       return;
     }
-    let event: unknown;
-    try {
-      event = JSON.parse(utf8Of(data));
-    } catch {
+    const event = parsed(data);
+    if (event === undefined || this.#tap?.accepts?.(event, data) === false) {
       this.malformed++;
       return;
     }
-    if (isObject(event)) this.take(event, name);
-    else this.malformed++;
+    this.#emitted = 0;
+    this.take(event, name);
+    const last = this.#last;
+    if (this.#emitted === 1 && last?.type === "delta" && last.logprobs === undefined) {
+      this.#grown = last;
+      this.#frames.learn(data, name, last.text);
+    }
+    this.#last = undefined;
+    if (this.error === undefined) this.#tap?.event(data, name, event);
+  }
+}
+
+const NOWHERE = { choice: 0, part: 0 };
+
+/** Undefined where the data are no JSON object. @param data latin1 */
+export function parsed(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8Of(data));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -4,45 +4,71 @@
  * another without being decoded, scanned or copied (T57).
  */
 import { randomBytes } from "node:crypto";
+import { fail } from "../errors.ts";
 import type { Elided } from "./json.ts";
 
-/** No client can guess it, so no text of a client's is ever taken for a mark. */
-const NONCE = randomBytes(12).toString("hex");
-const MARK = new RegExp(`<weir:${NONCE}:([0-9a-z]+)>`, "g");
-const markOf = (index: number): string => `<weir:${NONCE}:${index.toString(36)}>`;
+/** Tells marks from prose; what one stands for is known to the source that made it. */
+const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
+const NO_MARK = /(?!)/g;
 
 /** Whether a text is, or holds, what only {@link Source.whole} can read. */
-export const hasMark = (text: string): boolean => text.includes(NONCE);
+export const hasMark = (text: string): boolean => text.includes(SIGN);
+
+/** A text for people, with its marks left out: also those that it was cut within. */
+export const unmarked = (text: string): string => text.replace(/<weir:[0-9a-z:]*>?/g, "…");
 
 export class Source {
   /** The body as JSON.parse would give it, but for its marks. */
   readonly value: unknown;
   readonly #bytes: Buffer;
   readonly #elided: readonly Elided[];
+  /**
+   * A source's marks are its own and no client can guess them: text of a client's that looks like one, even if it saw one
+   * of an earlier request, is text. Else a few bytes could stand for the longest string over and over, unpaid for.
+   */
+  readonly #mark: RegExp;
 
   /**
    * @param bytes UTF-8 JSON that was found valid.
    * @param elided where the insides of long strings stand, in order; a data URL's up to its comma is not part of it.
-   * @throws SyntaxError where the bytes are no JSON.
+   *   Those of names are built all the same.
+   * @throws WeirError `invalid_json` where the bytes are no JSON.
    */
   constructor(bytes: Buffer, elided: readonly Elided[]) {
     this.#bytes = bytes;
     this.#elided = elided;
     let text = "";
     let from = 0;
+    const head = elided.length === 0 ? SIGN : `${SIGN}:${randomBytes(8).toString("hex")}`;
+    this.#mark = elided.length === 0 ? NO_MARK : new RegExp(`${head}:([0-9a-z]+)>`, "g");
     for (const [index, { start, end }] of elided.entries()) {
-      text += bytes.toString("utf8", from, start) + markOf(index);
+      // Names stand in pointers, which a client gets to read: a mark in one would tell it how marks look.
+      if (isName(bytes, end + 1)) continue;
+      text += `${bytes.toString("utf8", from, start)}${head}:${index.toString(36)}>`;
       from = end;
     }
-    this.value = JSON.parse(text + bytes.toString("utf8", from));
+    try {
+      this.value = JSON.parse(text + bytes.toString("utf8", from));
+    } catch {
+      // Long names are not looked into before this.
+      throw fail("invalid_json", "The body is not valid JSON.");
+    }
   }
 
-  /** A string with its marks replaced by what they stand for: for what must be looked into. */
+  /**
+   * A string with its marks replaced by what they stand for: for what must be looked into.
+   * @throws WeirError `invalid_json` where what stands there is no inside of a string.
+   */
   whole(text: string): string {
     if (!hasMark(text)) return text;
-    return text.replace(MARK, (_, index: string) => {
+    return text.replace(this.#mark, (_, index: string) => {
       const { start, end } = this.#elided[Number.parseInt(index, 36)] ?? NOWHERE;
-      return JSON.parse(`"${this.#bytes.toString("utf8", start, end)}"`) as string;
+      try {
+        return JSON.parse(`"${this.#bytes.toString("utf8", start, end)}"`) as string;
+      } catch {
+        // Long strings are not looked into before this.
+        throw fail("invalid_json", `The body is not valid JSON (in the string at byte ${start}).`);
+      }
     });
   }
 
@@ -60,7 +86,7 @@ export class Source {
     if (this.#elided.length === 0) return [json];
     const pieces: Piece[] = [];
     let from = 0;
-    for (const match of json.matchAll(MARK)) {
+    for (const match of json.matchAll(this.#mark)) {
       pieces.push(
         json.slice(from, match.index),
         this.#elided[Number.parseInt(match[1] as string, 36)] ?? NOWHERE,
@@ -80,5 +106,15 @@ export const bytesOf = (body: Buffer, pieces: readonly Piece[]): Uint8Array[] =>
   pieces.map((piece) =>
     typeof piece === "string" ? Buffer.from(piece) : body.subarray(piece.start, piece.end),
   );
+
+/** Whether the string that ends before `at` is a member's name. */
+function isName(bytes: Buffer, at: number): boolean {
+  let i = at;
+  while (SPACE.includes(bytes[i] as number)) i++;
+  return bytes[i] === COLON;
+}
+
+const SPACE: readonly number[] = [32, 10, 13, 9];
+const COLON = 58;
 
 const NOWHERE: Elided = { start: 0, end: 0 };

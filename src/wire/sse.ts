@@ -75,7 +75,7 @@ export class SseReader {
 
   #deliver(event: string, each: (data: string, name: string) => void): void {
     if (event.startsWith("data: ") && event.indexOf("\n") < 0) {
-      each(event.slice(6), "");
+      if (event.length > 6) each(event.slice(6), "");
       return;
     }
     let data: string | undefined;

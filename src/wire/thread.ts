@@ -4,9 +4,11 @@
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts";
+import { counted, sharedConcat } from "../shared-memory.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
 import type { ClientRequest, FormatName, Outgoing } from "./format.ts";
 import { FORMATS } from "./formats.ts";
+import { messagesCountFormat } from "./messages/format.ts";
 import { passageTo } from "./passages.ts";
 
 /** Plain values only: they cross from one thread to the other. */
@@ -18,13 +20,20 @@ export type ThreadResult<T> =
 
 export interface ReadTask {
   readonly format: FormatName;
+  /** By the rules of the route that counts messages: the one format that is read in two ways. */
+  readonly isMessagesCount: boolean;
   /** Of memory that both threads share, or a copy. */
   readonly bytes: Uint8Array;
 }
 
-export const readInThread = ({ format, bytes }: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
+export const readInThread = ({
+  format,
+  isMessagesCount,
+  bytes,
+}: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
   caught(() => {
-    const { bytes: _, ...read } = FORMATS[format].read(viewOf(bytes));
+    const rules = isMessagesCount ? messagesCountFormat : FORMATS[format];
+    const { bytes: _, ...read } = rules.read(viewOf(bytes));
     return read;
   });
 
@@ -47,8 +56,18 @@ export interface CountTask {
   readonly request: ClientRequest;
 }
 
+/** Its texts are one run in shared memory: as strings they would be copied twice on the event loop. */
 export const countableInThread = ({ format, request }: CountTask): ThreadResult<Countable> =>
-  caught(() => countable(FORMATS[format], { ...request, bytes: viewOf(request.bytes) }));
+  caught(() => {
+    const { texts, ...read } = countable(FORMATS[format], { ...request, bytes: viewOf(request.bytes) });
+    return { ...read, texts: [runOf(texts)] };
+  });
+
+/** Stands behind each text of a run: no byte of UTF-8. */
+const TEXT_END = Buffer.of(0xff);
+
+const runOf = (texts: Countable["texts"]): Uint8Array =>
+  sharedConcat(texts.flatMap((text) => [typeof text === "string" ? Buffer.from(text) : text, TEXT_END]));
 
 export const questionInThread = ({
   format,
@@ -67,7 +86,8 @@ export function fromThread<T>(result: ThreadResult<T>): T {
   throw fail(kind, message, extras);
 }
 
-const viewOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const viewOf = (bytes: Uint8Array): Buffer =>
+  Buffer.from(counted(bytes).buffer, bytes.byteOffset, bytes.byteLength);
 
 function caught<T>(act: () => T): ThreadResult<T> {
   try {

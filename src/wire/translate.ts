@@ -2,12 +2,13 @@
  * Translation between any two ends of a generation: the client's format and the upstream's dialect meet in the neutral
  * contract, so a pair needs no code of its own.
  */
+import { fail, WeirError } from "../errors.ts";
 import type { Usage } from "../usage.ts";
-import { NeutralCapture } from "./capture.ts";
+import { textBytesOf } from "./capture.ts";
+import { CapturedStream } from "./captured-stream.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "./contract.ts";
 import type {
   AnswerIdentity,
-  AnswerStream,
   ClientRequest,
   GenerationDialect,
   GenerationFormat,
@@ -15,11 +16,10 @@ import type {
   StreamWriter,
   WholeAnswer,
 } from "./format.ts";
-import { fragmentOf } from "./fragment.ts";
 import type { NeutralReply, NeutralRequest, StreamEvent } from "./neutral.ts";
 import { fitted } from "./quirks.ts";
 import type { StreamReader } from "./reader.ts";
-import { bytesOf, Source } from "./source.ts";
+import { bytesOf, Source, unmarked } from "./source.ts";
 import { parseReply } from "./upstream-reply.ts";
 
 export const translated = <R extends ClientRequest>(
@@ -28,9 +28,10 @@ export const translated = <R extends ClientRequest>(
 ): Passage<R> => ({
   write(request, endpoint) {
     const source = new Source(request.bytes, request.elided);
-    const written = dialect.writeRequest(neutralOf(format, request, source), endpoint);
+    const written = quotingNoMarks(() => dialect.writeRequest(neutralOf(format, request, source), endpoint));
     const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
-    return { parts: bytesOf(request.bytes, source.piecesOf(JSON.stringify(body))), dropped };
+    const parts = bytesOf(request.bytes, source.piecesOf(JSON.stringify(body)));
+    return { parts, dropped: dropped.map((pointer) => pointer.slice(0, MAX_POINTER)) };
   },
   whole(body, request, identity) {
     return new TranslatedAnswer(format, dialect.readReply(parseReply(body)), request, identity);
@@ -43,6 +44,20 @@ export const translated = <R extends ClientRequest>(
     );
   },
 });
+
+/** A name in a client's body may be as long as the body, and pointers go into answers and records. */
+const MAX_POINTER = 300;
+
+/** What is refused is quoted to the client: marks are no part of what it said. */
+export function quotingNoMarks<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof WeirError) || unmarked(error.message) === error.message) throw error;
+    const { kind, message, param, details } = error;
+    throw fail(kind, unmarked(message), { ...(param && { param }), ...(details && { details }) });
+  }
+}
 
 /** A request in neutral terms. Its output schema is whole: some dialects carry it as JSON inside a string. */
 export function neutralOf<R extends ClientRequest>(
@@ -79,96 +94,45 @@ class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {
   }
 }
 
-function factsOf({ choices, usage }: NeutralReply): ReplyFacts {
-  let outputBytes = 0;
+function factsOf(reply: NeutralReply): ReplyFacts {
+  const { choices, usage } = reply;
   let toolCalls = 0;
   for (const { parts } of choices) {
-    for (const part of parts) {
-      if (part.type === "tool_call") toolCalls++;
-      // Counted only where the upstream did not: of a whole answer nothing else asks for it.
-      if (usage === undefined)
-        outputBytes += fragmentOf(part.type === "tool_call" ? part.arguments : part.text).length;
-    }
+    for (const { type } of parts) if (type === "tool_call") toolCalls++;
   }
+  // Counted only where the upstream did not: of a whole answer nothing else asks for it.
+  const outputBytes = usage === undefined ? textBytesOf(reply) : 0;
   const stopReason = choices[0]?.stop.reason ?? "";
   return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
 }
 
-class TranslatedStream implements AnswerStream {
-  readonly #reader: StreamReader;
+class TranslatedStream extends CapturedStream {
+  protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
-  readonly #capture: NeutralCapture;
-  readonly #emit = (event: StreamEvent) => this.#take(event);
-  #out = "";
   /** Content has come: until then an error of the upstream's may still be cured by another endpoint (T14). */
   #begun = false;
 
   constructor(reader: StreamReader, writer: StreamWriter, maxCaptureBytes: number) {
-    this.#reader = reader;
+    super(maxCaptureBytes);
+    this.reader = reader;
     this.#writer = writer;
-    this.#capture = new NeutralCapture(maxCaptureBytes);
-  }
-
-  get done(): boolean {
-    return this.#reader.done;
-  }
-
-  get complete(): boolean {
-    return this.#reader.complete;
-  }
-
-  get error(): UpstreamError | undefined {
-    return this.#reader.error;
-  }
-
-  get malformed(): number {
-    return this.#reader.malformed;
-  }
-
-  get events(): number {
-    return this.#capture.events;
-  }
-
-  get textBytes(): number {
-    return this.#capture.textBytes;
-  }
-
-  get facts(): ReplyFacts {
-    return this.#capture.facts;
-  }
-
-  kept(): Buffer | undefined {
-    return this.#capture.json();
   }
 
   responseJson(): string | undefined {
     return this.#writer.responseJson?.();
   }
 
-  push(read: string): string {
-    this.#reader.push(read, this.#emit);
-    return this.#flush();
-  }
-
-  end(): string {
-    this.#reader.end(this.#emit);
-    return this.#flush();
-  }
-
   close(usage: Usage, svc: SvcReply): string {
-    return this.#out + this.#writer.close(usage, svc);
+    return this.out + this.#writer.close(usage, svc);
   }
 
-  #take(event: StreamEvent): void {
+  protected override take(event: StreamEvent): void {
     if (event.type !== "usage") this.#begun = true;
-    this.#capture.take(event);
-    this.#out += this.#writer.write(event);
+    this.capture.take(event);
+    this.out += this.#writer.write(event);
   }
 
-  #flush(): string {
-    if (!this.#begun) return "";
-    const out = this.#out;
-    this.#out = "";
-    return out;
+  protected override flush(): string {
+    return this.#begun ? super.flush() : "";
   }
 }

@@ -4,11 +4,11 @@
  * stream's end: some servers go on after a finish reason.
  */
 import { fragmentOf } from "../fragment.ts";
+import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
 import { readAnnotations } from "./citations.ts";
 import { stopOf } from "./finish.ts";
-import { readLogprobs } from "./logprobs.ts";
 import {
   continues,
   isOfCall,

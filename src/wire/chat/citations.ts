@@ -3,7 +3,8 @@
  * OpenRouter's). Passages of documents have no place there.
  */
 import type { Citation } from "../neutral.ts";
-import { isObject, listOf, stringOf } from "../reader.ts";
+import { listOf, objectOf } from "../reader.ts";
+import { readUrlCitation } from "../url-citation.ts";
 
 export interface Annotation {
   readonly type: "url_citation";
@@ -17,23 +18,8 @@ export interface Annotation {
 }
 
 /** What is no citation of an address is passed over. */
-export function readAnnotations(value: unknown): Citation[] {
-  const citations: Citation[] = [];
-  for (const annotation of listOf(value)) {
-    if (!isObject(annotation) || !isObject(annotation.url_citation)) continue;
-    const { url, title, content, start_index: start, end_index: end } = annotation.url_citation;
-    if (typeof url !== "string" || url === "") continue;
-    citations.push({
-      type: "url",
-      url,
-      title: stringOf(title),
-      ...(typeof content === "string" && { citedText: content }),
-      ...(typeof start === "number" && { start }),
-      ...(typeof end === "number" && { end }),
-    });
-  }
-  return citations;
-}
+export const readAnnotations = (value: unknown): Citation[] =>
+  listOf(value).flatMap((annotation) => readUrlCitation(objectOf(annotation).url_citation) ?? []);
 
 /** Undefined where chat has no place for it. The format wants both indexes: 0 stands where none is known. */
 export function annotationOf(citation: Citation): Annotation | undefined {

@@ -3,22 +3,22 @@ import { errorEnvelope } from "../../errors.ts";
 import type { ClientFormat, GenerationFormat, Passage } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
 import { chatNeutral } from "./neutral-request.ts";
-import { readChatReply, writeChatReply } from "./reply.ts";
-import { type ChatRequest, promptTexts, readChatRequest, writeChatRequest } from "./request.ts";
+import { readSplicedChat, writeSplicedChat } from "./reply.ts";
+import { type ChatRequest, promptTexts, readChatRequest, spliceChatRequest } from "./request.ts";
 import { ChatStream } from "./stream.ts";
-import { writeChatAnswer } from "./write-reply.ts";
+import { writeChatReply } from "./write-reply.ts";
 import { ChatStreamWriter } from "./writer.ts";
 
 const includesUsage = ({ includeUsage }: ChatRequest): boolean => includeUsage !== false;
 
 const passage: Passage<ChatRequest> = {
-  write: writeChatRequest,
+  write: spliceChatRequest,
   whole(body, _request, identity) {
-    const reply = readChatReply(body);
+    const reply = readSplicedChat(body);
     return {
       facts: reply.facts,
       error: reply.error,
-      write: (usage, svc) => writeChatReply(reply, identity, usage, svc),
+      write: (usage, svc) => writeSplicedChat(reply, identity, usage, svc),
     };
   },
   stream(request, { id, model, maxEventBytes, maxCaptureBytes }) {
@@ -30,7 +30,7 @@ const passage: Passage<ChatRequest> = {
 
 const generation: GenerationFormat<ChatRequest> = {
   neutral: chatNeutral,
-  writeReply: (reply, _request, identity, usage, svc) => writeChatAnswer(reply, identity, usage, svc),
+  writeReply: (reply, _request, identity, usage, svc) => writeChatReply(reply, identity, usage, svc),
   streamWriter: (request, identity) => new ChatStreamWriter(identity, includesUsage(request)),
 };
 

@@ -4,8 +4,9 @@
  * What fits them to the byte differs from that event only in the part left open, and that part is looked at each time:
  * no event passes that a reader of the whole would have refused, skipped or patched in another way.
  */
+import { fragmentEnd } from "../fragment.ts";
 import { applyEdits, closingQuote, type Edit, MAX_DEPTH, type Member, utf8Of } from "../json.ts";
-import { copied } from "../latin1.ts";
+import { copied, stands } from "../latin1.ts";
 
 /** The JSON of an event around its choices, as it comes and as it goes out. */
 export interface Envelope {
@@ -69,9 +70,6 @@ const PADDING_END = '"}';
 const SHALLOW = 2 * (MAX_DEPTH - 2);
 const SPACE = 32;
 const QUOTE = 34;
-const BACKSLASH = 92;
-const LOWER_U = 117;
-const ESCAPES = [...'"\\/bfnrt'].map((c) => c.charCodeAt(0));
 
 /**
  * Undefined where it would fit no other event.
@@ -108,7 +106,7 @@ export function enclosedIn(envelope: Envelope, text: string): Enclosed | undefin
   let end = text.length;
   if (envelope.padded) {
     end = text.lastIndexOf('"', end - PADDING_END.length - 1) + 1;
-    if (stringEnd(text, end) !== text.length - PADDING_END.length || !text.endsWith(PADDING_END))
+    if (fragmentEnd(text, end) !== text.length - PADDING_END.length || !text.endsWith(PADDING_END))
       return undefined;
   }
   const start = head.length;
@@ -151,12 +149,12 @@ export function runOf(frame: Frame, text: string, from: number): Run | undefined
   let out = frame.headOut;
   let end = from;
   for (let start = from + frame.head.length; ; ) {
-    const quote = stringEnd(text, start);
+    const quote = fragmentEnd(text, start);
     if (quote < 0) break;
     let close = quote;
     if (middle !== undefined) {
       if (!stands(middle, text, quote)) break;
-      close = stringEnd(text, quote + middle.length);
+      close = fragmentEnd(text, quote + middle.length);
       if (close < 0) break;
     }
     // Of most events the end and the next one's begin are compared in one step.
@@ -178,28 +176,6 @@ export function runOf(frame: Frame, text: string, from: number): Run | undefined
 function ownPair(first: string, second: string): [string, string] {
   const both = copied(first + second);
   return [both.slice(0, first.length), both.slice(first.length)];
-}
-
-/** `startsWith` at a position; comparing a slice is three times faster, and this is what a streamed token costs. */
-const stands = (part: string, text: string, at: number): boolean =>
-  at + part.length <= text.length && text.slice(at, at + part.length) === part;
-
-/**
- * The end of the JSON string whose inside begins at `start`: the index of its closing quote, or -1 where it does not
- * end or is no valid JSON. Looked at byte by byte: tokens are short, and what passes unparsed must parse at the client.
- */
-function stringEnd(text: string, start: number): number {
-  for (let at = start; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (c === QUOTE) return at;
-    if (c < SPACE) return -1;
-    if (c !== BACKSLASH) continue;
-    const escaped = text.charCodeAt(++at);
-    if (escaped === LOWER_U) {
-      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) return -1;
-    } else if (!ESCAPES.includes(escaped)) return -1;
-  }
-  return -1;
 }
 
 /** Where the growing string of the only choice stands in the choices' text: its delta must say nothing else. */

@@ -1,4 +1,5 @@
-/** Content parts that are no text: images, files, sound, video, and the data URLs in them (RFC 2397). */
+/** Content parts that are no text: images, files, sound, video. */
+import { fileType, mediaSource } from "../data-url.ts";
 import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
 import type { Source } from "../source.ts";
@@ -12,19 +13,6 @@ import {
   under,
   wrong,
 } from "./neutral-reading.ts";
-
-/** Of files whose data comes bare: the format was made for these. */
-const DEFAULT_FILE_TYPE = "application/pdf";
-const FILE_TYPES: Readonly<Record<string, string>> = {
-  pdf: DEFAULT_FILE_TYPE,
-  txt: "text/plain",
-  md: "text/markdown",
-  csv: "text/csv",
-  html: "text/html",
-  json: "application/json",
-  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-};
 
 export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {
   const place = under(at, "image_url");
@@ -91,8 +79,7 @@ function fileSource(
     if (id === undefined) throw wrong(at, "file_data or file_id");
     return { kind: "file", id };
   }
-  const suffix = name === undefined ? "" : source.whole(name).split(".").at(-1)?.toLowerCase();
-  const named = FILE_TYPES[suffix ?? ""] ?? DEFAULT_FILE_TYPE;
+  const named = fileType(name === undefined ? "" : source.whole(name));
   const isAddress = data.startsWith("data:") || /^https?:/i.test(data);
   const media: MediaSource = isAddress
     ? mediaSource(source, data, `${at}/file_data`, named)
@@ -100,30 +87,4 @@ function fileSource(
   // Dialects take text as text; only here can what was elided still be decoded.
   if (media.kind !== "data" || !media.mediaType.startsWith("text/")) return media;
   return { kind: "text", text: Buffer.from(source.whole(media.data), "base64").toString() };
-}
-
-/**
- * What an address stands for. A data URL's data is not looked at: it may be a mark.
- * @param otherwise the media type of a data URL that names none; "" where it must name one.
- */
-function mediaSource(source: Source, url: string, at: string, otherwise: string): MediaSource {
-  if (!url.startsWith("data:")) return { kind: "url", url };
-  const comma = url.indexOf(",");
-  if (comma < 0) throw wrong(at, "a data URL with a comma before its data");
-  const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
-  const mediaType = type.trim().toLowerCase() || otherwise;
-  if (mediaType === "") throw wrong(at, "a data URL that names its media type");
-  const data = url.slice(comma + 1);
-  if (parameters.some((parameter) => parameter.trim().toLowerCase() === "base64")) {
-    return { kind: "data", mediaType, data };
-  }
-  return { kind: "data", mediaType, data: base64Of(source.whole(data), at) };
-}
-
-function base64Of(escaped: string, at: string): string {
-  try {
-    return Buffer.from(decodeURIComponent(escaped)).toString("base64");
-  } catch {
-    throw wrong(at, "a data URL that is base64 or percent-encoded UTF-8");
-  }
 }

@@ -6,11 +6,13 @@ import type {
   NeutralMessage,
   Part,
   RefusalPart,
+  Seal,
   TextPart,
   ToolCallPart,
   ToolResultPart,
 } from "../neutral.ts";
-import { isObject, type JsonObject } from "../reader.ts";
+import type { JsonObject } from "../reader.ts";
+import { objectIn } from "../tool-arguments.ts";
 import { readAnnotations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
 import {
@@ -138,7 +140,11 @@ class Conversation {
     const refusal = optional(message.refusal, `${at}/refusal`, stringAt);
     if (refusal) said.push({ type: "refusal", text: refusal } satisfies RefusalPart);
     const last = said.findLastIndex((part) => part.type === "text");
-    const seal = readExtraSeal(message.extra_content);
+    const calls = this.#calls(message, at).map((call) => {
+      const sealed = call.seal ?? callSeals.get(call.id);
+      return sealed === undefined ? call : { ...call, seal: sealed };
+    });
+    const seal = ownSeal(message, calls);
     if (last >= 0) {
       const citations = readAnnotations(message.annotations);
       const extras = { ...(seal && { seal }), ...(citations.length > 0 && { citations }) };
@@ -146,10 +152,6 @@ class Conversation {
     } else if (seal !== undefined) {
       reasoning.push({ type: "reasoning", text: "", seal });
     }
-    const calls = this.#calls(message, at).map((call) => {
-      const sealed = call.seal ?? callSeals.get(call.id);
-      return sealed === undefined ? call : { ...call, seal: sealed };
-    });
     return [...reasoning, ...said, ...calls];
   }
 
@@ -198,7 +200,7 @@ class Conversation {
     // A custom tool takes bare text, for which other dialects have no place but a member of an object.
     const given = source.wholeValue(key === "input" ? { input: fn.input } : fn.arguments);
     const text = wholeArguments(given);
-    if (!isObjectText(text)) throw wrong(`${at}/${key}`, "the JSON text of an object");
+    if (objectIn(text) === undefined) throw wrong(`${at}/${key}`, "the JSON text of an object");
     return { type: "tool_call", id, name, arguments: text };
   }
 
@@ -251,10 +253,11 @@ const isResultPart = (part: Part): part is ToolResultPart["parts"][number] =>
 const canBeMarked = ({ type }: Part): boolean =>
   type === "text" || type === "image" || type === "document" || type === "tool_call";
 
-function isObjectText(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+/**
+ * What signs the message's text. Clients that copy a call's extra members onto the message around it (OpenAI's Agents SDK)
+ * say there what signs the call: Google refuses it on the text.
+ */
+function ownSeal(message: JsonObject, calls: readonly ToolCallPart[]): Seal | undefined {
+  const seal = readExtraSeal(message.extra_content);
+  return calls.some((call) => call.seal !== undefined && call.seal.data === seal?.data) ? undefined : seal;
 }

@@ -2,6 +2,7 @@
  * What steers a generation in a chat-completions request, in neutral terms (OpenAI API reference, "Create chat completion";
  * `reasoning` is OpenRouter's, `top_k` a usual extension).
  */
+import { isEffort } from "../effort.ts";
 import type { Effort, NeutralOptions, OutputFormat, Reasoning, Said } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
 import {
@@ -25,8 +26,6 @@ export const KNOWN_OPTIONS: readonly string[] = [
   ...["reasoning_effort", "reasoning", "verbosity", "user", "safety_identifier"],
   ...["prompt_cache_key", "service_tier", "metadata"],
 ];
-
-const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /** OpenRouter: reasoning that is switched on and nothing else is said of it. */
 const USUAL_EFFORT: Effort = "medium";
@@ -174,7 +173,7 @@ function reasoning(reading: Reading, body: JsonObject): Said<Reasoning> | undefi
 function effortOf(reading: Reading, value: unknown, at: string): Effort | undefined {
   const level = optional(value, at, stringAt);
   if (level === undefined) return undefined;
-  if (EFFORTS.includes(level)) return level as Effort;
+  if (isEffort(level)) return level;
   reading.dropped.push(at);
   return undefined;
 }

@@ -1,17 +1,17 @@
 /** A whole chat completion of an upstream, read into neutral terms (OpenAI API reference, "The chat completion object"). */
 import { fail } from "../../errors.ts";
+import { readLogprobs } from "../logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { readAnnotations } from "./citations.ts";
 import { stopOf } from "./finish.ts";
-import { readLogprobs } from "./logprobs.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { callIdOf, wholeArguments } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no chat completion. */
-export function readChatAnswer(body: unknown): NeutralReply {
+export function readChatReply(body: unknown): NeutralReply {
   // Gemini's compatible endpoint wraps an error in a list.
   const reply = objectOf(Array.isArray(body) ? body[0] : body);
   if (reply.error || reply.object === "error") {

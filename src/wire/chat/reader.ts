@@ -1,4 +1,5 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
+import type { FrameKeys } from "../delta-frame.ts";
 import type { StreamEvent } from "../neutral.ts";
 import { type Emit, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
@@ -6,11 +7,21 @@ import { MAX_CHOICES, placeOf } from "./capture.ts";
 import { ChoiceReader } from "./choice-reader.ts";
 import { readEventUsage } from "./usage.ts";
 
+/** `text` and `summary` stand in lists of parts and of reasoning details. */
+const FRAME_KEYS: FrameKeys = {
+  growing: ["content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "summary"],
+  unread: ["obfuscation"],
+};
+
 export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined where an index was passed over. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
   #reply: unknown;
+
+  constructor(maxEventBytes: number) {
+    super(maxEventBytes, FRAME_KEYS);
+  }
 
   /** Every choice has its finish reason, whether or not the upstream said `[DONE]`. */
   get complete(): boolean {
@@ -20,6 +31,10 @@ export class ChatStreamReader extends SseStreamReader {
   get #finished(): boolean {
     if (this.#choices.length === 0) return false;
     for (const choice of this.#choices) if (choice === undefined || choice.finish === "") return false;
+    return true;
+  }
+
+  protected override get endsByDone(): boolean {
     return true;
   }
 

@@ -5,9 +5,10 @@
 import type { Endpoint } from "../../endpoint.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest, Outgoing } from "../format.ts";
-import { type Edit, editedParts, type Member, memberOf, removeMembers, setMember, skim } from "../json.ts";
-import { quirkEdits } from "../quirks.ts";
+import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
+import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
+import { holdsOpaque } from "../opaque.ts";
+import { spliced, spliceOf } from "../splice.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
@@ -38,7 +39,7 @@ const RULES: BodyRules<ChatRequestBody> = {
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readChatRequest(bytes: Buffer): ChatRequest {
   const { text, value: body, proseBytes, ...read } = readBody(bytes, RULES);
-  const media = mediaOf(body.messages);
+  const media = mediaOf(body.messages, read.hasOpaque);
   const stream = body.stream ?? false;
   const includeUsage = body.stream_options?.include_usage ?? undefined;
   return {
@@ -65,43 +66,38 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
 }
 
 /** See {@link promptTextsOf}. */
-export const promptTexts = (request: ChatRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const promptTexts = (request: ChatRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /** The body for one endpoint: the client's bytes but for the fields named here and the provider's own ways. */
-export function writeChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
-  const { members, bytes, svc } = request;
+export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
   const { quirks } = endpoint.provider;
-  const model = memberOf(members, "model") as Member;
-  const fitting = quirkEdits(members, svc, endpoint.provider, "chat");
-  const edits: Edit[] = [
-    { start: model.valueStart, end: model.valueEnd, text: JSON.stringify(endpoint.upstreamModel) },
-    ...fitting.edits,
-  ];
-  const removed = ["svc", ...fitting.remove];
-  if (!quirks.streamUsage) removed.push("stream_options");
-  else if (!removed.includes("stream_options") && request.usageSwitch !== undefined)
+  const splice = spliceOf(request, endpoint, "chat");
+  const { edits, remove } = splice;
+  if (!quirks.streamUsage) remove.push("stream_options");
+  else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
     edits.push(request.usageSwitch);
+  }
   const field = request.maxTokensField;
   if (
     quirks.maxTokensField !== "either" &&
     field !== undefined &&
     field !== quirks.maxTokensField &&
-    !removed.includes(field)
+    !remove.includes(field)
   ) {
-    const bound = memberOf(members, field) as Member;
+    const bound = memberOf(request.members, field) as Member;
     edits.push({ start: bound.start, end: bound.keyEnd, text: `"${quirks.maxTokensField}"` });
     // Where both names stand, the one that would now stand twice goes.
-    removed.push(quirks.maxTokensField);
+    remove.push(quirks.maxTokensField);
   }
-  edits.push(...removeMembers(members, removed));
-  return { parts: editedParts(bytes, edits), dropped: fitting.dropped };
+  return spliced(request, splice);
 }
 
 /** Beside what else the client's `stream_options` hold, whose bytes pass as they came (T53). */
 function usageSwitchOf(text: string, members: readonly Member[]): Edit {
   const options = memberOf(members, "stream_options");
   if (options === undefined) {
-    const { start } = memberOf(members, "model") as Member;
+    // At the very front: there it stands inside no run of members that are taken out.
+    const { start } = members[0] as Member;
     return { start, end: start, text: `"stream_options":{"include_usage":true},` };
   }
   const { valueStart, valueEnd } = options;
@@ -126,20 +122,23 @@ function boundField(body: ChatRequestBody): ChatRequest["maxTokensField"] {
 interface Media {
   readonly images: number;
   readonly audio: number;
-  /** Files and video. */
+  /** Files and video, and what looks like media where there should be none. */
   readonly others: number;
 }
 
-function mediaOf(messages: ChatRequestBody["messages"]): Media {
+function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Media {
   let images = 0;
   let audio = 0;
   let others = 0;
-  for (const { content } of messages) {
+  for (const message of messages) {
+    const { content } = message;
+    if (hasOpaque && holdsOpaque({ ...message, content: undefined })) others++;
     if (!Array.isArray(content)) continue;
-    for (const { type } of content) {
-      if (type === "image_url") images++;
-      else if (type === "input_audio") audio++;
-      else if (type === "file" || type === "video_url") others++;
+    for (const part of content) {
+      if (part.type === "image_url") images++;
+      else if (part.type === "input_audio") audio++;
+      else if (part.type === "file" || part.type === "video_url") others++;
+      else if (hasOpaque && holdsOpaque(part)) others++;
     }
   }
   return { images, audio, others };

@@ -1,9 +1,10 @@
 /** What whole and streamed tool calls of an upstream have in common: their arguments in any shape, an id for each. */
+import { argumentsText } from "../tool-arguments.ts";
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
 export function argumentsOf(value: unknown): string {
   if (typeof value === "string") return value;
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
+  return typeof value === "object" && value !== null ? argumentsText(value) : "";
 }
 
 /** Of a whole call: no client runs a tool that is called with "". */

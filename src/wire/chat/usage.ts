@@ -1,34 +1,27 @@
 /** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../usage.ts";
-
-const count = (value: unknown): number =>
-  typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
-
-/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
-const MOST_TOKENS = 1_000_000_000;
-
-const object = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+import { countOf, objectOf } from "../reader.ts";
+import { areBelievable } from "../tokens.ts";
 
 /** Undefined where the value is no usage report (null on the chunks before the last) or cannot be true. */
 export function readChatUsage(value: unknown): Usage | undefined {
-  const usage = object(value);
+  const usage = objectOf(value);
   if (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")
     return undefined;
-  const prompt = object(usage.prompt_tokens_details);
-  const completion = object(usage.completion_tokens_details);
-  const inputTokens = count(usage.prompt_tokens);
-  const outputTokens = count(usage.completion_tokens);
-  const reasoningTokens = count(completion.reasoning_tokens);
-  if (Math.max(inputTokens, outputTokens, reasoningTokens, count(usage.total_tokens)) > MOST_TOKENS)
+  const prompt = objectOf(usage.prompt_tokens_details);
+  const completion = objectOf(usage.completion_tokens_details);
+  const inputTokens = countOf(usage.prompt_tokens);
+  const outputTokens = countOf(usage.completion_tokens);
+  const reasoningTokens = countOf(completion.reasoning_tokens);
+  if (!areBelievable(inputTokens, outputTokens, reasoningTokens, countOf(usage.total_tokens)))
     return undefined;
   const apart = apartFrom(inputTokens + outputTokens, reasoningTokens, usage.total_tokens);
   return {
     inputTokens,
     outputTokens: outputTokens + apart,
     // Beside the details object: DeepSeek's name, then Moonshot's and Together's.
-    cacheReadTokens: count(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
-    cacheWriteTokens: count(prompt.cache_write_tokens),
+    cacheReadTokens: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
+    cacheWriteTokens: countOf(prompt.cache_write_tokens),
     reasoningTokens: Math.max(reasoningTokens, apart),
   };
 }
@@ -38,7 +31,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
  * in the details, Gemini's compatible endpoint only in the total.
  */
 function apartFrom(sum: number, reasoningTokens: number, total: unknown): number {
-  const rest = count(total) - sum;
+  const rest = countOf(total) - sum;
   return rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
 }
 
@@ -52,8 +45,8 @@ interface Reports {
 export function readEventUsage(event: Reports): Usage | undefined {
   return (
     readChatUsage(event.usage) ??
-    readChatUsage(object(event.x_groq).usage) ??
-    (Array.isArray(event.choices) ? readChatUsage(object(event.choices[0]).usage) : undefined)
+    readChatUsage(objectOf(event.x_groq).usage) ??
+    (Array.isArray(event.choices) ? readChatUsage(objectOf(event.choices[0]).usage) : undefined)
   );
 }
 

@@ -11,17 +11,17 @@ import { wholeArguments } from "./tool-call.ts";
 import { writeChatUsage } from "./usage.ts";
 
 /** JSON text, as any string: its UTF-8 is the body. */
-export function writeChatAnswer(
+export function writeChatReply(
   reply: NeutralReply,
   identity: AnswerIdentity,
   usage: Usage,
   svc: SvcReply,
 ): string {
-  return `${JSON.stringify(chatAnswerBody(reply, identity, usage)).slice(0, -1)},"svc":${svcJson(svc)}}`;
+  return `${JSON.stringify(chatReplyBody(reply, identity, usage)).slice(0, -1)},"svc":${svcJson(svc)}}`;
 }
 
 /** The same without our own member. */
-export const chatAnswerBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({
+export const chatReplyBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({
   id: identity.id,
   object: "chat.completion" as const,
   created: identity.createdS,

@@ -3,6 +3,7 @@
  * is added that changes what a model does (T53), save the switch that makes a stream tell its usage.
  */
 import type { Endpoint } from "../../endpoint.ts";
+import { effortOfBudget } from "../effort.ts";
 import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
 import { writeMessages } from "./write-messages.ts";
@@ -10,18 +11,10 @@ import { writeMessages } from "./write-messages.ts";
 /** Anthropic's words for the tier mean nothing here. */
 const SERVICE_TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast"];
 
-/** From how many tokens of reasoning on a budget is told as this level: the format has levels only. */
-const EFFORT_OF_BUDGET: readonly (readonly [number, Effort])[] = [
-  [16_384, "high"],
-  [4_096, "medium"],
-  [1, "low"],
-  [0, "none"],
-];
-
 export type ChatBody = Readonly<Record<string, unknown>>;
 
 /** @throws never: what has no place in the format is named in `dropped`. */
-export function writeChatBody(
+export function writeChatRequest(
   request: NeutralRequest,
   endpoint: Endpoint,
 ): { body: ChatBody; dropped: readonly string[] } {
@@ -104,7 +97,7 @@ function withReasoning(taker: OptionTaker, endpoint: Endpoint) {
 }
 
 const effortOf = ({ budgetTokens }: Reasoning): Effort | undefined =>
-  budgetTokens === undefined ? undefined : EFFORT_OF_BUDGET.find(([from]) => budgetTokens >= from)?.[1];
+  budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens);
 
 /** `metadata` is left: OpenAI takes it only of answers that it shall store. */
 function others(taker: OptionTaker) {

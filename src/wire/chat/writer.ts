@@ -50,6 +50,9 @@ export class ChatStreamWriter implements StreamWriter {
   readonly #choices: (WrittenChoice | undefined)[] = [];
   /** Finish reasons: they leave once the call is settled. */
   #last = "";
+  /** The first chunk of a call without its end, kept back for one event: clients look for a call's seal there alone. */
+  #held = "";
+  #heldCall: Pick<Begin, "choice" | "part"> | undefined;
 
   /** @param includeUsage false: the client asked for none; neither usage nor the last chunk is sent. */
   constructor(identity: AnswerIdentity, includeUsage: boolean) {
@@ -62,6 +65,7 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   write(event: StreamEvent): string {
+    if (this.#held !== "") return this.#release(event);
     switch (event.type) {
       case "delta": {
         const part = this.#choices[event.choice]?.parts[event.part];
@@ -84,9 +88,26 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   close(usage: Usage, svc: SvcReply): string {
-    if (!this.#includeUsage) return `${this.#last}data: [DONE]\n\n`;
+    const last = this.#firstOf(undefined) + this.#last;
+    if (!this.#includeUsage) return `${last}data: [DONE]\n\n`;
     const usageJson = JSON.stringify(writeChatUsage(usage));
-    return `${this.#last}${this.#head}],"usage":${usageJson},"svc":${svcJson(svc)}}\n\ndata: [DONE]\n\n`;
+    return `${last}${this.#head}],"usage":${usageJson},"svc":${svcJson(svc)}}\n\ndata: [DONE]\n\n`;
+  }
+
+  #release(event: StreamEvent): string {
+    const call = this.#heldCall;
+    const isSeal = event.type === "seal" && event.part === call?.part && event.choice === call.choice;
+    const first = this.#firstOf(isSeal ? event.seal : undefined);
+    return isSeal ? first : first + this.write(event);
+  }
+
+  /** The chunk that was kept back, if any. */
+  #firstOf(seal: Seal | undefined): string {
+    const held = this.#held;
+    if (held === "") return "";
+    this.#held = "";
+    const extra = extraContentOf(seal);
+    return `${held}${extra === undefined ? "" : `,${latin1OfJson(extra).slice(1, -1)}`}}]${this.#tail}`;
   }
 
   #delta(part: WrittenPart, text: string, logprobs: readonly Logprob[] | undefined): string {
@@ -125,7 +146,9 @@ export class ChatStreamWriter implements StreamWriter {
       hasText: false,
     };
     const named = `"id":"${fragmentOf(event.id)}","type":"function","function":{"name":"${fragmentOf(event.name)}"`;
-    return `${out}${choice.head}${call}${named},"arguments":""}}]${this.#tail}`;
+    this.#held = `${choice.head}${call}${named},"arguments":""}`;
+    this.#heldCall = event;
+    return out;
   }
 
   #partOf(

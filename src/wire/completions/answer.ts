@@ -8,26 +8,29 @@ import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
 import type { Logprob, NeutralChoice, NeutralReply, StopReason, StreamEvent } from "../neutral.ts";
+import { partKey } from "../part-key.ts";
 import { sseData } from "../sse.ts";
 import { svcJson } from "../svc.ts";
 
 /** The answer's JSON text. */
-export function writeCompletion(
+export function writeCompletionsReply(
   reply: NeutralReply,
   identity: AnswerIdentity,
   usage: Usage,
   svc: SvcReply,
 ): string {
-  return JSON.stringify({
-    id: identity.id,
-    object: "text_completion",
-    created: identity.createdS,
-    model: identity.model,
-    choices: reply.choices.map(choiceOf),
-    usage: writeChatUsage(usage),
-    svc,
-  });
+  return JSON.stringify({ ...completionBody(reply, identity, usage), svc });
 }
+
+/** The answer without our extension. */
+export const completionBody = (reply: NeutralReply, identity: AnswerIdentity, usage: Usage) => ({
+  id: identity.id,
+  object: "text_completion" as const,
+  created: identity.createdS,
+  model: identity.model,
+  choices: reply.choices.map(choiceOf),
+  usage: writeChatUsage(usage),
+});
 
 const choiceOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
   index,
@@ -36,7 +39,7 @@ const choiceOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
   finish_reason: finishOf(stop.reason),
 });
 
-const finishOf = (reason: StopReason): string =>
+const finishOf = (reason: StopReason): "length" | "content_filter" | "stop" =>
   reason === "length"
     ? "length"
     : reason === "content_filter" || reason === "refusal"
@@ -83,9 +86,10 @@ export class CompletionsStreamWriter implements StreamWriter {
 
   write(event: StreamEvent): string {
     if (event.type === "begin") {
-      if (event.kind === "text" || event.kind === "refusal") this.#texts.add(keyOf(event.choice, event.part));
+      if (event.kind === "text" || event.kind === "refusal")
+        this.#texts.add(partKey(event.choice, event.part));
     } else if (event.type === "delta") {
-      if (this.#texts.has(keyOf(event.choice, event.part))) return this.#delta(event);
+      if (this.#texts.has(partKey(event.choice, event.part))) return this.#delta(event);
     } else if (event.type === "stop") {
       // Held until the call is settled, as the usage that follows it.
       this.#last += this.#chunk(event.choice, "", "null", `"${finishOf(event.stop.reason)}"`);
@@ -113,6 +117,3 @@ export class CompletionsStreamWriter implements StreamWriter {
     return `${this.#head}${body}]${this.#usageNull}}\n\n`;
   }
 }
-
-/** Parts of a choice are counted from 0 and never as many as this. */
-const keyOf = (choice: number, part: number): number => choice * 1_000_000 + part;

@@ -2,11 +2,11 @@
 import { errorEnvelope } from "../../errors.ts";
 import type { ClientFormat } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
-import { CompletionsStreamWriter, writeCompletion } from "./answer.ts";
+import { CompletionsStreamWriter, writeCompletionsReply } from "./answer.ts";
 import {
   type CompletionsRequest,
   completionsNeutral,
-  completionsTexts,
+  promptTexts,
   readCompletionsRequest,
 } from "./request.ts";
 
@@ -17,11 +17,11 @@ export const completionsFormat: ClientFormat<CompletionsRequest> = {
   promptAt: "/prompt",
   keepAlive: KEEP_ALIVE,
   read: readCompletionsRequest,
-  promptTexts: completionsTexts,
+  promptTexts: promptTexts,
   splice: undefined,
   generation: {
     neutral: completionsNeutral,
-    writeReply: (reply, _, identity, usage, svc) => writeCompletion(reply, identity, usage, svc),
+    writeReply: (reply, _, identity, usage, svc) => writeCompletionsReply(reply, identity, usage, svc),
     streamWriter: ({ includeUsage }, identity) => new CompletionsStreamWriter(identity, includeUsage),
   },
   errorBody: errorEnvelope,

@@ -1,7 +1,7 @@
 /** Reads a completions request, for the exchange and in neutral terms: its prompt is what a user says. */
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest } from "../format.ts";
+import type { ClientRequest, PromptText } from "../format.ts";
 import type { NeutralOptions, NeutralRequest } from "../neutral.ts";
 import type { Source } from "../source.ts";
 import { type CompletionsBody, completionsRequestSchema } from "./schema.ts";
@@ -46,7 +46,7 @@ export function readCompletionsRequest(bytes: Buffer): CompletionsRequest {
 }
 
 /** See {@link promptTextsOf}. */
-export const completionsTexts = (request: ClientRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const promptTexts = (request: ClientRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /** Members that are carried, or are our own matter. All others are dropped and told. */
 const CARRIED: ReadonlySet<string> = new Set([

@@ -3,7 +3,6 @@
  * one. Cache marks become cache points behind their blocks (T50). Reasoning goes back to Anthropic's models only, and only
  * with Anthropic's own seal (T47).
  */
-import { fail } from "../../errors.ts";
 import type {
   CacheMark,
   ImagePart,
@@ -12,11 +11,11 @@ import type {
   Part,
   ReasoningPart,
   RecordingPart,
-  ToolCallPart,
   ToolResultPart,
 } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
-import { isObject } from "../reader.ts";
+import { argumentsOf } from "../tool-arguments.ts";
+import { putResultsFirst, turnsOf } from "../turns.ts";
 import type { CachePoint, ContentBlock, ConverseMessage, ResultContent, SystemBlock } from "./body.ts";
 import { DocumentNames, writeDocument, writeMedia } from "./media.ts";
 import type { Family } from "./models.ts";
@@ -41,43 +40,22 @@ export function writeMessages(
   options: OptionTaker,
 ): Conversation {
   const system: SystemBlock[] = [];
-  const messages: ConverseMessage[] = [];
   const writer = new BlockWriter(abilities, options);
-  for (const message of request.messages) {
-    if (message.role === "system") {
-      // Its words are kept, its place is not.
-      if (messages.length > 0) options.drop(message.at);
-      writeSystem(message, system, abilities, options);
-      continue;
-    }
-    const content = writer.write(message);
-    if (content.length === 0) continue;
-    const last = messages.at(-1);
-    if (last?.role === message.role) last.content.push(...content);
-    else messages.push({ role: message.role, content });
-  }
-  if (messages.length === 0) {
-    throw fail("invalid_value", "This model needs a message of the user's beside the instructions.", {
-      param: request.messages[0]?.at ?? "/messages",
-    });
-  }
-  for (const [index, { role, content }] of messages.entries()) {
-    if (role === "user") messages[index] = { role, content: resultsFirst(content) };
-  }
+  const messages = turnsOf(
+    request.messages,
+    options,
+    (message) => writeSystem(message, system, abilities, options),
+    (message) => writer.write(message),
+  );
+  putResultsFirst(messages, isResult);
   return { system, messages, hasToolBlocks: writer.hasToolBlocks };
 }
 
-/** Claude wants the results of calls before anything else that is said; a cache point stays with its block. */
-function resultsFirst(content: readonly ContentBlock[]): ContentBlock[] {
-  const results: ContentBlock[] = [];
-  const others: ContentBlock[] = [];
-  let into = others;
-  for (const block of content) {
-    if (!("cachePoint" in block)) into = "toolResult" in block ? results : others;
-    into.push(block);
-  }
-  return [...results, ...others];
-}
+/** A cache point stays with its block. */
+export const isResult = (block: ContentBlock): boolean | undefined =>
+  "cachePoint" in block ? undefined : "toolResult" in block;
+
+export const isThinking = (block: ContentBlock): boolean => "reasoningContent" in block;
 
 function writeSystem(
   { parts, at }: NeutralMessage,
@@ -212,15 +190,4 @@ class BlockWriter {
   #drop(): void {
     this.#options.drop(this.#at);
   }
-}
-
-/** Arguments are an object here, and JSON text in the neutral contract. */
-function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
-  try {
-    const args: unknown = json === "" ? {} : JSON.parse(json);
-    if (isObject(args)) return args;
-  } catch {
-    // Told below.
-  }
-  throw fail("invalid_value", `The arguments of the call of "${name}" are no JSON object.`, { param: at });
 }

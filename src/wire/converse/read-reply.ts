@@ -1,7 +1,9 @@
 /** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
+
 import { fail } from "../../errors.ts";
 import type { NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { argumentsText } from "../tool-arguments.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { readCitation } from "./citation.ts";
 import { readStopReason } from "./stop.ts";
@@ -33,7 +35,7 @@ function readBlock(block: JsonObject): ReplyPart | undefined {
   }
   if (isObject(block.toolUse)) {
     const { toolUseId, name, input } = block.toolUse;
-    const args = JSON.stringify(objectOf(input));
+    const args = argumentsText(objectOf(input));
     return { type: "tool_call", id: stringOf(toolUseId), name: stringOf(name), arguments: args };
   }
   if (isObject(block.reasoningContent)) return readReasoning(block.reasoningContent);

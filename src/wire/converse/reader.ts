@@ -24,7 +24,7 @@ interface Block {
 /** More blocks than any answer has open at a time. */
 const MAX_OPEN = 1000;
 
-export class ConverseReader implements StreamReader {
+export class ConverseStreamReader implements StreamReader {
   done = false;
   complete = false;
   error: UpstreamError | undefined;

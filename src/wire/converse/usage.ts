@@ -4,9 +4,7 @@
  */
 import type { Usage } from "../../usage.ts";
 import { countOf, isObject, listOf, objectOf } from "../reader.ts";
-
-/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
-const MOST_TOKENS = 1_000_000_000;
+import { areBelievable } from "../tokens.ts";
 
 /** Undefined where the value is no report, or cannot be true. */
 export function readConverseUsage(value: unknown): Usage | undefined {
@@ -16,7 +14,7 @@ export function readConverseUsage(value: unknown): Usage | undefined {
   const cacheWriteTokens = countOf(value.cacheWriteInputTokens);
   const inputTokens = countOf(value.inputTokens) + cacheReadTokens + cacheWriteTokens;
   const outputTokens = countOf(value.outputTokens);
-  if (Math.max(inputTokens, outputTokens) > MOST_TOKENS) return undefined;
+  if (!areBelievable(inputTokens, outputTokens)) return undefined;
   const hour = hourOf(value.cacheDetails);
   return {
     inputTokens,

@@ -3,9 +3,11 @@
  * choice of a stream stand in the path.
  */
 import type { Endpoint } from "../../endpoint.ts";
+import { type Sampling, takeSampling } from "../claude.ts";
 import type { NeutralRequest, OutputFormat } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
 import { hasMark } from "../source.ts";
+import { mayBudget } from "../turns.ts";
 import type {
   ConverseMessage,
   ConverseRequestBody,
@@ -14,7 +16,7 @@ import type {
   ToolChoiceBlock,
   ToolConfig,
 } from "./body.ts";
-import { type Abilities, cachePoint, writeMessages } from "./messages.ts";
+import { type Abilities, cachePoint, isResult, isThinking, writeMessages } from "./messages.ts";
 import { familyOf } from "./models.ts";
 import { writeReasoning } from "./reasoning.ts";
 
@@ -28,22 +30,25 @@ export function writeConverseRequest(
   const options = new OptionTaker(request);
   const { system, messages, hasToolBlocks } = writeMessages(request, abilities, options);
   const { family } = abilities;
-  const toolConfig = writeTools(request, abilities, hasToolBlocks, options);
+  const toolConfig = writeTools(request, abilities, hasToolBlocks, options) ?? writeCalledTools(messages);
   const isForced = toolConfig?.toolChoice !== undefined && !("auto" in toolConfig.toolChoice);
   const { fields, effort } = writeReasoning(options, {
     family,
     upstreamModel,
     maxTokens: request.options.maxTokens?.value ?? endpoint.maxOutput,
-    mayThink: endpoint.capabilities.reasoning && !isForced && beginsWithThinking(messages),
+    canThink: endpoint.capabilities.reasoning && !isForced,
+    mayBudget: mayBudget(messages, isResult, isThinking),
   });
   const { topK, ...sampling } =
-    family === "anthropic" ? claudeSampling(options, fields.thinking !== undefined) : plainSampling(options);
+    family === "anthropic"
+      ? takeSampling(options, upstreamModel, fields.thinking !== undefined)
+      : plainSampling(options);
   const inferenceConfig = { ...writeLimits(options), ...sampling };
   const more = { ...(topK !== undefined && { top_k: topK }), ...fields };
   const textFormat = writeFormat(options);
   const output = { ...(textFormat !== undefined && { textFormat }), ...(effort !== undefined && { effort }) };
   const requestMetadata = writeMetadata(options);
-  const tier = writeTier(options);
+  const tier = options.takeTier(TIERS);
   const body: ConverseRequestBody = {
     messages,
     ...(system.length > 0 && { system }),
@@ -68,44 +73,10 @@ function writeLimits(options: OptionTaker): InferenceConfig {
   };
 }
 
-interface Sampling {
-  readonly temperature?: number;
-  readonly topP?: number;
-  readonly topK?: number;
-}
-
 function plainSampling(options: OptionTaker): Sampling {
   const temperature = options.take("temperature");
   const topP = options.take("topP");
   return { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
-}
-
-/** Claude ends at a temperature of 1, refuses most beside thinking, and takes one of `temperature` and `topP`. */
-function claudeSampling(options: OptionTaker, thinks: boolean): Sampling {
-  const temperature = options.take("temperature");
-  const topP = options.take("topP");
-  const topK = options.take("topK");
-  const takesTemperature = temperature !== undefined && temperature <= 1 && (!thinks || temperature === 1);
-  if (temperature !== undefined && !takesTemperature) options.putBack("temperature");
-  const takesTopP = topP !== undefined && !takesTemperature && (!thinks || topP >= 0.95);
-  // 1 is what it is without being said.
-  if (topP !== undefined && topP !== 1 && !takesTopP) options.putBack("topP");
-  if (topK !== undefined && thinks) options.putBack("topK");
-  return {
-    ...(takesTemperature && { temperature }),
-    ...(takesTopP && { topP }),
-    ...(topK !== undefined && !thinks && { topK }),
-  };
-}
-
-/** Claude refuses to think on in a turn of calls that did not begin with thinking. */
-function beginsWithThinking(messages: readonly ConverseMessage[]): boolean {
-  const last = messages.at(-1);
-  const turn = messages.at(-2);
-  const hasResults = last?.role === "user" && last.content.some((block) => "toolResult" in block);
-  if (!hasResults || turn === undefined) return true;
-  const [first] = turn.content;
-  return first !== undefined && "reasoningContent" in first;
 }
 
 /**
@@ -140,6 +111,20 @@ function writeTools(
     }),
     ...(toolChoice !== undefined && { toolChoice }),
   };
+}
+
+/**
+ * The tools that the conversation called, where the request has none: the provider refuses calls without their tools. What
+ * they took is not known any more.
+ */
+function writeCalledTools(messages: readonly ConverseMessage[]): ToolConfig | undefined {
+  const names = new Set<string>();
+  for (const { content } of messages) {
+    for (const block of content) if ("toolUse" in block) names.add(block.toolUse.name);
+  }
+  if (names.size === 0) return undefined;
+  const inputSchema = { json: { type: "object" } };
+  return { tools: [...names].map((name) => ({ toolSpec: { name, inputSchema } })) };
 }
 
 function writeChoice(choice: "auto" | "required" | { readonly name: string }): ToolChoiceBlock {
@@ -190,10 +175,3 @@ const TIERS: Readonly<Record<string, string | undefined>> = {
   flex: "flex",
   priority: "priority",
 };
-
-function writeTier(options: OptionTaker): string | undefined {
-  const tier = options.take("serviceTier");
-  if (tier === undefined) return undefined;
-  if (!Object.hasOwn(TIERS, tier)) options.putBack("serviceTier");
-  return TIERS[tier];
-}

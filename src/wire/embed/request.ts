@@ -1,6 +1,7 @@
 /** Reads the bodies of both embedding formats as far as every call needs them, and in neutral terms for translation. */
 import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import type { PromptText } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
 import type { Said } from "../neutral.ts";
 import { listOf, objectOf, stringOf } from "../reader.ts";
@@ -86,10 +87,10 @@ function requestOf(
 }
 
 /** See {@link promptTextsOf}. */
-export const embeddingsTexts = (request: EmbedRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const embeddingsTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /** See {@link promptTextsOf}. */
-export const embedTexts = (request: EmbedRequest): string[] => promptTextsOf(request, NATIVE_NO_PROMPT);
+export const embedTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NATIVE_NO_PROMPT);
 
 /** OpenAI's request. Its clients also say `input_type`, as other gateways let them. */
 export function embeddingsNeutral(request: EmbedRequest, source: Source): NeutralEmbedRequest {

@@ -7,17 +7,9 @@ import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
-import {
-  type Edit,
-  editedParts,
-  latin1Json,
-  type Member,
-  memberOf,
-  removeMembers,
-  setMember,
-} from "../json.ts";
-import { quirkEdits } from "../quirks.ts";
+import { type Edit, editedParts, latin1Json, type Member, memberOf, setMember } from "../json.ts";
 import { type JsonObject, listOf, objectOf } from "../reader.ts";
+import { spliced, spliceOf } from "../splice.ts";
 import { svcJson } from "../svc.ts";
 import { readErrorBody } from "../upstream-error.ts";
 import { embeddingsWire } from "./answer.ts";
@@ -32,13 +24,7 @@ import { translatedEmbeddings } from "./translate.ts";
 const RECODED = translatedEmbeddings(embeddingsWire, openAiEmbeddings);
 
 export const embeddingsSplice: Passage<EmbedRequest> = {
-  write({ bytes, members, svc }, { upstreamModel, provider }) {
-    const { valueStart, valueEnd } = memberOf(members, "model") as Member;
-    const model: Edit = { start: valueStart, end: valueEnd, text: JSON.stringify(upstreamModel) };
-    const { edits, remove, dropped } = quirkEdits(members, svc, provider, "openai_embeddings");
-    const removed = removeMembers(members, ["svc", ...remove]);
-    return { parts: editedParts(bytes, [model, ...edits, ...removed]), dropped };
-  },
+  write: (request, endpoint) => spliced(request, spliceOf(request, endpoint, "openai_embeddings")),
   whole(body, request, identity) {
     const { members, value } = read(body);
     const [first] = listOf(value.data);

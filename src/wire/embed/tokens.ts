@@ -1,9 +1,7 @@
 /** Token usage of embeddings and rerankers: a prompt and nothing generated. */
 import { NO_USAGE, type Usage } from "../../usage.ts";
 import { countOf } from "../reader.ts";
-
-/** No call uses more. A report beyond it is a fault of the provider's. */
-const MOST_TOKENS = 1_000_000_000;
+import { areBelievable } from "../tokens.ts";
 
 /**
  * The largest of the counts given, because some providers fill only one of `prompt_tokens` and `total_tokens`. Undefined
@@ -11,5 +9,5 @@ const MOST_TOKENS = 1_000_000_000;
  */
 export function promptUsage(...counts: readonly unknown[]): Usage | undefined {
   const inputTokens = Math.max(...counts.map(countOf));
-  return inputTokens > 0 && inputTokens <= MOST_TOKENS ? { ...NO_USAGE, inputTokens } : undefined;
+  return inputTokens > 0 && areBelievable(inputTokens) ? { ...NO_USAGE, inputTokens } : undefined;
 }

@@ -2,9 +2,11 @@
  * What a candidate says beside its text, whole or in a stream: why it stopped, its calls' ids, log probabilities, sources.
  * https://ai.google.dev/api/generate-content#candidate
  */
+
 import { createHash } from "node:crypto";
 import type { Citation, Logprob, Stop, StopReason } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { argumentsText } from "../tool-arguments.ts";
 
 const FILTERED: StopReason = "content_filter";
 const REASONS: Readonly<Record<string, StopReason>> = {
@@ -53,7 +55,7 @@ export function readCall(
   if (!isObject(part.functionCall)) return undefined;
   const name = stringOf(part.functionCall.name);
   if (name === "") return undefined;
-  const args = JSON.stringify(objectOf(part.functionCall.args));
+  const args = argumentsText(objectOf(part.functionCall.args));
   const id = stringOf(part.functionCall.id) || `call_${baseOf(answer, name + args)}_${choice}_${place}`;
   return { id, name, arguments: args };
 }

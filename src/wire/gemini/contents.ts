@@ -3,10 +3,10 @@
  * seals of other makers stay here. Neighbouring messages of one side become one content: the responses to a turn's
  * function calls must stand together.
  */
-import { fail } from "../../errors.ts";
-import type { NeutralMessage, NeutralRequest, Part, Seal, ToolCallPart, ToolResultPart } from "../neutral.ts";
+import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
-import { isObject } from "../reader.ts";
+import { argumentsOf, objectIn } from "../tool-arguments.ts";
+import { turnsOf } from "../turns.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
 import type { Generation } from "./generations.ts";
 import { writeMedia } from "./media.ts";
@@ -26,29 +26,19 @@ export function writeContents(
   options: OptionTaker,
 ): Conversation {
   const system: { text: string }[] = [];
-  const contents: GeminiContent[] = [];
-  for (const message of messages) {
-    if (message.role === "system") {
-      // Its words are kept, its place is not.
-      if (contents.length > 0) options.drop(message.at);
-      for (const part of message.parts) {
-        if (part.type !== "text") options.drop(message.at);
-        else if (part.text !== "") system.push({ text: part.text });
-      }
-      continue;
+  const hoist = ({ parts, at }: NeutralMessage) => {
+    for (const part of parts) {
+      if (part.type !== "text") options.drop(at);
+      else if (part.text !== "") system.push({ text: part.text });
     }
-    const parts = new PartWriter(message, generation, options).write();
-    if (parts.length === 0) continue;
-    const role = message.role === "assistant" ? "model" : "user";
-    const last = contents.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
-    else contents.push({ role, parts });
-  }
-  if (contents.length === 0) {
-    throw fail("invalid_value", "This model needs a message of the user's beside the instructions.", {
-      param: messages[0]?.at ?? "/messages",
-    });
-  }
+  };
+  const turns = turnsOf(messages, options, hoist, (message) =>
+    new PartWriter(message, generation, options).write(),
+  );
+  const contents: GeminiContent[] = turns.map(({ role, content }) => ({
+    role: role === "assistant" ? "model" : "user",
+    parts: content,
+  }));
   if (generation.signedCalls) for (const content of contents) signFirstCall(content.parts);
   return { system, contents };
 }
@@ -150,26 +140,9 @@ class PartWriter {
 const signatureOf = (seal: Seal | undefined): { thoughtSignature?: string } =>
   seal?.by === "google" ? { thoughtSignature: seal.data } : {};
 
-/** Arguments are an object here, and JSON text in the neutral contract. */
-function argumentsOf({ name, arguments: json }: ToolCallPart, at: string): Record<string, unknown> {
-  const args = json === "" ? {} : objectIn(json);
-  if (args !== undefined) return args;
-  throw fail("invalid_value", `The arguments of the call of "${name}" are no JSON object.`, { param: at });
-}
-
 /** The provider takes objects only: what is one already goes as it is. */
 function responseOf(text: string, isError: boolean): Record<string, unknown> {
-  const object = objectIn(text);
+  const object = text.trimStart().startsWith("{") ? objectIn(text) : undefined;
   if (isError) return { error: object ?? text };
   return object ?? { result: text };
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  if (!text.trimStart().startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * one before. Thoughts are reasoning; consecutive texts are one part until a signature closes it; calls come whole. The
  * stream has no last word: it is whole once its candidates have finished.
  */
+import type { FrameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { StreamEvent } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, SseStreamReader, stringOf } from "../reader.ts";
@@ -24,9 +25,15 @@ interface Choice {
 /** More than the provider offers. */
 const MAX_CHOICES = 128;
 
-export class GeminiReader extends SseStreamReader {
+const FRAME_KEYS: FrameKeys = { growing: ["text"], unread: [] };
+
+export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();
   #generated = false;
+
+  constructor(maxEventBytes: number) {
+    super(maxEventBytes, FRAME_KEYS);
+  }
 
   get complete(): boolean {
     if (this.#choices.size === 0) return false;
@@ -129,8 +136,9 @@ export class GeminiReader extends SseStreamReader {
     const { index, part } = choice;
     this.#generated = true;
     this.emit({ type: "begin", choice: index, part, kind: "tool_call", id, name });
-    this.emit({ type: "delta", choice: index, part, text: fragmentOf(call.arguments) });
+    // Before the arguments: formats that put it at a call's beginning then need not wait for it.
     if (signature !== "") this.#seal(choice, signature);
+    this.emit({ type: "delta", choice: index, part, text: fragmentOf(call.arguments) });
     this.emit({ type: "end", choice: index, part });
     choice.part++;
     choice.calls++;

@@ -5,9 +5,7 @@
  */
 import type { Usage } from "../../usage.ts";
 import { countOf, isObject } from "../reader.ts";
-
-/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
-const MOST_TOKENS = 1_000_000_000;
+import { areBelievable } from "../tokens.ts";
 
 /** Undefined where the value is no report, or cannot be true. */
 export function readGeminiUsage(value: unknown): Usage | undefined {
@@ -23,7 +21,5 @@ export function readGeminiUsage(value: unknown): Usage | undefined {
     cacheWriteTokens: 0,
     reasoningTokens,
   };
-  return Math.max(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) > MOST_TOKENS
-    ? undefined
-    : usage;
+  return areBelievable(usage.inputTokens, usage.outputTokens, usage.cacheReadTokens) ? usage : undefined;
 }

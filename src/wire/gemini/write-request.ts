@@ -26,7 +26,7 @@ export function writeGeminiRequest(
   const { system, contents } = writeContents(request, generation, options);
   const toolConfig = writeToolChoice(options.take("toolChoice"));
   const generationConfig = writeConfig(options, generation, endpoint.capabilities.reasoning);
-  const serviceTier = writeTier(options);
+  const serviceTier = options.takeTier(TIERS);
   // More than one call at a time is what the provider does anyway; it cannot be forbidden.
   if (options.take("parallelTools") === false) options.putBack("parallelTools");
   const body: GeminiRequestBody = {
@@ -95,10 +95,3 @@ const TIERS: Readonly<Record<string, string | undefined>> = {
   flex: "flex",
   priority: "priority",
 };
-
-function writeTier(options: OptionTaker): string | undefined {
-  const tier = options.take("serviceTier");
-  if (tier === undefined) return undefined;
-  if (!Object.hasOwn(TIERS, tier)) options.putBack("serviceTier");
-  return TIERS[tier];
-}

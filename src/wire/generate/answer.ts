@@ -7,6 +7,7 @@ import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
 import type { NeutralChoice, NeutralReply, PartKind, ReplyPart, StreamEvent } from "../neutral.ts";
+import { partKey } from "../part-key.ts";
 import { sseEvent } from "../sse.ts";
 
 /** The answer's JSON text. */
@@ -87,7 +88,7 @@ export class GenerateStreamWriter implements StreamWriter {
   #write(event: StreamEvent): string {
     switch (event.type) {
       case "delta": {
-        const part = this.#parts.get(keyOf(event.choice, event.part));
+        const part = this.#parts.get(partKey(event.choice, event.part));
         if (part === undefined) return "";
         const logprobs = event.logprobs === undefined ? "" : `,"logprobs":${latin1OfJson(event.logprobs)}`;
         return `${part.delta}${event.text}"${logprobs}}\n\n`;
@@ -113,7 +114,7 @@ export class GenerateStreamWriter implements StreamWriter {
     const kind = event.kind === "refusal" ? ',"refusal":true' : "";
     const head = `event: ${name}\ndata: {${place}${kind}`;
     const delta = `${head},"${event.kind === "tool_call" ? "arguments" : "text"}":"`;
-    this.#parts.set(keyOf(event.choice, event.part), { name, head, delta });
+    this.#parts.set(partKey(event.choice, event.part), { name, head, delta });
     if (event.kind !== "tool_call") {
       if (event.isSummary) return `${head},"summary":true}\n\n`;
       return event.isRedacted ? `${head},"redacted":true}\n\n` : "";
@@ -122,10 +123,7 @@ export class GenerateStreamWriter implements StreamWriter {
   }
 
   #beside(choice: number, part: number, key: string, value: unknown): string {
-    const open = this.#parts.get(keyOf(choice, part));
+    const open = this.#parts.get(partKey(choice, part));
     return open === undefined ? "" : `${open.head},"${key}":${latin1OfJson(value)}}\n\n`;
   }
 }
-
-/** Parts of a choice are counted from 0 and never as many as this. */
-const keyOf = (choice: number, part: number): number => choice * 1_000_000 + part;

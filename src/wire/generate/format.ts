@@ -4,7 +4,7 @@ import type { ClientFormat } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
 import { GenerateStreamWriter, writeGenerateReply } from "./answer.ts";
 import { generateNeutral } from "./neutral-request.ts";
-import { generateTexts, readGenerateRequest } from "./request.ts";
+import { promptTexts, readGenerateRequest } from "./request.ts";
 
 export const generateFormat: ClientFormat = {
   name: "generate",
@@ -13,7 +13,7 @@ export const generateFormat: ClientFormat = {
   promptAt: "/messages",
   keepAlive: KEEP_ALIVE,
   read: readGenerateRequest,
-  promptTexts: generateTexts,
+  promptTexts: promptTexts,
   splice: undefined,
   generation: {
     neutral: generateNeutral,

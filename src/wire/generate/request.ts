@@ -1,7 +1,7 @@
 /** Reads a native request: our options stand at its top, beside the messages. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest } from "../format.ts";
+import type { ClientRequest, PromptText } from "../format.ts";
 import { type GenerateBody, generateRequestSchema } from "./schema.ts";
 
 /** Members that no model gets to read. */
@@ -44,7 +44,7 @@ export function readGenerateRequest(bytes: Buffer): ClientRequest {
 }
 
 /** See {@link promptTextsOf}. */
-export const generateTexts = (request: ClientRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const promptTexts = (request: ClientRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /** Parts of a type, those in tool results included. */
 function count({ messages }: GenerateBody, type: string): number {

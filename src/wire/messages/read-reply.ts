@@ -1,7 +1,9 @@
 /** Reads an upstream's whole message (Anthropic API reference, "Message"). */
+
 import { fail } from "../../errors.ts";
 import type { Citation, NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { argumentsText } from "../tool-arguments.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
@@ -46,7 +48,7 @@ function partOf(block: JsonObject): ReplyPart | undefined {
     case "redacted_thinking":
       return redactedPart(stringOf(block.data));
     case "tool_use": {
-      const input = isObject(block.input) ? JSON.stringify(block.input) : "{}";
+      const input = isObject(block.input) ? argumentsText(block.input) : "{}";
       return { type: "tool_call", id: stringOf(block.id), name: stringOf(block.name), arguments: input };
     }
     default:

@@ -1,46 +1,195 @@
-/** Reads an upstream's messages stream into neutral events. */
-import type { UpstreamError } from "../contract.ts";
-import type { Emit, StreamReader } from "../reader.ts";
-import { SseReader } from "../sse.ts";
-import { MessagesEvents } from "./events.ts";
+/**
+ * A messages stream, read into neutral events (Anthropic API reference, "Streaming messages"). The spliced and the
+ * translated stream both read by this, so that facts never depend on the way. Must stand any shape: what is not of the
+ * expected type is passed over.
+ */
 
-/** Not on `SseStreamReader`, which parses every event: most events here are taken as they stand. */
-export class MessagesStreamReader implements StreamReader {
-  readonly #events = new MessagesEvents();
-  readonly #sse: SseReader;
-  #emit: Emit = () => {};
-  readonly #each = (data: string, name: string) => {
-    const events = this.#events;
-    if (!events.done && events.error === undefined) events.take(data, name, this.#emit);
-  };
+import type { FrameKeys } from "../delta-frame.ts";
+import { fragmentOf } from "../fragment.ts";
+import type { PartKind } from "../neutral.ts";
+import { type EventTap, isObject, type JsonObject, objectOf, SseStreamReader, stringOf } from "../reader.ts";
+import { argumentsText } from "../tool-arguments.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { readCitation } from "./citations.ts";
+import { sealOf, UNSIGNED } from "./seals.ts";
+import { readStop } from "./stop.ts";
+import { MessagesUsage } from "./usage.ts";
 
-  constructor(maxEventBytes: number) {
-    this.#sse = new SseReader(maxEventBytes);
+/** Block indexes beyond this are passed over: no answer has so many. */
+const MAX_BLOCKS = 4096;
+
+const FRAME_KEYS: FrameKeys = { growing: ["text", "thinking", "partial_json"], unread: [] };
+
+interface Block {
+  readonly part: number;
+  readonly kind: PartKind;
+  /** Of a tool call: what its first event gave, which counts where no pieces follow. */
+  input: string;
+  isOpen: boolean;
+}
+
+export class MessagesStreamReader extends SseStreamReader {
+  /** `message_delta` told why the answer ended. */
+  stopped = false;
+  readonly #usage = new MessagesUsage();
+  /** By the upstream's index; blocks that have no neutral form leave a gap. */
+  readonly #blocks: (Block | undefined)[] = [];
+  #parts = 0;
+  /** `message_stop` came. */
+  #ended = false;
+
+  constructor(maxEventBytes: number, tap?: EventTap) {
+    super(maxEventBytes, FRAME_KEYS, tap);
   }
 
-  get done(): boolean {
-    return this.#events.done;
-  }
-
+  /** Whether or not the upstream said its last word. */
   get complete(): boolean {
-    return this.#events.complete;
+    return this.#ended || this.stopped;
   }
 
-  get error(): UpstreamError | undefined {
-    return this.#events.error;
+  protected take(event: JsonObject, name: string): void {
+    switch (stringOf(event.type) || name) {
+      case "message_start":
+        this.#report(objectOf(event.message).usage);
+        break;
+      case "content_block_start":
+        this.#begin(event.index, objectOf(event.content_block));
+        break;
+      case "content_block_delta":
+        this.#delta(event.index, objectOf(event.delta));
+        break;
+      case "content_block_stop":
+        this.#end(this.#blockAt(event.index));
+        break;
+      case "message_delta": {
+        this.#report(event.usage);
+        const { stop_reason: reason, stop_sequence: sequence } = objectOf(event.delta);
+        if (typeof reason === "string" && reason !== "") this.#stop(reason, sequence);
+        break;
+      }
+      case "message_stop":
+        // Without a word on why: writers wait for one.
+        if (!this.stopped) this.#stop("", undefined);
+        this.#ended = this.done = true;
+        break;
+      case "error":
+        this.error = readErrorValue(event.error);
+        break;
+      default:
+        break;
+    }
   }
 
-  get malformed(): number {
-    return this.#events.malformed;
+  #report(value: unknown): void {
+    this.#usage.take(value);
+    const { usage } = this.#usage;
+    if (usage !== undefined && isObject(value)) this.emit({ type: "usage", usage });
   }
 
-  push(read: string, emit: Emit): void {
-    this.#emit = emit;
-    this.#sse.push(read, this.#each);
+  #begin(index: unknown, block: JsonObject): void {
+    if (this.stopped || !isPlace(index) || this.#blocks[index] !== undefined) return;
+    switch (block.type) {
+      case "text":
+        this.#text(this.#open(index, "text"), block.text);
+        this.#citations(index, block.citations);
+        break;
+      case "thinking":
+        this.#text(this.#open(index, "reasoning"), block.thinking);
+        this.#seal(index, block.signature);
+        break;
+      case "redacted_thinking":
+        this.#open(index, "reasoning", true);
+        this.#seal(index, block.data);
+        break;
+      case "tool_use": {
+        const part = this.#parts++;
+        const input = isObject(block.input) ? argumentsText(block.input) : "{}";
+        this.#blocks[index] = { part, kind: "tool_call", input, isOpen: true };
+        const id = stringOf(block.id);
+        this.emit({ type: "begin", choice: 0, part, kind: "tool_call", id, name: stringOf(block.name) });
+        break;
+      }
+      default:
+        // What a server tool does has no neutral form.
+        break;
+    }
   }
 
-  end(emit: Emit): void {
-    this.#emit = emit;
-    this.#sse.end(this.#each);
+  #open(index: number, kind: "text" | "reasoning", isRedacted = false): Block {
+    const part = this.#parts++;
+    const block: Block = { part, kind, input: "", isOpen: true };
+    this.#blocks[index] = block;
+    this.emit({ type: "begin", choice: 0, part, kind, ...(isRedacted && { isRedacted }) });
+    return block;
+  }
+
+  #delta(index: unknown, delta: JsonObject): void {
+    const block = this.#blockAt(index);
+    if (block === undefined || !block.isOpen) return;
+    switch (delta.type) {
+      case "text_delta":
+        if (block.kind === "text") this.#text(block, delta.text);
+        break;
+      case "thinking_delta":
+        if (block.kind === "reasoning") this.#text(block, delta.thinking);
+        break;
+      case "input_json_delta":
+        if (block.kind === "tool_call") this.#text(block, delta.partial_json);
+        break;
+      case "signature_delta":
+        this.#seal(index, delta.signature);
+        break;
+      case "citations_delta":
+        this.#citations(index, [delta.citation]);
+        break;
+      default:
+        break;
+    }
+  }
+
+  #text(block: Block, text: unknown): void {
+    if (typeof text !== "string" || text === "") return;
+    block.input = "";
+    this.emit({ type: "delta", choice: 0, part: block.part, text: fragmentOf(text) });
+  }
+
+  #seal(index: unknown, data: unknown): void {
+    const block = this.#blockAt(index);
+    if (block?.kind !== "reasoning" || typeof data !== "string" || data === "" || data === UNSIGNED) return;
+    this.emit({ type: "seal", choice: 0, part: block.part, seal: sealOf(data) });
+  }
+
+  #citations(index: unknown, list: unknown): void {
+    const block = this.#blockAt(index);
+    if (block?.kind !== "text" || !Array.isArray(list)) return;
+    for (const value of list) {
+      const citation = readCitation(value);
+      if (citation !== undefined) this.emit({ type: "citation", choice: 0, part: block.part, citation });
+    }
+  }
+
+  #end(block: Block | undefined): void {
+    if (block === undefined || !block.isOpen) return;
+    if (block.input !== "") this.#text(block, block.input);
+    block.isOpen = false;
+    this.emit({ type: "end", choice: 0, part: block.part });
+  }
+
+  #endAll(): void {
+    for (const block of this.#blocks) this.#end(block);
+  }
+
+  #stop(reason: string, sequence: unknown): void {
+    if (this.stopped) return;
+    this.#endAll();
+    this.stopped = true;
+    this.emit({ type: "stop", choice: 0, stop: readStop(reason, sequence) });
+  }
+
+  #blockAt(index: unknown): Block | undefined {
+    return isPlace(index) ? this.#blocks[index] : undefined;
   }
 }
+
+const isPlace = (index: unknown): index is number =>
+  typeof index === "number" && Number.isInteger(index) && index >= 0 && index < MAX_BLOCKS;

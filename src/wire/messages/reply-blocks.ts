@@ -1,6 +1,6 @@
 /** Parts of an answer as content blocks of a message, as answers hold them (Anthropic API reference, "Message"). */
 import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral.ts";
-import { isObject } from "../reader.ts";
+import { objectIn } from "../tool-arguments.ts";
 import { writeCitation } from "./citations.ts";
 import { sealText, UNSIGNED } from "./seals.ts";
 
@@ -29,13 +29,30 @@ export const toolUseBlock = (id: string, name: string, input: unknown) => ({
   caller: { type: "direct" as const },
 });
 
-/** The blocks of one part; a seal that is no thinking's own stands in an empty thinking block beside it. */
-export function blocksOf(part: ReplyPart) {
-  switch (part.type) {
-    case "text": {
-      const text = part.text === "" ? [] : [textBlock(part.text, part.citations)];
-      return part.seal === undefined ? text : [...text, thinkingBlock("", part.seal)];
+/**
+ * The blocks of an answer; a seal that is no thinking's own stands in an empty thinking block beside its part. A text's
+ * stands behind it, and only before another block: no message ends with thinking, and clients such as Claude Code take the
+ * last block for the answer. (Google asks for the signatures of calls; those of texts are optional.)
+ */
+export function blocksOf(parts: readonly ReplyPart[]) {
+  const blocks: ReturnType<typeof ownBlocks>[number][] = [];
+  let behind: Seal | undefined;
+  for (const part of parts) {
+    const own = ownBlocks(part);
+    if (own.length > 0 && behind !== undefined) {
+      blocks.push(thinkingBlock("", behind));
+      behind = undefined;
     }
+    blocks.push(...own);
+    if (part.type === "text" && part.seal !== undefined) behind = part.seal;
+  }
+  return blocks;
+}
+
+function ownBlocks(part: ReplyPart) {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [textBlock(part.text, part.citations)];
     case "refusal":
       return part.text === "" ? [] : [textBlock(part.text)];
     case "reasoning":
@@ -53,11 +70,4 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
 }
 
 /** A model's broken arguments go on as they are, so that whoever runs the tool sees what is wrong with them. */
-function inputOf(json: string): unknown {
-  try {
-    const input: unknown = JSON.parse(json);
-    return isObject(input) ? input : json;
-  } catch {
-    return json === "" ? {} : json;
-  }
-}
+const inputOf = (json: string): unknown => (json === "" ? {} : (objectIn(json) ?? json));

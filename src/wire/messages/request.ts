@@ -6,10 +6,11 @@ import type { Endpoint } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest, Outgoing } from "../format.ts";
-import { editedParts, type Member, memberOf, removeMembers } from "../json.ts";
-import { quirkEdits } from "../quirks.ts";
+import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
+import { type Member, memberOf } from "../json.ts";
+import { holdsOpaque } from "../opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { spliced, spliceOf } from "../splice.ts";
 import { withoutForeign } from "./foreign.ts";
 import {
   isUsualRequest,
@@ -83,22 +84,18 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
 }
 
 /** See {@link promptTextsOf}. */
-export const promptTexts = (request: MessagesRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const promptTexts = (request: MessagesRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /**
  * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
  * provider's own ways.
  */
 export function spliceMessagesRequest(request: MessagesRequest, endpoint: Endpoint): Outgoing {
-  const { members, bytes, svc } = request;
-  const { edits, remove, dropped } = quirkEdits(members, svc, endpoint.provider, "messages");
-  const all = [...edits, ...removeMembers(members, ["svc", ...remove])];
-  if (request.hasThinking) all.push(...withoutForeign(bytes, memberOf(members, "messages") as Member));
-  const model = memberOf(members, "model") as Member;
-  if (!remove.includes("model")) {
-    all.push({ start: model.valueStart, end: model.valueEnd, text: JSON.stringify(endpoint.upstreamModel) });
+  const splice = spliceOf(request, endpoint, "messages");
+  if (request.hasThinking) {
+    splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
   }
-  return { parts: editedParts(bytes, all), dropped };
+  return spliced(request, splice);
 }
 
 /**
@@ -157,23 +154,4 @@ function countDocument(block: JsonObject, media: Media, hasOpaque: boolean): voi
   const source = objectOf(block.source);
   if (source.type === "content") countMedia(source.content, media, hasOpaque);
   else if (source.type !== "text" || (hasOpaque && holdsOpaque(source))) media.hasUncounted = true;
-}
-
-/** The keys behind which `json.ts` looks for media, and from which length on. */
-const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
-const MEDIA_OVER = 256;
-
-/** Whether a value has text that may have been taken for media. A long string is empty here, or a data URL's first letters. */
-function holdsOpaque(value: unknown): boolean {
-  if (Array.isArray(value)) return value.some(holdsOpaque);
-  if (!isObject(value)) return false;
-  for (const key in value) {
-    const member = value[key];
-    if (typeof member !== "string") {
-      if (holdsOpaque(member)) return true;
-    } else if (MEDIA_KEYS.includes(key)) {
-      if (member === "" || member === "data:" || member.length > MEDIA_OVER) return true;
-    }
-  }
-  return false;
 }

@@ -4,9 +4,7 @@
  */
 import type { Usage } from "../../usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
-
-/** No call uses more tokens. A report beyond it is a fault of the provider's, and would break every sum it entered. */
-const MOST_TOKENS = 1_000_000_000;
+import { areBelievable } from "../tokens.ts";
 
 /** What one answer reported so far: a stream says its prompt in the first event and its answer in the last but one. */
 export class MessagesUsage {
@@ -37,7 +35,7 @@ export class MessagesUsage {
     const cacheWriteTokens = Math.max(this.#cacheWrite, this.#cacheWrite5m + this.#cacheWrite1h);
     const inputTokens = this.#fresh + this.#cacheRead + cacheWriteTokens;
     const most = Math.max(inputTokens, this.#output, this.#reasoning);
-    if (most === 0 || most > MOST_TOKENS) return undefined;
+    if (most === 0 || !areBelievable(most)) return undefined;
     return {
       inputTokens,
       outputTokens: this.#output,

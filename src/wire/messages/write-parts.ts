@@ -1,5 +1,4 @@
 /** Neutral parts as content blocks of a messages request (Anthropic API reference, "Create a Message"). */
-import { fail } from "../../errors.ts";
 import type {
   CacheMark,
   Citation,
@@ -9,7 +8,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from "../neutral.ts";
-import { isObject } from "../reader.ts";
+import { argumentsOf } from "../tool-arguments.ts";
 import { writeDocumentCitation } from "./citations.ts";
 import { sealText } from "./seals.ts";
 
@@ -35,7 +34,7 @@ export function blockOf(part: Part, at: string, drop: Drop) {
         type: "tool_use" as const,
         id: part.id,
         name: part.name,
-        input: inputOf(part.arguments, at),
+        input: argumentsOf(part, at),
         ...cacheControl(part.cache),
       };
     case "tool_result":
@@ -124,18 +123,4 @@ function toolResultBlock(part: ToolResultPart, at: string, drop: Drop) {
     ...(part.isError && { is_error: true }),
     ...cacheControl(part.cache),
   };
-}
-
-/** The dialect takes an object where others take JSON text. */
-function inputOf(json: string, at: string): unknown {
-  let input: unknown;
-  try {
-    input = JSON.parse(json);
-  } catch {
-    input = undefined;
-  }
-  if (isObject(input)) return input;
-  throw fail("invalid_value", `${at}: a tool call's arguments must be a JSON object for this model.`, {
-    param: at,
-  });
 }

@@ -25,7 +25,7 @@ export function messageOf({ parts, stop }: NeutralChoice, identity: AnswerIdenti
   const has = (type: ReplyPart["type"]) => parts.some((part) => part.type === type);
   return {
     ...messageHead(identity),
-    content: parts.flatMap<ReturnType<typeof blocksOf>[number]>(blocksOf),
+    content: blocksOf(parts),
     ...writeStop(stop, has("tool_call"), has("refusal")),
     usage: writeMessagesUsage(usage),
   };

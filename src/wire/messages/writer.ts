@@ -55,6 +55,8 @@ export class MessagesStreamWriter implements StreamWriter {
   #stop: Stop = { reason: "other" };
   #hasToolCalls = false;
   #hasRefusal = false;
+  /** Of the text that ended last: told before the next block, because a message must not end with it (`blocksOf`). */
+  #behind: Seal | undefined;
 
   constructor(identity: AnswerIdentity) {
     this.#identity = identity;
@@ -139,8 +141,9 @@ export class MessagesStreamWriter implements StreamWriter {
       return "";
     }
     if (head === "" && begin.isRedacted === true) {
+      const before = this.#sealBehind();
       block.index = this.#nextIndex++;
-      return event(blockStart(block.index, redactedBlock(seal)));
+      return before + event(blockStart(block.index, redactedBlock(seal)));
     }
     const begun = head === "" ? this.#begin(block) : "";
     block.isSigned = true;
@@ -150,7 +153,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #begin(block: Block): string {
     const { begin, seal } = block;
     // Redacted thinking takes no pieces: text behind it is a block of its own.
-    let out = block.index < 0 ? "" : blockStop(block.index);
+    let out = block.index < 0 ? this.#sealBehind() : blockStop(block.index);
     if (begin.kind === "tool_call" && seal !== undefined) {
       out += this.#carrier(seal);
       block.seal = undefined;
@@ -170,7 +173,7 @@ export class MessagesStreamWriter implements StreamWriter {
     if (isThinking && !block.isSigned) out += signature(block.index, UNSIGNED);
     if (block.index >= 0) out += blockStop(block.index);
     // A call's would be taken for the next call's here: in the middle of its arguments it came too late.
-    if (block.seal !== undefined && block.begin.kind !== "tool_call") out += this.#carrier(block.seal);
+    if (block.seal !== undefined && block.begin.kind !== "tool_call") this.#behind = block.seal;
     this.#queue.shift();
     const next = this.#queue[0];
     if (next === undefined) return out;
@@ -178,6 +181,12 @@ export class MessagesStreamWriter implements StreamWriter {
     next.waiting = [];
     for (const event of waiting) out += this.#tell(next, event);
     return out;
+  }
+
+  #sealBehind(): string {
+    const seal = this.#behind;
+    this.#behind = undefined;
+    return seal === undefined ? "" : this.#carrier(seal);
   }
 
   #carrier(seal: Seal): string {

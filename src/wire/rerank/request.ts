@@ -2,6 +2,7 @@
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { factsOf, longStringsIn, NATIVE_OPTIONS, refuseStream } from "../embed/task.ts";
 import { estimatePromptTokens } from "../estimate.ts";
+import type { PromptText } from "../format.ts";
 import { type Elided, type Member, memberOf } from "../json.ts";
 import { listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
@@ -61,7 +62,7 @@ function lengthsIn(
 }
 
 /** See {@link promptTextsOf}: the query once a document, as it is read. */
-export function promptTexts(request: RerankRequest): string[] {
+export function promptTexts(request: RerankRequest): PromptText[] {
   const query = memberOf(request.members, "query") as Member;
   const text = request.bytes.toString("utf8", query.valueStart, query.valueEnd);
   const again = new Array<string>(request.documents - 1).fill(text);

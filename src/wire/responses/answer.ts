@@ -1,8 +1,9 @@
 /** What a response says beside its text, read alike from whole answers and from streams. */
 import type { UpstreamError } from "../contract.ts";
-import type { Citation, Logprob, Stop, StopReason } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import type { Citation, Stop, StopReason } from "../neutral.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
+import { readUrlCitation } from "../url-citation.ts";
 
 /** Whether an item is a call of a tool of the client's. */
 export const isCall = ({ type }: JsonObject): boolean =>
@@ -33,32 +34,5 @@ export function errorOf(response: JsonObject): UpstreamError | undefined {
 }
 
 /** Undefined for what cites a file of the provider's own. */
-export function citationOf(value: unknown): Citation | undefined {
-  const { type, url, title, start_index: start, end_index: end } = objectOf(value);
-  if (type !== "url_citation" || typeof url !== "string") return undefined;
-  return {
-    type: "url",
-    url,
-    title: stringOf(title),
-    ...(typeof start === "number" && { start }),
-    ...(typeof end === "number" && { end }),
-  };
-}
-
-/** Undefined where there are none. */
-export function logprobsOf(value: unknown): Logprob[] | undefined {
-  const found = listOf(value).flatMap((item) => {
-    const read = tokenOf(item);
-    if (read === undefined) return [];
-    const top = listOf(objectOf(item).top_logprobs).flatMap((other) => tokenOf(other) ?? []);
-    return [{ ...read, top_logprobs: top }];
-  });
-  return found.length === 0 ? undefined : found;
-}
-
-function tokenOf(value: unknown): Omit<Logprob, "top_logprobs"> | undefined {
-  const { token, logprob, bytes } = objectOf(value);
-  if (typeof token !== "string" || typeof logprob !== "number") return undefined;
-  const known = Array.isArray(bytes) && bytes.every((byte) => typeof byte === "number");
-  return { token, logprob, bytes: known ? bytes : null };
-}
+export const citationOf = (value: unknown): Citation | undefined =>
+  objectOf(value).type === "url_citation" ? readUrlCitation(value) : undefined;

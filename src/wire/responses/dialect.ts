@@ -1,12 +1,12 @@
 /** OpenAI's responses format as upstreams speak it. */
 import type { GenerationDialect } from "../format.ts";
 import { readResponsesReply } from "./read-reply.ts";
-import { ResponsesReader } from "./reader.ts";
+import { ResponsesStreamReader } from "./reader.ts";
 import { writeResponsesRequest } from "./write-request.ts";
 
 export const responsesDialect: GenerationDialect = {
   name: "responses",
   writeRequest: writeResponsesRequest,
   readReply: readResponsesReply,
-  streamReader: (maxEventBytes) => new ResponsesReader(maxEventBytes),
+  streamReader: (maxEventBytes) => new ResponsesStreamReader(maxEventBytes),
 };

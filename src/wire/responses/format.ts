@@ -3,11 +3,11 @@ import { errorEnvelope, type WeirError } from "../../errors.ts";
 import type { ClientFormat } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
 import { responsesHistory } from "./history.ts";
-import { neutralRequest } from "./neutral-request.ts";
+import { responsesNeutral } from "./neutral-request.ts";
 import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./request.ts";
 import { responsesSplice } from "./splice.ts";
 import { writeResponsesReply } from "./write-reply.ts";
-import { ResponsesWriter } from "./writer.ts";
+import { ResponsesStreamWriter } from "./writer.ts";
 
 export const responsesFormat: ClientFormat<ResponsesRequest> = {
   name: "responses",
@@ -20,9 +20,9 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
   history: responsesHistory,
   splice: { dialect: "responses", passage: responsesSplice },
   generation: {
-    neutral: neutralRequest,
+    neutral: responsesNeutral,
     writeReply: writeResponsesReply,
-    streamWriter: (request, identity) => new ResponsesWriter(request, identity),
+    streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),
   },
   errorBody: errorEnvelope,
   errorEvent,

@@ -70,8 +70,9 @@ const FOREIGN_SEAL = /^"weir\.(anthropic|google)\./;
  * Whether an item is reasoning that another maker than OpenAI sealed, or that no upstream stores: OpenAI refuses a request
  * with reasoning that it did not write (T49).
  * @param text JSON of the item.
+ * @param isMoved the conversation comes from another provider: none of its reasoning can be read here.
  */
-export function isForeignReasoning(text: string): boolean {
+export function isForeignReasoning(text: string, isMoved = false): boolean {
   if (!text.includes('"reasoning"') || !text.startsWith("{")) return false;
   const { members } = skim(text);
   const jsonOf = (key: string) => {
@@ -79,13 +80,26 @@ export function isForeignReasoning(text: string): boolean {
     return member === undefined ? "" : text.slice(member.valueStart, member.valueEnd);
   };
   if (jsonOf("type") !== '"reasoning"') return false;
-  return FOREIGN_SEAL.test(jsonOf("encrypted_content")) || OWN_ID.test(jsonOf("id"));
+  return isMoved || FOREIGN_SEAL.test(jsonOf("encrypted_content")) || OWN_ID.test(jsonOf("id"));
 }
 
 /** Items without the foreign reasoning among them, and which they were. @param text JSON of the array. */
-export function withoutForeign(text: string): { edits: readonly Edit[]; indexes: readonly number[] } {
+export function withoutForeign(
+  text: string,
+  isMoved: boolean,
+): { edits: readonly Edit[]; indexes: readonly number[] } {
   const spans = spansOf(text);
-  const goes = spans.map(({ start, end }) => isForeignReasoning(text.slice(start, end)));
+  const goes = spans.map(({ start, end }) => isForeignReasoning(text.slice(start, end), isMoved));
   const indexes = goes.flatMap((is, index) => (is ? [index] : []));
   return { edits: indexes.length === 0 ? [] : removeSpans(spans, goes), indexes };
+}
+
+/**
+ * JSON text of the items of a response's `output`, the inside of an array.
+ * @param responseJson a response object as it was delivered, whole or streamed.
+ */
+export function outputItems(responseJson: string): string {
+  const output = memberOf(skim(responseJson).members, "output");
+  if (output === undefined || responseJson[output.valueStart] !== "[") return "";
+  return responseJson.slice(output.valueStart + 1, output.valueEnd - 1).trim();
 }

@@ -3,6 +3,7 @@
  * text, calls) becomes one message here, and so do the results of calls that stand side by side.
  */
 import { fail } from "../../errors.ts";
+import { fileType, mediaSource } from "../data-url.ts";
 import type {
   DocumentPart,
   ImagePart,
@@ -62,8 +63,8 @@ class InputReader {
     else if (type === "function_call_output") this.#result(item, at);
     else if (type === "reasoning") this.#reasoning(item, at);
     else if (type === "item_reference") {
-      const message = "Single items are not stored here: send the item itself, or previous_response_id.";
-      throw fail("unsupported_option", message, { param: at });
+      // Those that are kept here were put in their places before.
+      throw fail("unsupported_option", "Send the item itself: it is not stored here.", { param: at });
     } else this.#dropped.push(at);
   }
 
@@ -127,9 +128,9 @@ class InputReader {
         if (typeof part.text !== "string") throw missing(`${at}/text`);
         return [{ type: "text", text: part.text }];
       case "input_image":
-        return [imageOf(part, at)];
+        return [imageOf(part, at, this.#source)];
       case "input_file":
-        return [documentOf(part, at)];
+        return [documentOf(part, at, this.#source)];
       default:
         this.#dropped.push(at);
         return [];
@@ -145,7 +146,8 @@ class InputReader {
       type: "tool_call",
       id,
       name,
-      arguments: typeof args === "string" && args !== "" ? args : "{}",
+      // Dialects in which they are an object parse them.
+      arguments: typeof args === "string" && args !== "" ? this.#source.whole(args) : "{}",
       ...(this.#callSeal !== undefined && { seal: this.#callSeal }),
     };
     this.#callSeal = undefined;
@@ -210,47 +212,27 @@ class InputReader {
 const textsOf = (parts: unknown): string[] =>
   listOf(parts).flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : []));
 
-function imageOf(part: JsonObject, at: string): ImagePart {
+function imageOf(part: JsonObject, at: string, from: Source): ImagePart {
   const { image_url: url, file_id: id, detail } = part;
-  const source = typeof url === "string" ? sourceOf(url) : fileOf(id);
+  const source = typeof url === "string" ? mediaSource(from, url, `${at}/image_url`, OF_NO_TYPE) : fileOf(id);
   if (source === undefined) throw missing(`${at}/image_url`);
   return { type: "image", source, ...(typeof detail === "string" && { detail }) };
 }
 
-function documentOf(part: JsonObject, at: string): DocumentPart {
+function documentOf(part: JsonObject, at: string, from: Source): DocumentPart {
   const { file_data: data, file_url: url, file_id: id, filename: name } = part;
   let source: MediaSource | undefined;
-  if (typeof data === "string") {
-    source = data.startsWith("data:") ? sourceOf(data) : { kind: "data", mediaType: typeOf(name), data };
-  } else source = typeof url === "string" ? { kind: "url", url } : fileOf(id);
+  if (typeof data !== "string") source = typeof url === "string" ? { kind: "url", url } : fileOf(id);
+  else if (data.startsWith("data:")) source = mediaSource(from, data, `${at}/file_data`, OF_NO_TYPE);
+  else source = { kind: "data", mediaType: fileType(from.whole(stringOf(name))), data };
   if (source === undefined) throw missing(`${at}/file_data`);
   return { type: "document", source, ...(typeof name === "string" && { name }) };
 }
 
+/** Of data URLs that name no type. */
+const OF_NO_TYPE = "application/octet-stream";
+
 const fileOf = (id: unknown): MediaSource | undefined =>
   typeof id === "string" ? { kind: "file", id } : undefined;
-
-const BASE64_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/;
-
-/** A data URL's base64 stays as it is: only its head is looked at. */
-function sourceOf(url: string): MediaSource {
-  const head = BASE64_URL.exec(url);
-  if (head === null) return { kind: "url", url };
-  return { kind: "data", mediaType: head[1] || "application/octet-stream", data: url.slice(head[0].length) };
-}
-
-/** The API takes PDF where no name says otherwise. */
-function typeOf(name: unknown): string {
-  const ending = /\.(\w+)$/.exec(stringOf(name))?.[1]?.toLowerCase();
-  return TYPES.get(ending ?? "") ?? "application/pdf";
-}
-
-const TYPES: ReadonlyMap<string, string> = new Map([
-  ["txt", "text/plain"],
-  ["md", "text/markdown"],
-  ["csv", "text/csv"],
-  ["html", "text/html"],
-  ["json", "application/json"],
-]);
 
 const missing = (at: string) => fail("invalid_value", `${at} is required.`, { param: at });

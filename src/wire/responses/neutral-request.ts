@@ -3,8 +3,8 @@
  * place for is named by its pointer, never lost.
  */
 import { fail } from "../../errors.ts";
+import { isEffort } from "../effort.ts";
 import type {
-  Effort,
   NeutralOptions,
   NeutralRequest,
   NeutralTool,
@@ -13,7 +13,7 @@ import type {
   Said,
   ToolChoice,
 } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
 import type { Source } from "../source.ts";
 import { readInput } from "./neutral-input.ts";
 import type { ResponsesRequest } from "./request.ts";
@@ -47,10 +47,8 @@ const READ: ReadonlySet<string> = new Set([
   "metadata",
 ]);
 
-const EFFORTS: readonly string[] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
-
 /** @throws WeirError 400 with the JSON pointer of what no upstream of another dialect can be told, or is no request. */
-export function neutralRequest({ facts }: ResponsesRequest, source: Source): NeutralRequest {
+export function responsesNeutral({ facts }: ResponsesRequest, source: Source): NeutralRequest {
   const body = objectOf(source.value);
   if (body.prompt != null) {
     const message = "Stored prompts exist at their provider only: this model's speaks another dialect.";
@@ -196,7 +194,7 @@ function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, drop
   let said = false;
   for (const [key, word] of Object.entries(objectOf(body.reasoning))) {
     if (word == null) continue;
-    if (key === "effort" && EFFORTS.includes(stringOf(word))) value.effort = word as Effort;
+    if (key === "effort" && isEffort(word)) value.effort = word;
     else if ((key === "summary" || key === "generate_summary") && typeof word === "string") {
       value.summary = word;
       value.show = true;

@@ -1,8 +1,10 @@
 /** A whole response in neutral terms. Items of tools that the provider runs itself are passed over. */
 import { fail } from "../../errors.ts";
+import { readLogprobs } from "../logprobs.ts";
 import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { citationOf, errorOf, isCall, logprobsOf, stopOf } from "./answer.ts";
+import { citationOf, errorOf, isCall, stopOf } from "./answer.ts";
+import { sealOfItem } from "./reasoning-seal.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no response. */
@@ -42,7 +44,7 @@ function readMessage(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]):
     if (content.type === "refusal") parts.push({ type: "refusal", text: stringOf(content.refusal) });
     else if (content.type === "output_text") {
       parts.push(textPart(content));
-      logprobs.push(...(logprobsOf(content.logprobs) ?? []));
+      logprobs.push(...(readLogprobs(content.logprobs) ?? []));
     }
   }
 }
@@ -63,7 +65,7 @@ export function reasoningParts(item: JsonObject): ReasoningPart[] {
   }
   const data = stringOf(item.encrypted_content);
   if (data === "") return parts;
-  const seal = { by: "openai" as const, data };
+  const seal = sealOfItem(stringOf(item.id), data);
   const last = parts.pop();
   parts.push(
     last === undefined ? { type: "reasoning", text: "", isRedacted: true, seal } : { ...last, seal },

@@ -19,8 +19,24 @@ const OWN = "openai";
 const REDACTED = "redacted:";
 const BEHIND = "behind:";
 
+/**
+ * The seal of an upstream's reasoning item. OpenAI binds what it encrypts to the item's id and refuses it under any other
+ * (`invalid_encrypted_content`), so both travel as one.
+ */
+export const sealOfItem = (id: string, encrypted: string): Seal => ({
+  by: OWN,
+  data: id === "" ? encrypted : `${id}:${encrypted}`,
+});
+
+/** What {@link sealOfItem} put together; the id is empty where it is not known. */
+export function itemOfSeal({ data }: Seal): { readonly id: string; readonly encrypted: string } {
+  // Base64 has no colon.
+  const id = /^[\w-]{1,200}(?=:)/.exec(data)?.[0] ?? "";
+  return { id, encrypted: id === "" ? data : data.slice(id.length + 1) };
+}
+
 export function packReasoning({ seal, isRedacted, isBehind }: Sealed): string {
-  if (seal.by === OWN) return packSeal(seal, OWN);
+  if (seal.by === OWN) return itemOfSeal(seal).encrypted;
   const mark = isRedacted === true ? REDACTED : isBehind === true ? BEHIND : "";
   return packSeal({ by: seal.by, data: mark + seal.data }, OWN);
 }

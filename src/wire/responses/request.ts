@@ -3,9 +3,11 @@
  * the prompt nor the history is parsed for that.
  */
 import { fail } from "../../errors.ts";
+import { sharedConcat } from "../../shared-memory.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
+import { LARGE_BODY_BYTES } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest } from "../format.ts";
+import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
 import { isObject } from "../reader.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
@@ -40,8 +42,14 @@ export interface ResponsesRequest extends ClientRequest {
   readonly store: boolean;
   /** As the client gave it. Whoever expands the input keeps it here: the body no longer says it then. */
   readonly previousResponseId: string | undefined;
+  /** The provider whose answer the request continues by `previousResponseId`; undefined where it continues none. */
+  readonly historyBy: string | undefined;
   /** Reasoning items stand in the input. */
   readonly hasReasoning: boolean;
+  /** Items of earlier responses are only named in the input. */
+  readonly hasReferences: boolean;
+  /** The client asked to be told the reasoning, where the format tells it: in summaries. */
+  readonly wantsSummary: boolean;
 }
 
 const RULES: BodyRules<ResponsesRequestBody> = {
@@ -60,7 +68,10 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
     ...read,
     store: body.store ?? true,
     previousResponseId: previousIdOf(bytes, read.members),
+    historyBy: undefined,
     hasReasoning: seen.reasoning > 0,
+    hasReferences: seen.references > 0,
+    wantsSummary: wantsSummary(body.reasoning),
     facts: {
       model: body.model,
       stream: body.stream ?? false,
@@ -81,7 +92,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
 }
 
 /** See {@link promptTextsOf}. */
-export const promptTexts = (request: ResponsesRequest): string[] => promptTextsOf(request, NO_PROMPT);
+export const promptTexts = (request: ResponsesRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /**
  * The body with a conversation's items before its own input, and without `previous_response_id`. A text input becomes the
@@ -105,7 +116,9 @@ export function expandInput(bytes: Buffer, request: ResponsesRequest, history: s
   } else {
     edits.push(setMember("", members, "input", `[${history}]`));
   }
-  return Buffer.concat(editedParts(bytes, edits));
+  const parts = editedParts(bytes, edits);
+  // A large body is read in a thread, which would be given a copy of what it does not share.
+  return bytes.length + history.length > LARGE_BODY_BYTES ? sharedConcat(parts) : Buffer.concat(parts);
 }
 
 /** JSON text of the request's input items, the inside of an array: what becomes history. */
@@ -137,8 +150,19 @@ function refuseUnsupported(body: ResponsesRequestBody): void {
 function previousIdOf(bytes: Buffer, members: ClientRequest["members"]): string | undefined {
   const member = memberOf(members, "previous_response_id");
   if (member === undefined) return undefined;
-  const id: unknown = JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd));
-  return typeof id === "string" ? id : undefined;
+  try {
+    const id: unknown = JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd));
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    // A long one was not looked into before this.
+    throw fail("invalid_json", "The body is not valid JSON.", { param: "/previous_response_id" });
+  }
+}
+
+/** By its present name or the one before. */
+function wantsSummary(reasoning: unknown): boolean {
+  const { summary, generate_summary: before } = isObject(reasoning) ? reasoning : {};
+  return typeof (summary ?? before) === "string";
 }
 
 interface Seen {
@@ -147,17 +171,19 @@ interface Seen {
   /** Files, and what is stored at the provider. */
   others: number;
   reasoning: number;
+  /** To items that this gateway wrote. */
+  references: number;
 }
 
 /** @throws WeirError `invalid_value` naming what is no item. */
 function lookThrough(input: ResponsesRequestBody["input"]): Seen {
-  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0 };
+  const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, references: 0 };
   if (!Array.isArray(input)) return seen;
   for (const [index, { type, content, output }] of input.entries()) {
     const at = `/input/${index}`;
     if (type !== undefined && typeof type !== "string") throw wrong(`${at}/type`, "a string");
     if (type === "reasoning") seen.reasoning++;
-    else if (type === "item_reference") seen.others++;
+    else if (type === "item_reference") seen.references++;
     if (Array.isArray(content)) countAll(content, seen, `${at}/content`);
     else if (content != null && typeof content !== "string")
       throw wrong(`${at}/content`, "a string or a list");

@@ -6,39 +6,36 @@
 import type { Endpoint } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
+import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
-import { fragmentOf } from "../fragment.ts";
-import { applyEdits, type Edit, editedParts, type Member, memberOf, removeMembers, skim } from "../json.ts";
-import { quirkEdits } from "../quirks.ts";
+import { type Edit, latin1Json, memberOf } from "../json.ts";
 import { type JsonObject, listOf, objectOf } from "../reader.ts";
+import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { parseReply } from "../upstream-reply.ts";
 import { errorOf, isCall, stopOf } from "./answer.ts";
 import { withoutForeign } from "./items.ts";
-import { responseEdits, settledEdits } from "./patch.ts";
 import { readResponsesReply } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesSpliceStream } from "./splice-stream.ts";
-import { readResponsesUsage } from "./usage.ts";
+import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
 
 export const responsesSplice: Passage<ResponsesRequest> = {
   write: writeSpliced,
+  looksThrough: ({ hasReasoning }) => hasReasoning,
   whole: (body, request, identity) => new SplicedResponse(body, request, identity),
   stream: (request, identity) => new ResponsesSpliceStream(identity, request.previousResponseId),
 };
 
 function writeSpliced(request: ResponsesRequest, endpoint: Endpoint): Outgoing {
-  const { members, bytes, svc } = request;
-  const model = memberOf(members, "model") as Member;
-  const quirks = quirkEdits(members, svc, endpoint.provider, "responses");
-  const foreign = request.hasReasoning ? foreignEdits(request) : NO_FOREIGN;
-  const edits: Edit[] = [
-    { start: model.valueStart, end: model.valueEnd, text: JSON.stringify(endpoint.upstreamModel) },
-    ...foreign.edits,
-    ...quirks.edits,
-    ...removeMembers(members, ["svc", "previous_response_id", ...quirks.remove]),
-  ];
-  return { parts: editedParts(bytes, edits), dropped: [...quirks.dropped, ...foreign.dropped] };
+  const splice = spliceOf(request, endpoint, "responses");
+  splice.remove.push("previous_response_id");
+  if (request.hasReasoning) {
+    const { edits, dropped } = foreignEdits(request, endpoint);
+    splice.edits.push(...edits);
+    splice.dropped.push(...dropped);
+  }
+  return spliced(request, splice);
 }
 
 interface Foreign {
@@ -48,11 +45,13 @@ interface Foreign {
 
 const NO_FOREIGN: Foreign = { edits: [], dropped: [] };
 
-function foreignEdits({ bytes, members }: ResponsesRequest): Foreign {
+function foreignEdits({ bytes, members, historyBy }: ResponsesRequest, { provider }: Endpoint): Foreign {
   const input = memberOf(members, "input");
   if (input === undefined) return NO_FOREIGN;
   const from = input.valueStart;
-  const { edits, indexes } = withoutForeign(bytes.toString("latin1", from, input.valueEnd));
+  // What one provider sealed or keeps, no other can read, be it of the same maker.
+  const isMoved = historyBy !== undefined && historyBy !== provider.id;
+  const { edits, indexes } = withoutForeign(bytes.toString("latin1", from, input.valueEnd), isMoved);
   return {
     edits: edits.map(({ start, end, text }) => ({ start: from + start, end: from + end, text })),
     dropped: indexes.map((index) => `/input/${index}`),
@@ -62,45 +61,27 @@ function foreignEdits({ bytes, members }: ResponsesRequest): Foreign {
 class SplicedResponse implements WholeAnswer {
   readonly facts: ReplyFacts;
   readonly error: UpstreamError | undefined;
-  readonly #text: string;
-  readonly #members: readonly Member[];
+  readonly #reply: ReplyText;
   readonly #request: ResponsesRequest;
   readonly #identity: AnswerIdentity;
 
   constructor(bytes: Buffer, request: ResponsesRequest, identity: AnswerIdentity) {
-    this.#text = bytes.toString("latin1");
     this.#request = request;
     this.#identity = identity;
-    const { members, value } = parse(this.#text);
-    this.#members = members;
+    this.#reply = readReplyText(bytes);
+    const { value } = this.#reply;
     // Read again in full: of the other value long strings are missing, and it is latin1.
     this.error = errorOf(value) && errorOf(objectOf(parseReply(bytes)));
-    this.facts = this.error === undefined ? factsOf(value, bytes) : NOTHING;
+    this.facts = this.error === undefined ? factsOf(value, bytes) : NO_FACTS;
   }
 
   write(usage: Usage, svc: SvcReply): Buffer {
-    const text = this.#text;
-    const members = this.#members;
-    const edits = responseEdits(text, members, this.#identity, this.#request.previousResponseId);
-    edits.push(...settledEdits(text, members, this.facts.usage !== undefined, usage, svc));
-    return Buffer.from(applyEdits(text, edits), "latin1");
-  }
-}
-
-const NOTHING: ReplyFacts = {
-  usage: undefined,
-  stopReason: "",
-  toolCalls: 0,
-  outputBytes: 0,
-  unreportedBytes: 0,
-};
-
-function parse(text: string): { members: readonly Member[]; value: JsonObject } {
-  try {
-    const { members, skeleton } = skim(text);
-    return { members, value: objectOf(JSON.parse(skeleton)) };
-  } catch (cause) {
-    throw fail("upstream_invalid_response", "The provider's answer is not valid JSON.", { cause });
+    const { previousResponseId: previous } = this.#request;
+    return patchedReply(this.#reply, this.#identity, svc, {
+      // The upstream was not told, and says null.
+      ...(previous !== undefined && { previous_response_id: latin1Json(previous) }),
+      ...(this.facts.usage === undefined && { usage: JSON.stringify(writeResponsesUsage(usage)) }),
+    });
   }
 }
 
@@ -113,17 +94,8 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
   const usage = readResponsesUsage(value.usage);
-  const outputBytes = usage === undefined ? textBytes(bytes) : 0;
+  // From the whole body: long strings are not in the value that the facts are read from.
+  const outputBytes = usage === undefined ? textBytesOf(readResponsesReply(parseReply(bytes))) : 0;
   const stopReason = stopOf(value, held).reason;
   return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
-}
-
-/** Counted as in a stream, from the whole body: long strings are not in the value that the facts are read from. */
-function textBytes(bytes: Buffer): number {
-  let count = 0;
-  for (const { parts } of readResponsesReply(parseReply(bytes)).choices) {
-    for (const part of parts)
-      count += fragmentOf(part.type === "tool_call" ? part.arguments : part.text).length;
-  }
-  return count;
 }

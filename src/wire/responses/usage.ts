@@ -1,9 +1,7 @@
 /** Usage of the responses format, both ways. `input_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
-
-/** No call uses more tokens: a report beyond it is a fault of the provider's, and would break every sum it entered. */
-const MOST_TOKENS = 1_000_000_000;
+import { areBelievable } from "../tokens.ts";
 
 /** Undefined where the value is no usage report or cannot be true. */
 export function readResponsesUsage(value: unknown): Usage | undefined {
@@ -13,7 +11,7 @@ export function readResponsesUsage(value: unknown): Usage | undefined {
   const inputTokens = countOf(value.input_tokens);
   const outputTokens = countOf(value.output_tokens);
   const reasoningTokens = countOf(objectOf(value.output_tokens_details).reasoning_tokens);
-  if (Math.max(inputTokens, outputTokens, reasoningTokens) > MOST_TOKENS) return undefined;
+  if (!areBelievable(inputTokens, outputTokens, reasoningTokens)) return undefined;
   return {
     inputTokens,
     outputTokens,

@@ -9,10 +9,12 @@ import type {
   NeutralMessage,
   Part,
   ReasoningPart,
+  Seal,
   TextPart,
   ToolResultPart,
 } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
+import { itemOfSeal } from "./reasoning-seal.ts";
 
 interface InputText {
   type: "input_text";
@@ -178,7 +180,7 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
       content = undefined;
       if (part.seal === undefined) unsealed.push(part);
       else if (part.seal.by === "openai") {
-        items.push(reasoningItem(`rs_${items.length}`, [...unsealed, part], part.seal.data));
+        items.push(reasoningItem(`rs_${items.length}`, [...unsealed, part], part.seal));
         unsealed = [];
       } else {
         // Another maker's: it would be refused.
@@ -212,13 +214,16 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
   }
 }
 
-/** @param id the API wants one; that of the first delivery is not known any more, and the seal does not hold it. */
-const reasoningItem = (id: string, parts: readonly ReasoningPart[], encrypted: string): Reasoning => ({
-  type: "reasoning",
-  id,
-  summary: parts.filter(({ text }) => text !== "").map(({ text }) => ({ type: "summary_text", text })),
-  encrypted_content: encrypted,
-});
+/** @param usualId the API wants one: this, where the seal does not tell that of the first delivery. */
+function reasoningItem(usualId: string, parts: readonly ReasoningPart[], seal: Seal): Reasoning {
+  const { id, encrypted } = itemOfSeal(seal);
+  return {
+    type: "reasoning",
+    id: id || usualId,
+    summary: parts.filter(({ text }) => text !== "").map(({ text }) => ({ type: "summary_text", text })),
+    encrypted_content: encrypted,
+  };
+}
 
 const saidOf = (part: Part): SaidText | SaidRefusal | undefined => {
   if (part.type === "text") return textOf(part);

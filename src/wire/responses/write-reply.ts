@@ -5,7 +5,7 @@ import type { AnswerIdentity } from "../format.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../neutral.ts";
 import type { ResponsesRequest } from "./request.ts";
-import { ResponsesWriter } from "./writer.ts";
+import { ResponsesStreamWriter } from "./writer.ts";
 
 export function writeResponsesReply(
   { choices }: NeutralReply,
@@ -14,7 +14,7 @@ export function writeResponsesReply(
   usage: Usage,
   svc: SvcReply,
 ): string {
-  const writer = new ResponsesWriter(request, identity);
+  const writer = new ResponsesStreamWriter(request, identity);
   const [choice] = choices;
   if (choice !== undefined) for (const event of eventsOf(choice)) writer.write(event);
   writer.close(usage, svc);

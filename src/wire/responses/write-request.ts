@@ -3,6 +3,7 @@
  * store nothing either, and encrypted reasoning goes with the answer instead.
  */
 import type { Endpoint } from "../../endpoint.ts";
+import { effortOfBudget } from "../effort.ts";
 import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
 import { writeInput } from "./write-input.ts";
@@ -95,16 +96,9 @@ function formatOf(format: OutputFormat) {
   };
 }
 
-/** From budgets in tokens, as Anthropic and Google take them, to the level that uses about as many. */
-const BUDGETS: readonly (readonly [beneath: number, effort: Effort])[] = [
-  [1, "none"],
-  [4096, "low"],
-  [16384, "medium"],
-];
-
 function effortOf({ effort, budgetTokens }: Reasoning): Effort | undefined {
   if (effort !== undefined || budgetTokens === undefined) return effort;
-  return BUDGETS.find(([beneath]) => budgetTokens < beneath)?.[1] ?? "high";
+  return effortOfBudget(budgetTokens);
 }
 
 /** A model there decides by itself how long it reasons: `isAdaptive` needs no word. */

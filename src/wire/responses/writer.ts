@@ -42,9 +42,10 @@ import { incompleteReason, ResponseObject } from "./response-object.ts";
 
 type Begin = Extract<StreamEvent, { type: "begin" }>;
 
-export class ResponsesWriter implements StreamWriter {
+export class ResponsesStreamWriter implements StreamWriter {
   readonly #requestId: string;
   readonly #response: ResponseObject;
+  readonly #wantsSummary: boolean;
   readonly #parts: (OpenPart | undefined)[] = [];
   /** JSON of the items that ended, by their place. */
   readonly #items: string[] = [];
@@ -61,6 +62,7 @@ export class ResponsesWriter implements StreamWriter {
   constructor(request: ResponsesRequest, identity: AnswerIdentity) {
     this.#requestId = identity.requestId;
     this.#response = new ResponseObject(request, identity);
+    this.#wantsSummary = request.wantsSummary;
   }
 
   write(event: StreamEvent): string {
@@ -145,7 +147,8 @@ export class ResponsesWriter implements StreamWriter {
       this.#parts[event.part] = this.#waiting;
     } else if (event.kind === "reasoning") {
       const { isSummary = false, isRedacted = false } = event;
-      this.#parts[event.part] = this.#beginReasoning(isSummary, isRedacted);
+      // Clients show, and send back, what stands in summaries; hardly one knows `reasoning_text`.
+      this.#parts[event.part] = this.#beginReasoning(isSummary || this.#wantsSummary, isRedacted);
     } else this.#parts[event.part] = this.#beginText(event.kind);
   }
 

@@ -1,0 +1,51 @@
+/** Media that clients of OpenAI's formats send inside addresses (RFC 2397), or bare with a file's name. */
+import { fail } from "../errors.ts";
+import type { MediaSource } from "./neutral.ts";
+import type { Source } from "./source.ts";
+
+/**
+ * What an address stands for. A data URL's base64 is not looked at: it may be a mark.
+ * @param otherwise the media type of a data URL that names none; "" where it must name one.
+ * @throws WeirError 400 naming `at`.
+ */
+export function mediaSource(source: Source, url: string, at: string, otherwise: string): MediaSource {
+  if (!url.startsWith("data:")) return { kind: "url", url };
+  const comma = url.indexOf(",");
+  if (comma < 0) throw wrong(at, "a data URL with a comma before its data");
+  const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
+  const mediaType = type.trim().toLowerCase() || otherwise;
+  if (mediaType === "") throw wrong(at, "a data URL that names its media type");
+  const data = url.slice(comma + 1);
+  if (parameters.some((parameter) => parameter.trim().toLowerCase() === "base64")) {
+    return { kind: "data", mediaType, data };
+  }
+  return { kind: "data", mediaType, data: base64Of(source.whole(data), at) };
+}
+
+function base64Of(escaped: string, at: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(escaped)).toString("base64");
+  } catch {
+    throw wrong(at, "a data URL that is base64 or percent-encoded UTF-8");
+  }
+}
+
+const wrong = (at: string, expected: string) =>
+  fail("invalid_value", `${at}: expected ${expected}.`, { param: at });
+
+/** Of files whose data comes bare: the formats were made for these. */
+const DEFAULT_FILE_TYPE = "application/pdf";
+const FILE_TYPES: ReadonlyMap<string, string> = new Map([
+  ["pdf", DEFAULT_FILE_TYPE],
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["html", "text/html"],
+  ["json", "application/json"],
+  ["docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"],
+  ["xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+]);
+
+/** The media type that a file's name tells. @param name whole, no mark of a source. */
+export const fileType = (name: string): string =>
+  FILE_TYPES.get(/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? "") ?? DEFAULT_FILE_TYPE;

@@ -1,0 +1,26 @@
+/** How much a model shall reason: levels, and what they are worth in tokens where one end has levels and the other budgets. */
+import type { Effort } from "./neutral.ts";
+
+/** In rising order. */
+export const EFFORTS: readonly string[] = [
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+] satisfies Effort[];
+
+export const isEffort = (value: unknown): value is Effort =>
+  typeof value === "string" && EFFORTS.includes(value);
+
+/** From how many tokens on a budget is told as this level. */
+const LEVELS: readonly (readonly [from: number, effort: Effort])[] = [
+  [16_384, "high"],
+  [4096, "medium"],
+  [1, "low"],
+];
+
+export const effortOfBudget = (tokens: number): Effort =>
+  LEVELS.find(([from]) => tokens >= from)?.[1] ?? "none";

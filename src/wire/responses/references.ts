@@ -1,0 +1,67 @@
+/**
+ * Items that a request only names (`item_reference`): clients that let responses be stored name what the model said instead
+ * of sending it back (Vercel's AI SDK, unless told `store: false`). Only what is kept here for the client's own project can
+ * be named: an upstream would resolve the items of everyone who shares its account.
+ */
+import { fail } from "../../errors.ts";
+import type { ClientRequest } from "../format.ts";
+import { type Edit, editedParts, type Member, memberOf, skim } from "../json.ts";
+import { outputItems, spansOf } from "./items.ts";
+
+/**
+ * The request's body with the items in place of their names.
+ * @param itemOf an item's JSON text by its id; undefined where it is not kept.
+ * @throws WeirError 404 naming the item that is not kept, 413 where the body outgrows the bound.
+ */
+export function withItems(
+  { bytes, members }: ClientRequest,
+  itemOf: (id: string) => string | undefined,
+  maxBytes: number,
+): Buffer {
+  const input = memberOf(members, "input") as Member;
+  const list = bytes.toString("latin1", input.valueStart, input.valueEnd);
+  const edits: Edit[] = [];
+  let length = bytes.length;
+  for (const [index, { start, end }] of spansOf(list).entries()) {
+    const id = referenceOf(list.slice(start, end));
+    if (id === undefined) continue;
+    const text = itemOf(id);
+    if (text === undefined) {
+      throw fail("not_found", `There is no stored item "${id.slice(0, 100)}".`, { param: `/input/${index}` });
+    }
+    // The same item may be named any number of times.
+    length += text.length;
+    if (length > maxBytes) {
+      throw fail("payload_too_large", `With the items it names the body is larger than ${maxBytes} bytes.`);
+    }
+    edits.push({ start: input.valueStart + start, end: input.valueStart + end, text });
+  }
+  return Buffer.concat(editedParts(bytes, edits));
+}
+
+/** @param item JSON text. */
+function referenceOf(item: string): string | undefined {
+  if (!item.includes('"item_reference"') || !item.startsWith("{")) return undefined;
+  const { members } = skim(item);
+  return stringAt(item, members, "type") === "item_reference" ? stringAt(item, members, "id") : undefined;
+}
+
+/** The items of a response's `output` by id, JSON text. */
+export function itemsById(responseJson: string): ReadonlyMap<string, string> {
+  const items = new Map<string, string>();
+  const list = `[${outputItems(responseJson)}]`;
+  for (const { start, end } of spansOf(list)) {
+    const item = list.slice(start, end);
+    const id = stringAt(item, skim(item).members, "id");
+    if (id !== undefined) items.set(id, item);
+  }
+  return items;
+}
+
+/** Ids are ASCII: text without escapes. */
+function stringAt(text: string, members: readonly Member[], key: string): string | undefined {
+  const member = memberOf(members, key);
+  return member === undefined || text[member.valueStart] !== '"'
+    ? undefined
+    : text.slice(member.valueStart + 1, member.valueEnd - 1);
+}
