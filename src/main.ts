@@ -215,6 +215,7 @@ function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault
     defaultMaxTokens: limits.default_max_tokens,
     maxPayloadBytes: limits.max_payload_bytes,
     maxDrains: limits.max_drains,
+    maxBodyBytes: limits.max_body_bytes,
     bounds: {
       maxEventBytes: limits.max_event_bytes,
       maxReplyBytes: limits.max_reply_bytes,

@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { decodeProtectedHeader, jwtVerify } from "jose";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { sha256 } from "../src/digest.ts";
 import type { AwsKeys, Provider, ServiceAccount } from "../src/endpoint.ts";
 import { failure, mayFallBack, withoutCredential } from "../src/upstream/failure.ts";
 import { signedHeaders } from "../src/upstream/sigv4.ts";
@@ -56,7 +57,7 @@ describe("AWS", () => {
           ...["content-type", "application/json", "user-agent", "weir", "accept-encoding", "identity"],
           ...["accept", "application/vnd.amazon.eventstream"],
         ],
-        body: parts,
+        bodyHash: sha256(parts) as string,
       },
       KEYS,
       "us-east-1",

@@ -55,7 +55,9 @@ describe("counting tokens", () => {
 
   it("refuses what waits beyond the bound", async () => {
     const small = openPool({ maxWaiting: 2 });
-    const results = await Promise.allSettled(Array.from({ length: 6 }, () => small.countTokens(["x"], "o200k_base")));
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, () => small.countTokens(["x"], "o200k_base")),
+    );
     expect(results.map((r) => r.status)).toContain("rejected");
     expect(results.map((r) => r.status)).toContain("fulfilled");
     await small.close();

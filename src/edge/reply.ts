@@ -53,9 +53,10 @@ export class SocketReply implements ClientReply {
     if (this.closed) return;
     this.#over = true;
     this.#res.cork(() => {
-      this.#writeHead(status, headers);
-      if (status === 204) this.#res.endWithoutBody();
-      else if (this.#bodiless) this.#res.endWithoutBody(Buffer.byteLength(body));
+      // Not `endWithoutBody(length)`: it would wait for the body, and end the connection at its next request.
+      const length = this.#bodiless && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
+      this.#writeHead(status, headers + length);
+      if (status === 204 || this.#bodiless) this.#res.endWithoutBody();
       else if (body.length > LARGE_BYTES)
         this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
       else this.#res.end(body);

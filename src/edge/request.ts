@@ -4,8 +4,10 @@
  */
 
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import { brotliDecompress, gunzip, inflate, type ZlibOptions } from "node:zlib";
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
 import { fail, type WeirError } from "../errors.ts";
+import { grownMemory, sharedMemory } from "../shared-memory.ts";
 
 /** What reading a body takes of the head: uWebSockets.js takes the request object back when its handler returns. */
 export interface BodyHead {
@@ -72,29 +74,17 @@ export function readBody(
   maxBytes: number,
   done: (body: Buffer | WeirError) => void,
 ): void {
-  let refused = false;
+  const announced = head.contentLength <= maxBytes ? head.contentLength : 0;
+  let body: Gathering | undefined = new Gathering(announced, maxBytes);
   const refuse = () => {
-    refused = true;
-    body = EMPTY;
+    body = undefined;
     const details = { max_bytes: maxBytes };
     done(fail("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { details }));
   };
-  const announced = head.contentLength <= maxBytes ? head.contentLength : 0;
-  // One copy: into a buffer of the announced size. Its pages are not touched before bytes arrive.
-  let body: Buffer = announced > 0 ? roomFor(announced) : EMPTY;
-  let filled = 0;
   res.onData((piece, isLast) => {
-    if (refused) return;
-    const bytes = new Uint8Array(piece);
-    if (filled + bytes.length > maxBytes) {
-      refuse();
-      return;
-    }
-    if (filled + bytes.length > body.length) body = grown(body, filled, filled + bytes.length, maxBytes);
-    body.set(bytes, filled);
-    filled += bytes.length;
-    if (!isLast) return;
-    decode(filled === body.length ? body : body.subarray(0, filled), head.contentEncoding, maxBytes, done);
+    if (body === undefined) return;
+    if (!body.add(new Uint8Array(piece))) refuse();
+    else if (isLast) decode(body.whole(), head.contentEncoding, maxBytes, done);
   });
   // Not before `onData`: the answer ends the response, which may not be touched from then on.
   if (head.contentLength > maxBytes) refuse();
@@ -106,8 +96,49 @@ const SLAB_BYTES = 256 * 1024;
 let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
 let slabUsed = 0;
 
+/** Puts a body together from its pieces. Each byte is copied once, where the size was announced or is large. */
+class Gathering {
+  readonly #maxBytes: number;
+  #bytes: Buffer;
+  #filled = 0;
+
+  /** @param announced bytes; 0 where unknown. */
+  constructor(announced: number, maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#bytes = announced > 0 ? roomFor(announced) : EMPTY;
+  }
+
+  /** False where the body would be larger than it may be. */
+  add(piece: Uint8Array): boolean {
+    const filled = this.#filled + piece.length;
+    if (filled > this.#maxBytes) return false;
+    if (filled > this.#bytes.length) this.#grow(filled);
+    this.#bytes.set(piece, this.#filled);
+    this.#filled = filled;
+    return true;
+  }
+
+  whole(): Buffer {
+    return this.#filled === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#filled);
+  }
+
+  /** Doubles, so that copies stay in proportion. */
+  #grow(needed: number): void {
+    const size = Math.min(this.#maxBytes, Math.max(needed, this.#bytes.length * 2, 16 * 1024));
+    const old = this.#bytes;
+    if (old.length > SLAB_BYTES) {
+      this.#bytes = grownMemory(old, size);
+      return;
+    }
+    this.#bytes = size > SLAB_BYTES ? sharedMemory(size, this.#maxBytes) : Buffer.allocUnsafeSlow(size);
+    old.copy(this.#bytes, 0, 0, this.#filled);
+  }
+}
+
+/** Large bodies are read in a worker thread: memory that it shares need not be copied to it. */
 function roomFor(bytes: number): Buffer {
-  if (bytes > SLAB_BYTES / 16) return alone(bytes);
+  if (bytes > SLAB_BYTES) return sharedMemory(bytes);
+  if (bytes > SLAB_BYTES / 16) return Buffer.allocUnsafeSlow(bytes);
   if (slabUsed + bytes > SLAB_BYTES) {
     slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
     slabUsed = 0;
@@ -116,30 +147,14 @@ function roomFor(bytes: number): Buffer {
   return slab.subarray(slabUsed - bytes, slabUsed);
 }
 
-/** Large bodies are read in a worker thread: memory that it shares need not be copied to it. */
-const alone = (bytes: number): Buffer =>
-  bytes > SLAB_BYTES ? Buffer.from(new SharedArrayBuffer(bytes)) : Buffer.allocUnsafeSlow(bytes);
-
-/** For chunked bodies: doubles, so that the copies stay in proportion. */
-function grown(body: Buffer, filled: number, needed: number, maxBytes: number): Buffer {
-  const size = Math.min(maxBytes, Math.max(needed, body.length * 2, 16 * 1024));
-  const larger = alone(size);
-  body.copy(larger, 0, 0, filled);
-  return larger;
-}
-
-type Decompress = (
-  data: Buffer,
-  options: ZlibOptions,
-  done: (error: NodeJS.ErrnoException | null, result: Buffer) => void,
-) => void;
-
-const DECOMPRESS: Readonly<Record<string, Decompress>> = {
-  gzip: gunzip,
-  "x-gzip": gunzip,
-  deflate: inflate,
-  br: brotliDecompress,
+const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: ({ chunkSize }) => createBrotliDecompress(chunkSize === undefined ? {} : { chunkSize }),
 };
+/** Of what a decoder hands over at a time: fewer are more copying in one turn, more are more turns. */
+const CHUNK_BYTES = 64 * 1024;
 
 function decode(
   body: Buffer,
@@ -151,19 +166,30 @@ function decode(
     done(body);
     return;
   }
-  const decompress = DECOMPRESS[encoding.toLowerCase()];
-  if (decompress === undefined) {
+  const name = encoding.toLowerCase();
+  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.({ chunkSize: CHUNK_BYTES }) : undefined;
+  if (decoder === undefined) {
     done(fail("unsupported_media_type", `Content-Encoding "${encoding.slice(0, 40)}" is not supported.`));
     return;
   }
-  decompress(body, { maxOutputLength: maxBytes }, (error, result) => {
-    if (error === null) done(result);
-    else if (error.code === "ERR_BUFFER_TOO_LARGE") {
-      done(fail("payload_too_large", `The body is larger than ${maxBytes} bytes once decompressed.`));
-    } else {
-      done(fail("invalid_json", `The body is not valid ${encoding}.`));
-    }
+  const decoded = new Gathering(0, maxBytes);
+  let over = false;
+  const give = (result: Buffer | WeirError) => {
+    if (over) return;
+    over = true;
+    decoder.destroy();
+    done(result);
+  };
+  decoder.on("data", (chunk: Buffer) => {
+    if (over || decoded.add(chunk)) return;
+    const details = { max_bytes: maxBytes };
+    give(
+      fail("payload_too_large", `The body is larger than ${maxBytes} bytes once decompressed.`, { details }),
+    );
   });
+  decoder.on("end", () => give(decoded.whole()));
+  decoder.on("error", () => give(fail("invalid_json", `The body is not valid ${encoding}.`)));
+  decoder.end(body);
 }
 
 /**

@@ -70,11 +70,11 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
     refuseOthers(app, pattern, methods, deps, errorBodyOf(routes[0]));
   }
   app.any("/*", (res, req) => {
-    const error = fail(
-      "not_found",
-      `There is no ${req.getCaseSensitiveMethod()} ${req.getUrl().slice(0, 200)}.`,
-    );
-    refuse(replyTo(res, req), error, requestId(deps.clock.now()));
+    const path = req.getUrl();
+    const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
+    // Anthropic's clients ask for more below this path than is offered.
+    const errorBody = path.startsWith("/v1/messages/") ? CALLS.messages.format.errorBody : errorEnvelope;
+    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBody);
   });
   return new Promise((resolve, reject) => {
     app.listen(host, port, (socket: us_listen_socket | false) => {

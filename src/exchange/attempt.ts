@@ -78,6 +78,8 @@ export class Attempts implements RelayHost, LiveAttempts {
   /** Starts the next attempt, or finishes with the last failure. */
   #start(): void {
     const { plan, call, request } = this.#reserved;
+    // The attempt before is over: neither its silence nor what it said counts while this one's body is written.
+    this.#relay = undefined;
     const endpoint = plan.attempts[this.#next++];
     if (endpoint === undefined) {
       this.#nobodyLeft();

@@ -3,19 +3,22 @@
  * (T54), and counts of their tokens.
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
+import { fail } from "../errors.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
+import { messagesCountFormat } from "../wire/messages/format.ts";
 import type { Passable } from "../wire/passages.ts";
-import { fromThread, type ThreadResult } from "../wire/thread.ts";
+import { fromThread, type ReadTask, type ThreadResult } from "../wire/thread.ts";
 import type { WorkerPool } from "../workers/pool.ts";
 import type { WorkerThread } from "../workers/thread.ts";
 import type { Encoding } from "../workers/tokenise.ts";
 
 /** Small ones at once, large ones later. Each throws or rejects with a WeirError 400 where the body is at fault. */
 export interface Bodies {
+  /** @throws WeirError 429 `concurrency` where too many large ones wait. */
   read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
-  /** A splice of any size is written here: it moves no bytes. */
+  /** A splice of any size is written at once where it looks at no bytes: it moves none. */
   write(
     format: ClientFormat,
     way: Passable,
@@ -32,7 +35,7 @@ export interface Bodies {
     endpoint: Endpoint,
   ): Question | Promise<Question>;
   /** Tokens of texts in a public encoding, off the event loop. Rejects where too many wait. */
-  countTexts(texts: readonly string[], encoding: Encoding): Promise<number>;
+  countTexts(texts: Countable["texts"], encoding: Encoding): Promise<number>;
   /** Tokens of a prompt, an upper bound of its text, by the usual encoding. */
   countPrompt(format: ClientFormat, request: ClientRequest): Promise<number>;
 }
@@ -42,24 +45,44 @@ export type Question = readonly Uint8Array[] | undefined;
 /** What prompts are counted with where the model's own tokenizer is not public. */
 export const USUAL_ENCODING: Encoding = "o200k_base";
 
+/** Of bodies that wait to be read; nothing has limited them yet but the size of each. */
+const MAX_WAITING_BYTES = 512 * 1024 * 1024;
+
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
 /** @param thread runs the functions of `wire/thread.ts` */
-export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
+export function openBodies(
+  thread: WorkerThread,
+  pool: WorkerPool,
+  maxWaitingBytes = MAX_WAITING_BYTES,
+): Bodies {
+  let waitingBytes = 0;
   const there = async <T>(name: string, task: object): Promise<T> =>
     fromThread((await thread.run(name, task)) as ThreadResult<T>);
-  const countTexts = async (texts: readonly string[], encoding: Encoding): Promise<number> => {
+  const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
     const counts = await pool.countTokens(texts, encoding);
     return counts.reduce((sum, count) => sum + count, 0);
   };
   return {
     read(format, bytes) {
       if (!isLarge(bytes)) return format.read(bytes);
-      const task = { format: format.name, bytes };
-      return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
+      const task: ReadTask = {
+        format: format.name,
+        isMessagesCount: format === messagesCountFormat,
+        bytes,
+      };
+      // One alone is always taken, whatever its size.
+      if (waitingBytes > 0 && waitingBytes + bytes.length > maxWaitingBytes) throw tooMany();
+      waitingBytes += bytes.length;
+      return there<Omit<ClientRequest, "bytes">>("readInThread", task)
+        .then((read) => ({ bytes, ...read }))
+        .finally(() => {
+          waitingBytes -= bytes.length;
+        });
     },
     write(format, { passage, dialect, isSplice }, request, endpoint) {
-      if (isSplice || !isLarge(request.bytes)) return passage.write(request, endpoint);
+      const isQuick = isSplice && passage.looksThrough?.(request) !== true;
+      if (isQuick || !isLarge(request.bytes)) return passage.write(request, endpoint);
       return there<Outgoing>("writeInThread", { format: format.name, dialect, request, endpoint });
     },
     countable(format, request) {
@@ -74,3 +97,6 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
     countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),
   };
 }
+
+const tooMany = () =>
+  fail("concurrency", "Too many large bodies are waiting to be read. Try again.", { retryAfterMs: 1000 });

@@ -64,6 +64,8 @@ export class Call {
   dropped: readonly string[] = [];
   request: ClientRequest | undefined;
   model: Model | undefined;
+  /** Id of the endpoint to ask first, where it may serve the call and the request names no order. */
+  preferred: string | undefined;
   plan: Plan | undefined;
   admission: Admission | undefined;
   reservation: Reservation | undefined;
@@ -96,6 +98,11 @@ export class Call {
     return this.incoming.key;
   }
 
+  /** Nothing that was said may stay: by the org's policy, or because the client asks for it. */
+  get isZdr(): boolean {
+    return this.key.dataPolicy.zdr || this.request?.svc.route.require?.zdr === true;
+  }
+
   /** @param bounds what is taken and kept of an answer. */
   identity(bounds: AnswerBounds): AnswerIdentity {
     const { format, requestId, tsMs } = this.incoming;
@@ -110,13 +117,19 @@ export class Call {
   }
 }
 
+/** Why an answer cannot be given again: its client left it, or the data policy lets nobody keep it. */
+export type Lost = "cut" | "private";
+
 /** What a call with an `Idempotency-Key` owes to its repetitions: see `idempotency.ts`. */
 export interface Pledge {
-  /** Puts the answer into the commit under way. @param last what is still to be sent of it */
+  /**
+   * Puts the answer into the commit under way. @param last what is still to be sent of it.
+   * @param lost why it is remembered without what it said, where it is
+   */
   keep(
     answer: { readonly requestId: string; readonly status: number; readonly isStream: boolean },
     last: Buffer,
-    isCut: boolean,
+    lost: Lost | undefined,
   ): void;
   /** The call is over: the key is answered by what was kept, or free again. */
   release(): void;

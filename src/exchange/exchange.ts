@@ -22,6 +22,8 @@ export type ExchangeDeps = AdmitDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
   SettleDeps & {
     readonly maxDrains: number;
+    /** Of a request with the conversation that it continues. */
+    readonly maxBodyBytes: number;
     readonly answers: IdempotentAnswers;
     readonly bodies: Bodies;
   };
@@ -110,9 +112,9 @@ class LiveExchange implements Exchange {
     const { pledge } = claim;
     call.pledge = pledge;
     call.incoming = { ...call.incoming, reply: pledge.recorder };
-    // Who leaves a call with a key is expected back: the call goes on, unless its client said otherwise.
+    // Who leaves a call with a key is expected back: the call goes on, unless its client said otherwise or it is over.
     pledge.recorder.staysWithout = () => {
-      call.stays = call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+      call.stays = !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
       return call.stays;
     };
     this.#read(call);
@@ -121,17 +123,45 @@ class LiveExchange implements Exchange {
   #read(call: Call): void {
     const { format, body } = call.incoming;
     this.#next(call, this.#deps.bodies.read(format, body), (read) => {
-      const previous = format.history?.previousOf(read);
-      if (previous === undefined || format.history === undefined) this.#admit(call, read);
-      else this.#continue(call, read, format.history, previous);
+      if (format.history?.names(read) === true) this.#name(call, read, format.history);
+      else this.#follow(call, read);
     });
+  }
+
+  /** Items that the client only named take their place. */
+  #name(call: Call, request: ClientRequest, history: History): void {
+    const { responses, bodies, maxBodyBytes } = this.#deps;
+    const { projectId } = call.key;
+    const read = new Map<string, ReadonlyMap<string, string>>();
+    const itemOf = (itemId: string): string | undefined => {
+      const id = responses.responseWith(projectId, itemId);
+      const stored = id === undefined || read.has(id) ? undefined : responses.get(projectId, id);
+      if (id !== undefined && stored !== undefined) read.set(id, history.itemsOf(stored.response));
+      return id === undefined ? undefined : read.get(id)?.get(itemId);
+    };
+    const body = history.named(request, itemOf, maxBodyBytes);
+    this.#next(call, bodies.read(call.incoming.format, body), (named) => this.#follow(call, named));
+  }
+
+  #follow(call: Call, request: ClientRequest): void {
+    const { history } = call.incoming.format;
+    const previous = history?.previousOf(request);
+    if (previous === undefined || history === undefined) this.#admit(call, request);
+    else this.#continue(call, request, history, previous);
   }
 
   /** The conversation so far goes in front of what the client says now. */
   #continue(call: Call, request: ClientRequest, history: History, previous: string): void {
-    const items = this.#deps.responses.itemsOf(call.key.projectId, previous);
-    const expanded = this.#deps.bodies.read(call.incoming.format, history.expand(request, items));
-    this.#next(call, expanded, (read) => this.#admit(call, history.continuing(read, request)));
+    const { items, endpointId, provider } = this.#deps.responses.previous(call.key.projectId, previous);
+    // Who answered before can read what it sealed, and has the prompt in its cache (T49).
+    call.preferred = endpointId;
+    const body = history.expand(request, items);
+    if (body.length > this.#deps.maxBodyBytes) {
+      const details = { max_bytes: this.#deps.maxBodyBytes };
+      throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
+    }
+    const expanded = this.#deps.bodies.read(call.incoming.format, body);
+    this.#next(call, expanded, (read) => this.#admit(call, history.continuing(read, request, provider)));
   }
 
   #admit(call: Call, request: ClientRequest): void {

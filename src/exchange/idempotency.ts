@@ -4,21 +4,20 @@
  * failed without a charge is forgotten, so that a retry may succeed. A key under way is known in memory only: a crash
  * ends the call and frees the key.
  */
-import { createHash, hash, webcrypto } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
+import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { Store, Table } from "../store/store.ts";
-import type { Call, ClientReply } from "./call.ts";
+import type { Call, ClientReply, Lost } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
 /** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
 const SWEEP_MS = 10 * 60_000;
-/** Of one sweep: one commit stays small. */
+/** Forgotten at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
-/** Larger bodies are hashed off the event loop. */
-const HASH_HERE_BYTES = 256 * 1024;
 
 /** An answer as its client got it. */
 export interface KeptAnswer {
@@ -27,8 +26,8 @@ export interface KeptAnswer {
   readonly requestId: string;
   readonly status: number;
   readonly isStream: boolean;
-  /** `cut`: the client left it, `large`: it outgrew what is kept. Neither can be given again. */
-  readonly lost?: "cut" | "large";
+  /** Why it cannot be given again, where it cannot. `large`: it outgrew what is kept. */
+  readonly lost?: Lost | "large";
   readonly body: Uint8Array;
 }
 
@@ -53,13 +52,16 @@ export class Pledge {
 
   /**
    * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param isCut the client left before its end
+   * @param lost why it is remembered without what it said, where it is
    */
-  keep(answer: { requestId: string; status: number; isStream: boolean }, last: Buffer, isCut: boolean): void {
-    const body = this.recorder.with(last);
-    const lost = isCut ? { lost: "cut" as const } : body === undefined ? { lost: "large" as const } : {};
-    const kept = isCut || body === undefined ? NOTHING : body;
-    this.#answers.put(this.#id, { ...answer, ...lost, fingerprint: this.#fingerprint, body: kept });
+  keep(
+    answer: { requestId: string; status: number; isStream: boolean },
+    last: Buffer,
+    lost: Lost | undefined,
+  ): void {
+    const body = lost === undefined ? this.recorder.with(last) : undefined;
+    const kept = body === undefined ? { lost: lost ?? ("large" as const), body: NOTHING } : { body };
+    this.#answers.put(this.#id, { ...answer, ...kept, fingerprint: this.#fingerprint });
   }
 
   /** From here on the key is answered by what was kept, or free again. */
@@ -85,6 +87,7 @@ export class IdempotentAnswers {
   /** Keys under way and their requests' fingerprints. */
   readonly #running = new Map<string, string>();
   readonly #timer: NodeJS.Timeout;
+  #closed = false;
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps;
@@ -95,11 +98,9 @@ export class IdempotentAnswers {
 
   /** Who may answer: this call, an earlier one, or nobody now. At once, or once a large body is hashed. */
   claim(call: Call): Claim | Promise<Claim> {
-    const { body } = call.incoming;
-    if (body.length <= HASH_HERE_BYTES) return this.#claim(call, hash("sha256", body, "hex"));
-    return webcrypto.subtle
-      .digest("SHA-256", body as Uint8Array<ArrayBuffer>)
-      .then((digest) => this.#claim(call, Buffer.from(digest).toString("hex")));
+    const fingerprint = sha256([call.incoming.body]);
+    if (typeof fingerprint === "string") return this.#claim(call, fingerprint);
+    return fingerprint.then((known) => this.#claim(call, known));
   }
 
   /** No await between look and claim: of simultaneous callers one is the first. */
@@ -131,20 +132,23 @@ export class IdempotentAnswers {
     this.#running.delete(id);
   }
 
-  /** Forgets what is old. */
+  /** Forgets all that is old. */
   async sweep(): Promise<void> {
     const end = [this.#hour() - KEEP_HOURS];
-    const old = [...this.#hours.range({ end, limit: SWEEP_ROWS })];
-    if (old.length === 0) return;
-    await this.#deps.store.commit(() => {
-      for (const { key } of old) {
-        this.#hours.remove(key);
-        this.#answers.remove((key as [number, string])[1]);
-      }
-    });
+    while (!this.#closed) {
+      const old = [...this.#hours.range({ end, limit: SWEEP_ROWS })];
+      if (old.length === 0) return;
+      await this.#deps.store.commit(() => {
+        for (const { key } of old) {
+          this.#hours.remove(key);
+          this.#answers.remove((key as [number, string])[1]);
+        }
+      });
+    }
   }
 
   close(): void {
+    this.#closed = true;
     clearInterval(this.#timer);
   }
 
@@ -159,6 +163,7 @@ export class IdempotentAnswers {
 
 const LOST = {
   cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
+  private: "The answer to the first request with this Idempotency-Key was not kept: zero data retention.",
   large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
 };
 
@@ -173,25 +178,23 @@ const refused = (
   }),
 });
 
-/** Keys are told apart by project and route: tenants never meet (T62). */
+/** Keys are told apart by project, environment and route: tenants never meet (T62), nor do tests and what is real. */
 function idOf({ key, incoming }: Call): string {
   const digest = createHash("sha256");
-  for (const part of [key.orgId, key.projectId, incoming.format.name, incoming.idempotencyKey]) {
+  const { orgId, projectId, environment } = key;
+  for (const part of [orgId, projectId, environment, incoming.format.name, incoming.idempotencyKey]) {
     digest.update(part).update("\0");
   }
   return digest.digest("hex");
 }
 
-/** Gives an answer again, under the id of the call that it was made for. */
+/**
+ * Gives an answer again, under the id of the call that it was made for. A stream too goes out as one body: it is all there,
+ * and is handed over as the client takes it.
+ */
 export function replay(reply: ClientReply, { status, requestId, isStream, body }: KeptAnswer): void {
   const head = (isStream ? STREAM_TYPE : JSON_TYPE) + identityHeaders(requestId) + REPLAYED;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!isStream) {
-    reply.send(status, head, bytes);
-    return;
-  }
-  reply.openStream(head, "");
-  reply.end(bytes);
+  reply.send(status, head, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }
 
 const REPLAYED = "idempotent-replayed: true\r\n";

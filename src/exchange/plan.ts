@@ -5,10 +5,10 @@ import type { Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
-import type { RequestFacts } from "../wire/contract.ts";
+import type { RequestFacts, RouteOptions } from "../wire/contract.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Admitted, Planned } from "./call.ts";
+import type { Admitted, Call, Planned } from "./call.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -63,7 +63,7 @@ function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, prom
   const made = plan(
     { ...request.facts, promptTokens, environment, orgPolicy: dataPolicy, reasoning: false },
     model,
-    request.svc.route,
+    routeOf(call, request.svc.route),
     deps.health,
     deps.random,
   );
@@ -71,6 +71,12 @@ function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, prom
   if (made.attempts.length === 0) throw nothingLeft(made, model, call.incoming.format);
   return { call, request, model, plan: made };
 }
+
+/** The order that the call prefers, unless its client says one. Without fallbacks an order would leave nobody else. */
+const routeOf = ({ preferred }: Call, route: RouteOptions): RouteOptions =>
+  preferred === undefined || route.order !== undefined || route.fallbacks === false
+    ? route
+    : { ...route, order: [preferred] };
 
 function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {
   if (planned.allSaturated) {
@@ -83,8 +89,10 @@ function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): W
     kind,
     reason,
   }));
-  if (excluded.length > 0 && excluded.every((x) => x.kind === "context")) {
-    return fail("context_length_exceeded", `The prompt and its answer exceed the context of ${model.id}.`, {
+  const [first] = excluded;
+  if (first !== undefined && excluded.every((x) => x.kind === "context")) {
+    const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
+    return fail("context_length_exceeded", message, {
       param: promptAt,
       details: { excluded },
     });

@@ -3,6 +3,7 @@
  * whole events only, so that a keep-alive line can stand between any two writes (T8).
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
+import { WeirError } from "../errors.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
@@ -131,9 +132,12 @@ export class StreamRelay extends Relay {
     try {
       out = stream.push(this.#collected());
       if (this.#ended) out += stream.end();
-    } catch {
+    } catch (error) {
+      const isTooLarge = error instanceof WeirError;
+      if (!isTooLarge) this.host.fault(error);
       this.upstream?.cancel();
-      this.fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
+      const reason = isTooLarge ? TOO_LARGE : undefined;
+      this.fail(failure("invalid_response", "protocol", this.status, reason));
       return;
     }
     if (out !== "" && !this.#covered()) {

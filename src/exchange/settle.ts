@@ -11,14 +11,14 @@ import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
-import type { AnswerStream } from "../wire/format.ts";
+import type { AnswerStream, ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, type RecordDeps, recordOf } from "./record.ts";
-import { mayKeep, type StoredResponses } from "./stored-responses.ts";
+import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
 
 export interface SettleDeps extends RecordDeps {
   readonly clock: Clock;
@@ -71,10 +71,11 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;
+  const keep = error === undefined ? keeping(deps, call, outcome, delivery.bytes) : undefined;
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
-    if (answered) pledged(call, outcome, error, delivery);
-    if (error === undefined) remember(deps, call, outcome, delivery);
+    if (answered) pledged(call, outcome, error, delivery, gone);
+    keep?.();
   });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
   // Nothing was charged and nothing of an answer waits: an error need not wait for the disk.
@@ -82,27 +83,64 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
   return committed;
 }
 
-/** What was charged or answered in full is kept for who repeats the request; anything else may be tried again. */
-function pledged(call: Call, { kind }: Outcome, error: WeirError | undefined, { bytes }: Delivery): void {
+/**
+ * What was charged or answered in full is kept for who repeats the request; anything else may be tried again.
+ * @param gone nobody took the answer: of a stream that was read on for its bill, what came since is not there.
+ */
+function pledged(
+  call: Call,
+  { kind }: Outcome,
+  error: WeirError | undefined,
+  { bytes }: Delivery,
+  gone: boolean,
+): void {
   const isStream = call.streaming || kind === "streamed";
   const status = error === undefined || isStream ? 200 : error.status;
-  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, kind === "cancelled");
+  const isCut = kind === "cancelled" || (isStream && gone);
+  const lost = isCut ? "cut" : call.isZdr ? "private" : undefined;
+  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, lost);
 }
 
-/** An answer that a later request may ask for or continue. */
-function remember(deps: SettleDeps, call: Call, outcome: Outcome, { bytes }: Delivery): void {
+/**
+ * Keeps an answer that a later request may ask for or continue; undefined where it is not kept. Made before the commit: what
+ * throws there would take the charge with it.
+ */
+function keeping(deps: SettleDeps, call: Call, outcome: Outcome, bytes: Buffer): (() => void) | undefined {
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
-  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return;
+  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return undefined;
+  // Not made text only to be found too large (T54).
+  if (!deps.responses.takes(request.bytes.length)) return undefined;
   const answer =
     outcome.kind === "whole"
       ? bytes.toString()
       : outcome.kind === "streamed"
         ? outcome.stream.responseJson?.()
         : undefined;
-  if (answer === undefined) return;
-  deps.responses.put(key, idPrefix + call.requestId, answer, history.itemsAfter(request, answer));
+  if (answer === undefined) return undefined;
+  const { id: endpointId = "", provider } = call.endpoint ?? {};
+  const kept = conversationOf(history, request, answer);
+  if (kept === undefined) return undefined;
+  const stored = { ...kept, response: answer, endpointId, provider: provider?.id ?? "" };
+  return () => deps.responses.put(key, idPrefix + call.requestId, stored);
 }
+
+/** Undefined where a provider's odd answer cannot be taken apart: it is delivered all the same. */
+function conversationOf(
+  history: History,
+  request: ClientRequest,
+  answer: string,
+): Pick<StoredResponse, "items" | "itemIds"> | undefined {
+  try {
+    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= LONGEST_ID);
+    return { items: history.itemsAfter(request, answer), itemIds };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an item that can be named later. */
+const LONGEST_ID = 256;
 
 /** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
 function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
@@ -144,8 +182,13 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
     call.warnings.push("reserve_exceeded");
   }
   if (stream !== undefined && stream.malformed > 0) call.warnings.push("malformed_upstream_event");
-  for (const pointer of call.dropped) call.warnings.push(`dropped: ${pointer}`);
+  for (const pointer of call.dropped.slice(0, MAX_DROPPED)) call.warnings.push(`dropped: ${pointer}`);
+  const more = call.dropped.length - MAX_DROPPED;
+  if (more > 0) call.warnings.push(`dropped: ${more} more`);
 }
+
+/** Told one by one: a body of megabytes may hold any number of things that a dialect has no place for. */
+const MAX_DROPPED = 100;
 
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   switch (outcome.kind) {

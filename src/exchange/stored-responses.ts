@@ -11,12 +11,17 @@ import type { ClientRequest, History } from "../wire/format.ts";
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
 const SWEEP_MS = 10 * 60_000;
-/** Of one sweep: one commit stays small. */
+/** Forgotten at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
 
 export interface StoredResponse {
   /** As delivered, JSON text. */
   readonly response: string;
+  /** Who gave the answer. */
+  readonly endpointId: string;
+  readonly provider: string;
+  /** Of the items of its output. */
+  readonly itemIds: readonly string[];
   /** The conversation up to and with it: JSON text of items, the inside of an array. */
   readonly items: string;
   readonly expiresMs: number;
@@ -32,13 +37,17 @@ export interface StoredResponsesDeps {
 export class StoredResponses {
   readonly #deps: StoredResponsesDeps;
   readonly #responses: Table<StoredResponse>;
+  /** `[project, item]`: the response in which the item stands. */
+  readonly #items: Table<string>;
   /** `[day, project, id]`: what is to be forgotten when. */
   readonly #days: Table<true>;
   readonly #timer: NodeJS.Timeout;
+  #closed = false;
 
   constructor(deps: StoredResponsesDeps) {
     this.#deps = deps;
     this.#responses = deps.store.table("responses");
+    this.#items = deps.store.table("response_items");
     this.#days = deps.store.table("response_days");
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
   }
@@ -48,52 +57,75 @@ export class StoredResponses {
     return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
   }
 
-  /** @throws WeirError 404 where there is no such response, or none any more. */
-  itemsOf(projectId: string, id: string): string {
+  /** What a request continues. @throws WeirError 404 where there is no such response, or none any more. */
+  previous(projectId: string, id: string): StoredResponse {
     const found = this.get(projectId, id);
-    if (found !== undefined) return found.items;
+    if (found !== undefined) return found;
     throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
       param: "/previous_response_id",
     });
   }
 
+  /** Id of the response in which an item stands; undefined where none is kept. */
+  responseWith(projectId: string, itemId: string): string | undefined {
+    return this.#items.get([projectId, itemId]);
+  }
+
+  /** Whether a conversation of so many bytes may be small enough. */
+  takes(bytes: number): boolean {
+    return bytes <= this.#deps.maxBytes;
+  }
+
   /** Only inside a commit. */
-  put(key: KeyContext, id: string, response: string, items: string): void {
-    if (response.length + items.length > this.#deps.maxBytes) return;
+  put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs">): void {
+    const { response, items } = stored;
+    if (!this.takes(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
-    this.#responses.put([key.projectId, id], { response, items, expiresMs });
+    this.#responses.put([key.projectId, id], { ...stored, expiresMs });
+    for (const item of stored.itemIds) this.#items.put([key.projectId, item], id);
     this.#days.put([Math.ceil(expiresMs / DAY_MS), key.projectId, id], true);
   }
 
   /** True where there was one. */
   async remove(projectId: string, id: string): Promise<boolean> {
     if (this.get(projectId, id) === undefined) return false;
-    await this.#deps.store.commit(() => this.#responses.remove([projectId, id]));
+    await this.#deps.store.commit(() => this.#forget(projectId, id));
     return true;
   }
 
-  /** Forgets what is old. */
+  /** Forgets all that is old. */
   async sweep(): Promise<void> {
     const end = [Math.floor(this.#deps.clock.now() / DAY_MS)];
-    const old = [...this.#days.range({ end, limit: SWEEP_ROWS })];
-    if (old.length === 0) return;
-    await this.#deps.store.commit(() => {
-      for (const { key } of old) {
-        const [, projectId, id] = key as [number, string, string];
-        this.#days.remove(key);
-        this.#responses.remove([projectId, id]);
-      }
-    });
+    while (!this.#closed) {
+      const old = [...this.#days.range({ end, limit: SWEEP_ROWS })];
+      if (old.length === 0) return;
+      await this.#deps.store.commit(() => {
+        for (const { key } of old) {
+          const [, projectId, id] = key as [number, string, string];
+          this.#days.remove(key);
+          this.#forget(projectId, id);
+        }
+      });
+    }
+  }
+
+  #forget(projectId: string, id: string): void {
+    for (const item of this.#responses.get([projectId, id])?.itemIds ?? []) {
+      this.#items.remove([projectId, item]);
+    }
+    this.#responses.remove([projectId, id]);
   }
 
   close(): void {
+    this.#closed = true;
     clearInterval(this.#timer);
   }
 }
 
 /** Whether an answer may be kept: its client and its org must both agree. */
 export function mayKeep(key: KeyContext, history: History, request: ClientRequest): boolean {
-  const { zdr, logging } = key.dataPolicy;
-  return history.keeps(request) && !zdr && logging === "on" && request.svc.route.require?.zdr !== true;
+  const { zdr, logging, retentionDays } = key.dataPolicy;
+  const agreed = !zdr && logging === "on" && retentionDays > 0;
+  return agreed && history.keeps(request) && request.svc.route.require?.zdr !== true;
 }

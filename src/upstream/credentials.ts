@@ -3,6 +3,7 @@
  * logged, and no error repeats a secret.
  */
 import type { Clock } from "../clock.ts";
+import { sha256 } from "../digest.ts";
 import type { Endpoint, Provider } from "../endpoint.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { regionOf } from "./paths.ts";
@@ -35,9 +36,14 @@ export function callHeaders(
   const { auth, credential } = endpoint.provider;
   if (typeof credential === "object" && credential.kind === "aws_keys") {
     const service = auth?.scheme === "aws_sigv4" ? auth.service : "bedrock";
-    const { method, url, headers, parts: body } = request;
-    const signing = { method, host: url.host, path: `${url.pathname}${url.search}`, headers, body };
-    return signedHeaders(signing, credential, regionOf(endpoint), service, new Date(clock.now()));
+    const { method, url, headers, parts } = request;
+    const signing = { method, host: url.host, path: `${url.pathname}${url.search}`, headers };
+    const sign = (bodyHash: string) => {
+      const date = new Date(clock.now());
+      return signedHeaders({ ...signing, bodyHash }, credential, regionOf(endpoint), service, date);
+    };
+    const bodyHash = sha256(parts);
+    return typeof bodyHash === "string" ? sign(bodyHash) : bodyHash.then(sign);
   }
   if (typeof credential === "object") return tokens.of(credential).then((token) => bearer(request, token));
   return [...request.headers];

@@ -1,9 +1,7 @@
 /**
  * AWS Signature Version 4 for calls of Bedrock's: the headers that a request must carry so that the provider takes it.
- * The body is hashed where it stands, part by part, and never copied.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
-import { createHash } from "node:crypto";
 import aws4 from "aws4";
 
 export interface AwsCredential {
@@ -21,8 +19,8 @@ export interface SigningRequest {
   readonly path: string;
   /** Names and values by turns. All are signed but those that proxies may change. */
   readonly headers: readonly string[];
-  /** What is sent, in order. */
-  readonly body: readonly Uint8Array[];
+  /** SHA-256 of the body in hex. */
+  readonly bodyHash: string;
 }
 
 /** What may arrive otherwise than it was sent, besides what the library leaves out itself. */
@@ -54,7 +52,7 @@ export function signedHeaders(
   const { accessKeyId, secretAccessKey, sessionToken } = credential;
   const added: Record<string, string> = {
     "x-amz-date": date.toISOString().replace(/[-:]|\.\d{3}/g, ""),
-    "x-amz-content-sha256": hashOf(request.body),
+    "x-amz-content-sha256": request.bodyHash,
     ...(sessionToken !== undefined && { "x-amz-security-token": sessionToken }),
   };
   const headers: Record<string, string> = { host: request.host };
@@ -68,10 +66,4 @@ export function signedHeaders(
   );
   added.authorization = String(signed.headers?.Authorization);
   return [...request.headers, ...Object.entries(added).flat()];
-}
-
-function hashOf(parts: readonly Uint8Array[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest("hex");
 }

@@ -19,10 +19,15 @@ export interface WorkerPool {
   /** Payloads as they may be shown. @throws Error where a preset is unknown or a pattern is not RE2. */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /**
-   * Tokens of each text in one of OpenAI's public encodings. About 50 MB/s for prose.
+   * Tokens of each text in one of OpenAI's public encodings. About 50 MB/s for prose. Bytes are UTF-8, one text or several,
+   * each ended by the byte 0xff: their sum is told. Memory that threads share is not copied.
    * @throws Error when too many counts wait, or when `signal` aborts (the thread then starts anew).
    */
-  countTokens(texts: readonly string[], encoding: Encoding, signal?: AbortSignal): Promise<number[]>;
+  countTokens(
+    texts: readonly (string | Uint8Array)[],
+    encoding: Encoding,
+    signal?: AbortSignal,
+  ): Promise<number[]>;
   /** Tasks not yet begun. */
   waiting(): number;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** The entry of a worker thread: each export is a task by its name. */
 import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
+import { counted } from "../shared-memory.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
 import { redactor } from "./redact.ts";
 import { countTexts, type Encoding } from "./tokenise.ts";
@@ -14,12 +15,14 @@ export function finish(input: FinishInput): Finished {
 }
 
 export interface TokeniseInput {
-  readonly texts: readonly string[];
+  readonly texts: readonly (string | Uint8Array)[];
   readonly encoding: Encoding;
 }
 
-export const tokenise = ({ texts, encoding }: TokeniseInput): Promise<number[]> =>
-  countTexts(texts, encoding);
+export function tokenise({ texts, encoding }: TokeniseInput): Promise<number[]> {
+  for (const text of texts) if (typeof text !== "string") counted(text);
+  return countTexts(texts, encoding);
+}
 
 export interface RedactInput {
   readonly redaction: Redaction;

@@ -27,15 +27,33 @@ export const isEncoding = (name: string): name is Encoding => Object.hasOwn(ENCO
 
 const loaded = new Map<Encoding, Promise<Count>>();
 
-/** One count a text. */
-export async function countTexts(texts: readonly string[], encoding: Encoding): Promise<number[]> {
+/** Ends each text of a run of UTF-8, in which this byte never stands. */
+const TEXT_END = 0xff;
+
+/** One count a text, or a run of texts. */
+export async function countTexts(
+  texts: readonly (string | Uint8Array)[],
+  encoding: Encoding,
+): Promise<number[]> {
   let count = loaded.get(encoding);
   if (count === undefined) {
     count = load(encoding);
     loaded.set(encoding, count);
   }
   const counted = await count;
-  return texts.map((text) => countText(text, counted));
+  return texts.map((text) => (typeof text === "string" ? countText(text, counted) : countRun(text, counted)));
+}
+
+function countRun(bytes: Uint8Array, count: Count): number {
+  const run = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let total = 0;
+  for (let from = 0; from < run.length; ) {
+    const found = run.indexOf(TEXT_END, from);
+    const end = found < 0 ? run.length : found;
+    total += countText(run.toString("utf8", from, end), count);
+    from = end + 1;
+  }
+  return total;
 }
 
 async function load(encoding: Encoding): Promise<Count> {

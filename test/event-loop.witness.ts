@@ -1,0 +1,23 @@
+/**
+ * Loaded into a gateway's process (`--import`): how long one turn of its event loop kept the processor at the most. Time on the
+ * clock would count what other processes take of a busy machine. SIGUSR2 has it printed, in milliseconds, and begins anew.
+ */
+import { isMainThread } from "node:worker_threads";
+
+const LOOK_EVERY_MS = 4;
+
+if (isMainThread) {
+  let longestUs = 0;
+  let last = process.threadCpuUsage();
+  const look = () => {
+    const now = process.threadCpuUsage();
+    longestUs = Math.max(longestUs, now.user + now.system - last.user - last.system);
+    last = now;
+  };
+  setInterval(look, LOOK_EVERY_MS).unref();
+  process.on("SIGUSR2", () => {
+    look();
+    process.stdout.write(`longest turn: ${(longestUs / 1000).toFixed(1)} ms\n`);
+    longestUs = 0;
+  });
+}

@@ -1,0 +1,66 @@
+/** Kept answers are forgotten when their time is over, however many there are: nothing grows for ever (T55). */
+import { afterAll, describe, expect, test } from "vitest";
+import type { KeyContext } from "../src/account/keyring.ts";
+import type { Clock } from "../src/clock.ts";
+import { IdempotentAnswers } from "../src/exchange/idempotency.ts";
+import { StoredResponses } from "../src/exchange/stored-responses.ts";
+import { tempStore } from "./credits.fixtures.ts";
+
+const temp = tempStore();
+afterAll(() => temp.dispose());
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** More than one sweep's commit takes. */
+const ROWS = 2500;
+
+let nowMs = Date.UTC(2026, 0, 1);
+const clock = { now: () => nowMs, monotonic: () => nowMs } as Clock;
+const deps = { store: temp.store, clock, maxBytes: 1000 };
+const rowsOf = (table: string): number => [...temp.store.table(table).range()].length;
+
+describe("after its time", () => {
+  test("every answer to an Idempotency-Key is forgotten, and none before", async () => {
+    const answers = new IdempotentAnswers(deps);
+    const answer = {
+      fingerprint: "f",
+      requestId: "r",
+      status: 200,
+      isStream: false,
+      body: Buffer.from("{}"),
+    };
+    await temp.store.commit(() => {
+      for (let i = 0; i < ROWS; i++) answers.put(`id-${i}`, answer);
+    });
+    nowMs += 24 * HOUR_MS;
+    await answers.sweep();
+    expect([rowsOf("idempotent_answers"), rowsOf("idempotent_hours")]).toEqual([ROWS, ROWS]);
+    nowMs += 3 * HOUR_MS;
+    await answers.sweep();
+    expect([rowsOf("idempotent_answers"), rowsOf("idempotent_hours")]).toEqual([0, 0]);
+    answers.close();
+  });
+
+  test("every stored response is forgotten, deleted ones with what was to remind of them", async () => {
+    const responses = new StoredResponses(deps);
+    const key = { projectId: "p", dataPolicy: { retentionDays: 7 } } as KeyContext;
+    const stored = (i: number) => ({
+      response: "{}",
+      items: "",
+      itemIds: [`msg_${i}`],
+      endpointId: "e",
+      provider: "p",
+    });
+    await temp.store.commit(() => {
+      for (let i = 0; i < ROWS; i++) responses.put(key, `resp_${i}`, stored(i));
+    });
+    expect(await responses.remove("p", "resp_1")).toBe(true);
+    expect(await responses.remove("p", "resp_1")).toBe(false);
+    nowMs += 7 * DAY_MS;
+    expect(responses.get("p", "resp_2")).toBeUndefined();
+    nowMs += 2 * DAY_MS;
+    await responses.sweep();
+    expect(["responses", "response_items", "response_days"].map(rowsOf)).toEqual([0, 0, 0]);
+    responses.close();
+  });
+});
