@@ -52,7 +52,7 @@ export function readOptions(args: readonly string[]): Options | "help" {
   const seconds = positive("seconds", values.seconds, values.quick ? 0.5 : 4);
   return {
     cases: pick("cases", CASES, values.cases, () => true),
-    targets: pick("targets", TARGETS, values.targets, (target) => values.peers || !target.peer),
+    targets: pick("targets", TARGETS, values.targets, isUsual(values.peers)),
     rounds: Math.ceil(positive("rounds", values.rounds, values.quick ? 1 : 5)),
     seconds,
     warmUpSeconds: Math.min(3, seconds),
@@ -62,6 +62,12 @@ export function readOptions(args: readonly string[]): Options | "help" {
     markdown: values.markdown,
   };
 }
+
+/** What takes part where nobody names the targets. */
+const isUsual =
+  (peers: boolean) =>
+  ({ peer, onlyNamed }: Target): boolean =>
+    onlyNamed !== true && (peers || !peer);
 
 function positive(name: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;

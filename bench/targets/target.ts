@@ -28,6 +28,8 @@ export interface Target {
   readonly about: string;
   /** Only with `--peers`, or when named. */
   readonly peer: boolean;
+  /** Only when named. */
+  readonly onlyNamed?: boolean;
   /** @throws Unavailable when this machine cannot have it; any other error is a fault of the bench or the target. */
   start(context: TargetContext): Promise<RunningTarget>;
 }

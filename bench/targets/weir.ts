@@ -13,10 +13,11 @@ const GRANT_USD = 1_000_000;
 const NODE_OPTIONS = ["--max-semi-space-size=8"];
 
 /** @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks. */
-const weirBefore = (name: string, about: string, model: string, peer: boolean): Target => ({
+const weirBefore = (name: string, about: string, model: string, onlyNamed: boolean): Target => ({
   name,
   about,
-  peer,
+  peer: false,
+  onlyNamed,
   async start(context) {
     const { processes, upstreamUrl, scratchDir, repoDir } = context;
     const script = join(repoDir, "src/main.ts");
