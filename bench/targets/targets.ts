@@ -6,12 +6,13 @@ import { nginx } from "./nginx.ts";
 import { pipe } from "./pipe.ts";
 import { portkey } from "./portkey.ts";
 import type { Target } from "./target.ts";
-import { translating, weir } from "./weir.ts";
+import { before, translating, weir } from "./weir.ts";
 
 export const TARGETS: readonly Target[] = [
   direct,
   pipe,
   weir,
+  before,
   ...translating,
   nginx,
   portkey,

@@ -6,20 +6,31 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { freePort, untilReady } from "../processes.ts";
-import { type Target, type TargetContext, Unavailable } from "./target.ts";
+import { type Target, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
 /** As `npm start` has them. */
 const NODE_OPTIONS = ["--max-semi-space-size=8"];
 
-/** @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks. */
-const weirBefore = (name: string, about: string, model: string, onlyNamed: boolean): Target => ({
+/**
+ * @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks.
+ * @param checkout another checkout of the product, to compare with
+ */
+const product = (
+  name: string,
+  about: string,
+  model: string,
+  onlyNamed: boolean,
+  checkout?: () => string | undefined,
+): Target => ({
   name,
   about,
   peer: false,
   onlyNamed,
   async start(context) {
-    const { processes, upstreamUrl, scratchDir, repoDir } = context;
+    const { processes, upstreamUrl, scratchDir } = context;
+    const repoDir = checkout === undefined ? context.repoDir : checkout();
+    if (repoDir === undefined) throw new Unavailable("WEIR_BEFORE does not name a checkout");
     const script = join(repoDir, "src/main.ts");
     if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
     const port = await freePort();
@@ -30,7 +41,7 @@ const weirBefore = (name: string, about: string, model: string, onlyNamed: boole
         HOST: "127.0.0.1",
         PORT: String(port),
         DATA_DIR: dataDir,
-        CONFIG_DIR: configDir(context),
+        CONFIG_DIR: configDir(name, repoDir, scratchDir),
         SIMULATOR_URL: upstreamUrl,
         // The embedded engine, whatever the shell that runs the bench has set.
         CLICKHOUSE_URL: "",
@@ -43,16 +54,25 @@ const weirBefore = (name: string, about: string, model: string, onlyNamed: boole
   },
 });
 
-export const weir = weirBefore("weir", "the product, everything on", "weir/sim-small", false);
+export const weir = product("weir", "the product, everything on", "weir/sim-small", false);
+
+/** Another checkout, such as of the commit before: `WEIR_BEFORE=<folder>`, its packages installed. */
+export const before = product(
+  "before",
+  "another checkout of the product",
+  "weir/sim-small",
+  true,
+  () => process.env.WEIR_BEFORE,
+);
 
 /** Chat clients, an upstream of another dialect: what a translated call costs beside a spliced one. */
 export const translating: readonly Target[] = ["responses", "messages", "gemini", "converse"].map((dialect) =>
-  weirBefore(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
+  product(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
 );
 
 /** A copy of the shipped configuration with the larger grant. */
-function configDir({ repoDir, scratchDir }: TargetContext): string {
-  const dir = join(scratchDir, "weir-config");
+function configDir(name: string, repoDir: string, scratchDir: string): string {
+  const dir = join(scratchDir, `${name}-config`);
   cpSync(join(repoDir, "config"), dir, { recursive: true });
   const file = join(dir, "weir.yaml");
   const settings = parseDocument(existsSync(file) ? readFileSync(file, "utf8") : "{}");
