@@ -7,7 +7,10 @@ import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
 import { fail, type WeirError } from "../errors.ts";
+import type { CallKind } from "../exchange/formats.ts";
 import { grownMemory, sharedMemory } from "../shared-memory.ts";
+
+type FormatName = CallKind["format"]["name"];
 
 /** What reading a body takes of the head: uWebSockets.js takes the request object back when its handler returns. */
 export interface BodyHead {
@@ -34,21 +37,21 @@ export function bearer(req: HttpRequest): string | undefined {
 /** The credential as Anthropic's clients send it, or undefined where none came. */
 export const apiKey = (req: HttpRequest): string | undefined => req.getHeader("x-api-key") || undefined;
 
-/** Headers by which a client asks a provider of its own dialect for what is not in the body. */
-const PASSING = ["anthropic-beta", "openai-beta"] as const;
+/** The header by which a client of a format asks its provider for what is not in the body. */
+const PASSING: Partial<Readonly<Record<FormatName, string>>> = {
+  messages: "anthropic-beta",
+  responses: "openai-beta",
+};
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
 /** Names of features, separated by commas: nothing else passes. */
 const FEATURES = /^[\w.,=; -]{1,1000}$/;
 
-export function passingHeaders(req: HttpRequest): Readonly<Record<string, string>> {
-  let found: Record<string, string> | undefined;
-  for (const name of PASSING) {
-    const value = req.getHeader(name);
-    if (value === "" || !FEATURES.test(value)) continue;
-    found ??= {};
-    found[name] = value;
-  }
-  return found ?? NONE;
+/** Headers that go on to an upstream of the client's own dialect. */
+export function passingHeaders(req: HttpRequest, format: FormatName): Readonly<Record<string, string>> {
+  const name = PASSING[format];
+  if (name === undefined) return NONE;
+  const value = req.getHeader(name);
+  return FEATURES.test(value) ? { [name]: value } : NONE;
 }
 
 /** Empty where none came. @throws WeirError 400 `idempotency_key_invalid` */

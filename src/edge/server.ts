@@ -155,24 +155,32 @@ function callModel(
   const key = authorize(deps.keyring, credential, route.access) as KeyContext;
   const version = req.getHeader("svc-version");
   if (version !== "") svcVersion(version, "svc-version");
-  const head = {
-    requestId: id,
-    tsMs,
-    startMs,
-    format,
-    key,
-    debug: req.getHeader("x-svc-debug") === "1",
-    passing: passingHeaders(req),
-    idempotencyKey: idempotencyKey(req),
-    userAgent: req.getHeader("user-agent"),
-    clientIpPrefix: ipPrefix(res.getRemoteAddress()),
-    reply,
-  };
+  const debug = req.getHeader("x-svc-debug") === "1";
+  const passing = passingHeaders(req, format.name);
+  const idempotent = idempotencyKey(req);
+  const userAgent = req.getHeader("user-agent");
+  const clientIpPrefix = ipPrefix(res.getRemoteAddress());
   readBody(res, bodyHead(req), deps.maxBodyBytes, (body) => {
-    if (Buffer.isBuffer(body)) {
-      if (inquiry === undefined) deps.exchange.run({ ...head, body });
-      else void deps.inquire(inquiry, { ...head, body });
-    } else refuse(reply, body, id, format.errorBody);
+    if (!Buffer.isBuffer(body)) {
+      refuse(reply, body, id, format.errorBody);
+      return;
+    }
+    const incoming: Incoming = {
+      requestId: id,
+      tsMs,
+      startMs,
+      format,
+      key,
+      body,
+      debug,
+      passing,
+      idempotencyKey: idempotent,
+      userAgent,
+      clientIpPrefix,
+      reply,
+    };
+    if (inquiry === undefined) deps.exchange.run(incoming);
+    else void deps.inquire(inquiry, incoming);
   });
 }
 

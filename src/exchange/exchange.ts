@@ -1,13 +1,13 @@
 /**
- * One model call from its body to its record: admit → plan → reserve → attempt → relay → settle → record, in this
+ * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in this
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
 import { asWeirError, fail, type WeirError } from "../errors.ts";
-import type { ClientRequest, History } from "../wire/format.ts";
+import type { ClientRequest } from "../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempt.ts";
-import type { Bodies } from "./bodies.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
+import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
@@ -20,12 +20,10 @@ export type ExchangeDeps = AdmitDeps &
   PlanDeps &
   ReserveDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
-  SettleDeps & {
+  SettleDeps &
+  ContinueDeps & {
     readonly maxDrains: number;
-    /** Of a request with the conversation that it continues. */
-    readonly maxBodyBytes: number;
     readonly answers: IdempotentAnswers;
-    readonly bodies: Bodies;
   };
 
 export interface ExchangeCounts {
@@ -123,45 +121,8 @@ class LiveExchange implements Exchange {
   #read(call: Call): void {
     const { format, body } = call.incoming;
     this.#next(call, this.#deps.bodies.read(format, body), (read) => {
-      if (format.history?.names(read) === true) this.#name(call, read, format.history);
-      else this.#follow(call, read);
+      this.#next(call, continued(this.#deps, call, read), (request) => this.#admit(call, request));
     });
-  }
-
-  /** Items that the client only named take their place. */
-  #name(call: Call, request: ClientRequest, history: History): void {
-    const { responses, bodies, maxBodyBytes } = this.#deps;
-    const { projectId } = call.key;
-    const read = new Map<string, ReadonlyMap<string, string>>();
-    const itemOf = (itemId: string): string | undefined => {
-      const id = responses.responseWith(projectId, itemId);
-      const stored = id === undefined || read.has(id) ? undefined : responses.get(projectId, id);
-      if (id !== undefined && stored !== undefined) read.set(id, history.itemsOf(stored.response));
-      return id === undefined ? undefined : read.get(id)?.get(itemId);
-    };
-    const body = history.named(request, itemOf, maxBodyBytes);
-    this.#next(call, bodies.read(call.incoming.format, body), (named) => this.#follow(call, named));
-  }
-
-  #follow(call: Call, request: ClientRequest): void {
-    const { history } = call.incoming.format;
-    const previous = history?.previousOf(request);
-    if (previous === undefined || history === undefined) this.#admit(call, request);
-    else this.#continue(call, request, history, previous);
-  }
-
-  /** The conversation so far goes in front of what the client says now. */
-  #continue(call: Call, request: ClientRequest, history: History, previous: string): void {
-    const { items, endpointId, provider } = this.#deps.responses.previous(call.key.projectId, previous);
-    // Who answered before can read what it sealed, and has the prompt in its cache (T49).
-    call.preferred = endpointId;
-    const body = history.expand(request, items);
-    if (body.length > this.#deps.maxBodyBytes) {
-      const details = { max_bytes: this.#deps.maxBodyBytes };
-      throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
-    }
-    const expanded = this.#deps.bodies.read(call.incoming.format, body);
-    this.#next(call, expanded, (read) => this.#admit(call, history.continuing(read, request, provider)));
   }
 
   #admit(call: Call, request: ClientRequest): void {

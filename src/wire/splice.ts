@@ -11,7 +11,6 @@ import {
   applyEdits,
   type Edit,
   editedParts,
-  latin1Json,
   type Member,
   memberOf,
   removeMembers,
@@ -77,10 +76,15 @@ export function patchedReply(
   { text, members }: ReplyText,
   { id, model }: Pick<AnswerIdentity, "id" | "model">,
   svc: SvcReply,
-  others: Readonly<Record<string, string>>,
+  others?: Readonly<Record<string, string>>,
 ): Buffer {
-  const ours = { id: latin1Json(id), model: latin1Json(model), ...others, svc: svcJson(svc) };
-  const edits = Object.entries(ours).map(([key, json]) => setMember(text, members, key, json));
+  // Ids of ours are ASCII.
+  const edits = [
+    setMember(text, members, "id", JSON.stringify(id)),
+    setMember(text, members, "model", JSON.stringify(model)),
+  ];
+  for (const key in others) edits.push(setMember(text, members, key, others[key] as string));
+  edits.push(setMember(text, members, "svc", svcJson(svc)));
   return Buffer.from(applyEdits(text, edits), "latin1");
 }
 

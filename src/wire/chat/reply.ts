@@ -62,7 +62,8 @@ export function writeSplicedChat(
   usage: Usage,
   svc: SvcReply,
 ): Buffer {
-  const missing = reply.facts.usage === undefined ? { usage: JSON.stringify(writeChatUsage(usage)) } : {};
+  const missing =
+    reply.facts.usage === undefined ? { usage: JSON.stringify(writeChatUsage(usage)) } : undefined;
   return patchedReply(reply.reply, identity, svc, missing);
 }
 

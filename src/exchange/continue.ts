@@ -1,0 +1,68 @@
+/**
+ * A request that continues a conversation kept here gets the whole of it: items that it only names take their place, and what
+ * came before stands in front of its own input. What it continues is its own project's, or is not there.
+ */
+import { fail } from "../errors.ts";
+import type { ClientRequest, History } from "../wire/format.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Call } from "./call.ts";
+import type { StoredResponses } from "./stored-responses.ts";
+
+export interface ContinueDeps {
+  readonly bodies: Bodies;
+  readonly responses: StoredResponses;
+  /** Of a request with the conversation that it continues. */
+  readonly maxBodyBytes: number;
+}
+
+/** @throws WeirError 404 where what it continues is not kept, 413 where the whole is too large. */
+export function continued(
+  deps: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+): ClientRequest | Promise<ClientRequest> {
+  const { history } = call.incoming.format;
+  if (history === undefined) return request;
+  const whole = history.names(request) ? withNamed(deps, call, request, history) : request;
+  if (whole instanceof Promise) return whole.then((read) => withPrevious(deps, call, read, history));
+  return withPrevious(deps, call, whole, history);
+}
+
+function withNamed(
+  { responses, bodies, maxBodyBytes }: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+  history: History,
+): ClientRequest | Promise<ClientRequest> {
+  const { projectId } = call.key;
+  /** By response: each is taken apart once, however many of its items are named. */
+  const known = new Map<string, ReadonlyMap<string, string>>();
+  const itemOf = (itemId: string): string | undefined => {
+    const id = responses.responseWith(projectId, itemId);
+    const stored = id === undefined || known.has(id) ? undefined : responses.get(projectId, id);
+    if (id !== undefined && stored !== undefined) known.set(id, history.itemsOf(stored.response));
+    return id === undefined ? undefined : known.get(id)?.get(itemId);
+  };
+  return bodies.read(call.incoming.format, history.named(request, itemOf, maxBodyBytes));
+}
+
+function withPrevious(
+  { responses, bodies, maxBodyBytes }: ContinueDeps,
+  call: Call,
+  request: ClientRequest,
+  history: History,
+): ClientRequest | Promise<ClientRequest> {
+  const previous = history.previousOf(request);
+  if (previous === undefined) return request;
+  const { items, endpointId, provider } = responses.previous(call.key.projectId, previous);
+  // Who answered before can read what it sealed, and has the prompt in its cache (T49).
+  call.preferred = endpointId;
+  const body = history.expand(request, items);
+  if (body.length > maxBodyBytes) {
+    const details = { max_bytes: maxBodyBytes };
+    throw fail("payload_too_large", "The conversation so far is too large to go on.", { details });
+  }
+  const read = bodies.read(call.incoming.format, body);
+  if (read instanceof Promise) return read.then((whole) => history.continuing(whole, request, provider));
+  return history.continuing(read, request, provider);
+}
