@@ -11,6 +11,7 @@ import {
   applyEdits,
   type Edit,
   editedParts,
+  latin1Json,
   type Member,
   memberOf,
   removeMembers,
@@ -78,10 +79,9 @@ export function patchedReply(
   svc: SvcReply,
   others?: Readonly<Record<string, string>>,
 ): Buffer {
-  // Ids of ours are ASCII.
   const edits = [
-    setMember(text, members, "id", JSON.stringify(id)),
-    setMember(text, members, "model", JSON.stringify(model)),
+    setMember(text, members, "id", latin1Json(id)),
+    setMember(text, members, "model", latin1Json(model)),
   ];
   for (const key in others) edits.push(setMember(text, members, key, others[key] as string));
   edits.push(setMember(text, members, "svc", svcJson(svc)));
