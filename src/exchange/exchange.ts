@@ -61,6 +61,7 @@ class LiveExchange implements Exchange {
     cancelled: 0,
     failed: 0,
     refused: 0,
+    faulted: 0,
     shut_down: 0,
   };
   /** Calls between `run` and the end of their settlement. */

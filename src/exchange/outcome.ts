@@ -18,5 +18,7 @@ export type Outcome =
   | { readonly kind: "failed"; readonly failure: UpstreamFailure | undefined }
   /** A step before the first attempt refused. */
   | { readonly kind: "refused"; readonly error: WeirError }
+  /** The answer came and could not be written: a fault of ours. `stream` where a part of it had left. */
+  | { readonly kind: "faulted"; readonly stream: AnswerStream | undefined; readonly error: WeirError }
   /** The process stops before the call ended. */
   | { readonly kind: "shut_down"; readonly stream: AnswerStream | undefined };

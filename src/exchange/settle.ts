@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Credits } from "../credits/credits.ts";
-import { fail, type WeirError } from "../errors.ts";
+import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
@@ -28,6 +28,8 @@ export interface SettleDeps extends RecordDeps {
   readonly limits: Limits;
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
+  /** A fault of ours: for the operator's log, never shown. */
+  readonly onFault: (error: unknown, requestId: string) => void;
 }
 
 /** What is left to send once the charge is committed. */
@@ -42,6 +44,29 @@ interface Delivery {
 export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
+  let last: Last;
+  try {
+    last = lastOf(deps, call, outcome);
+  } catch (thrown) {
+    // What was delivered of it is billed; of an answer that nobody gets nothing is.
+    deps.onFault(thrown, call.requestId);
+    const stream = call.streaming ? streamOf(outcome) : undefined;
+    const faulted: Outcome = { kind: "faulted", stream, error: asWeirError(thrown) };
+    return close(deps, call, faulted, lastOf(deps, call, faulted));
+  }
+  return close(deps, call, outcome, last);
+}
+
+/** What a call comes to, before anything of it is committed. */
+interface Last {
+  readonly error: WeirError | undefined;
+  readonly facts: ReplyFacts | undefined;
+  readonly metered: Metered;
+  readonly kept: Buffer | undefined;
+  readonly delivery: Delivery;
+}
+
+function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation);
@@ -49,7 +74,12 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
   const kept = stream?.kept();
   warn(call, stream, metered);
   if (stream !== undefined && kept === undefined) call.warnings.push("payload_truncated");
-  const delivery = deliveryOf(deps, call, outcome, error, metered);
+  return { error, facts, metered, kept, delivery: deliveryOf(deps, call, outcome, error, metered) };
+}
+
+function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Promise<unknown> {
+  const { error, facts, metered, kept, delivery } = last;
+  const stream = streamOf(outcome);
   if (error?.kind === "storage_unavailable") {
     // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
     delivery.send();
@@ -176,6 +206,8 @@ export function giveBack(deps: Pick<SettleDeps, "credits" | "budgets">, call: Ca
 }
 
 function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
+  // Told once, also where the answer could not be written and another takes its place.
+  call.warnings.length = 0;
   const held = call.reservation?.credit?.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {
     call.reserveExceeded = true;
@@ -193,6 +225,7 @@ const MAX_DROPPED = 100;
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   switch (outcome.kind) {
     case "refused":
+    case "faulted":
       return outcome.error;
     case "failed":
     case "broken":
