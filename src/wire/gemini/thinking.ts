@@ -39,7 +39,9 @@ function writeAmount(
   return isAdaptive === true ? { thinkingBudget: DYNAMIC_BUDGET } : {};
 }
 
-function writeShow({ show, summary }: Reasoning): ThinkingConfig {
+/** Formats in which a client names a budget, or leaves it to the model, show the thinking unless told otherwise. */
+function writeShow({ show, summary, budgetTokens, isAdaptive }: Reasoning): ThinkingConfig {
   if (show !== undefined) return { includeThoughts: show };
-  return summary === undefined ? {} : { includeThoughts: true };
+  const isShown = summary !== undefined || budgetTokens !== undefined || isAdaptive === true;
+  return isShown ? { includeThoughts: true } : {};
 }

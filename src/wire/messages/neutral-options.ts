@@ -14,7 +14,11 @@ import { cacheOf, wrong } from "./neutral-parts.ts";
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Members of a tool that have a neutral form. */
-const TOOL_MEMBERS = new Set(["type", "name", "description", "input_schema", "strict", "cache_control"]);
+/** The last says only how a stream is cut into pieces, which is every upstream's own business. */
+const TOOL_MEMBERS = new Set([
+  ...["type", "name", "description", "input_schema", "strict", "cache_control"],
+  "eager_input_streaming",
+]);
 
 /** @param dropped takes the pointers of what has no neutral form: tools that run at Anthropic above all. */
 export function toolsOf(value: unknown, dropped: string[]): NeutralTool[] {
