@@ -201,6 +201,22 @@ export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[]
   return parts;
 }
 
+/** The same in one piece: of a small body a copy costs less than to keep its parts apart. */
+export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
+  let length = bytes.length;
+  for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
+  const out = Buffer.allocUnsafe(length);
+  let from = 0;
+  let at = 0;
+  for (const { start, end, text } of inOrder(edits)) {
+    at += bytes.copy(out, at, from, start);
+    if (text !== "") at += out.write(text, at);
+    from = end;
+  }
+  bytes.copy(out, at, from);
+  return out;
+}
+
 /** Beyond so many quotes inside one string, looking at every character costs less than looking for the next. */
 const FEW_QUOTES = 16;
 

@@ -10,6 +10,7 @@ import type { AnswerIdentity, ClientRequest, Outgoing } from "./format.ts";
 import {
   applyEdits,
   type Edit,
+  editedBytes,
   editedParts,
   latin1Json,
   type Member,
@@ -44,10 +45,17 @@ export function spliceOf(
   return { edits, remove: ["svc", ...quirks.remove], dropped: [...quirks.dropped] };
 }
 
-export const spliced = (
+/** Larger bodies are not copied. */
+const ONE_PIECE_BYTES = 64 * 1024;
+
+export function spliced(
   { bytes, members }: ClientRequest,
   { edits, remove, dropped }: RequestSplice,
-): Outgoing => ({ parts: editedParts(bytes, [...edits, ...removeMembers(members, remove)]), dropped });
+): Outgoing {
+  const all = [...edits, ...removeMembers(members, remove)];
+  const parts = bytes.length <= ONE_PIECE_BYTES ? [editedBytes(bytes, all)] : editedParts(bytes, all);
+  return { parts, dropped };
+}
 
 /** An upstream's whole answer by position. */
 export interface ReplyText {
