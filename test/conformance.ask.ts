@@ -185,7 +185,8 @@ export function sseEvents(text: string): SseEvent[] {
       if (data.length > 0) events.push({ name, data: data.join("\n") });
       name = "";
       data = [];
-    } else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
+    } else if (line === "data") data.push("");
+    else if (line.startsWith("data:")) data.push(line.slice(5).replace(/^ /, ""));
     else if (line.startsWith("event:")) name = line.slice(6).trim();
   }
   return events;

@@ -169,3 +169,16 @@ describe("T9: bytes without an end", () => {
     expect(performance.now() - startMs).toBeLessThan(1500);
   });
 });
+
+test("T12: an event of many lines that comes in small pieces is not looked at over and over", () => {
+  const lines = 40_000;
+  const reader = new SseReader(1 << 24);
+  const found: string[] = [];
+  const startMs = performance.now();
+  for (let line = 0; line < lines; line++)
+    reader.push(`data: ${"x".repeat(40)}\n`, (data) => found.push(data));
+  reader.push("\n", (data) => found.push(data));
+  expect(found.map((data) => data.length)).toEqual([lines * 41 - 1]);
+  // Looked at from the start with each piece it took half a minute.
+  expect(performance.now() - startMs).toBeLessThan(3000);
+});

@@ -10,6 +10,8 @@ const BOM = "\u00ef\u00bb\u00bf";
 export class SseReader {
   #pending = "";
   #scanned = 0;
+  /** What is pending ends with a line feed: known without looking, which would join its pieces. */
+  #endsLine = false;
   #afterCr = false;
   #started = false;
   /** The first bytes, while they may still be a byte order mark. */
@@ -32,7 +34,9 @@ export class SseReader {
   ): void {
     const text = this.#lineFeeds(read);
     const pending = this.#pending;
-    if (pending !== "" && text.indexOf("\n") < 0) {
+    const isSeam = this.#endsLine && text.startsWith("\n");
+    if (text !== "") this.#endsLine = text.endsWith("\n");
+    if (pending !== "" && !isSeam && text.indexOf("\n\n") < 0) {
       // Nothing ends here: not looked at again, or an event that comes in small pieces would cost their square.
       this.#keep(pending + text);
       return;
