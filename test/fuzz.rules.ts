@@ -156,6 +156,8 @@ export function gist(reply: NeutralReply): string {
 function argumentsIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
+    // What nests too deep to be written once more is compared no further.
+    JSON.stringify(value);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
   } catch {
     return {};

@@ -6,7 +6,15 @@
 import type { FrameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
-import { type EventTap, type JsonObject, listOf, objectOf, SseStreamReader, stringOf } from "../reader.ts";
+import {
+  type EventTap,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  SseStreamReader,
+  stringOf,
+} from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { citationOf, errorOf, isCall, stopOf } from "./answer.ts";
 import { sealOfItem } from "./reasoning-seal.ts";
@@ -100,7 +108,9 @@ export class ResponsesStreamReader extends SseStreamReader {
         break;
       case "response.completed":
       case "response.incomplete":
-        this.#finish(objectOf(event.response), type);
+        // One that holds no response has not told how it ended.
+        if (isObject(event.response)) this.#finish(event.response, type);
+        else this.malformed++;
         break;
       case "response.failed":
         this.error = errorOf(objectOf(event.response)) ?? readErrorValue(undefined);
