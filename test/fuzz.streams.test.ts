@@ -143,7 +143,9 @@ function writtenTwice(format: ClientFormat, request: ClientRequest, events: read
   out += writer.close(usage, ANSWERED);
   eventsIn(out, true);
   const own = OWN.includes(name) ? GENERATION_DIALECTS.get(name as Dialect) : undefined;
-  if (own === undefined || reply.choices.length !== 1 || !isInOrder(events)) return;
+  // A lone choice that is not the first has no place in formats of one answer.
+  const isOne = reply.choices.length === 1 && events.every((e) => !("choice" in e) || e.choice === 0);
+  if (own === undefined || !isOne || !isInOrder(events)) return;
   const again = read(own.name, [out], format);
   must(again !== undefined, "what was written cannot be read");
   const streamed = gist(gathered(again));
