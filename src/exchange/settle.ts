@@ -11,14 +11,15 @@ import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
-import type { AnswerStream, ClientRequest, History } from "../wire/format.ts";
+import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
+import { keepForRepetition, laterOf } from "./keep.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, type RecordDeps, recordOf } from "./record.ts";
-import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
+import type { StoredResponses } from "./stored-responses.ts";
 
 export interface SettleDeps extends RecordDeps {
   readonly clock: Clock;
@@ -101,10 +102,10 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;
-  const keep = error === undefined ? keeping(deps, call, outcome, delivery.bytes) : undefined;
+  const keep = error === undefined ? laterOf(deps.responses, call, outcome, delivery.bytes) : undefined;
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
-    if (answered) pledged(call, outcome, error, delivery, gone);
+    if (answered) keepForRepetition(call, outcome, error, delivery.bytes, gone);
     keep?.();
   });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
@@ -112,65 +113,6 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
   delivery.send();
   return committed;
 }
-
-/**
- * What was charged or answered in full is kept for who repeats the request; anything else may be tried again.
- * @param gone nobody took the answer: of a stream that was read on for its bill, what came since is not there.
- */
-function pledged(
-  call: Call,
-  { kind }: Outcome,
-  error: WeirError | undefined,
-  { bytes }: Delivery,
-  gone: boolean,
-): void {
-  const isStream = call.streaming || kind === "streamed";
-  const status = error === undefined || isStream ? 200 : error.status;
-  const isCut = kind === "cancelled" || (isStream && gone);
-  const lost = isCut ? "cut" : call.isZdr ? "private" : undefined;
-  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, lost);
-}
-
-/**
- * Keeps an answer that a later request may ask for or continue; undefined where it is not kept. Made before the commit: what
- * throws there would take the charge with it.
- */
-function keeping(deps: SettleDeps, call: Call, outcome: Outcome, bytes: Buffer): (() => void) | undefined {
-  const { history, idPrefix } = call.incoming.format;
-  const { request, key } = call;
-  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return undefined;
-  // Not made text only to be found too large (T54).
-  if (!deps.responses.takes(request.bytes.length)) return undefined;
-  const answer =
-    outcome.kind === "whole"
-      ? bytes.toString()
-      : outcome.kind === "streamed"
-        ? outcome.stream.responseJson?.()
-        : undefined;
-  if (answer === undefined) return undefined;
-  const { id: endpointId = "", provider } = call.endpoint ?? {};
-  const kept = conversationOf(history, request, answer);
-  if (kept === undefined) return undefined;
-  const stored = { ...kept, response: answer, endpointId, provider: provider?.id ?? "" };
-  return () => deps.responses.put(key, idPrefix + call.requestId, stored);
-}
-
-/** Undefined where a provider's odd answer cannot be taken apart: it is delivered all the same. */
-function conversationOf(
-  history: History,
-  request: ClientRequest,
-  answer: string,
-): Pick<StoredResponse, "items" | "itemIds"> | undefined {
-  try {
-    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= LONGEST_ID);
-    return { items: history.itemsAfter(request, answer), itemIds };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of an item that can be named later. */
-const LONGEST_ID = 256;
 
 /** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
 function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {

@@ -1,0 +1,75 @@
+/**
+ * What of an answer outlives its call: for who repeats the request (`Idempotency-Key`), and for who asks for it or continues
+ * it later (stored responses). Both go into the commit that settles the call, so a crash leaves all of it or nothing.
+ */
+import type { WeirError } from "../errors.ts";
+import type { ClientRequest, History } from "../wire/format.ts";
+import type { Call } from "./call.ts";
+import type { Outcome } from "./outcome.ts";
+import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
+
+/**
+ * What was charged or answered in full is kept for who repeats the request; anything else may be tried again. Only inside the
+ * commit that charges.
+ * @param bytes what is still to be sent of the answer
+ * @param gone nobody took the answer: of a stream that was read on for its bill, what came since is not there.
+ */
+export function keepForRepetition(
+  call: Call,
+  { kind }: Outcome,
+  error: WeirError | undefined,
+  bytes: Buffer,
+  gone: boolean,
+): void {
+  const isStream = call.streaming || kind === "streamed";
+  const status = error === undefined || isStream ? 200 : error.status;
+  const isCut = kind === "cancelled" || (isStream && gone);
+  const lost = isCut ? "cut" : call.isZdr ? "private" : undefined;
+  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, lost);
+}
+
+/**
+ * What puts an answer that a later request may ask for or continue into the commit; undefined where it is not kept. Made
+ * before the commit: what throws there would take the charge with it.
+ */
+export function laterOf(
+  responses: StoredResponses,
+  call: Call,
+  outcome: Outcome,
+  bytes: Buffer,
+): (() => void) | undefined {
+  const { history, idPrefix } = call.incoming.format;
+  const { request, key } = call;
+  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return undefined;
+  // Not made text only to be found too large (T54).
+  if (!responses.takes(request.bytes.length)) return undefined;
+  const answer =
+    outcome.kind === "whole"
+      ? bytes.toString()
+      : outcome.kind === "streamed"
+        ? outcome.stream.responseJson?.()
+        : undefined;
+  if (answer === undefined) return undefined;
+  const { id: endpointId = "", provider } = call.endpoint ?? {};
+  const kept = conversationOf(history, request, answer);
+  if (kept === undefined) return undefined;
+  const stored = { ...kept, response: answer, endpointId, provider: provider?.id ?? "" };
+  return () => responses.put(key, idPrefix + call.requestId, stored);
+}
+
+/** Undefined where a provider's odd answer cannot be taken apart: it is delivered all the same. */
+function conversationOf(
+  history: History,
+  request: ClientRequest,
+  answer: string,
+): Pick<StoredResponse, "items" | "itemIds"> | undefined {
+  try {
+    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= LONGEST_ID);
+    return { items: history.itemsAfter(request, answer), itemIds };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of an item that can be named later. */
+const LONGEST_ID = 256;
