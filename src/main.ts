@@ -142,7 +142,12 @@ async function openRooms(config: Config, log: Logger) {
   const thread = openThread(new URL("./wire/thread.ts", import.meta.url));
   const { dataDir, clickhouseUrl } = config;
   const analytics = openAnalytics({ outbox, pool, clock, cursors, log, dataDir, clickhouseUrl });
-  const keeping = { store, clock, maxBytes: limits.max_stored_answer_bytes };
+  const keeping = {
+    store,
+    clock,
+    maxBytes: limits.max_stored_answer_bytes,
+    onFailure: (err: unknown) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
+  };
   const answers = new IdempotentAnswers(keeping);
   const responses = new StoredResponses(keeping);
   const upstreams = openUpstreams({ connectTimeoutMs: timeouts.connect_ms });

@@ -1,9 +1,10 @@
 /** Kept answers are forgotten when their time is over, however many there are: nothing grows for ever (T55). */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import type { KeyContext } from "../src/account/keyring.ts";
 import type { Clock } from "../src/clock.ts";
 import { IdempotentAnswers } from "../src/exchange/idempotency.ts";
 import { StoredResponses } from "../src/exchange/stored-responses.ts";
+import type { Store } from "../src/store/store.ts";
 import { tempStore } from "./credits.fixtures.ts";
 
 const temp = tempStore();
@@ -16,7 +17,9 @@ const ROWS = 2500;
 
 let nowMs = Date.UTC(2026, 0, 1);
 const clock = { now: () => nowMs, monotonic: () => nowMs } as Clock;
-const deps = { store: temp.store, clock, maxBytes: 1000 };
+const failures: unknown[] = [];
+const onFailure = (error: unknown) => failures.push(error);
+const deps = { store: temp.store, clock, maxBytes: 1000, onFailure };
 const rowsOf = (table: string): number => [...temp.store.table(table).range()].length;
 
 describe("after its time", () => {
@@ -63,4 +66,20 @@ describe("after its time", () => {
     expect(["responses", "response_items", "response_days"].map(rowsOf)).toEqual([0, 0, 0]);
     responses.close();
   });
+});
+
+test("a sweep that fails is told, does not end the process, and is tried again", async () => {
+  vi.useFakeTimers();
+  const fault = new Error("the store is away");
+  const table = () => ({
+    range() {
+      throw fault;
+    },
+  });
+  const away = { ...deps, store: { ...temp.store, table } as unknown as Store };
+  const kept = [new IdempotentAnswers(away), new StoredResponses(away)];
+  await vi.advanceTimersByTimeAsync(2 * 10 * 60_000);
+  expect(failures).toEqual([fault, fault, fault, fault]);
+  for (const each of kept) each.close();
+  vi.useRealTimers();
 });

@@ -77,6 +77,8 @@ export interface IdempotencyDeps {
   readonly clock: Clock;
   /** Of an answer; a larger one is remembered but not kept. */
   readonly maxBytes: number;
+  /** Told of a sweep that failed. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class IdempotentAnswers {
@@ -93,7 +95,8 @@ export class IdempotentAnswers {
     this.#deps = deps;
     this.#answers = deps.store.table("idempotent_answers");
     this.#hours = deps.store.table("idempotent_hours");
-    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+    // What fails now is tried again with the next turn.
+    this.#timer = setInterval(() => void this.sweep().catch(deps.onFailure), SWEEP_MS).unref();
   }
 
   /** Who may answer: this call, an earlier one, or nobody now. At once, or once a large body is hashed. */

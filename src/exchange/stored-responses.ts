@@ -32,6 +32,8 @@ export interface StoredResponsesDeps {
   readonly clock: Clock;
   /** Of response and items together; larger ones are not kept. */
   readonly maxBytes: number;
+  /** Told of a sweep that failed. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class StoredResponses {
@@ -49,7 +51,8 @@ export class StoredResponses {
     this.#responses = deps.store.table("responses");
     this.#items = deps.store.table("response_items");
     this.#days = deps.store.table("response_days");
-    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+    // What fails now is tried again with the next turn.
+    this.#timer = setInterval(() => void this.sweep().catch(deps.onFailure), SWEEP_MS).unref();
   }
 
   get(projectId: string, id: string): StoredResponse | undefined {
