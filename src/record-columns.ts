@@ -18,6 +18,8 @@ export const REQUEST_COLUMNS: readonly string[] = [
   ...["cost_lines.kind", "cost_lines.units", "cost_lines.unit_price_nano", "cost_lines.micro_usd"],
   ...["charged", "ttft_ms", "upstream_ttft_ms", "duration_ms", "gw_overhead_ms", "bytes_in", "bytes_out"],
   ...["stream", "byok", "zdr", "tool_calls", "has_images", "has_tools", "has_schema"],
+  ...["policy", "policy_version", "rule", "canary", "experiment", "arm"],
+  ...["max_tokens", "parallel_tools", "has_audio", "route_options", "session_hash"],
   ...["app_id", "user_hash", "tags", "user_agent", "client_ip_prefix", "route_trace", "warnings"],
   ...["retention_days", "attempts"],
   ...["attempt_rows.attempt", "attempt_rows.ts", "attempt_rows.provider", "attempt_rows.endpoint_id"],
@@ -83,6 +85,17 @@ export function writeColumns(o: RowBinaryWriter, r: CallRecord): void {
   o.bool(r.hasImages);
   o.bool(r.hasTools);
   o.bool(r.hasSchema);
+  o.text(r.policy);
+  o.u32(r.policyVersion);
+  o.text(r.rule);
+  o.text(r.canary);
+  o.text(r.experiment);
+  o.text(r.arm);
+  o.u32(r.maxTokens);
+  o.bool(r.parallelTools);
+  o.bool(r.hasAudio);
+  o.text(r.routeOptions);
+  o.text(r.sessionHash);
   o.text(r.appId);
   o.text(r.userHash);
   writeTags(o, r.tags);
@@ -140,6 +153,17 @@ export function readColumns(i: RowBinaryReader): Omit<CallRecord, "payloadState"
     hasImages: i.bool(),
     hasTools: i.bool(),
     hasSchema: i.bool(),
+    policy: i.text(),
+    policyVersion: i.u32(),
+    rule: i.text(),
+    canary: i.text(),
+    experiment: i.text(),
+    arm: i.text(),
+    maxTokens: i.u32(),
+    parallelTools: i.bool(),
+    hasAudio: i.bool(),
+    routeOptions: i.text(),
+    sessionHash: i.text(),
     appId: i.text(),
     userHash: i.text(),
     tags: readTags(i),

@@ -79,6 +79,24 @@ export interface CallRecord {
   bytesIn: number;
   bytesOut: number;
   stream: boolean;
+  /** Name of the routing policy that decided; empty where none is in force. */
+  policy: string;
+  /** 0 where none is. */
+  policyVersion: number;
+  /** The rule that matched; empty where none did. */
+  rule: string;
+  /** Endpoint id of the canary in whose share the call was; else empty. */
+  canary: string;
+  experiment: string;
+  arm: string;
+  /** What the request said of the bound of its answer; 0: nothing. */
+  maxTokens: number;
+  parallelTools: boolean;
+  hasAudio: boolean;
+  /** `svc.route` of the request as JSON; empty where it said nothing. What a replay needs. */
+  routeOptions: string;
+  /** The session it named, hashed as users are; empty where none. */
+  sessionHash: string;
   byok: boolean;
   zdr: boolean;
   toolCalls: number;

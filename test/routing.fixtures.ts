@@ -1,9 +1,11 @@
 /** Providers, endpoints, models and calls for the routing tests: everything allowed unless a test says otherwise. */
 import { seededRandom } from "../src/clock.ts";
 import type { Endpoint, Model, Provider } from "../src/endpoint.ts";
-import type { RouteFacts, RouteOptions } from "../src/routing/eligibility.ts";
+import type { RouteOptions } from "../src/route.ts";
+import type { RouteFacts } from "../src/routing/eligibility.ts";
 import type { EndpointHealth, HealthView } from "../src/routing/health.ts";
 import { plan } from "../src/routing/planner.ts";
+import { decideAlone } from "../src/routing/policy.ts";
 
 export const provider = (id: string, simulated = false): Provider => ({
   id,
@@ -90,6 +92,9 @@ export const facts = (given: Partial<RouteFacts> = {}): RouteFacts => ({
   reasoning: false,
   promptTokens: 100,
   maxTokens: 100,
+  stickTo: "",
+  unit: "",
+  isCanaryRed: false,
   orgPolicy: { zdr: false, noTrain: false, regions: [] },
   ...given,
 });
@@ -107,4 +112,4 @@ export const health = (known: Record<string, Partial<EndpointHealth>>): HealthVi
 });
 
 export const ids = (m: Model, f: RouteFacts, route: RouteOptions = {}, view = FRESH, seed = 1) =>
-  plan(f, m, route, view, seededRandom(seed)).attempts.map((e) => e.id);
+  plan(f, m, decideAlone(route), view, seededRandom(seed)).attempts.map((e) => e.id);

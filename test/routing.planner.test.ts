@@ -1,9 +1,11 @@
 /** Who may serve a call, in which order, and why. */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
-import type { RouteFacts, RouteOptions } from "../src/routing/eligibility.ts";
+import type { RouteOptions } from "../src/route.ts";
+import type { RouteFacts } from "../src/routing/eligibility.ts";
 import type { HealthView } from "../src/routing/health.ts";
 import { plan } from "../src/routing/planner.ts";
+import { decideAlone } from "../src/routing/policy.ts";
 import { endpoint, FRESH, facts, type Given, health, ids, model, provider } from "./routing.fixtures.ts";
 
 describe("who is left out", () => {
@@ -79,7 +81,7 @@ describe("who is left out", () => {
     ["ignore by endpoint", {}, {}, { ignore: ["a"] }, "route", /ignore/],
     ["ignore by provider", {}, {}, { ignore: ["p-a"] }, "route", /ignore/],
   ])("for %s", (_, given, f, route, kind, reason) => {
-    const result = plan(facts(f), model(endpoint("a", given)), route, FRESH, seededRandom(1));
+    const result = plan(facts(f), model(endpoint("a", given)), decideAlone(route), FRESH, seededRandom(1));
     expect(result.attempts).toEqual([]);
     expect(result.excluded).toEqual([{ endpointId: "a", kind, reason: expect.stringMatching(reason) }]);
     expect(result.allSaturated).toBe(false);
@@ -100,7 +102,7 @@ describe("who is left out", () => {
   });
 
   test("a model without endpoints has an empty plan", () => {
-    const result = plan(facts(), model(), {}, FRESH, seededRandom(1));
+    const result = plan(facts(), model(), decideAlone({}), FRESH, seededRandom(1));
     expect([result.attempts, result.excluded, result.allSaturated]).toEqual([[], [], false]);
   });
 });
@@ -134,7 +136,7 @@ describe("the order", () => {
       const random = seededRandom(7);
       let cheap = 0;
       for (let i = 0; i < 2000; i++) {
-        if (plan(facts(), m, {}, view, random).attempts[0]?.id === "cheap") cheap++;
+        if (plan(facts(), m, decideAlone({}), view, random).attempts[0]?.id === "cheap") cheap++;
       }
       return cheap / 2000;
     };
@@ -150,7 +152,13 @@ describe("the order", () => {
   });
 
   test("T15: without fallbacks only the first, or what `order` names", () => {
-    const result = plan(facts(), three, { sort: "price", fallbacks: false }, FRESH, seededRandom(1));
+    const result = plan(
+      facts(),
+      three,
+      decideAlone({ sort: "price", fallbacks: false }),
+      FRESH,
+      seededRandom(1),
+    );
     expect(result.attempts.map((e) => e.id)).toEqual(["a"]);
     expect(result.excluded.map((x) => [x.endpointId, x.kind])).toEqual([
       ["b", "route"],
@@ -167,7 +175,13 @@ describe("the order", () => {
   });
 
   test("every attempt has a reason, and the trace tells the whole plan in one line", () => {
-    const result = plan(facts(), three, { sort: "price", ignore: ["c"] }, FRESH, seededRandom(1));
+    const result = plan(
+      facts(),
+      three,
+      decideAlone({ sort: "price", ignore: ["c"] }),
+      FRESH,
+      seededRandom(1),
+    );
     expect(result.ranking().map((r) => r.reason)).toEqual(["about 0.0000600 USD", "about 0.0000600 USD"]);
     expect(result.trace()).toBe(
       "sort=price; try: 1 a (about 0.0000600 USD), 2 b (about 0.0000600 USD); out: c (route: the request leaves it out (ignore))",
@@ -179,7 +193,7 @@ describe("saturation", () => {
   const two = model(endpoint("a"), endpoint("b"));
 
   test("a saturated endpoint moves out", () => {
-    const result = plan(facts(), two, {}, health({ a: { outForMs: 700.2 } }), seededRandom(1));
+    const result = plan(facts(), two, decideAlone({}), health({ a: { outForMs: 700.2 } }), seededRandom(1));
     expect(result.attempts.map((e) => e.id)).toEqual(["b"]);
     expect(result.excluded).toEqual([
       { endpointId: "a", kind: "saturated", reason: "it is saturated and cools down for 701 ms" },
@@ -190,7 +204,7 @@ describe("saturation", () => {
   test("when all that could serve the call are out, the plan says when the first returns", () => {
     const m = model(...two.endpoints, endpoint("off", { status: "inactive" }));
     const view = health({ a: { outForMs: 700.2 }, b: { outForMs: 300 } });
-    const result = plan(facts(), m, {}, view, seededRandom(1));
+    const result = plan(facts(), m, decideAlone({}), view, seededRandom(1));
     expect([result.attempts, result.allSaturated, result.retryAfterMs]).toEqual([[], true, 300]);
   });
 
@@ -198,7 +212,7 @@ describe("saturation", () => {
     const result = plan(
       facts({ maxTokens: 5000 }),
       two,
-      {},
+      decideAlone({}),
       health({ a: { outForMs: 700 } }),
       seededRandom(1),
     );

@@ -3,8 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import type { Endpoint } from "../src/endpoint.ts";
-import type { RouteFacts, RouteOptions } from "../src/routing/eligibility.ts";
+import type { RouteOptions } from "../src/route.ts";
+import type { RouteFacts } from "../src/routing/eligibility.ts";
 import { plan } from "../src/routing/planner.ts";
+import { decideAlone } from "../src/routing/policy.ts";
 import { endpoint, FRESH, facts, ids, model } from "./routing.fixtures.ts";
 
 describe("for any model and any call", () => {
@@ -43,8 +45,14 @@ describe("for any model and any call", () => {
   test("the same seed gives the same plan, whatever the order of the catalog", () => {
     fc.assert(
       fc.property(endpoints, call, sorts, seeds, (all, f, sort, seed) => {
-        const forward = plan(facts(f), model(...all), { sort }, FRESH, seededRandom(seed));
-        const backward = plan(facts(f), model(...all.toReversed()), { sort }, FRESH, seededRandom(seed));
+        const forward = plan(facts(f), model(...all), decideAlone({ sort }), FRESH, seededRandom(seed));
+        const backward = plan(
+          facts(f),
+          model(...all.toReversed()),
+          decideAlone({ sort }),
+          FRESH,
+          seededRandom(seed),
+        );
         expect(backward.trace()).toBe(forward.trace());
         expect(backward.attempts).toEqual(forward.attempts);
       }),
@@ -57,7 +65,7 @@ describe("for any model and any call", () => {
         const result = plan(
           facts({ ...f, hasTools: true }),
           model(...all),
-          { sort, fallbacks },
+          decideAlone({ sort, fallbacks }),
           FRESH,
           seededRandom(seed),
         );

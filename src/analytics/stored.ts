@@ -64,6 +64,17 @@ interface StoredRow extends ListRow {
   has_images: boolean;
   has_tools: boolean;
   has_schema: boolean;
+  policy: string;
+  policy_version: number;
+  rule: string;
+  canary: string;
+  experiment: string;
+  arm: string;
+  max_tokens: number;
+  parallel_tools: boolean;
+  has_audio: boolean;
+  route_options: string;
+  session_hash: string;
   tags: Record<string, string>;
   user_agent: string;
   client_ip_prefix: string;
@@ -195,6 +206,7 @@ function recordOf(row: StoredRow): CallRecord {
     hasImages: row.has_images,
     hasTools: row.has_tools,
     hasSchema: row.has_schema,
+    ...routingOf(row),
     appId: row.app_id,
     userHash: row.user_hash,
     tags: row.tags,
@@ -226,3 +238,18 @@ const attemptsOf = (row: StoredRow): AttemptRecord[] =>
     durationMs: row["attempt_rows.duration_ms"][at] ?? 0,
     outputTokens: row["attempt_rows.output_tokens"][at] ?? 0,
   }));
+
+/** What decided about the call, and what it asked for. */
+const routingOf = (row: StoredRow) => ({
+  policy: row.policy,
+  policyVersion: row.policy_version,
+  rule: row.rule,
+  canary: row.canary,
+  experiment: row.experiment,
+  arm: row.arm,
+  maxTokens: row.max_tokens,
+  parallelTools: row.parallel_tools,
+  hasAudio: row.has_audio,
+  routeOptions: row.route_options,
+  sessionHash: row.session_hash,
+});

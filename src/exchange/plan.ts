@@ -5,10 +5,11 @@ import type { Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
-import type { RequestFacts, RouteOptions } from "../wire/contract.ts";
+import { decideAlone } from "../routing/policy.ts";
+import type { RequestFacts } from "../wire/contract.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Admitted, Call, Planned } from "./call.ts";
+import type { Admitted, Planned } from "./call.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -60,10 +61,21 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
 
 function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, promptTokens: number): Planned {
   const { environment, dataPolicy } = call.key;
+  const decision = decideAlone(request.svc.route);
   const made = plan(
-    { ...request.facts, promptTokens, environment, orgPolicy: dataPolicy, reasoning: false },
+    {
+      ...request.facts,
+      promptTokens,
+      environment,
+      orgPolicy: dataPolicy,
+      reasoning: false,
+      preferred: call.preferred,
+      stickTo: "",
+      unit: "",
+      isCanaryRed: false,
+    },
     model,
-    routeOf(call, request.svc.route),
+    decision,
     deps.health,
     deps.random,
   );
@@ -71,12 +83,6 @@ function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, prom
   if (made.attempts.length === 0) throw nothingLeft(made, model, call.incoming.format);
   return { call, request, model, plan: made };
 }
-
-/** The order that the call prefers, unless its client says one. Without fallbacks an order would leave nobody else. */
-const routeOf = ({ preferred }: Call, route: RouteOptions): RouteOptions =>
-  preferred === undefined || route.order !== undefined || route.fallbacks === false
-    ? route
-    : { ...route, order: [preferred] };
 
 function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {
   if (planned.allSaturated) {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import type { WeirError } from "../errors.ts";
 import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record.ts";
+import type { RouteOptions } from "../route.ts";
 import { redactor } from "../workers/redact.ts";
 import type { Call } from "./call.ts";
 import type { Metered } from "./meter.ts";
@@ -30,6 +31,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   const { incoming, key, request, endpoint } = call;
   const { dataPolicy } = key;
   const facts = request?.facts;
+  const decision = call.plan?.decision;
   const durationMs = nowMs - incoming.startMs;
   const zdr = dataPolicy.zdr || request?.svc.route.require?.zdr === true;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
@@ -62,6 +64,17 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     bytesIn: incoming.body.length,
     bytesOut: call.bytesOut,
     stream: facts?.stream ?? false,
+    policy: decision?.policy?.name ?? "",
+    policyVersion: decision?.policy?.version ?? 0,
+    rule: decision?.rule ?? "",
+    canary: call.plan?.canary ?? "",
+    experiment: decision?.experiment?.name ?? "",
+    arm: call.plan?.arm ?? "",
+    maxTokens: facts?.maxTokens ?? 0,
+    parallelTools: facts?.parallelTools ?? false,
+    hasAudio: facts?.hasAudio ?? false,
+    routeOptions: request === undefined ? "" : routeText(request.svc.route),
+    sessionHash: hashed(key.orgId, request?.svc.sessionId ?? ""),
     byok: false,
     zdr,
     toolCalls: ending.toolCalls,
@@ -69,7 +82,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     hasTools: facts?.hasTools ?? false,
     hasSchema: facts?.hasSchema ?? false,
     appId: request?.svc.app ?? "",
-    userHash: userHash(key.orgId, request?.svc.userId ?? ""),
+    userHash: hashed(key.orgId, request?.svc.userId ?? ""),
     tags: request?.svc.tags ?? NO_TAGS,
     userAgent: incoming.userAgent.slice(0, 256),
     clientIpPrefix: incoming.clientIpPrefix,
@@ -130,6 +143,10 @@ function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | 
 const LOOK_BYTES = 24 * 1024;
 const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
 
-/** End users are told apart within an org and never named. */
-const userHash = (orgId: string, userId: string): string =>
-  userId === "" ? "" : hash("sha256", `${orgId}\0${userId}`).slice(0, 16);
+/** End users and sessions are told apart within an org and never named. */
+const hashed = (orgId: string, name: string): string =>
+  name === "" ? "" : hash("sha256", `${orgId}\0${name}`).slice(0, 16);
+
+/** Requests mostly say nothing. */
+const routeText = (route: RouteOptions): string =>
+  Object.keys(route).length === 0 ? "" : JSON.stringify(route);

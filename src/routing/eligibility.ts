@@ -4,6 +4,7 @@
  */
 import type { Endpoint } from "../endpoint.ts";
 import { usdPerMillionFromNano } from "../money.ts";
+import type { Decision } from "./decision.ts";
 
 /** What the planner must know of a call. */
 export interface RouteFacts {
@@ -21,31 +22,20 @@ export interface RouteFacts {
   /** Of inputs that are read one by one, the longest; absent: the prompt is one. */
   readonly longestTokens?: number;
   readonly maxTokens: number | undefined;
+  /** Endpoint id that knows the conversation: it goes first where it may, unless an order is asked for. */
+  readonly preferred?: string | undefined;
+  /** Who is to stay where it was, by the decision's affinity; empty: nobody. */
+  readonly stickTo: string;
+  /** Whom an experiment divides; empty: each call on its own. */
+  readonly unit: string;
+  /** The decision's canary failed too often: it gets no share. */
+  readonly isCanaryRed: boolean;
   readonly orgPolicy: {
     readonly zdr: boolean;
     readonly noTrain: boolean;
     /** Empty: anywhere. */
     readonly regions: readonly string[];
   };
-}
-
-/** `svc.route` of the request; ids are of providers or endpoints. */
-export interface RouteOptions {
-  readonly order?: readonly string[] | undefined;
-  readonly only?: readonly string[] | undefined;
-  readonly ignore?: readonly string[] | undefined;
-  readonly fallbacks?: boolean | undefined;
-  readonly sort?: "price" | "latency" | "throughput" | "balanced" | undefined;
-  readonly require?:
-    | {
-        readonly zdr?: boolean | undefined;
-        readonly no_train?: boolean | undefined;
-        /** USD per million tokens, compared with what is charged (markup included). */
-        readonly max_price?:
-          | { readonly input?: number | undefined; readonly output?: number | undefined }
-          | undefined;
-      }
-    | undefined;
 }
 
 export type ExclusionKind =
@@ -70,7 +60,7 @@ export interface Exclusion {
 export function exclusionOf(
   endpoint: Endpoint,
   facts: RouteFacts,
-  route: RouteOptions,
+  decision: Decision,
 ): Exclusion | undefined {
   if (endpoint.status !== "active" || endpoint.provider.status !== "active") {
     return out(endpoint, "status", "it is switched off");
@@ -79,11 +69,11 @@ export function exclusionOf(
     return out(endpoint, "environment", "test keys reach only the simulator");
   }
   return (
-    named(endpoint, route) ??
+    named(endpoint, decision) ??
     capability(endpoint, facts) ??
     context(endpoint, facts) ??
-    policy(endpoint, facts, route) ??
-    price(endpoint, route)
+    policy(endpoint, facts, decision) ??
+    price(endpoint, decision)
   );
 }
 
@@ -97,14 +87,14 @@ const out = (endpoint: Endpoint, kind: ExclusionKind, reason: string): Exclusion
 export const names = (ids: readonly string[], endpoint: Endpoint): boolean =>
   ids.includes(endpoint.id) || ids.includes(endpoint.provider.id);
 
-function named(endpoint: Endpoint, route: RouteOptions): Exclusion | undefined {
-  if (route.only !== undefined && !names(route.only, endpoint)) {
+function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
+  if (decision.only !== undefined && !names(decision.only, endpoint)) {
     return out(endpoint, "route", "it is not among those the request allows (only)");
   }
-  if (route.ignore !== undefined && names(route.ignore, endpoint)) {
+  if (decision.ignore !== undefined && names(decision.ignore, endpoint)) {
     return out(endpoint, "route", "the request leaves it out (ignore)");
   }
-  if (route.fallbacks === false && route.order?.length && !names(route.order, endpoint)) {
+  if (decision.fallbacks === false && decision.order?.length && !names(decision.order, endpoint)) {
     return out(endpoint, "route", "it is not in the request's order, and fallbacks are off");
   }
   return undefined;
@@ -148,13 +138,13 @@ function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
   );
 }
 
-function policy(endpoint: Endpoint, facts: RouteFacts, route: RouteOptions): Exclusion | undefined {
+function policy(endpoint: Endpoint, facts: RouteFacts, decision: Decision): Exclusion | undefined {
   const { orgPolicy } = facts;
   const { dataPolicy } = endpoint;
-  if ((orgPolicy.zdr || route.require?.zdr === true) && !dataPolicy.zdr) {
+  if ((orgPolicy.zdr || decision.require.zdr === true) && !dataPolicy.zdr) {
     return out(endpoint, "data_policy", "zero data retention is required, and it does not promise that");
   }
-  if ((orgPolicy.noTrain || route.require?.no_train === true) && dataPolicy.trains) {
+  if ((orgPolicy.noTrain || decision.require.no_train === true) && dataPolicy.trains) {
     return out(endpoint, "data_policy", "its provider may train on what is sent");
   }
   if (orgPolicy.regions.length > 0 && !orgPolicy.regions.includes(endpoint.region)) {
@@ -167,8 +157,8 @@ function policy(endpoint: Endpoint, facts: RouteFacts, route: RouteOptions): Exc
   return undefined;
 }
 
-function price(endpoint: Endpoint, route: RouteOptions): Exclusion | undefined {
-  const limit = route.require?.max_price;
+function price(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
+  const limit = decision.require.max_price;
   if (limit === undefined) return undefined;
   return (
     above(endpoint, "input", endpoint.prices.input, limit.input) ??

@@ -4,10 +4,10 @@
  */
 import type { Random } from "../clock.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
-import { type Exclusion, exclusionOf, type RouteFacts, type RouteOptions } from "./eligibility.ts";
+import type { Sort } from "../route.ts";
+import type { Decision } from "./decision.ts";
+import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import type { EndpointHealth, HealthView } from "./health.ts";
-
-export type Sort = NonNullable<RouteOptions["sort"]>;
 
 export interface RankedEndpoint {
   readonly endpointId: string;
@@ -17,6 +17,13 @@ export interface RankedEndpoint {
 }
 
 export interface Plan {
+  readonly decision: Decision;
+  /** The canary in whose share the call is: an endpoint id; empty where it is in none. */
+  readonly canary: string;
+  /** Of the experiment; empty where there is none. */
+  readonly arm: string;
+  /** Sent a copy of the call. */
+  readonly shadow: Endpoint | undefined;
   /** In the order to try; empty when nothing may serve the call. */
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
@@ -42,7 +49,7 @@ interface Candidate {
 }
 
 /**
- * Filters, then ranks by `route.order` and by the sort:
+ * Filters, then ranks by `decision.order` and by the sort:
  *
  * - `price`: expected cost = prompt tokens × input + expected output tokens × output, as charged. Expected output is
  *   a third of the prompt, at least 256, at most `max_tokens`.
@@ -57,7 +64,7 @@ interface Candidate {
 export function plan(
   facts: RouteFacts,
   model: Model,
-  route: RouteOptions,
+  decision: Decision,
   health: HealthView,
   random: Random,
 ): Plan {
@@ -65,7 +72,7 @@ export function plan(
   const candidates: Candidate[] = [];
   let soonestMs = Number.POSITIVE_INFINITY;
   for (const endpoint of byId(model)) {
-    const exclusion = exclusionOf(endpoint, facts, route);
+    const exclusion = exclusionOf(endpoint, facts, decision);
     if (exclusion !== undefined) {
       excluded.push(exclusion);
       continue;
@@ -81,18 +88,27 @@ export function plan(
       });
       continue;
     }
-    candidates.push({ endpoint, health: seen, tier: tierOf(endpoint, seen, route.order), score: 0 });
+    candidates.push({
+      endpoint,
+      health: seen,
+      tier: tierOf(endpoint, seen, decision.order, facts.preferred),
+      score: 0,
+    });
   }
-  const sort = route.sort ?? "balanced";
+  const sort = decision.sort;
   if (candidates.length > 1) {
     score(candidates, sort, facts, random);
     candidates.sort(byTierScoreId);
-    if (route.fallbacks === false && !route.order?.length) leaveFirst(candidates, excluded);
+    if (!decision.fallbacks && !decision.order?.length) leaveFirst(candidates, excluded);
   }
-  return new FinishedPlan(candidates, excluded, sort, soonestMs);
+  return new FinishedPlan(candidates, excluded, decision, soonestMs);
 }
 
 class FinishedPlan implements Plan {
+  readonly decision: Decision;
+  readonly canary = "";
+  readonly arm = "";
+  readonly shadow: Endpoint | undefined = undefined;
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
   readonly allSaturated: boolean;
@@ -100,13 +116,19 @@ class FinishedPlan implements Plan {
   readonly #ranked: readonly Candidate[];
   readonly #sort: Sort;
 
-  constructor(ranked: readonly Candidate[], excluded: readonly Exclusion[], sort: Sort, soonestMs: number) {
+  constructor(
+    ranked: readonly Candidate[],
+    excluded: readonly Exclusion[],
+    decision: Decision,
+    soonestMs: number,
+  ) {
+    this.decision = decision;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
     this.allSaturated = ranked.length === 0 && soonestMs !== Number.POSITIVE_INFINITY;
     this.retryAfterMs = this.allSaturated ? Math.ceil(soonestMs) : 0;
     this.#ranked = ranked;
-    this.#sort = sort;
+    this.#sort = decision.sort;
   }
 
   ranking(): readonly RankedEndpoint[] {
@@ -140,7 +162,9 @@ function tierOf(
   endpoint: Endpoint,
   health: EndpointHealth | undefined,
   order: readonly string[] | undefined,
+  preferred: string | undefined,
 ): number {
+  if (order === undefined && endpoint.id === preferred) return -1;
   const listed = order === undefined ? 0 : order.length;
   for (let i = 0; i < listed; i++) {
     const id = order?.[i];

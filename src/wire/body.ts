@@ -151,6 +151,7 @@ function readSvc(svc: SvcBody): SvcOptions {
     route: { ...route, ...providers } as SvcOptions["route"],
     app: svc.metadata?.app ?? "",
     userId: svc.metadata?.user_id ?? "",
+    sessionId: svc.metadata?.session_id ?? "",
     tags: svc.metadata?.tags ?? {},
     strict: svc.compat?.strict ?? false,
     onDisconnect: svc.on_disconnect,

@@ -3,6 +3,7 @@
  * `svc` extension, and what a reply or stream reports. Formats differ behind these types, never in front of them.
  */
 import type { Cost } from "../money.ts";
+import type { RouteOptions } from "../route.ts";
 import type { Usage } from "../usage.ts";
 
 /**
@@ -11,25 +12,13 @@ import type { Usage } from "../usage.ts";
  */
 export const LARGE_BODY_BYTES = 256 * 1024;
 
-/** `svc.route`: see the specification, "What the service does". */
-export interface RouteOptions {
-  readonly order?: readonly string[];
-  readonly only?: readonly string[];
-  readonly ignore?: readonly string[];
-  readonly fallbacks?: boolean;
-  readonly sort?: "price" | "latency" | "throughput" | "balanced";
-  readonly require?: {
-    readonly zdr?: boolean;
-    readonly no_train?: boolean;
-    readonly max_price?: { readonly input?: number; readonly output?: number };
-  };
-}
-
 /** The `svc` extension object, read. */
 export interface SvcOptions {
   readonly route: RouteOptions;
   readonly app: string;
   readonly userId: string;
+  /** Names the conversation that the call is of; empty where none is named. */
+  readonly sessionId: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly strict: boolean;
   readonly onDisconnect: "cancel" | "drain" | undefined;
@@ -41,6 +30,7 @@ export const NO_OPTIONS: SvcOptions = Object.freeze({
   route: Object.freeze({}),
   app: "",
   userId: "",
+  sessionId: "",
   tags: Object.freeze({}),
   strict: false,
   onDisconnect: undefined,

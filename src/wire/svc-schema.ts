@@ -1,8 +1,10 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
+import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../route.ts";
 
 const providers = z.array(z.string().min(1)).max(64);
 const price = z.number().nonnegative();
+const regions = z.array(z.string().min(1)).max(64);
 
 export const svcSchema = z
   .strictObject({
@@ -16,14 +18,18 @@ export const svcSchema = z
           })
           .optional(),
         fallbacks: z.boolean().optional(),
-        sort: z.enum(["price", "latency", "throughput", "balanced"]).optional(),
+        sort: z.enum(SORTS).optional(),
         require: z
           .strictObject({
             zdr: z.boolean().optional(),
             no_train: z.boolean().optional(),
+            regions: regions.optional(),
             max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
           })
           .optional(),
+        max_attempts: z.int().min(1).max(MAX_ATTEMPTS).optional(),
+        timeout_ms: z.int().min(1).max(86_400_000).optional(),
+        affinity: z.enum(AFFINITIES).optional(),
       })
       .optional(),
     metadata: z
