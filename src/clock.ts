@@ -15,6 +15,19 @@ export const systemClock: Clock = Object.freeze({
   monotonic: () => performance.now(),
 });
 
+/** Acts later, unless it is taken back. */
+export interface Timers {
+  /** @returns what takes it back; does nothing once it has acted. */
+  after(delayMs: number, act: () => void): () => void;
+}
+
+export const systemTimers: Timers = Object.freeze({
+  after(delayMs: number, act: () => void) {
+    const timer = setTimeout(act, delayMs);
+    return () => clearTimeout(timer);
+  },
+});
+
 /** A uniform number in [0, 1). */
 export type Random = () => number;
 

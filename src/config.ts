@@ -2,6 +2,7 @@
  * The service's own configuration: environment and `weir.yaml` of the config folder, read once, frozen.
  * Every problem names the variable, or file and line. Providers and models are the catalog's (`src/catalog`).
  */
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -35,6 +36,8 @@ const fileSchema = z.strictObject({
       max_stored_answer_bytes: positive.default(8 * 1024 * 1024),
       /** Calls read to their end for clients that left (`on_disconnect: drain`). */
       max_drains: count.default(256),
+      /** Copies of calls under way to shadow endpoints of routing policies. */
+      max_shadows: count.default(64),
     })
     .prefault({}),
   timeouts: z
@@ -50,6 +53,15 @@ const fileSchema = z.strictObject({
       keep_alive_ms: count.default(10_000),
       drain_ms: positive.default(120_000),
       shutdown_ms: positive.default(30_000),
+    })
+    .prefault({}),
+  /** The price of a call that was answered with an org's own provider key: there is one line of cost for both. */
+  byok: z
+    .strictObject({
+      /** Of what the call would have cost, in basis points. */
+      fee_bps: count.max(10_000).default(500),
+      /** On top of it, whatever the call used. */
+      fee_micro_per_request: count.max(1_000_000_000).default(0),
     })
     .prefault({}),
   grant_usd: z.number().nonnegative().default(25),
@@ -74,6 +86,8 @@ export interface Config {
   /** Undefined: the embedded simulator. */
   readonly simulatorUrl: string | undefined;
   readonly logLevel: string;
+  /** Encrypts what orgs entrust to us; undefined: the one in the data folder. It prints and serialises as nothing. */
+  readonly secretsKey: KeyObject | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -83,6 +97,14 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
+/** 32 bytes, such as `openssl rand -base64 32` makes. What was set is never repeated. */
+const secretsKey = z.string().transform((text, context) => {
+  if (/^[0-9a-f]{64}$/i.test(text)) return createSecretKey(Buffer.from(text, "hex"));
+  if (/^[\w+/-]{43}=?$/.test(text)) return createSecretKey(Buffer.from(text, "base64"));
+  context.addIssue({ code: "custom", message: "must be 32 bytes in base64 or hex", input: "" });
+  return z.NEVER;
+});
+
 const environment = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
@@ -91,6 +113,7 @@ const environment = z.object({
   CLICKHOUSE_URL: z.url().optional(),
   SIMULATOR_URL: z.url().optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  WEIR_SECRETS_KEY: secretsKey.optional(),
   CELL: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
@@ -115,6 +138,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     clickhouseUrl: CLICKHOUSE_URL,
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
     logLevel: LOG_LEVEL,
+    secretsKey: parsed.data.WEIR_SECRETS_KEY,
     cell: CELL,
     settings: readSettings(configDir),
   });

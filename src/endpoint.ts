@@ -52,16 +52,35 @@ export interface Provider {
   readonly auth?: Auth;
   /** Names of environment variables, the first one set wins; empty for providers that need none. */
   readonly credentialEnv: readonly string[];
-  /** Resolved from the environment at load. Not enumerable; never logged, never in an error. */
-  readonly credential: Credential | undefined;
+  /**
+   * The platform's pool, resolved from the environment at load. One key without a credential where the provider needs
+   * none; empty where it needs one that is not set.
+   */
+  readonly keys: readonly ProviderKey[];
   /** The built-in simulator: the only upstream of test keys. */
   readonly simulated: boolean;
   readonly dataPolicy: DataPolicy;
   readonly regions: readonly string[];
   readonly termsUrl: string;
   readonly status: "active" | "inactive";
+  /** The catalog's file switches it off: no own key opens it either. */
+  readonly isSwitchedOff?: boolean;
   /** How this upstream departs from its dialect, as data. */
   readonly quirks: ProviderQuirks;
+}
+
+/** One credential of a provider's, and what may be told of it. */
+export interface ProviderKey {
+  /** Of the platform's: `<provider>/1`, `<provider>/2`, …; of an org's own: its row's id. Unique, and the same after a restart. */
+  readonly id: string;
+  /** `pool_<provider>`, or `byok_<provider>` for an org's own. */
+  readonly poolId: string;
+  /** Last four characters of what names the credential; empty where there is none, or too little to leave any out. */
+  readonly hint: string;
+  /** An org brought it: its provider bills the org. */
+  readonly isByok: boolean;
+  /** Not enumerable; never logged, never in an error. */
+  readonly credential: Credential | undefined;
 }
 
 /** A secret in one piece, or what several variables or a file hold together. */

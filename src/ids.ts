@@ -7,7 +7,19 @@ import { systemRandom } from "./clock.ts";
 
 const next = monotonicFactory(systemRandom);
 
-export type IdPrefix = "org" | "usr" | "prj" | "key" | "tkt" | "tup" | "rfd" | "inv" | "mnd" | "cn" | "pv";
+export type IdPrefix =
+  | "org"
+  | "usr"
+  | "prj"
+  | "key"
+  | "tkt"
+  | "tup"
+  | "rfd"
+  | "inv"
+  | "mnd"
+  | "cn"
+  | "pv"
+  | "pk";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

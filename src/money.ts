@@ -12,7 +12,9 @@ export type CostKind =
   | "reasoning"
   | "request"
   | "image"
-  | "search_unit";
+  | "search_unit"
+  /** Instead of all others, where an org's own provider key answered. */
+  | "byok_fee";
 
 /** One line of a charge; also its wire shape. */
 export interface CostLine {

@@ -66,6 +66,27 @@ export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   return { total_micro_usd: total, lines, price_version: prices.version };
 }
 
+/** What a call costs that an org's own provider key answered: its provider bills the org for the tokens. */
+export interface ByokFee {
+  /** Of the cost at our prices, basis points. */
+  readonly bps: number;
+  readonly microUsdPerRequest: number;
+}
+
+/** The fee for a cost in micro-USD: the share rounded half up to the micro, then what each request costs. */
+export function byokFeeMicroUsd(costMicroUsd: number, { bps, microUsdPerRequest }: ByokFee): number {
+  const share = (BigInt(costMicroUsd) * BigInt(bps) + 5000n) / 10_000n;
+  return Number(share) + microUsdPerRequest;
+}
+
+/** The charge instead of `cost` where an own key answered: one line, or none where the fee is nothing. */
+export function byokCost(cost: Cost, fee: ByokFee): Cost {
+  const microUsd = byokFeeMicroUsd(cost.total_micro_usd, fee);
+  const lines: CostLine[] = [];
+  if (microUsd > 0) addLine(lines, "byok_fee", 1, microUsd * 1000);
+  return { total_micro_usd: microUsd, lines, price_version: cost.price_version };
+}
+
 /** The charge for a call that no upstream answered. */
 export const noCost = (priceVersion: string): Cost => ({
   total_micro_usd: 0,

@@ -1,8 +1,9 @@
 /** Records for the analytics tests: plain ones with what a test wants changed, and a temporary home for each test. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AnalyticsOptions, openAnalytics } from "../src/analytics/analytics.ts";
+import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { seededRandom } from "../src/clock.ts";
 import { cursors } from "../src/cursor.ts";
 import { requestId } from "../src/ids.ts";
@@ -250,6 +251,7 @@ export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
   const warnings: string[] = [];
   const analytics = openAnalytics({
     outbox,
+    store,
     dataDir,
     clock: options.clock ?? { now: () => Date.now(), monotonic: () => performance.now() },
     cursors: cursors(Buffer.from("a secret of the tests")),
@@ -280,6 +282,12 @@ export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A connection of the test's own to the bench's engine, which must have been reached once. The caller closes it. */
+export function clickhouseOf({ dataDir }: Bench, database = "weir"): ClickHouse {
+  const { url, username, password } = JSON.parse(readFileSync(join(dataDir, "clickhouse.json"), "utf8"));
+  return openClickHouse({ address: async () => ({ url, username, password }), database });
 }
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "weir-analytics-"));

@@ -178,6 +178,7 @@ describe("one request", () => {
     tsMs: NOW - 5000,
     tags: { team: "blue", "a'b": 'c"\n😀' },
     warnings: ["reserve_exceeded"],
+    canary: "ep_new",
     attempts: [
       attempt({
         tsMs: NOW - 4990,
@@ -246,6 +247,15 @@ describe("one request", () => {
     });
     expect(detail.tags).toEqual(full.tags);
     expect(detail.attempt_rows).toHaveLength(2);
+    expect(detail).toMatchObject({
+      policy: "house",
+      policy_version: 3,
+      rule: "small",
+      canary: "ep_new",
+      experiment: "hosts",
+      arm: "b",
+      route_trace: "ep_acme_model_eu",
+    });
     expect(gen).toMatchObject({
       id: full.requestId,
       created: new Date(full.tsMs).toISOString(),

@@ -181,7 +181,7 @@ describe("what loads", () => {
   test("T61: no serialiser or logger shows a provider's credential", async () => {
     const catalog = await loadCatalog(options({ ACME_API_KEY: " sk-very-secret\n" }));
     const acme = catalog.providers.get("acme");
-    expect(acme?.credential).toBe("sk-very-secret");
+    expect(acme?.keys[0]?.credential).toBe("sk-very-secret");
     for (const shown of [
       JSON.stringify(acme),
       inspect(acme),
@@ -194,9 +194,9 @@ describe("what loads", () => {
 
   test("the first credential variable that is set and not blank wins", async () => {
     const both = await loadCatalog(options({ ACME_API_KEY: "  ", ACME_KEY: "second" }));
-    expect(both.providers.get("acme")).toMatchObject({ status: "active", credential: "second" });
+    expect(both.providers.get("acme")).toMatchObject({ status: "active", keys: [{ credential: "second" }] });
     const none = await loadCatalog(options({ ACME_API_KEY: "" }));
-    expect(none.providers.get("acme")?.status).toBe("inactive");
+    expect(none.providers.get("acme")).toMatchObject({ status: "inactive", keys: [] });
   });
 });
 

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Catalog, openCatalog } from "../src/catalog/catalog.ts";
 import { catalogOperations } from "../src/catalog/operations.ts";
 import { storedPriceVersions } from "../src/catalog/price-versions.ts";
-import type { CatalogStats } from "../src/catalog/records.ts";
+import type { CatalogStats, LiveHealth } from "../src/catalog/records.ts";
 import type { Clock } from "../src/clock.ts";
+import type { Endpoint } from "../src/endpoint.ts";
 import { WeirError } from "../src/errors.ts";
 import type { Caller } from "../src/operation.ts";
 import { openStore, type Store } from "../src/store/store.ts";
@@ -299,9 +300,33 @@ test("GET /v1/models/{vendor}/{model}/endpoints", async () => {
     price: { input: 2, output: 4, cache_read: 0.5 },
     markup_bps: 0,
     data_policy: { trains: false, retention_days: 0, zdr: true },
+    health: { state: "unknown", error_rate: 0, ttft_ms: null, tokens_per_second: null, out_for_ms: 0 },
     uptime_30d: 1,
     latency: { ttft_p50_ms: 0, ttft_p95_ms: 0 },
     attempts_30d: 0,
   });
   expect(data[1]?.price.cache_read).toBe(1.5);
+});
+
+test("each endpoint is shown with its health of the moment", async () => {
+  const live: LiveHealth = {
+    state: "saturated",
+    errorRate: 0.123456,
+    ttftMs: 321.6,
+    tokensPerSecond: 48.27,
+    outForMs: 1500.2,
+  };
+  const healthOf = ({ id }: Endpoint) => (id === "ep_far_alpha_us" ? live : undefined);
+  const op = catalogOperations({ catalog, clock, healthOf }).getModelEndpoints;
+  const path = { vendor: "a", model: "alpha" };
+  const answer = await op.run({ path, query: undefined, body: undefined }, caller);
+  expect(
+    op.output
+      .strict()
+      .parse(answer)
+      .data.map((e) => e.health),
+  ).toEqual([
+    { state: "unknown", error_rate: 0, ttft_ms: null, tokens_per_second: null, out_for_ms: 0 },
+    { state: "saturated", error_rate: 0.1235, ttft_ms: 322, tokens_per_second: 48.3, out_for_ms: 1501 },
+  ]);
 });

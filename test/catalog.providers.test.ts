@@ -238,9 +238,10 @@ describe("credentials", () => {
     expect(await acme({ ...keys, AWS_REGION: "eu-west-1" })).toMatchObject({
       status: "active",
       auth: { scheme: "aws_sigv4", region: "eu-west-1" },
-      credential: { accessKeyId: "AKIA1", secretAccessKey: "hunter2", sessionToken: "session" },
+      keys: [{ credential: { accessKeyId: "AKIA1", secretAccessKey: "hunter2", sessionToken: "session" } }],
     });
-    expect((await acme({ ...keys, AWS_BEARER_TOKEN_BEDROCK: "token" }))?.credential).toBe("token");
+    const bearer = await acme({ ...keys, AWS_BEARER_TOKEN_BEDROCK: "token" });
+    expect(bearer?.keys.map((key) => key.credential)).toEqual(["token"]);
   });
 
   test("Google: the variable names a key file; what is wrong with it is told, its content is not", async () => {
@@ -269,10 +270,56 @@ describe("credentials", () => {
     // Its address waits for a variable: the provider is not in use, and its key file is nobody's concern.
     await load({ provider: { ...provider, base_url: `\${ACME_URL}` }, env });
     await writeFile(keyFile, '{"type":"service_account","client_email":"a@b","private_key":"hunter2"}');
-    expect((await load({ provider, env })).providers.get("acme")?.credential).toMatchObject({
-      kind: "service_account",
-      clientEmail: "a@b",
-    });
+    const [key] = (await load({ provider, env })).providers.get("acme")?.keys ?? [];
+    expect(key?.credential).toMatchObject({ kind: "service_account", clientEmail: "a@b" });
+  });
+
+  test("NAME_2 to NAME_16 form a pool with NAME; gaps and repetitions are none, and each keeps its number", async () => {
+    const provider = { credential_env: ["ACME_KEY", "ACME_OTHER"] };
+    const keysOf = async (env: Record<string, string>) =>
+      (await load({ provider, env })).providers.get("acme")?.keys.map((key) => [key.id, key.credential]);
+    const env = { ACME_KEY: "first", ACME_KEY_2: " ", ACME_KEY_3: "third", ACME_KEY_4: "first" };
+    expect(await keysOf({ ...env, ACME_KEY_16: "last", ACME_KEY_17: "beyond", ACME_KEY_03: "no" })).toEqual([
+      ["acme/1", "first"],
+      ["acme/3", "third"],
+      ["acme/16", "last"],
+    ]);
+    // The pool is of one name: the other's are left alone.
+    expect(await keysOf({ ACME_KEY_2: "second", ACME_OTHER: "other" })).toEqual([["acme/2", "second"]]);
+    expect(await keysOf({ ACME_OTHER: "other", ACME_OTHER_2: "more" })).toEqual([
+      ["acme/1", "other"],
+      ["acme/2", "more"],
+    ]);
+  });
+
+  test("a variable that another provider names never joins a pool: its key would go to the wrong place", async () => {
+    const env = { ACME_KEY: "mine", ACME_KEY_2: "theirs" };
+    const provider = { credential_env: ["ACME_KEY"] };
+    const alone = await load({ provider, env });
+    expect(alone.providers.get("acme")?.keys).toHaveLength(2);
+    const own = { credential_env: ["ACME_KEY", "ACME_KEY_2"] };
+    const chosen = await load({ provider: own, env });
+    expect(chosen.providers.get("acme")?.keys.map((key) => key.credential)).toEqual(["mine"]);
+  });
+
+  test("pairs of AWS and key files of Google form pools likewise; each broken file is told by its variable", async () => {
+    const env = {
+      ...{ AWS_ACCESS_KEY_ID: "AKIA1111", AWS_SECRET_ACCESS_KEY: "s1" },
+      ...{ AWS_ACCESS_KEY_ID_2: "AKIA2222", AWS_SECRET_ACCESS_KEY_2: "s2", AWS_SESSION_TOKEN_2: "t2" },
+      AWS_ACCESS_KEY_ID_3: "AKIA3333",
+    };
+    const aws = (await load({ provider: { auth: "aws_sigv4" }, env })).providers.get("acme");
+    expect(aws?.keys).toMatchObject([
+      { id: "acme/1", poolId: "pool_acme", hint: "1111", isByok: false },
+      { id: "acme/2", hint: "2222", credential: { sessionToken: "t2" } },
+    ]);
+    const keyFile = join(dir, "pool.json");
+    await writeFile(keyFile, '{"type":"service_account","client_email":"a@b","private_key":"hunter2"}');
+    const google = { auth: "google_oauth", credential_env: ["ACME_KEY_FILE"] };
+    const files = { ACME_KEY_FILE: keyFile, ACME_KEY_FILE_2: join(dir, "none.json") };
+    expect(await refusal({ provider: google, env: files })).toEqual([
+      "/providers/0/credential_env: the file that ACME_KEY_FILE_2 names cannot be read",
+    ]);
   });
 
   test("T61: one of several parts is shown by no serialiser or logger either", async () => {
@@ -292,8 +339,10 @@ describe("credentials", () => {
 
   test("your own server may have a key or none", async () => {
     const provider = { credential_env: ["ACME_KEY"], credential_optional: true };
-    expect((await load({ provider })).providers.get("acme")?.status).toBe("active");
+    const without = (await load({ provider })).providers.get("acme");
+    expect(without).toMatchObject({ status: "active", keys: [{ id: "acme/1", hint: "" }] });
+    expect(without?.keys[0]?.credential).toBeUndefined();
     const env = { ACME_KEY: "k" };
-    expect((await load({ provider, env })).providers.get("acme")?.credential).toBe("k");
+    expect((await load({ provider, env })).providers.get("acme")?.keys[0]?.credential).toBe("k");
   });
 });

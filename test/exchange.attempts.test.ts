@@ -3,10 +3,12 @@
  * held by the test, so that what happens between their steps can be chosen.
  */
 import { expect, test } from "vitest";
+import { systemTimers } from "../src/clock.ts";
 import type { Endpoint } from "../src/endpoint.ts";
-import { type AttemptDeps, Attempts } from "../src/exchange/attempt.ts";
+import { type AttemptDeps, Attempts } from "../src/exchange/attempts.ts";
 import { Call, type Incoming, type Reserved } from "../src/exchange/call.ts";
 import type { Outcome } from "../src/exchange/outcome.ts";
+import { USUAL } from "../src/routing/decision.ts";
 import type { UpstreamHandler } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
 import type { ClientFormat, Outgoing } from "../src/wire/format.ts";
@@ -45,13 +47,13 @@ function begin(format: ClientFormat = chatFormat) {
   const request = chatFormat.read(Buffer.from(JSON.stringify(body)));
   const key = { onDisconnect: "cancel" };
   const call = new Call({ format, reply, key, requestId: "r", startMs: 0 } as unknown as Incoming);
-  const plan = { attempts: [endpoint("one"), endpoint("two"), endpoint("three")] };
+  const plan = { attempts: [endpoint("one"), endpoint("two"), endpoint("three")], decision: USUAL };
   const reserved = { call, plan, request, reservation: {} } as unknown as Reserved;
   const deps = {
     clock: { now: () => nowMs, monotonic: () => nowMs },
-    health: { begin: () => true, onResult() {} },
+    health: { begin: (at: Endpoint) => ({ endpoint: at, key: at.provider.keys[0] }), onResult() {} },
+    timers: systemTimers,
     upstreams: {
-      keyHint: () => "",
       call: ({ endpoint: { id } }: { endpoint: Endpoint }, handler: UpstreamHandler) => {
         asked.push(id);
         handlers.push(handler);

@@ -53,6 +53,7 @@ describe("after its time", () => {
       itemIds: [`msg_${i}`],
       endpointId: "e",
       provider: "p",
+      keyId: "p/1",
     });
     await temp.store.commit(() => {
       for (let i = 0; i < ROWS; i++) responses.put(key, `resp_${i}`, stored(i));

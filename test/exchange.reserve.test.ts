@@ -73,9 +73,11 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number) {
     credits,
     budgets,
     plan,
-    deps: { credits, budgets, defaultMaxTokens: 100, bodies: { countPrompt } },
+    deps: { credits, budgets, byokFee: NO_FEE, defaultMaxTokens: 100, bodies: { countPrompt } },
   };
 }
+
+const NO_FEE = { bps: 0, microUsdPerRequest: 0 };
 
 /** What one call holds, counted exactly and by the bound. */
 async function amounts(): Promise<{ exact: number; bound: number }> {

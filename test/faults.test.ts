@@ -1,6 +1,6 @@
 /**
- * Every fault of an upstream through the whole gateway, streamed and not, where no other endpoint may help and where one
- * may: what the caller gets, what is recorded of each attempt, what is charged, and that nothing stays taken.
+ * Every fault of an upstream through the whole gateway, streamed and not, at every position of a plan: what the caller gets,
+ * what is recorded of each attempt, what is charged, and that nothing stays taken.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Ending, FAULTS, type FaultCase } from "./faults.cases.ts";
@@ -14,8 +14,15 @@ import {
 } from "./gateway.fixtures.ts";
 import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "./gateway.observations.ts";
 
-const SITUATIONS = ["alone", "first", "second"] as const;
-type Situation = (typeof SITUATIONS)[number];
+/** Where the faulty endpoint stands, and who stands around it. */
+const SITUATIONS = {
+  alone: (faulty: string) => [faulty],
+  first: (faulty: string) => [faulty, "healthy"],
+  "behind one that answers": (faulty: string) => ["healthy", faulty],
+  "second of three": (faulty: string) => ["broken", faulty, "healthy"],
+  "last of three": (faulty: string) => ["broken", "ruined", faulty],
+} as const;
+type Situation = keyof typeof SITUATIONS;
 
 interface Run {
   readonly fault: FaultCase;
@@ -27,11 +34,11 @@ interface Run {
 
 const RUNS: readonly Run[] = FAULTS.flatMap((fault, f) =>
   [false, true].flatMap((stream) =>
-    SITUATIONS.map((situation) => ({
+    (Object.keys(SITUATIONS) as Situation[]).map((situation, s) => ({
       fault,
       stream,
       situation,
-      provider: `f${f}-${stream ? "stream" : "whole"}-${situation}`,
+      provider: `f${f}-${stream ? "stream" : "whole"}-${s}`,
     })),
   ),
 );
@@ -41,6 +48,8 @@ interface Seen {
   readonly text: string;
   readonly record: Awaited<ReturnType<typeof recordOf>>;
 }
+
+const AT_ONCE = 64;
 
 let gateway: TestGateway;
 const seen = new Map<Run, Seen>();
@@ -55,20 +64,22 @@ beforeAll(async () => {
     ...(instruction === undefined && { baseUrl: closed }),
   });
   gateway = await testGateway({
-    endpoints: [...RUNS.map(endpoint), { provider: "healthy", instruction: { tokens: 5 } }],
+    endpoints: [
+      ...RUNS.map(endpoint),
+      { provider: "healthy", instruction: { tokens: 5 } },
+      { provider: "broken", instruction: { status: 500 } },
+      { provider: "ruined", instruction: { status: 500 } },
+    ],
     settings: {
       limits: { max_event_bytes: 200_000, max_reply_bytes: 500_000 },
       timeouts: { first_byte_ms: 3000, stall_ms: 2000, keep_alive_ms: 0 },
     },
   });
+  const waiting = [...RUNS];
+  // All at once would take longer to begin than a silent upstream is waited for.
   await Promise.all(
-    RUNS.map(async (run) => {
-      const { stream, situation, provider } = run;
-      const order = situation === "second" ? ["healthy", provider] : [provider, "healthy"];
-      const providers = situation === "alone" ? { only: [provider] } : { order, only: order };
-      const response = await start(gateway, { stream, svc: { route: { providers } } });
-      const text = await response.text();
-      seen.set(run, { response, text, record: await recordOf(gateway, requestIdOf(response)) });
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let run = waiting.pop(); run !== undefined; run = waiting.pop()) await make(run);
     }),
   );
   await atRest(gateway);
@@ -76,14 +87,25 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => gateway?.stop());
 
+async function make(run: Run): Promise<void> {
+  const { stream, situation, provider } = run;
+  const order = SITUATIONS[situation](provider);
+  const route = { providers: { order, only: order } };
+  const response = await start(gateway, { stream, svc: { route } });
+  const text = await response.text();
+  seen.set(run, { response, text, record: await recordOf(gateway, requestIdOf(response)) });
+}
+
 /** What this run must end like, and its attempts. */
 function expected({ fault, stream, situation }: Run): { ending: Ending; attempts: string[] } {
   const alone = stream ? fault.stream : fault.whole;
   const healthy: Ending = { status: 200, attempt: "ok 200", fallsBack: false, charged: true };
-  if (situation === "second") return { ending: healthy, attempts: ["ok 200"] };
-  if (situation === "first" && alone.fallsBack)
-    return { ending: healthy, attempts: [alone.attempt, "ok 200"] };
-  return { ending: alone, attempts: [alone.attempt] };
+  if (situation === "behind one that answers") return { ending: healthy, attempts: ["ok 200"] };
+  const before = SITUATIONS[situation]("").filter((id) => id === "broken" || id === "ruined");
+  const attempts = [...before.map(() => "http_error 500 server"), alone.attempt];
+  const isHelped = situation === "first" || situation === "second of three";
+  if (isHelped && alone.fallsBack) return { ending: healthy, attempts: [...attempts, "ok 200"] };
+  return { ending: alone, attempts };
 }
 
 const callsTo = (provider: string): number =>
@@ -117,7 +139,7 @@ describe.each(FAULTS.map((fault) => [fault.name, fault] as const))("%s", (_, fau
     expect(record.cost_micro > 0).toBe(ending.charged);
     if (ending.charged && ending.code !== undefined) expect(record.usage_source).toBe("estimated");
     if (fault.instruction !== undefined)
-      expect(callsTo(run.provider)).toBe(run.situation === "second" ? 0 : 1);
+      expect(callsTo(run.provider)).toBe(run.situation === "behind one that answers" ? 0 : 1);
   });
 });
 
@@ -128,7 +150,7 @@ test("T26, T65: holds, slots and places are all given back, and every upstream c
 
 test("T61: what an upstream says of a refused credential reaches neither caller nor record", () => {
   const quoted = RUNS.filter((run) => run.fault.name === "401").map((run) => seen.get(run) as Seen);
-  expect(quoted).toHaveLength(6);
+  expect(quoted).toHaveLength(10);
   for (const { text, record } of quoted) {
     expect(text).not.toContain("said by");
     expect(JSON.stringify(record)).not.toContain("said by");
@@ -151,7 +173,7 @@ test("a refusal of the request itself keeps the upstream's message, 429 its wait
 
 test("T12: a malformed event is left out and named in the warnings", () => {
   const runs = RUNS.filter(
-    (r) => r.fault.instruction?.fault === "malformed" && r.stream && r.situation !== "second",
+    (r) => r.fault.instruction?.fault === "malformed" && r.stream && r.situation !== "behind one that answers",
   );
   for (const run of runs) {
     const { text } = seen.get(run) as Seen;

@@ -14,7 +14,7 @@ import { type FirstStart, firstStart } from "../src/account/first-start.ts";
 import { AccountTables } from "../src/account/tables.ts";
 import { systemClock } from "../src/clock.ts";
 import { readConfig } from "../src/config.ts";
-import { type Gateway, startGateway } from "../src/main.ts";
+import { type Gateway, startGateway } from "../src/gateway/gateway.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { openStore } from "../src/store/store.ts";
 

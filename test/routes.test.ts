@@ -20,7 +20,7 @@ let document: OpenApiDocument;
 let requestId: string;
 const keys = new Map<string, Promise<string>>();
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await testGateway({ endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }] });
   document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
   requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
   await recorded(gateway);
@@ -36,6 +36,9 @@ function keyWith(scope: string): Promise<string> {
   return made;
 }
 
+const providerKey = { provider: "own", credential: "sk-a-credential" };
+const newProviderKeyId = async () =>
+  (await gateway.call("POST", "/v1/provider-keys", { body: providerKey })).json.id;
 const newKeyId = async () =>
   (await gateway.call("POST", "/v1/keys", { body: { name: "to go", scopes: ["write:keys"] } })).json.id;
 let projects = 0;
@@ -66,6 +69,8 @@ const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body
   "GET /v1/generation/{id}": { id: () => requestId },
   "GET /v1/requests/{id}": { id: () => requestId },
   "POST /v1/keys": { body: { name: "made", scopes: ["write:keys"] } },
+  "POST /v1/provider-keys": { body: providerKey },
+  "DELETE /v1/provider-keys/{id}": { id: newProviderKeyId },
   "GET /v1/keys/{id}": { id: newKeyId },
   "PATCH /v1/keys/{id}": { id: newKeyId, body: { name: "renamed" } },
   "DELETE /v1/keys/{id}": { id: newKeyId },

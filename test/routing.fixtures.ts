@@ -1,9 +1,10 @@
 /** Providers, endpoints, models and calls for the routing tests: everything allowed unless a test says otherwise. */
 import { seededRandom } from "../src/clock.ts";
 import type { Endpoint, Model, Provider } from "../src/endpoint.ts";
+import { ownKey, platformKey } from "../src/provider-key.ts";
 import type { RouteOptions } from "../src/route.ts";
 import type { RouteFacts } from "../src/routing/eligibility.ts";
-import type { EndpointHealth, HealthView } from "../src/routing/health.ts";
+import type { EndpointHealth, HealthView, OwnPools } from "../src/routing/health.ts";
 import { plan } from "../src/routing/planner.ts";
 import { decideAlone } from "../src/routing/policy.ts";
 
@@ -13,7 +14,7 @@ export const provider = (id: string, simulated = false): Provider => ({
   baseUrl: "http://127.0.0.1:9/v1",
   dialects: ["chat"],
   credentialEnv: [],
-  credential: undefined,
+  keys: [platformKey(id, 1, undefined)],
   simulated,
   dataPolicy: { trains: false, retentionDays: 0, zdr: true },
   regions: ["eu"],
@@ -65,6 +66,18 @@ export function endpoint(id: string, given: Given = {}): Endpoint {
   };
 }
 
+/** An endpoint whose provider has a key for each of these credentials. */
+export const pooled = (id: string, ...credentials: string[]): Endpoint => {
+  const keys = credentials.map((credential, at) => platformKey(`p-${id}`, at + 1, credential));
+  return endpoint(id, { provider: { ...provider(`p-${id}`), keys } });
+};
+
+/** An org that brought one credential, for the endpoint's provider. */
+export const ownPool = ({ provider: { id } }: Endpoint, keyId: string, credential: string): OwnPools => {
+  const keys = [ownKey(keyId, id, credential)];
+  return { of: (providerId) => (providerId === id ? keys : []), platformFallback: () => true };
+};
+
 export const model = (...endpoints: Endpoint[]): Model => ({
   id: "v/m",
   vendor: "v",
@@ -104,11 +117,13 @@ const WELL: EndpointHealth = {
   outForMs: 0,
   errorRate: 0,
   failing: false,
+  isTried: false,
+  wholeMs: undefined,
   ttftMs: undefined,
   tokensPerSecond: undefined,
 };
 export const health = (known: Record<string, Partial<EndpointHealth>>): HealthView => ({
-  of: (id) => (known[id] === undefined ? undefined : { ...WELL, ...known[id] }),
+  of: ({ id }) => (known[id] === undefined ? undefined : { ...WELL, ...known[id] }),
 });
 
 export const ids = (m: Model, f: RouteFacts, route: RouteOptions = {}, view = FRESH, seed = 1) =>

@@ -1,11 +1,14 @@
 /** Cool-down, half-open probe, fading error rate and latency, on a clock the test moves. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { type AttemptResult, Health } from "../src/routing/health.ts";
+import { platformKey } from "../src/provider-key.ts";
+import { type AttemptResult, Health, type Lane } from "../src/routing/health.ts";
+import { ownPool, pooled } from "./routing.fixtures.ts";
 
-const EP = "ep_p_m_r";
+const EP = pooled("one", "sk-platform-1");
 const OK: AttemptResult = { outcome: "ok", errorClass: "" };
 const SATURATED: AttemptResult = { outcome: "rate_limited", errorClass: "capacity" };
 const BROKEN: AttemptResult = { outcome: "http_error", errorClass: "server" };
+const REVOKED: AttemptResult = { outcome: "http_error", errorClass: "auth", httpStatus: 401 };
 const CLIENT_ERROR: AttemptResult = { outcome: "http_error", errorClass: "client" };
 
 let nowMs = 0;
@@ -15,13 +18,25 @@ beforeEach(() => {
   health = new Health({ now: () => 0, monotonic: () => nowMs });
 });
 
+const begin = () => health.begin(EP, EP.provider.keys);
+const begun = (count: number) => Array.from({ length: count }, begin);
 const outForMs = () => health.of(EP)?.outForMs ?? 0;
+
+/** A call that starts now and ends so at once. */
+function report(result: AttemptResult, count = 1): void {
+  for (const lane of begun(count)) end(lane, result);
+}
+
+function end(lane: Lane | undefined, result: AttemptResult): void {
+  if (lane === undefined) throw new Error("no lane was given");
+  health.onResult(lane, result);
+}
 
 describe("cool-down after saturation", () => {
   test("doubles from 1 s to 60 s without a Retry-After", () => {
     const waits: number[] = [];
     for (let i = 0; i < 8; i++) {
-      health.onResult(EP, SATURATED);
+      report(SATURATED);
       waits.push(outForMs());
       nowMs += outForMs();
     }
@@ -29,101 +44,313 @@ describe("cool-down after saturation", () => {
   });
 
   test("honours Retry-After to the millisecond, bounded by an hour; nonsense is as none", () => {
-    health.onResult(EP, { ...SATURATED, retryAfterMs: 2500 });
+    report({ ...SATURATED, retryAfterMs: 2500 });
     nowMs += 2499;
-    expect(health.begin(EP)).toBe(false);
+    expect(begin()).toBeUndefined();
     nowMs += 1;
-    expect(health.begin(EP)).toBe(true);
-    health.onResult(EP, { ...SATURATED, retryAfterMs: 1e15 });
+    report({ ...SATURATED, retryAfterMs: 1e15 });
     expect(outForMs()).toBe(3_600_000);
     health = new Health({ now: () => 0, monotonic: () => nowMs });
-    health.onResult(EP, { ...SATURATED, retryAfterMs: -5 });
+    report({ ...SATURATED, retryAfterMs: -5 });
     expect(outForMs()).toBe(1000);
   });
 
   test("200 calls refused together are one step, and the longest Retry-After counts", () => {
-    for (let i = 0; i < 200; i++) health.onResult(EP, SATURATED);
+    const [slow, slower, ...others] = begun(202);
+    for (const lane of others) end(lane, SATURATED);
     expect(outForMs()).toBe(1000);
-    health.onResult(EP, { ...SATURATED, retryAfterMs: 5000 });
-    health.onResult(EP, { ...SATURATED, retryAfterMs: 3000 });
+    end(slow, { ...SATURATED, retryAfterMs: 5000 });
+    end(slower, { ...SATURATED, retryAfterMs: 3000 });
     expect(outForMs()).toBe(5000);
   });
 
   test("after it, exactly one of 200 callers goes through; its success opens the endpoint to all", () => {
-    health.onResult(EP, SATURATED);
+    report(SATURATED);
     nowMs += 1000;
     expect(outForMs()).toBe(0);
-    expect(Array.from({ length: 200 }, () => health.begin(EP)).filter(Boolean)).toHaveLength(1);
+    const [probe, ...others] = begun(200);
+    expect(others.filter((lane) => lane !== undefined)).toEqual([]);
     expect(outForMs()).toBeGreaterThan(0);
-    health.onResult(EP, OK);
-    expect(Array.from({ length: 200 }, () => health.begin(EP)).filter(Boolean)).toHaveLength(200);
-    health.onResult(EP, SATURATED);
+    end(probe, OK);
+    const all = begun(200);
+    expect(all.filter((lane) => lane !== undefined)).toHaveLength(200);
+    end(all[0], SATURATED);
     expect(outForMs()).toBe(1000);
   });
 
   test("a probe that is refused steps the wait up; one that fails otherwise leaves the next call to probe", () => {
-    health.onResult(EP, SATURATED);
+    report(SATURATED);
     nowMs += 1000;
-    health.begin(EP);
-    health.onResult(EP, BROKEN);
-    expect(health.begin(EP)).toBe(true);
-    expect(health.begin(EP)).toBe(false);
-    health.onResult(EP, SATURATED);
+    report(BROKEN);
+    const probe = begin();
+    expect(begin()).toBeUndefined();
+    end(probe, SATURATED);
     expect(outForMs()).toBe(2000);
   });
 
   test("a probe whose caller never reports gives way after its lease", () => {
-    health.onResult(EP, SATURATED);
+    report(SATURATED);
     nowMs += 1000;
-    expect(health.begin(EP)).toBe(true);
+    expect(begin()).toBeDefined();
     nowMs += 29_999;
-    expect(health.begin(EP)).toBe(false);
+    expect(begin()).toBeUndefined();
     nowMs += 1;
-    expect(health.begin(EP)).toBe(true);
+    expect(begin()).toBeDefined();
   });
 
-  test("a call begun before the cool-down does not end it", () => {
-    health.onResult(EP, { ...SATURATED, retryAfterMs: 5000 });
-    health.onResult(EP, OK);
+  test("a call begun before the cool-down does not end it, nor the probation behind it", () => {
+    const [first, early, late] = begun(3);
+    end(first, { ...SATURATED, retryAfterMs: 5000 });
+    end(early, OK);
     expect(outForMs()).toBe(5000);
+    nowMs += 5000;
+    expect(begin()).toBeDefined();
+    end(late, OK);
+    expect(begin()).toBeUndefined();
   });
 });
 
 describe("error rate", () => {
   test("counts the endpoint's failures, not the caller's", () => {
-    for (let i = 0; i < 4; i++) health.onResult(EP, BROKEN);
-    for (let i = 0; i < 50; i++) {
-      health.onResult(EP, CLIENT_ERROR);
-      health.onResult(EP, { outcome: "cancelled", errorClass: "" });
-    }
+    report(BROKEN, 4);
+    report(CLIENT_ERROR, 50);
+    report({ outcome: "cancelled", errorClass: "" }, 50);
     expect(health.of(EP)).toMatchObject({ errorRate: 1, failing: true });
-    for (let i = 0; i < 4; i++) health.onResult(EP, OK);
-    expect(health.of(EP)).toMatchObject({ errorRate: 0.5, failing: false });
   });
 
-  test("fades: a quiet minute or two and the endpoint is tried in its place again", () => {
-    for (let i = 0; i < 10; i++) health.onResult(EP, BROKEN);
-    expect(health.of(EP)?.failing).toBe(true);
-    nowMs += 60_000;
-    expect(health.of(EP)?.failing).toBe(false);
-    nowMs += 300_000;
+  test("fades with time, and with the calls that follow: many successes do not bury what is new", () => {
+    report(OK, 1000);
+    report(BROKEN, 4);
+    expect(health.of(EP)?.errorRate).toBeCloseTo(1 - 2 ** (-4 / 20), 3);
+    nowMs += 30_000;
+    report(OK);
+    nowMs += 500_000;
     expect(health.of(EP)?.errorRate).toBe(0);
   });
 });
 
-test("latency and speed: recent calls weigh more, and old ones are forgotten", () => {
-  health.onResult(EP, { ...OK, ttftMs: 1000, tokensPerSecond: 10 });
-  expect(health.of(EP)).toMatchObject({ ttftMs: 1000, tokensPerSecond: 10 });
-  nowMs += 300_000;
-  // The first has half its weight: (1000 × ½ + 400) / 1½.
-  health.onResult(EP, { ...OK, ttftMs: 400, tokensPerSecond: 40 });
-  expect(health.of(EP)?.ttftMs).toBeCloseTo(600, 6);
-  expect(health.of(EP)?.tokensPerSecond).toBeCloseTo(30, 6);
-  nowMs += 5 * 300_000;
-  expect(health.of(EP)).toMatchObject({ ttftMs: undefined, tokensPerSecond: undefined });
+describe("trouble", () => {
+  const failing = () => health.of(EP)?.failing === true;
+
+  test("begins with three failures of an endpoint that nothing was known of", () => {
+    report(BROKEN, 2);
+    expect(failing()).toBe(false);
+    report(BROKEN);
+    expect(failing()).toBe(true);
+  });
+
+  test("begins with five failures in a row, however well it did before", () => {
+    report(OK, 10_000);
+    report(BROKEN, 4);
+    expect(failing()).toBe(false);
+    report(BROKEN);
+    expect(failing()).toBe(true);
+  });
+
+  test("begins when more than half of what is recent failed", () => {
+    report(OK, 100);
+    for (let i = 0; i < 100 && !failing(); i++) {
+      report(BROKEN, 3);
+      report(OK);
+    }
+    expect(failing()).toBe(true);
+  });
+
+  test("one call after a second finds out; the pause doubles to half a minute", () => {
+    report(BROKEN, 3);
+    const pauses: number[] = [];
+    for (let i = 0; i < 7; i++) {
+      let ms = 0;
+      while (failing()) {
+        nowMs += 100;
+        ms += 100;
+      }
+      pauses.push(ms);
+      const probe = begin();
+      // For everybody else it is in trouble until the probe is back.
+      expect(failing()).toBe(true);
+      end(probe, BROKEN);
+    }
+    expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+  });
+
+  test("is over, and forgotten, after two calls in a row that went well", () => {
+    report(BROKEN, 30);
+    nowMs += 1000;
+    expect(failing()).toBe(false);
+    end(begin(), OK);
+    expect(failing()).toBe(false);
+    const second = begin();
+    expect(failing()).toBe(true);
+    end(second, OK);
+    expect(health.of(EP)).toMatchObject({ failing: false, errorRate: 0 });
+    report(BROKEN, 2);
+    expect(failing()).toBe(false);
+  });
+
+  test("calls that began before it say nothing of what came after", () => {
+    const early = begun(20);
+    report(BROKEN, 3);
+    for (const lane of early.slice(0, 10)) end(lane, OK);
+    expect(failing()).toBe(true);
+    nowMs += 1000;
+    const probe = begin();
+    for (const lane of early.slice(10)) end(lane, BROKEN);
+    end(probe, OK);
+    // Late failures did not begin a longer pause: the next one may try at once.
+    expect(failing()).toBe(false);
+  });
+
+  test("a probe that tells nothing makes room for the next", () => {
+    report(BROKEN, 3);
+    nowMs += 1000;
+    end(begin(), { outcome: "cancelled", errorClass: "" });
+    expect(failing()).toBe(false);
+  });
+
+  test("a call that is silent for too long tells of it before it gives up", () => {
+    report({ ...OK, ttftMs: 1000 });
+    expect([health.patienceMs(EP, true), health.patienceMs(EP, false)]).toEqual([5000, 60_000]);
+    const silent = begun(5);
+    for (const lane of silent) if (lane !== undefined) health.onSilence(lane);
+    expect(failing()).toBe(true);
+  });
+});
+
+describe("latency and speed", () => {
+  test("recent calls weigh more", () => {
+    report({ ...OK, ttftMs: 1000, tokensPerSecond: 10 });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, tokensPerSecond: 10, wholeMs: undefined });
+    nowMs += 60_000;
+    report({ ...OK, ttftMs: 400, tokensPerSecond: 40 });
+    const left = 2 ** (-60 / 300 - 1 / 50);
+    expect(health.of(EP)?.ttftMs).toBeCloseTo((1000 * left + 400) / (left + 1), 6);
+    expect(health.of(EP)?.tokensPerSecond).toBeCloseTo((10 * left + 40) / (left + 1), 6);
+  });
+
+  test("what was measured a minute ago is found out anew, by one call; the others go by what was known", () => {
+    report({ ...OK, ttftMs: 1000, wholeMs: 5000 });
+    nowMs += 60_001;
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isTried: false });
+    const trial = begin();
+    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, wholeMs: 5000, isTried: true });
+    end(trial, { ...OK, ttftMs: 200 });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 200, isTried: false });
+  });
+
+  test("a trial that measured nothing is not repeated at once", () => {
+    end(begin(), { outcome: "cancelled", errorClass: "" });
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isTried: true });
+    nowMs += 10_000;
+    expect(health.of(EP)?.isTried).toBe(false);
+  });
 });
 
 test("nothing is known of an endpoint that was never tried, and it may be", () => {
-  expect(health.of("ep_new")).toBeUndefined();
-  expect(health.begin("ep_new")).toBe(true);
+  expect(health.of(EP)).toBeUndefined();
+  expect(health.live(EP)).toBeUndefined();
+  expect(begin()).toBeDefined();
+});
+
+describe("an org's own keys", () => {
+  const own = ownPool(EP, "pk_1", "sk-own-1");
+  const ownKeys = own.of(EP.provider.id);
+  const beginOwn = () => health.begin(EP, ownKeys);
+  const seenByOwner = (platformFallback = true) =>
+    health.with({ ...own, platformFallback: () => platformFallback }).of(EP);
+
+  test("say nothing of the endpoint when they are bad or used up, but what it fails at counts", () => {
+    end(beginOwn(), { ...SATURATED });
+    expect(health.of(EP)).toMatchObject({ outForMs: 0, errorRate: 0 });
+    nowMs += 1000;
+    end(beginOwn(), REVOKED);
+    expect(health.of(EP)).toMatchObject({ outForMs: 0, errorRate: 0 });
+    nowMs += 60_000;
+    end(beginOwn(), BROKEN);
+    expect(health.of(EP)?.errorRate).toBe(1);
+    end(beginOwn(), { ...OK, ttftMs: 100 });
+    expect(health.of(EP)?.errorRate).toBeCloseTo(0.49, 2);
+    expect(health.of(EP)?.ttftMs).toBe(100);
+  });
+
+  test("keep the endpoint open to their org while the platform's are out, and to nobody else", () => {
+    report({ ...SATURATED, retryAfterMs: 9000 });
+    expect(seenByOwner()).toMatchObject({ outForMs: 0 });
+    expect(outForMs()).toBe(9000);
+    end(beginOwn(), { ...SATURATED, retryAfterMs: 4000 });
+    expect(seenByOwner()).toMatchObject({ outForMs: 4000 });
+    expect(seenByOwner(false)).toMatchObject({ outForMs: 4000 });
+  });
+
+  test("that are out leave the platform's, where those may stand in", () => {
+    report(OK);
+    end(beginOwn(), { ...SATURATED, retryAfterMs: 4000 });
+    expect(seenByOwner()).toMatchObject({ outForMs: 0 });
+    expect(seenByOwner(false)).toMatchObject({ outForMs: 4000 });
+  });
+
+  test("reach an endpoint that has no key of the platform's", () => {
+    const alone = { ...EP, id: "alone", provider: { ...EP.provider, keys: [] } };
+    expect(health.of(alone)).toBeUndefined();
+    expect(health.begin(alone, alone.provider.keys)).toBeUndefined();
+    end(health.begin(alone, ownKeys), { ...SATURATED, retryAfterMs: 4000 });
+    expect(health.of(alone)).toMatchObject({ outForMs: 0 });
+    expect(health.with(own).of(alone)).toMatchObject({ outForMs: 4000 });
+  });
+});
+
+describe("in one word", () => {
+  const state = () => health.live(EP)?.state;
+
+  test("is what the figures beside it say", () => {
+    report(OK, 8);
+    expect(state()).toBe("healthy");
+    report(BROKEN);
+    expect(state()).toBe("degraded");
+    report(BROKEN, 9);
+    expect(state()).toBe("failing");
+    report(SATURATED);
+    expect(state()).toBe("saturated");
+    nowMs += 3_600_000;
+    expect(state()).toBe("unknown");
+  });
+
+  test("tells credentials that are refused from saturation", () => {
+    report(REVOKED);
+    expect(health.of(EP)).toMatchObject({ outForMs: 60_000, isRefused: true });
+    health = new Health({ now: () => 0, monotonic: () => nowMs });
+    report(SATURATED);
+    expect(health.of(EP)).toMatchObject({ outForMs: 1000, isRefused: false });
+  });
+});
+
+test("counts keys that are out somewhere, once each", () => {
+  const other = { ...EP, id: "two" };
+  const third = pooled("three", "sk-platform-3");
+  expect(health.keysCooling()).toBe(0);
+  report(SATURATED);
+  end(health.begin(other, other.provider.keys), SATURATED);
+  end(health.begin(third, third.provider.keys), REVOKED);
+  expect(health.keysCooling()).toBe(2);
+  nowMs += 1000;
+  expect(health.keysCooling()).toBe(1);
+});
+
+test("beginning, reporting and looking cost little", () => {
+  const lanes = 20_000;
+  const keys = Array.from({ length: 16 }, (_, i) => platformKey("p", i + 1, `sk-platform-${i}`));
+  const busy = { ...EP, provider: { ...EP.provider, keys } };
+  const run = () => {
+    for (let i = 0; i < lanes; i++) {
+      const lane = health.begin(busy, keys, { stickTo: `caller ${i % 100}` });
+      health.of(busy);
+      end(lane, OK);
+    }
+  };
+  run();
+  const before = process.cpuUsage();
+  run();
+  const { user, system } = process.cpuUsage(before);
+  // A pool of 16 with a wish is the dearest case; ten times what it takes, for a busy machine.
+  expect((user + system) / lanes).toBeLessThan(30);
 });

@@ -1,8 +1,15 @@
 /** Calls in every dialect over a real socket: where they go, what they carry, how their bodies are sent. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Act, Dialect, Provider, Task } from "../src/endpoint.ts";
+import type { Act, Dialect, Task } from "../src/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../src/upstream/upstreams.ts";
-import { endpointAt, heard, plainCall, startProvider, type TestProvider } from "./upstream.fixtures.ts";
+import {
+  endpointAt,
+  type GivenProvider,
+  heard,
+  plainCall,
+  startProvider,
+  type TestProvider,
+} from "./upstream.fixtures.ts";
 
 let provider: TestProvider;
 let upstreams: Upstreams;
@@ -17,11 +24,11 @@ afterEach(async () => {
   await provider.close();
 });
 
-const at = (given: Partial<Provider> = {}, rest: Parameters<typeof endpointAt>[1] = {}) =>
+const at = (given: GivenProvider = {}, rest: Parameters<typeof endpointAt>[1] = {}) =>
   endpointAt({ baseUrl: `${provider.url}/v1`, ...given }, { upstreamModel: "org/m:1", ...rest });
 
 interface Given {
-  provider?: Partial<Provider>;
+  provider?: GivenProvider;
   task?: Task;
   region?: string;
   stream?: boolean;

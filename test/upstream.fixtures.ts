@@ -1,7 +1,8 @@
 /** A provider over a real socket that answers as a test says and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Dialect, Endpoint, Provider } from "../src/endpoint.ts";
+import type { Credential, Dialect, Endpoint, Provider, ProviderKey } from "../src/endpoint.ts";
+import { platformKey } from "../src/provider-key.ts";
 import type { UpstreamFailure } from "../src/upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler } from "../src/upstream/upstreams.ts";
 import { endpoint as anyEndpoint, provider as anyProvider } from "./routing.fixtures.ts";
@@ -47,10 +48,16 @@ export async function startProvider(): Promise<TestProvider> {
   return provider;
 }
 
+/** A provider with one key; without a credential it needs none. */
+export type GivenProvider = Partial<Provider> & { readonly credential?: Credential };
+
 export const endpointAt = (
-  provider: Partial<Provider> & { readonly baseUrl: string },
+  { credential, ...provider }: GivenProvider & { readonly baseUrl: string },
   given: Partial<Omit<Endpoint, "provider" | "capabilities">> = {},
-): Endpoint => anyEndpoint("e", { ...given, provider: { ...anyProvider("p"), ...provider } });
+): Endpoint => {
+  const keys = [platformKey("p", 1, credential)];
+  return anyEndpoint("e", { ...given, provider: { ...anyProvider("p"), keys, ...provider } });
+};
 
 export interface Heard {
   readonly status: number;
@@ -80,9 +87,10 @@ export function heard(
   });
 }
 
-/** A call without a body or headers of the client's. */
+/** A call with the provider's first key, without a body or headers of the client's. */
 export const plainCall = (endpoint: Endpoint, dialect: Dialect, stream = false) => ({
   endpoint,
+  key: endpoint.provider.keys[0] as ProviderKey,
   dialect,
   parts: [Buffer.from("{}")],
   stream,

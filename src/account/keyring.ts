@@ -20,6 +20,7 @@ import type { AccountTables } from "./tables.ts";
 export interface KeyContext {
   readonly keyId: string;
   readonly projectId: string;
+  readonly projectSlug: string;
   readonly orgId: string;
   readonly environment: Environment;
   /** As it was when loaded; a context whose time has run out is never returned. */
@@ -182,6 +183,7 @@ function contextOf(
   return Object.freeze({
     keyId: key.id,
     projectId: key.projectId,
+    projectSlug: project.slug,
     orgId: key.orgId,
     environment: key.environment,
     status,

@@ -1,11 +1,12 @@
 /**
  * Where orgs, projects and keys lie in the store, and the indexes that must stay in step with their rows.
- * Methods named add, replace, retire or prune write: call them only inside `transact`.
+ * Methods named add, replace, retire, remove or prune write: call them only inside `transact`.
  */
 import type { Store, Table } from "../store/store.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
 import type { ProjectRow } from "./project.ts";
+import type { ProviderKeyRow } from "./provider-key.ts";
 
 /** Greater than any id; ids are letters, digits and `_`. */
 const PAST_IDS = "~";
@@ -27,6 +28,8 @@ export class AccountTables {
   readonly #workingKeys: Table<true>;
   /** Key id → milliseconds. Beside the rows, so that use never rewrites a key. */
   readonly #lastUsed: Table<number>;
+  /** [org id, provider key id], ids in the order they were made. */
+  readonly #providerKeys: Table<ProviderKeyRow>;
 
   constructor(store: Store) {
     this.#store = store;
@@ -39,6 +42,7 @@ export class AccountTables {
     this.#keysByAge = store.table("account.keys_by_age");
     this.#workingKeys = store.table("account.working_keys");
     this.#lastUsed = store.table("account.key_last_used");
+    this.#providerKeys = store.table("account.provider_keys");
   }
 
   /** All or nothing; what `act` checks still holds when its writes commit. */
@@ -150,6 +154,29 @@ export class AccountTables {
     return this.#store.commit(() => {
       for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
     });
+  }
+
+  providerKey(orgId: string, id: string): ProviderKeyRow | undefined {
+    return this.#providerKeys.get([orgId, id]);
+  }
+
+  /** Of an org, newest first. */
+  providerKeysOf(orgId: string): ProviderKeyRow[] {
+    const range = this.#providerKeys.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true });
+    return Array.from(range, ({ value }) => value);
+  }
+
+  /** Of all orgs, each org's newest first. */
+  allProviderKeys(): ProviderKeyRow[] {
+    return Array.from(this.#providerKeys.range({ reverse: true }), ({ value }) => value);
+  }
+
+  addProviderKey(row: ProviderKeyRow): void {
+    this.#providerKeys.put([row.orgId, row.id], row);
+  }
+
+  removeProviderKey(orgId: string, id: string): void {
+    this.#providerKeys.remove([orgId, id]);
   }
 
   /** The rows an index names for an org, newest id first. */

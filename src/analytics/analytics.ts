@@ -6,17 +6,22 @@ import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import type { Outbox } from "../store/outbox.ts";
+import type { Store } from "../store/store.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import type { Finisher } from "./finisher.ts";
 import { lookupOperations } from "./lookup-operations.ts";
+import { type ModelStatsReader, modelStats } from "./model-stats.ts";
+import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { requestsOperations } from "./request-operations.ts";
+import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
 import { Spool, type SpoolMetrics } from "./spool.ts";
 import { type Statistics, statistics } from "./statistics.ts";
 import { usageOperations } from "./usage-operations.ts";
 
 export interface AnalyticsOptions {
   readonly outbox: Outbox;
+  readonly store: Store;
   /** Where the embedded engine keeps its data and its password. */
   readonly dataDir: string;
   /** A ClickHouse server, `http://user:password@host:8123/database`; without it the embedded engine runs. */
@@ -26,6 +31,8 @@ export interface AnalyticsOptions {
   /** Port: the worker pool. */
   readonly pool: Finisher;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** Models that only the simulator serves: their test calls count in public figures. None unless given. */
+  readonly simulated?: () => readonly string[];
   /** How long a record waits for company; 1 s unless given. */
   readonly batchAgeMs?: number;
 }
@@ -44,6 +51,10 @@ export type AnalyticsOperations = ReturnType<typeof lookupOperations> &
 export interface Analytics {
   readonly operations: AnalyticsOperations;
   readonly statistics: Statistics;
+  readonly shadowRuns: ShadowRuns;
+  /** How a model did; undefined within a second where ClickHouse does not answer. */
+  readonly modelStats: ModelStatsReader;
+  readonly reports: PolicyReports;
   /** True once everything recorded before the call is in ClickHouse; false when that takes longer. */
   flush(withinMs?: number): Promise<boolean>;
   /** Whether the last contact with ClickHouse succeeded. */
@@ -60,7 +71,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, clock, cursors, pool, log } = options;
+  const { outbox, store, clock, cursors, pool, log } = options;
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // A server is there or not; only an engine of ours is waited for.
@@ -78,6 +89,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     ...(options.batchAgeMs !== undefined && { ageMs: options.batchAgeMs }),
   });
   spool.start();
+  const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs: options.batchAgeMs });
   // Tells from the start whether it is there, rather than from the first query on.
   clickhouse.rows("SELECT 1").then(
     () => {
@@ -104,6 +116,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       ...usageOperations({ clickhouse, clock, caughtUp }),
     },
     statistics: statistics(clickhouse),
+    modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
+    reports: policyReports({ clickhouse, clock, caughtUp }),
+    shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),
     metrics: () => ({
@@ -113,8 +128,8 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       engineRestarts: engine?.restarts() ?? 0,
     }),
     async stop(withinMs = STOP_MS) {
-      await spool.flush(withinMs);
-      await spool.stop(withinMs);
+      await Promise.all([spool.flush(withinMs), shadowRuns.flush(withinMs)]);
+      await Promise.all([spool.stop(withinMs), shadowRuns.stop(withinMs)]);
       await clickhouse.close();
       await engine?.stop();
     },

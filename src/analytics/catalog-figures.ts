@@ -12,13 +12,22 @@ export interface CatalogFigures {
 
 const RENEW_AFTER_MS = 60_000;
 
-export function catalogFigures(statistics: Statistics, clock: Clock): () => CatalogFigures {
+/** @param simulated the models whose test calls count: those that only the simulator serves. */
+export function catalogFigures(
+  statistics: Statistics,
+  clock: Clock,
+  simulated: () => readonly string[] = () => [],
+): () => CatalogFigures {
   let endpoints = new Map<string, EndpointStatistics>();
   let requests = new Map<string, number>();
   let readMs = Number.NEGATIVE_INFINITY;
 
   async function renew(): Promise<void> {
-    [endpoints, requests] = await Promise.all([statistics.endpointStats(), statistics.modelRequests7d()]);
+    const models = simulated();
+    [endpoints, requests] = await Promise.all([
+      statistics.endpointStats(models),
+      statistics.modelRequests7d(models),
+    ]);
   }
 
   return () => {

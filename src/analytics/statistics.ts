@@ -1,4 +1,7 @@
-/** Figures that other rooms show: refusals of an org, how endpoints do, how much a model is used. */
+/**
+ * Figures that other rooms show: refusals of an org, how endpoints do, how much a model is used. Those over all orgs
+ * count live calls; test calls, which anyone may make for nothing, count only for models that are the simulator's.
+ */
 import type { ClickHouse } from "./client.ts";
 
 export interface Refusals {
@@ -7,7 +10,11 @@ export interface Refusals {
 }
 
 export interface EndpointStatistics {
-  /** 0 to 1: attempts that did not fail by the endpoint's own fault. */
+  /**
+   * 0 to 1: attempts that did not fail by the endpoint's own fault, of those that came to an end. A request that the
+   * provider refuses as the client's fault, or an org's own bad key, shows that the endpoint is up; an attempt that was
+   * given up on (a client that left, the loser of a hedge) shows nothing.
+   */
   readonly uptime30d: number;
   readonly ttftP50Ms: number;
   readonly ttftP95Ms: number;
@@ -18,10 +25,13 @@ export interface Statistics {
   /** An org's refused calls of the last 24 hours. */
   counts24h(orgId: string): Promise<Refusals>;
   /** Endpoints with an attempt in the last 30 days. Over all orgs. */
-  endpointStats(): Promise<Map<string, EndpointStatistics>>;
-  /** Models with a request in the last 7 days. Over all orgs. */
-  modelRequests7d(): Promise<Map<string, number>>;
+  endpointStats(simulated?: readonly string[]): Promise<Map<string, EndpointStatistics>>;
+  /** Models with a request in the last 7 days that reached an endpoint. Over all orgs. */
+  modelRequests7d(simulated?: readonly string[]): Promise<Map<string, number>>;
 }
+
+/** Of the roll-ups: takes `simulated`, the ids of the models that only the simulator serves. */
+export const PUBLIC_TRAFFIC = "(environment = 'live' OR model IN {simulated:Array(String)})";
 
 export function statistics(clickhouse: ClickHouse): Statistics {
   return {
@@ -41,22 +51,25 @@ export function statistics(clickhouse: ClickHouse): Statistics {
       return { rejected: { rpm, tpm, concurrency }, upstreamCapacity: capacity };
     },
 
-    async endpointStats() {
+    async endpointStats(simulated = []) {
       const rows = await clickhouse.rows<{
         endpoint_id: string;
         n: number;
+        ended: number;
         failed: number;
         q: (number | null)[];
       }>(
-        `SELECT endpoint_id, sum(attempts) AS n, sum(down) AS failed,
+        `SELECT endpoint_id, sum(attempts) AS n, n - sum(cancelled) AS ended, sum(down) AS failed,
            quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS q
-         FROM attempts_hourly WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY GROUP BY endpoint_id`,
+         FROM attempts_hourly
+         WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY AND ${PUBLIC_TRAFFIC} GROUP BY endpoint_id`,
+        { simulated },
       );
       return new Map(
-        rows.map(({ endpoint_id, n, failed, q }) => [
+        rows.map(({ endpoint_id, n, ended, failed, q }) => [
           endpoint_id,
           {
-            uptime30d: n === 0 ? 1 : Math.round((1 - failed / n) * 1e6) / 1e6,
+            uptime30d: ended === 0 ? 1 : Math.round((1 - failed / ended) * 1e6) / 1e6,
             ttftP50Ms: Math.round(q[0] ?? 0),
             ttftP95Ms: Math.round(q[1] ?? 0),
             attempts30d: n,
@@ -65,10 +78,12 @@ export function statistics(clickhouse: ClickHouse): Statistics {
       );
     },
 
-    async modelRequests7d() {
+    async modelRequests7d(simulated = []) {
+      // Calls that were refused before any attempt have no provider: a budget used up makes no model popular.
       const rows = await clickhouse.rows<{ model: string; n: number }>(
         `SELECT model, sum(requests) AS n FROM usage_hourly
-         WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY GROUP BY model`,
+         WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY AND provider != '' AND ${PUBLIC_TRAFFIC} GROUP BY model`,
+        { simulated },
       );
       return new Map(rows.map(({ model, n }) => [model, n]));
     },

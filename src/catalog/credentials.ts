@@ -1,5 +1,5 @@
 /**
- * Finds each provider's credential in the environment, or in the file that a variable names. No message here repeats
+ * Finds each provider's credentials in the environment, or in the files that variables name. No message here repeats
  * anything of what it read.
  */
 import { readFile } from "node:fs/promises";
@@ -8,23 +8,62 @@ import type { ProviderEntry } from "./schema.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @returns the credential, undefined where none is set, or why the one that is set cannot be used. */
-export async function credentialOf(
+/** One member of a pool. */
+export interface Found {
+  /** Of the pool, from 1: its variable's number. */
+  readonly place: number;
+  readonly credential: Credential;
+}
+
+export interface Pool {
+  readonly found: readonly Found[];
+  /** Why some that are set cannot be used. */
+  readonly faults: readonly string[];
+}
+
+/** `NAME`, `NAME_2` … `NAME_16` form a pool. */
+const LARGEST_POOL = 16;
+const PLACES: readonly number[] = Array.from({ length: LARGEST_POOL }, (_, at) => at + 1);
+
+/**
+ * The provider's pool: of the first of its variables that is set, alone or in any place, and of those that follow it.
+ * Gaps are allowed; a credential that is set twice is in the pool once.
+ * @param taken names that providers give in their `credential_env`: such a variable is its provider's alone, even where
+ * it looks like a place in another's pool.
+ */
+export async function poolOf(
   entry: ProviderEntry,
   env: Variables,
-): Promise<{ readonly credential?: Credential; readonly fault?: string }> {
-  const name = entry.credential_env.find((variable) => setting(env, variable) !== undefined);
-  const value = name === undefined ? undefined : setting(env, name);
-  if (entry.auth === "google_oauth") {
-    if (name === undefined || value === undefined) return {};
-    const account = await readServiceAccount(value);
-    return typeof account === "string"
-      ? { fault: `the file that ${name} names ${account}` }
-      : { credential: account };
+  taken: ReadonlySet<string>,
+): Promise<Pool> {
+  const faults: string[] = [];
+  const found: Found[] = [];
+  const known = new Set<string>();
+  const add = (place: number, credential: Credential | undefined) => {
+    const content = JSON.stringify(credential);
+    if (credential === undefined || known.has(content)) return;
+    known.add(content);
+    found.push({ place, credential });
+  };
+  const placesOf = (name: string) =>
+    PLACES.map((place) => ({ place, variable: placed(name, place) }))
+      .filter(({ place, variable }) => place === 1 || !taken.has(variable))
+      .map(({ place, variable }) => ({ place, variable, value: setting(env, variable) }))
+      .filter(({ value }) => value !== undefined);
+  const set = entry.credential_env.map(placesOf).find((places) => places.length > 0) ?? [];
+  for (const { place, variable, value = "" } of set) {
+    const read = entry.auth === "google_oauth" ? await readServiceAccount(value) : { credential: value };
+    if (typeof read === "string") faults.push(`the file that ${variable} names ${read}`);
+    else add(place, read.credential);
   }
-  const credential = value ?? (entry.auth === "aws_sigv4" ? awsKeys(env) : undefined);
-  return credential === undefined ? {} : { credential };
+  // AWS's own variables have the names that its tools read, so they are not in the file.
+  if (entry.auth === "aws_sigv4" && set.length === 0) {
+    for (const place of PLACES) add(place, awsKeys(env, place));
+  }
+  return { found, faults };
 }
+
+const placed = (name: string, place: number): string => (place === 1 ? name : `${name}_${place}`);
 
 /** Whether calls are impossible without a credential. */
 export const needsCredential = (entry: ProviderEntry): boolean =>
@@ -35,11 +74,11 @@ export const needsCredential = (entry: ProviderEntry): boolean =>
 /** Trimmed; a blank value counts as not set. */
 export const setting = (env: Variables, name: string): string | undefined => env[name]?.trim() || undefined;
 
-/** The names that AWS's own tools read. */
-function awsKeys(env: Variables): AwsKeys | undefined {
-  const accessKeyId = setting(env, "AWS_ACCESS_KEY_ID");
-  const secretAccessKey = setting(env, "AWS_SECRET_ACCESS_KEY");
-  const sessionToken = setting(env, "AWS_SESSION_TOKEN");
+/** The names that AWS's own tools read, with the place in the pool behind each. Half a pair is none. */
+function awsKeys(env: Variables, place: number): AwsKeys | undefined {
+  const accessKeyId = setting(env, placed("AWS_ACCESS_KEY_ID", place));
+  const secretAccessKey = setting(env, placed("AWS_SECRET_ACCESS_KEY", place));
+  const sessionToken = setting(env, placed("AWS_SESSION_TOKEN", place));
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined;
   return Object.freeze({
     kind: "aws_keys",
@@ -50,7 +89,7 @@ function awsKeys(env: Variables): AwsKeys | undefined {
 }
 
 /** A key file as Google's console makes it; or what is wrong with it. */
-async function readServiceAccount(file: string): Promise<ServiceAccount | string> {
+async function readServiceAccount(file: string): Promise<{ readonly credential: ServiceAccount } | string> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -79,5 +118,5 @@ async function readServiceAccount(file: string): Promise<ServiceAccount | string
   const uri = URL.parse(account.tokenUri);
   // Loopback for stand-ins; anywhere else the signed assertion must not travel in the clear.
   const isSafe = uri?.protocol === "https:" || (uri?.protocol === "http:" && uri.hostname === "127.0.0.1");
-  return isSafe ? account : "has a token_uri that is no https URL";
+  return isSafe ? { credential: account } : "has a token_uri that is no https URL";
 }

@@ -4,22 +4,21 @@
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
-import { nearest } from "../document.ts";
-import type { Model } from "../endpoint.ts";
-import { fail } from "../errors.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { operation } from "../operation.ts";
-import { didYouMean } from "./build.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import {
   activeEndpoints,
   type CatalogStats,
   endpointRecord,
   endpointRecordSchema,
+  type LiveHealth,
   type ModelRecord,
   modelRecord,
   modelRecordSchema,
   NO_STATS,
 } from "./records.ts";
+import { modelNamed } from "./stats-operations.ts";
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
@@ -62,6 +61,8 @@ export interface CatalogOperationsDeps {
   readonly clock: Clock;
   /** Asked once an answer; without it uptime reads 1 and every count 0. */
   readonly stats?: () => CatalogStats;
+  /** Without it, and where it knows nothing, the state of an endpoint is `unknown`. */
+  readonly healthOf?: (endpoint: Endpoint) => LiveHealth | undefined;
 }
 
 export function catalogOperations(deps: CatalogOperationsDeps) {
@@ -102,7 +103,8 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
     }),
     getModelEndpoints: operation({
       name: "getModelEndpoints",
-      summary: "The endpoints that serve a model, with price, data policy and measured latency.",
+      summary:
+        "The endpoints that serve a model, with price, data policy, measured latency and present health.",
       path: modelPath,
       output: z.object({
         object: z.literal("list"),
@@ -116,18 +118,11 @@ export function catalogOperations(deps: CatalogOperationsDeps) {
         return {
           object: "list" as const,
           model: model.id,
-          data: model.endpoints.map((e) => endpointRecord(e, measured)),
+          data: model.endpoints.map((e) => endpointRecord(e, measured, deps.healthOf?.(e))),
         };
       },
     }),
   };
-}
-
-function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
-  const model = snapshot.models.get(id);
-  if (model !== undefined) return model;
-  const near = nearest(id, [...snapshot.models.keys()]);
-  throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
 }
 
 function listModels(

@@ -1,18 +1,19 @@
 /**
- * Builds providers from `providers.yaml` and the environment. The credential is read here, once, and sits on the
- * provider as a property that no serialiser or logger lists.
+ * Builds providers from `providers.yaml` and the environment. Credentials are read here, once, and sit on the
+ * provider's keys as a property that no serialiser or logger lists.
  */
 import { type Problem, pointerTo } from "../document.ts";
 import type {
   Auth,
   BodyQuirks,
-  Credential,
   DataPolicy,
   Dialect,
   Provider,
+  ProviderKey,
   ProviderQuirks,
 } from "../endpoint.ts";
-import { credentialOf, needsCredential, setting, type Variables } from "./credentials.ts";
+import { platformKey } from "../provider-key.ts";
+import { needsCredential, poolOf, setting, type Variables } from "./credentials.ts";
 import type { ConfigDocument } from "./files.ts";
 import type { ProviderEntry, ProvidersFile } from "./schema.ts";
 
@@ -29,6 +30,7 @@ export async function buildProviders(
   problems: Problem[],
 ): Promise<ReadonlyMap<string, Provider>> {
   const providers = new Map<string, Provider>();
+  const taken = new Set(document.value.providers.flatMap((entry) => entry.credential_env));
   for (const [p, entry] of document.value.providers.entries()) {
     const refuse = (keys: readonly PropertyKey[], message: string) => {
       const path = ["providers", p, ...keys];
@@ -39,10 +41,11 @@ export async function buildProviders(
     for (const dialect of Object.keys(entry.paths).filter((d) => !entry.dialects.includes(d as Dialect))) {
       refuse(["paths", dialect], `${entry.id} does not speak ${dialect}: add it to dialects`);
     }
-    const { credential, fault } = await credentialOf(entry, environment.env);
-    // Without its address the provider is not in use, so neither is its key file.
-    if (fault !== undefined && urls !== undefined) refuse(["credential_env"], fault);
-    providers.set(entry.id, provider(entry, urls, credential, environment.env));
+    const { found, faults } = await poolOf(entry, environment.env, taken);
+    // Without its address the provider is not in use, so neither are its key files.
+    for (const fault of urls === undefined ? [] : faults) refuse(["credential_env"], fault);
+    const keys = found.map(({ place, credential }) => platformKey(entry.id, place, credential));
+    providers.set(entry.id, provider(entry, urls, keys, environment.env));
   }
   return providers;
 }
@@ -77,11 +80,13 @@ function urlsOf(entry: ProviderEntry, environment: Environment, refuse: Refuse):
 function provider(
   entry: ProviderEntry,
   urls: Urls | undefined,
-  credential: Credential | undefined,
+  keys: readonly ProviderKey[],
   env: Variables,
 ): Provider {
-  const reachable = urls !== undefined && (!needsCredential(entry) || credential !== undefined);
-  const built: Omit<Provider, "credential"> = {
+  // Without any credential it is called as it is, where that can be.
+  const pool = keys.length > 0 || needsCredential(entry) ? keys : [platformKey(entry.id, 1, undefined)];
+  const reachable = urls !== undefined && pool.length > 0;
+  return Object.freeze({
     id: entry.id,
     name: entry.name,
     baseUrl: urls?.base ?? "",
@@ -91,6 +96,7 @@ function provider(
     headers: Object.freeze({ ...entry.headers }),
     auth: Object.freeze(authOf(entry, env)),
     credentialEnv: Object.freeze([...entry.credential_env]),
+    keys: Object.freeze([...pool]),
     simulated: entry.simulated,
     dataPolicy: Object.freeze<DataPolicy>({
       trains: entry.data_policy.trains,
@@ -99,13 +105,10 @@ function provider(
     }),
     regions: Object.freeze([...entry.regions]),
     termsUrl: entry.terms_url,
+    isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",
     quirks: quirksOf(entry),
-  };
-  // Not enumerable: JSON.stringify, spreads, console and loggers pass it by.
-  return Object.freeze(
-    Object.defineProperty(built, "credential", { value: credential, enumerable: false }) as Provider,
-  );
+  });
 }
 
 function authOf({ auth }: ProviderEntry, env: Variables): Auth {

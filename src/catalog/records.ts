@@ -15,11 +15,33 @@ export interface EndpointStats {
   readonly attempts30d: number;
 }
 
+/** How an endpoint does right now. */
+export interface LiveHealth {
+  readonly state: "healthy" | "degraded" | "failing" | "saturated" | "unknown";
+  /** 0 to 1, over roughly the last minute. */
+  readonly errorRate: number;
+  /** Undefined when nothing was observed lately. */
+  readonly ttftMs: number | undefined;
+  /** Output tokens a second after the first. */
+  readonly tokensPerSecond: number | undefined;
+  /** Milliseconds until it may be tried again; 0: now. */
+  readonly outForMs: number;
+}
+
 /** Measured figures; analytics fills this port. */
 export interface CatalogStats {
   endpoint(endpointId: string): EndpointStats | undefined;
   requests7d(modelId: string): number;
 }
+
+/** Of an endpoint that was not tried lately. */
+export const NOT_TRIED: LiveHealth = {
+  state: "unknown",
+  errorRate: 0,
+  ttftMs: undefined,
+  tokensPerSecond: undefined,
+  outForMs: 0,
+};
 
 const NOTHING_MEASURED: EndpointStats = { uptime30d: 1, ttftP50Ms: 0, ttftP95Ms: 0, attempts30d: 0 };
 
@@ -69,6 +91,20 @@ export const modelRecordSchema = z.object({
   requests_7d: z.int(),
 });
 
+const endpointHealth = z
+  .object({
+    state: z
+      .enum(["healthy", "degraded", "failing", "saturated", "unknown"])
+      .describe(
+        "saturated: no credential is usable there now; failing: most recent calls failed, it is tried last; degraded: more than one in ten failed; unknown: not tried lately",
+      ),
+    error_rate: z.number().describe("0 to 1, over roughly the last minute"),
+    ttft_ms: z.int().nullable().describe("mean time to first token of the last minutes"),
+    tokens_per_second: z.number().nullable().describe("mean output speed after the first token"),
+    out_for_ms: z.int().describe("until it may be tried again; 0: now"),
+  })
+  .describe("As this gateway sees it now; the figures beside it are of days.");
+
 export const endpointRecordSchema = z.object({
   id: z.string(),
   provider: z.string(),
@@ -90,6 +126,7 @@ export const endpointRecordSchema = z.object({
   price: prices,
   markup_bps: z.int(),
   data_policy: z.object({ trains: z.boolean(), retention_days: z.int(), zdr: z.boolean() }),
+  health: endpointHealth,
   uptime_30d: z.number(),
   latency: z.object({ ttft_p50_ms: z.int(), ttft_p95_ms: z.int() }),
   attempts_30d: z.int(),
@@ -110,6 +147,8 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
   const some = (has: (e: Endpoint) => boolean) => shown.some(has);
   const least = (price: (e: Endpoint) => number) => usdPerMillionFromNano(Math.min(...shown.map(price)));
   const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []).filter((s) => s.attempts30d > 0);
+  // One that only failed has no time to a first token.
+  const answering = measured.filter(({ ttftP50Ms }) => ttftP50Ms > 0);
   return {
     id: model.id,
     object: "model",
@@ -141,12 +180,16 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
       no_train: some((e) => !e.dataPolicy.trains),
     },
     uptime_30d: weighted(measured, (s) => s.uptime30d) ?? NOTHING_MEASURED.uptime30d,
-    ttft_p50_ms: Math.round(weighted(measured, (s) => s.ttftP50Ms) ?? NOTHING_MEASURED.ttftP50Ms),
+    ttft_p50_ms: Math.round(weighted(answering, (s) => s.ttftP50Ms) ?? NOTHING_MEASURED.ttftP50Ms),
     requests_7d: stats.requests7d(model.id),
   };
 }
 
-export function endpointRecord(endpoint: Endpoint, stats: CatalogStats): EndpointRecord {
+export function endpointRecord(
+  endpoint: Endpoint,
+  stats: CatalogStats,
+  live: LiveHealth = NOT_TRIED,
+): EndpointRecord {
   const measured = stats.endpoint(endpoint.id) ?? NOTHING_MEASURED;
   const { capabilities, listPrices, dataPolicy } = endpoint;
   return {
@@ -179,11 +222,20 @@ export function endpointRecord(endpoint: Endpoint, stats: CatalogStats): Endpoin
       retention_days: dataPolicy.retentionDays,
       zdr: dataPolicy.zdr,
     },
+    health: {
+      state: live.state,
+      error_rate: rounded(live.errorRate, 4),
+      ttft_ms: live.ttftMs === undefined ? null : Math.round(live.ttftMs),
+      tokens_per_second: live.tokensPerSecond === undefined ? null : rounded(live.tokensPerSecond, 1),
+      out_for_ms: Math.ceil(live.outForMs),
+    },
     uptime_30d: measured.uptime30d,
     latency: { ttft_p50_ms: measured.ttftP50Ms, ttft_p95_ms: measured.ttftP95Ms },
     attempts_30d: measured.attempts30d,
   };
 }
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
 /** The lowest, where any of the endpoints bills search units; USD per 1,000. */
 function searchUnitOf(endpoints: readonly Endpoint[]): { search_unit?: number } {

@@ -109,8 +109,9 @@ const provider = z.strictObject({
   headers: headers.default({}),
   auth: auth.default("bearer"),
   /**
-   * The first that is set wins. Empty: the provider needs none. With `google_oauth` the variable names a key file; with
-   * `aws_sigv4` it holds a bearer token, without which AWS's own variables are read.
+   * The first that is set wins; `NAME_2` … `NAME_16` beside it form a pool with it. Empty: the provider needs none. With
+   * `google_oauth` the variable names a key file; with `aws_sigv4` it holds a bearer token, without which AWS's own
+   * variables are read.
    */
   credential_env: z.array(envName).default([]),
   /** It also takes calls without one: your own server, with or without a key. */

@@ -33,6 +33,7 @@ export type Operations = Readonly<
     | "getModel"
     | "getModelById"
     | "getModelEndpoints"
+    | "getModelStats"
     | "getGeneration"
     | "listRequests"
     | "getRequest"
@@ -50,7 +51,10 @@ export type Operations = Readonly<
     | "getKey"
     | "updateKey"
     | "revokeKey"
-    | "rotateKey",
+    | "rotateKey"
+    | "listProviderKeys"
+    | "createProviderKey"
+    | "deleteProviderKey",
     AnyOperation
   >
 >;
@@ -85,6 +89,7 @@ export const routes = (run: Operations): readonly Route[] => [
   row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById)),
   row("GET", "/v1/models/{vendor}/{model}", "key", "Catalog", act(run.getModel)),
   row("GET", "/v1/models/{vendor}/{model}/endpoints", "key", "Catalog", act(run.getModelEndpoints)),
+  row("GET", "/v1/models/{vendor}/{model}/stats", "key", "Catalog", act(run.getModelStats)),
 
   row("GET", "/v1/generation/{id}", "read:usage", "Usage", act(run.getGeneration)),
   row("GET", "/v1/requests", "read:usage", "Usage", act(run.listRequests)),
@@ -101,6 +106,10 @@ export const routes = (run: Operations): readonly Route[] => [
   row("PATCH", "/v1/keys/{id}", "write:keys", "Keys", act(run.updateKey)),
   row("DELETE", "/v1/keys/{id}", "write:keys", "Keys", act(run.revokeKey)),
   row("POST", "/v1/keys/{id}/rotate", "write:keys", "Keys", act(run.rotateKey)),
+
+  row("GET", "/v1/provider-keys", "read:keys", "Provider keys", act(run.listProviderKeys)),
+  row("POST", "/v1/provider-keys", "write:keys", "Provider keys", act(run.createProviderKey)),
+  row("DELETE", "/v1/provider-keys/{id}", "write:keys", "Provider keys", act(run.deleteProviderKey)),
 
   row("GET", "/v1/projects", "read:org", "Projects", act(run.listProjects)),
   row("POST", "/v1/projects", "write:org", "Projects", act(run.createProject)),

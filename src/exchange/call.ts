@@ -4,12 +4,16 @@
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Hold } from "../credits/account.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
+import type { Endpoint, Model, ProviderKey } from "../endpoint.ts";
 import type { BudgetHold } from "../limits/budgets.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
+import type { CanaryState, Decision } from "../routing/decision.ts";
+import type { Lane, LaneWish } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
+import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
+import type { ShadowRun } from "./shadow-ending.ts";
 
 /** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
 export interface ClientReply {
@@ -64,13 +68,25 @@ export class Call {
   dropped: readonly string[] = [];
   request: ClientRequest | undefined;
   model: Model | undefined;
-  /** Id of the endpoint to ask first, where it may serve the call and the request names no order. */
-  preferred: string | undefined;
+  /** Where the conversation began, and with which key: asked first where it may be, unless the request names an order. */
+  preferred: Preferred | undefined;
+  /** What policy and request decided; also of a call that was denied. */
+  decision: Decision | undefined;
+  /** The policy in force when it was planned. */
+  policy: ActivePolicy | undefined;
+  /** Of an org with own provider keys. */
+  ownKeys: OwnKeys | undefined;
+  /** Who stays where it was, by the decision's affinity; empty: nobody. */
+  stickTo = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
   reservation: Reservation | undefined;
+  /** Its copy at a policy's shadow endpoint. */
+  shadow: ShadowRun | undefined;
   /** The endpoint of the attempt under way, in the end the one that answered. */
   endpoint: Endpoint | undefined;
+  /** With which key it was asked. */
+  lane: Lane | undefined;
   /** Monotonic; 0 until then. */
   firstSentMs = 0;
   /** First content byte of the winning attempt after that attempt's start. */
@@ -90,6 +106,12 @@ export class Call {
     this.incoming = incoming;
   }
 
+  /** Which of an endpoint's keys to take, where there are several. */
+  get wish(): LaneWish | undefined {
+    if (this.preferred === undefined && this.stickTo === "") return undefined;
+    return { keyId: this.preferred?.keyId, stickTo: this.stickTo };
+  }
+
   get requestId(): string {
     return this.incoming.requestId;
   }
@@ -98,9 +120,10 @@ export class Call {
     return this.incoming.key;
   }
 
-  /** Nothing that was said may stay: by the org's policy, or because the client asks for it. */
+  /** Nothing that was said may stay: by the org's data policy or its routing policy, or because the client asks for it. */
   get isZdr(): boolean {
-    return this.key.dataPolicy.zdr || this.request?.svc.route.require?.zdr === true;
+    const asked = this.request?.svc.route.require?.zdr === true;
+    return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
   }
 
   /** @param bounds what is taken and kept of an answer. */
@@ -115,6 +138,29 @@ export class Call {
       maxCaptureBytes: bounds.maxPayloadBytes,
     };
   }
+}
+
+/** A version of a policy in force, and what is known of its canaries. */
+export interface ActivePolicy {
+  readonly compiled: CompiledPolicy;
+  canaryState(endpointId: string): CanaryState;
+  /** How a call of the canary's share went at its endpoint. */
+  canaryResult(endpointId: string, failed: boolean): void;
+}
+
+export interface Preferred {
+  readonly endpointId: string;
+  readonly keyId: string;
+}
+
+/** An org's own provider keys, as far as calls need them. */
+export interface OwnKeys {
+  /** Empty where it has none for the provider. */
+  of(providerId: string): readonly ProviderKey[];
+  /** Whether the gateway's own keys may be used where none of the org's can. */
+  platformFallback(providerId: string): boolean;
+  /** The model with the endpoints that only an own key reaches. */
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
 /** Why an answer cannot be given again: its client left it, or the data policy lets nobody keep it. */

@@ -54,9 +54,9 @@ function withPrevious(
 ): ClientRequest | Promise<ClientRequest> {
   const previous = history.previousOf(request);
   if (previous === undefined) return request;
-  const { items, endpointId, provider } = responses.previous(call.key.projectId, previous);
+  const { items, endpointId, keyId, provider } = responses.previous(call.key.projectId, previous);
   // Who answered before can read what it sealed, and has the prompt in its cache (T49).
-  call.preferred = endpointId;
+  call.preferred = { endpointId, keyId };
   const body = history.expand(request, items);
   if (body.length > maxBodyBytes) {
     const details = { max_bytes: maxBodyBytes };

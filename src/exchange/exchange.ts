@@ -5,22 +5,24 @@
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { ClientRequest } from "../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
-import { type AttemptDeps, Attempts } from "./attempt.ts";
+import { type AttemptDeps, Attempts } from "./attempts.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
-import { type PlanDeps, planCall } from "./plan.ts";
+import { judgeCanary, type PlanDeps, planCall } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
 import { giveBack, type SettleDeps, settle } from "./settle.ts";
+import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
 
 export type ExchangeDeps = AdmitDeps &
   PlanDeps &
   ReserveDeps &
   Omit<AttemptDeps, "beginDrain" | "endDrain"> &
   SettleDeps &
+  ShadowDeps &
   ContinueDeps & {
     readonly maxDrains: number;
     readonly answers: IdempotentAnswers;
@@ -33,6 +35,7 @@ export interface ExchangeCounts {
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
   /** Calls whose upstream reported more than was held for them. */
   readonly reserveExceeded: number;
+  readonly shadows: ShadowCounts;
 }
 
 export interface Exchange {
@@ -53,6 +56,7 @@ class LiveExchange implements Exchange {
   readonly #deps: ExchangeDeps;
   readonly #attemptDeps: AttemptDeps;
   readonly #live = new Live<Attempts>();
+  readonly #shadows: Shadows;
   readonly #ended: Record<Outcome["kind"], number> = {
     whole: 0,
     streamed: 0,
@@ -83,6 +87,7 @@ class LiveExchange implements Exchange {
         this.#draining--;
       },
     };
+    this.#shadows = openShadows(deps);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
@@ -145,6 +150,7 @@ class LiveExchange implements Exchange {
       draining: this.#draining,
       ended: this.#ended,
       reserveExceeded: this.#reserveExceeded,
+      shadows: this.#shadows.counts(),
     };
   }
 
@@ -156,6 +162,8 @@ class LiveExchange implements Exchange {
     }, withinMs);
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     clearTimeout(cut);
+    // Copies are for comparison with calls that are over now.
+    this.#shadows.stop();
     clearInterval(this.#timer);
   }
 
@@ -168,6 +176,7 @@ class LiveExchange implements Exchange {
     // It may have waited in the reservation until after the cut.
     if (this.#cutting) attempts.shutDown();
     else attempts.run();
+    reserved.call.shadow = this.#shadows.start(reserved);
   }
 
   #refuse(call: Call, thrown: unknown): void {
@@ -180,7 +189,17 @@ class LiveExchange implements Exchange {
     // A step that threw after the call was on its way: the first way out is the one.
     if (call.settled) return;
     this.#ended[outcome.kind]++;
+    this.#judge(call);
     void this.#close(call, outcome);
+  }
+
+  /** Whatever goes wrong here, the call is settled. */
+  #judge(call: Call): void {
+    try {
+      judgeCanary(call);
+    } catch (error) {
+      this.#deps.onFault(error, call.requestId);
+    }
   }
 
   async #close(call: Call, outcome: Outcome): Promise<void> {
@@ -193,6 +212,8 @@ class LiveExchange implements Exchange {
     } finally {
       if (call.reserveExceeded) this.#reserveExceeded++;
       call.pledge?.release();
+      // Where settlement failed, or was not even tried, it has not been told.
+      call.shadow?.primaryEnded(undefined);
       if (call.stays) this.#draining--;
       this.#ends();
     }
@@ -205,6 +226,7 @@ class LiveExchange implements Exchange {
 
   #tick(): void {
     const nowMs = this.#deps.clock.monotonic();
+    this.#shadows.tick(nowMs);
     for (const attempts of this.#live.all()) {
       try {
         attempts.tick(nowMs);

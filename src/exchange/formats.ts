@@ -124,7 +124,11 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     inquiry: "dry_run",
     request: generateRequestSchema,
     reply: z.object({
-      plan: z.array(z.object({ endpoint_id: z.string(), provider: z.string(), score: z.number() })),
+      plan: z.array(
+        z.object({ endpoint_id: z.string(), provider: z.string(), score: z.number(), reason: z.string() }),
+      ),
+      excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
+      trace: z.string(),
       warnings: z.array(z.string()),
       reserve_micro: z.int(),
       price_version: z.string(),

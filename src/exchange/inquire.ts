@@ -8,6 +8,7 @@ import { asWeirError, fail, type WeirError } from "../errors.ts";
 import { type Limits, refusalError } from "../limits/limits.ts";
 import type { Answer } from "../upstream/ask.ts";
 import type { UpstreamQuestion } from "../upstream/upstreams.ts";
+import type { ByokFee } from "../usage.ts";
 import { countAnswer, countingDialects } from "../wire/count.ts";
 import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";
@@ -25,6 +26,7 @@ export interface InquireDeps extends PlanDeps {
   readonly bodies: Bodies;
   readonly catalog: { current(): CatalogSnapshot };
   readonly defaultMaxTokens: number;
+  readonly byokFee: ByokFee;
   readonly upstreams: {
     does(endpoint: Endpoint, dialect: Dialect, act: "count"): boolean;
     ask(question: UpstreamQuestion): Promise<Answer>;
@@ -101,7 +103,17 @@ async function countByProvider(deps: InquireDeps, planned: Planned): Promise<Cou
     if (dialect === undefined) continue;
     const parts = await deps.bodies.question(call.incoming.format, dialect, request, endpoint);
     if (parts === undefined) continue;
-    const asked = { endpoint, dialect, parts, headers: {}, act: "count", timeoutMs: ASK_TIMEOUT_MS } as const;
+    const [key] = [...(call.ownKeys?.of(endpoint.provider.id) ?? []), ...endpoint.provider.keys];
+    if (key === undefined) continue;
+    const asked = {
+      endpoint,
+      key,
+      dialect,
+      parts,
+      headers: {},
+      act: "count",
+      timeoutMs: ASK_TIMEOUT_MS,
+    } as const;
     const told = await deps.upstreams.ask(asked).catch(() => undefined);
     const tokens = told?.status === 200 ? countAnswer(dialect, told.body) : undefined;
     if (tokens !== undefined) {
@@ -112,17 +124,24 @@ async function countByProvider(deps: InquireDeps, planned: Planned): Promise<Cou
 }
 
 /** Which endpoints would be asked in which order, and what would be held. */
-function dryRun(deps: InquireDeps, { plan, request }: Planned): object {
+function dryRun(deps: InquireDeps, planned: Planned): object {
+  const { plan } = planned;
   const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));
   const first = plan.attempts[0];
   if (first === undefined) throw fail("no_endpoint", "No endpoint satisfies this request.");
   return {
-    plan: plan.ranking().flatMap(({ endpointId, score }) => {
+    plan: plan.ranking().flatMap(({ endpointId, score, reason }) => {
       const provider = byId.get(endpointId)?.provider.id;
-      return provider === undefined ? [] : [{ endpoint_id: endpointId, provider, score }];
+      return provider === undefined ? [] : [{ endpoint_id: endpointId, provider, score, reason }];
     }),
+    excluded: plan.excluded.map(({ endpointId, kind, reason }) => ({
+      endpoint_id: endpointId,
+      kind,
+      reason,
+    })),
+    trace: plan.trace(),
     warnings: [],
-    reserve_micro: worstCaseOf(plan.attempts, request.facts, deps.defaultMaxTokens),
+    reserve_micro: worstCaseOf(deps, planned),
     price_version: first.prices.version,
   };
 }

@@ -40,7 +40,7 @@ export function laterOf(
 ): (() => void) | undefined {
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
-  if (history === undefined || request === undefined || !mayKeep(key, history, request)) return undefined;
+  if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
   // Not made text only to be found too large (T54).
   if (!responses.takes(request.bytes.length)) return undefined;
   const answer =
@@ -53,7 +53,13 @@ export function laterOf(
   const { id: endpointId = "", provider } = call.endpoint ?? {};
   const kept = conversationOf(history, request, answer);
   if (kept === undefined) return undefined;
-  const stored = { ...kept, response: answer, endpointId, provider: provider?.id ?? "" };
+  const stored = {
+    ...kept,
+    response: answer,
+    endpointId,
+    provider: provider?.id ?? "",
+    keyId: call.lane?.key.id ?? "",
+  };
   return () => responses.put(key, idPrefix + call.requestId, stored);
 }
 

@@ -1,10 +1,11 @@
 /**
  * Metering: tokens and cost of a call from how it ended. What the upstream reported counts; where it reported nothing,
- * what was delivered is estimated (T20, T22); a call that delivered nothing and got no report is free.
+ * what was delivered is estimated (T20, T22); a call that delivered nothing and got no report is free. Where an org's own
+ * provider key answered, its tokens are counted all the same and a fee is charged instead of them.
  */
 import type { Endpoint } from "../endpoint.ts";
 import type { Cost } from "../money.ts";
-import { costOf, NO_USAGE, noCost, type Usage, type UsageSource } from "../usage.ts";
+import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage, type UsageSource } from "../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 
@@ -25,30 +26,30 @@ export interface Metered {
 /**
  * @param facts what the answer told, as far as it came; undefined when no upstream answered.
  * @param held what the hold covers: an estimate of ours is never charged beyond it; only an upstream's report may be.
+ * @param fee where an org's own key answered; undefined where one of the platform's did.
  */
 export function meter(
   request: RequestFacts | undefined,
   endpoint: Endpoint | undefined,
   facts: ReplyFacts | undefined,
   held: Held = UNBOUNDED,
+  fee?: ByokFee,
 ): Metered {
   if (request === undefined || endpoint === undefined || facts === undefined) return nothing(endpoint);
   const { usage, outputBytes, unreportedBytes } = facts;
   if (usage === undefined && outputBytes === 0) return nothing(endpoint);
-  if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider", request, endpoint);
+  const priced = (used: Usage, source: UsageSource): Metered => {
+    const cost = costOf(used, endpoint.prices, request.imageCount);
+    return { usage: used, source, cost: fee === undefined ? cost : byokCost(cost, fee) };
+  };
+  if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
   // A report that came early says nothing of what followed it.
   const inputTokens = Math.min(request.promptTokens, held.inputTokens);
   const known = usage ?? { ...NO_USAGE, inputTokens };
   const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), held.outputTokens);
   const outputTokens = Math.max(known.outputTokens, output);
-  return priced({ ...known, outputTokens }, "estimated", request, endpoint);
+  return priced({ ...known, outputTokens }, "estimated");
 }
-
-const priced = (usage: Usage, source: UsageSource, request: RequestFacts, endpoint: Endpoint): Metered => ({
-  usage,
-  source,
-  cost: costOf(usage, endpoint.prices, request.imageCount),
-});
 
 const nothing = (endpoint: Endpoint | undefined): Metered => ({
   usage: NO_USAGE,

@@ -3,20 +3,36 @@ import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import type { Random } from "../clock.ts";
 import type { Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
-import type { HealthView } from "../routing/health.ts";
+import type { Decision } from "../routing/decision.ts";
+import type { Health } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
-import type { ClientFormat } from "../wire/format.ts";
+import type { ClientFormat, ClientRequest } from "../wire/format.ts";
+import { stickTo, unitOf } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Admitted, Planned } from "./call.ts";
+import type { ActivePolicy, Admitted, Call, OwnKeys, Planned } from "./call.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
-  readonly health: HealthView;
+  readonly health: Pick<Health, "of" | "with">;
   readonly random: Random;
+  readonly policies: PolicyPort;
+  readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
   /** Its counts may be refused: then the estimate has to do. */
   readonly bodies: Pick<Bodies, "countPrompt">;
+}
+
+/** The policy in force for a key's project or org, found in constant time. */
+export interface PolicyPort {
+  of(key: { readonly orgId: string; readonly projectId: string }): ActivePolicy | undefined;
+}
+
+/** What a model's name led to. */
+interface Found {
+  readonly model: Model;
+  /** The same with the endpoints that only the org's own keys reach. */
+  readonly reach: Model;
 }
 
 /** How far an estimate may be off either way: within this factor of what an endpoint takes, the prompt is counted. */
@@ -26,7 +42,7 @@ const TEXT_SHARE = 0.95;
 
 /**
  * Answers at once, or with a promise where the prompt is so near a context's length that it is counted first.
- * @throws WeirError `model_not_found`, `no_endpoint`, `context_length_exceeded`, `upstream_all_out`.
+ * @throws WeirError `model_not_found`, `denied_by_policy`, `no_endpoint`, `context_length_exceeded`, `upstream_all_out`.
  */
 export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<Planned> {
   const { call, request } = admitted;
@@ -41,13 +57,20 @@ export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<
     const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
     throw fail("capability_not_supported", message, { param: "/model" });
   }
-  if (task !== "generate" || request.hasOpaque || !isNear(model, facts))
-    return planned(deps, admitted, model, facts.promptTokens);
+  const found = { model, reach: reachOf(deps, call, model) };
+  if (task !== "generate" || request.hasOpaque || !isNear(found.reach, facts))
+    return planned(deps, admitted, found, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
     () => facts.promptTokens,
   );
-  return counted.then((promptTokens) => planned(deps, admitted, model, promptTokens));
+  return counted.then((promptTokens) => planned(deps, admitted, found, promptTokens));
+}
+
+/** Test keys reach the simulator only, which wants no key of anybody. */
+function reachOf({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
+  call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
+  return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
 }
 
 /** Whether the estimate alone cannot say if some endpoint of the model takes the prompt. */
@@ -59,9 +82,17 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
   return false;
 }
 
-function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, promptTokens: number): Planned {
+function planned(
+  deps: PlanDeps,
+  { call, request }: Admitted,
+  { model, reach }: Found,
+  promptTokens: number,
+): Planned {
   const { environment, dataPolicy } = call.key;
-  const decision = decideAlone(request.svc.route);
+  const { format } = call.incoming;
+  const { active, decision } = decided(deps, call, request, model, promptTokens);
+  call.stickTo = stickTo(decision.affinity, format, request);
+  const { canary, experiment } = decision;
   const made = plan(
     {
       ...request.facts,
@@ -69,19 +100,61 @@ function planned(deps: PlanDeps, { call, request }: Admitted, model: Model, prom
       environment,
       orgPolicy: dataPolicy,
       reasoning: false,
-      preferred: call.preferred,
-      stickTo: "",
-      unit: "",
-      isCanaryRed: false,
+      preferred: call.preferred?.endpointId,
+      stickTo: call.stickTo,
+      unit: experiment === undefined ? "" : unitOf(format, request),
+      isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },
-    model,
+    reach,
     decision,
-    deps.health,
+    call.ownKeys === undefined ? deps.health : deps.health.with(call.ownKeys),
     deps.random,
   );
   call.plan = made;
-  if (made.attempts.length === 0) throw nothingLeft(made, model, call.incoming.format);
+  if (made.attempts.length === 0) throw nothingLeft(made, model, format);
   return { call, request, model, plan: made };
+}
+
+/** @throws WeirError 403 where the policy lets nobody make this call. */
+function decided(
+  { policies }: PlanDeps,
+  call: Call,
+  { svc, facts }: ClientRequest,
+  model: Model,
+  inputTokens: number,
+): { readonly active: ActivePolicy | undefined; readonly decision: Decision } {
+  const { key } = call;
+  const active = policies.of(key);
+  call.policy = active;
+  const decision =
+    active === undefined
+      ? decideAlone(svc.route)
+      : active.compiled.decide(
+          {
+            modelId: model.id,
+            projectId: key.projectId,
+            projectSlug: key.projectSlug,
+            keyId: key.keyId,
+            app: svc.app,
+            tags: svc.tags,
+            stream: facts.stream,
+            hasTools: facts.hasTools,
+            hasImages: facts.hasImages,
+            inputTokens,
+          },
+          svc.route,
+        );
+  call.decision = decision;
+  if (decision.deny !== undefined) throw fail("denied_by_policy", decision.deny);
+  return { active, decision };
+}
+
+/** A result in the canary's share is told to who judges it; a call that never reached the canary says nothing of it. */
+export function judgeCanary({ plan: made, policy, attempts }: Call): void {
+  if (made === undefined || policy === undefined || made.canary === "") return;
+  const attempt = attempts.find(({ endpointId }) => endpointId === made.canary);
+  if (attempt === undefined || attempt.outcome === "cancelled" || attempt.errorClass === "client") return;
+  policy.canaryResult(made.canary, attempt.outcome !== "ok");
 }
 
 function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {

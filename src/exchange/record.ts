@@ -30,10 +30,10 @@ export interface RecordDeps {
 export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: number): CallRecord {
   const { incoming, key, request, endpoint } = call;
   const { dataPolicy } = key;
+  const zdr = call.isZdr;
   const facts = request?.facts;
-  const decision = call.plan?.decision;
+  const { decision } = call;
   const durationMs = nowMs - incoming.startMs;
-  const zdr = dataPolicy.zdr || request?.svc.route.require?.zdr === true;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
   return {
     requestId: incoming.requestId,
@@ -75,7 +75,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     hasAudio: facts?.hasAudio ?? false,
     routeOptions: request === undefined ? "" : routeText(request.svc.route),
     sessionHash: hashed(key.orgId, request?.svc.sessionId ?? ""),
-    byok: false,
+    byok: call.lane?.key.isByok ?? false,
     zdr,
     toolCalls: ending.toolCalls,
     hasImages: facts?.hasImages ?? false,

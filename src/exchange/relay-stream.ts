@@ -6,6 +6,7 @@ import type { Dialect, Endpoint } from "../endpoint.ts";
 import { WeirError } from "../errors.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import { latin1Text, passingBytes } from "../wire/latin1.ts";
@@ -31,6 +32,7 @@ export class StreamRelay extends Relay {
   delivered = false;
   readonly #reserved: Reserved;
   readonly #endpoint: Endpoint;
+  readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
   /** Of one read: what the parser found in it so far. */
@@ -43,11 +45,12 @@ export class StreamRelay extends Relay {
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
   #cut: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, { reserved, endpoint, dialect, passage }: Relayed, host: RelayHost) {
+  constructor(deps: RelayDeps, { reserved, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
     super(deps, host);
     const { call, request } = reserved;
     this.#reserved = reserved;
     this.#endpoint = endpoint;
+    this.#fee = isByok ? deps.byokFee : undefined;
     this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
     this.stream = passage.stream(request, call.identity(deps.bounds));
@@ -220,7 +223,7 @@ export class StreamRelay extends Relay {
     }
     const { extendTokens } = this.deps.bounds;
     const lacking = Math.max(0, tokens - reservation.outputTokens);
-    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by);
+    const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee);
     return grows(lacking + extendTokens) || lacking === 0 || grows(lacking);
   }
 

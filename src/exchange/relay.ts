@@ -6,6 +6,7 @@ import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
+import type { ByokFee } from "../usage.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
 import type { Reserved } from "./call.ts";
@@ -16,6 +17,8 @@ export interface RelayDeps {
   readonly credits: Credits;
   readonly budgets: Budgets;
   readonly limits: Limits;
+  /** Charged instead of tokens where an org's own provider key answers. */
+  readonly byokFee: ByokFee;
   readonly bounds: {
     readonly maxEventBytes: number;
     readonly maxReplyBytes: number;
@@ -40,6 +43,8 @@ export interface RelayHost {
 export interface Relayed {
   readonly reserved: Reserved;
   readonly endpoint: Endpoint;
+  /** It is asked with an org's own key. */
+  readonly isByok: boolean;
   readonly dialect: Dialect;
   readonly passage: Passage;
 }

@@ -9,15 +9,18 @@ import { fail } from "../errors.ts";
 import { type BudgetScope, budgetError } from "../limits/budget.ts";
 import type { Budgets } from "../limits/budgets.ts";
 import { lineMicroUsd, usdString } from "../money.ts";
+import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Planned, Reservation, Reserved } from "./call.ts";
+import type { OwnKeys, Planned, Reservation, Reserved } from "./call.ts";
 
 export interface ReserveDeps {
   readonly credits: Credits;
   readonly budgets: Budgets;
   readonly defaultMaxTokens: number;
+  /** Charged instead of tokens where an org's own provider key answers. */
+  readonly byokFee: ByokFee;
   /** Its counts may be refused: then the estimate has to do. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
@@ -43,7 +46,7 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const guess = worstCase(plan.attempts, facts, bound, outputTokens);
+  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, planned));
   if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
     return hold(deps, planned, bound, outputTokens);
   }
@@ -53,13 +56,25 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
 
 /** What would be held for a call, its prompt being estimated: micro-USD. */
 export function worstCaseOf(
-  endpoints: readonly Endpoint[],
-  facts: RequestFacts,
-  defaultMaxTokens: number,
+  deps: Pick<ReserveDeps, "defaultMaxTokens" | "byokFee">,
+  planned: Planned,
 ): number {
-  const output = outputBound(endpoints, facts.maxTokens, facts.stream, defaultMaxTokens) * facts.choices;
-  return worstCase(endpoints, facts, promptTokenBound(facts.promptTokens), output);
+  const { attempts } = planned.plan;
+  const { facts } = planned.request;
+  const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
+  return worstCase(attempts, facts, promptTokenBound(facts.promptTokens), output, chargingOf(deps, planned));
 }
+
+/** What decides whether an endpoint costs tokens or a fee: the keys that the call was planned with. */
+interface Charging {
+  readonly own: OwnKeys | undefined;
+  readonly fee: ByokFee;
+}
+
+const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, { call }: Planned): Charging => ({
+  own: call.ownKeys,
+  fee: byokFee,
+});
 
 /** A stream's hold covers the usual answer and grows with it; a whole answer cannot be stopped, so it covers all. */
 function outputBound(
@@ -76,31 +91,51 @@ function outputBound(
   return bound;
 }
 
-/** The dearest endpoint of the plan: any of them may end up serving. */
+/** The dearest endpoint of the plan: any of them may end up serving. Micro-USD. */
 function worstCase(
   endpoints: readonly Endpoint[],
   facts: RequestFacts,
   textTokens: number,
   outputTokens: number,
+  charging: Charging,
 ): number {
   let worst = 0;
   for (const endpoint of endpoints) {
-    const { prices } = endpoint;
-    const promptTokens = promptBound(endpoint, facts, textTokens);
-    const write = Math.max(prices.cacheWrite ?? 0, prices.cacheWrite1h ?? 0);
-    const input = Math.max(prices.input, write, prices.cacheRead ?? 0);
-    const output = Math.max(prices.output, prices.reasoning ?? 0);
-    // Each cost line may round up by half a micro: one more for each kind there is.
-    const micro =
-      lineMicroUsd(promptTokens, input) +
-      lineMicroUsd(outputTokens, output) +
-      lineMicroUsd(1, prices.request ?? 0) +
-      lineMicroUsd(facts.imageCount, prices.image ?? 0) +
-      lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
-      4;
+    const micro = chargeBound(endpoint, tokenCostBound(endpoint, facts, textTokens, outputTokens), charging);
     if (micro > worst) worst = micro;
   }
   return worst;
+}
+
+/** The fee where only an own key may be used; the dearer of both where either may: a fee for each request can exceed tokens. */
+function chargeBound({ provider }: Endpoint, tokensMicroUsd: number, { own, fee }: Charging): number {
+  if (own === undefined || own.of(provider.id).length === 0) return tokensMicroUsd;
+  const feeMicroUsd = byokFeeMicroUsd(tokensMicroUsd, fee);
+  const mayBePlatform = own.platformFallback(provider.id) && provider.keys.length > 0;
+  return mayBePlatform ? Math.max(tokensMicroUsd, feeMicroUsd) : feeMicroUsd;
+}
+
+/** The most that the tokens of a call can cost at an endpoint, micro-USD. */
+function tokenCostBound(
+  endpoint: Endpoint,
+  facts: RequestFacts,
+  textTokens: number,
+  outputTokens: number,
+): number {
+  const { prices } = endpoint;
+  const promptTokens = promptBound(endpoint, facts, textTokens);
+  const write = Math.max(prices.cacheWrite ?? 0, prices.cacheWrite1h ?? 0);
+  const input = Math.max(prices.input, write, prices.cacheRead ?? 0);
+  const output = Math.max(prices.output, prices.reasoning ?? 0);
+  // Each cost line may round up by half a micro: one more for each kind there is.
+  return (
+    lineMicroUsd(promptTokens, input) +
+    lineMicroUsd(outputTokens, output) +
+    lineMicroUsd(1, prices.request ?? 0) +
+    lineMicroUsd(facts.imageCount, prices.image ?? 0) +
+    lineMicroUsd(facts.searchUnits, prices.searchUnit ?? 0) +
+    4
+  );
 }
 
 /**
@@ -114,7 +149,8 @@ function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number
 
 function hold(deps: ReserveDeps, planned: Planned, inputTokens: number, outputTokens: number): Reserved {
   const { call, plan, request } = planned;
-  const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens);
+  const charging = chargingOf(deps, planned);
+  const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
   const budget = deps.budgets.hold(scopeOf(call.key), microUsd);
   if (!budget.admitted) throw budgetError(budget);
   const credit = deps.credits.hold(call.key.orgId, microUsd);
@@ -140,17 +176,24 @@ function take(planned: Planned, reservation: Reservation): Reserved {
 /**
  * Covers `moreTokens` further output tokens of a running stream, or says no: then the stream must end.
  * Both holds grow or neither does.
+ * @param fee where an org's own key is answering: the hold grows by the fee for those tokens.
  */
 export function extend(
   deps: Pick<ReserveDeps, "credits" | "budgets">,
   reservation: Reservation,
   endpoint: Endpoint,
   moreTokens: number,
+  fee?: ByokFee,
 ): boolean {
   const { credit, budget } = reservation;
   if (credit !== undefined && budget !== undefined) {
     const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
-    const micro = lineMicroUsd(moreTokens, price) + 1;
+    const tokensMicroUsd = lineMicroUsd(moreTokens, price) + 1;
+    // One more: rounding the sum may come to a micro above the sum of the rounded.
+    const micro =
+      fee === undefined
+        ? tokensMicroUsd
+        : byokFeeMicroUsd(tokensMicroUsd, { ...fee, microUsdPerRequest: 0 }) + 1;
     // Looked at before the budget grows: no await stands between, so what is available stays so.
     if (deps.credits.balance(credit.orgId).availableMicroUsd < micro) return false;
     if (!deps.budgets.extend(budget, micro)) return false;

@@ -10,6 +10,7 @@ import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
+import type { ByokFee } from "../usage.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
@@ -29,6 +30,8 @@ export interface SettleDeps extends RecordDeps {
   readonly limits: Limits;
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
+  /** Charged instead of tokens where an org's own provider key answered. */
+  readonly byokFee: ByokFee;
   /** A fault of ours: for the operator's log, never shown. */
   readonly onFault: (error: unknown, requestId: string) => void;
 }
@@ -70,7 +73,8 @@ interface Last {
 function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
-  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation);
+  const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
+  const metered = meter(call.request?.facts, call.endpoint, facts, call.reservation, fee);
   const stream = streamOf(outcome);
   const kept = stream?.kept();
   warn(call, stream, metered);
@@ -98,6 +102,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
     response: outcome.kind === "whole" ? delivery.bytes : kept,
     truncated: stream !== undefined && kept === undefined,
   };
+  call.shadow?.primaryEnded(ending);
   const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";

@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
+import type { Call } from "./call.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
@@ -20,6 +21,8 @@ export interface StoredResponse {
   /** Who gave the answer. */
   readonly endpointId: string;
   readonly provider: string;
+  /** Id of the provider key that it was made with: what is sealed in it can be read with that one only. */
+  readonly keyId: string;
   /** Of the items of its output. */
   readonly itemIds: readonly string[];
   /** The conversation up to and with it: JSON text of items, the inside of an array. */
@@ -127,8 +130,7 @@ export class StoredResponses {
 }
 
 /** Whether an answer may be kept: its client and its org must both agree. */
-export function mayKeep(key: KeyContext, history: History, request: ClientRequest): boolean {
-  const { zdr, logging, retentionDays } = key.dataPolicy;
-  const agreed = !zdr && logging === "on" && retentionDays > 0;
-  return agreed && history.keeps(request) && request.svc.route.require?.zdr !== true;
+export function mayKeep(call: Call, history: History, request: ClientRequest): boolean {
+  const { logging, retentionDays } = call.key.dataPolicy;
+  return !call.isZdr && logging === "on" && retentionDays > 0 && history.keeps(request);
 }

@@ -1,172 +1,231 @@
 /**
- * What recent calls taught about each endpoint: cool-down after saturation, error rate, time to first token, speed.
- * Memory only, O(1) a result; old observations fade by half-lives, so an endpoint is never judged on a distant past.
+ * What recent calls taught about each endpoint: which credentials are usable there, error rate, time to first token,
+ * speed. O(1) a result; old observations fade by half-lives, so an endpoint is never judged on a distant past.
  */
 import type { Clock } from "../clock.ts";
-import type { AttemptOutcome, ErrorClass } from "../record.ts";
+import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import { type Lane, type LaneMemory, type LaneResult, Lanes, type LaneWish } from "./lanes.ts";
+import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
 
-export interface AttemptResult {
-  readonly outcome: AttemptOutcome;
-  readonly errorClass: ErrorClass;
-  /** The upstream's own Retry-After, milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  readonly ttftMs?: number | undefined;
-  /** Output tokens a second after the first. */
-  readonly tokensPerSecond?: number | undefined;
-}
+export type { Lane, LaneWish } from "./lanes.ts";
+
+export interface AttemptResult extends LaneResult, Observation {}
 
 /** One endpoint as the planner sees it at one instant. */
 export interface EndpointHealth {
   /** Milliseconds until it may be tried again; 0: now. */
   readonly outForMs: number;
+  /** It is out because its credentials were refused, not because it lacks capacity. */
+  readonly isRefused?: boolean;
   /** 0 to 1, over roughly the last minute. */
   readonly errorRate: number;
   /** Most recent calls failed: tried after all others. */
   readonly failing: boolean;
-  /** Undefined when nothing was observed lately. */
+  /** A call is finding out how quick it is now: the others need not. */
+  readonly isTried: boolean;
+  /** To the first token of streams; undefined when none was observed lately. */
   readonly ttftMs: number | undefined;
+  /** To the end of whole answers. */
+  readonly wholeMs: number | undefined;
   readonly tokensPerSecond: number | undefined;
 }
 
 export interface HealthView {
   /** Undefined for an endpoint of which nothing is known. */
-  of(endpointId: string): EndpointHealth | undefined;
+  of(endpoint: Endpoint): EndpointHealth | undefined;
 }
 
-const FIRST_COOL_DOWN_MS = 1_000;
-const LONGEST_COOL_DOWN_MS = 60_000;
-/** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
-const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** A probe whose result never comes gives way to the next after this. */
-const PROBE_LEASE_MS = 30_000;
-/** While a probe is out, others are told to look again this soon. */
-const PROBE_WAIT_MS = 1_000;
-const ERROR_HALF_LIFE_MS = 30_000;
-const SPEED_HALF_LIFE_MS = 300_000;
-/** A measurement counts while its weight is that of one call this many half-lives ago. */
-const REMEMBERED_HALF_LIVES = 4;
-/** So much recent evidence, and more than half of it failures, makes an endpoint `failing`. */
-const FAILING_WEIGHT = 3;
+export type HealthState = "healthy" | "degraded" | "failing" | "saturated" | "unknown";
 
-/** A mean whose samples lose half their weight every half-life. */
-class FadingMean {
-  #weight = 0;
-  #sum = 0;
-  #atMs = 0;
-  readonly #halfLifeMs: number;
-
-  constructor(halfLifeMs: number) {
-    this.#halfLifeMs = halfLifeMs;
-  }
-
-  add(value: number, nowMs: number): void {
-    const left = this.#left(nowMs);
-    this.#weight = this.#weight * left + 1;
-    this.#sum = this.#sum * left + value;
-    this.#atMs = nowMs;
-  }
-
-  weight(nowMs: number): number {
-    return this.#weight === 0 ? 0 : this.#weight * this.#left(nowMs);
-  }
-
-  mean(nowMs: number): number | undefined {
-    if (this.#weight === 0) return undefined;
-    // The last sample alone weighs enough in this span: no power to compute on the planner's path.
-    const isRecent = nowMs - this.#atMs <= REMEMBERED_HALF_LIVES * this.#halfLifeMs;
-    if (!isRecent && this.weight(nowMs) < 2 ** -REMEMBERED_HALF_LIVES) return undefined;
-    return this.#sum / this.#weight;
-  }
-
-  #left(nowMs: number): number {
-    return 2 ** ((this.#atMs - nowMs) / this.#halfLifeMs);
-  }
+export interface LiveHealth extends EndpointHealth {
+  readonly state: HealthState;
 }
 
-class Observed {
-  /** Saturations in a row; 0: not cooling down and not on probation. */
-  streak = 0;
-  outUntilMs = 0;
-  /** While above now, one call is trying whether the endpoint is back. */
-  probeUntilMs = 0;
-  readonly errors = new FadingMean(ERROR_HALF_LIFE_MS);
-  readonly ttft = new FadingMean(SPEED_HALF_LIFE_MS);
-  readonly speed = new FadingMean(SPEED_HALF_LIFE_MS);
-
-  outForMs(nowMs: number): number {
-    if (this.streak === 0) return 0;
-    if (nowMs < this.outUntilMs) return this.outUntilMs - nowMs;
-    return nowMs < this.probeUntilMs ? Math.min(this.probeUntilMs - nowMs, PROBE_WAIT_MS) : 0;
-  }
+/** An org's own keys, as far as health has to know them. */
+export interface OwnPools {
+  /** Empty where it has none for the provider. */
+  of(providerId: string): readonly ProviderKey[];
+  /** Whether the platform's keys stand in for own ones that are out. */
+  platformFallback(providerId: string): boolean;
 }
+
+/** What is remembered of an endpoint over a restart: all durations are as of the moment it is taken. */
+export interface HealthSnapshot extends ObservedMemory {
+  readonly lanes: readonly LaneMemory[];
+}
+
+/** Above it an endpoint is shown as degraded; the planner weighs the rate itself. */
+const DEGRADED_ERROR_RATE = 0.1;
+/** A call is silent for too long after five times what is usual there, within these bounds. */
+const PATIENCE = 5;
+const LEAST_PATIENCE_MS = 3_000;
+const UNKNOWN_PATIENCE_MS = 60_000;
+
+const UNOBSERVED = {
+  ...{ errorRate: 0, failing: false, isTried: false },
+  ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
+} as const;
 
 export class Health implements HealthView {
   readonly #clock: Clock;
   readonly #observed = new Map<string, Observed>();
+  readonly #lanes = new Lanes();
+  /** Endpoints of which more is known than was last taken. */
+  #changed = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  of(endpointId: string): EndpointHealth | undefined {
-    const seen = this.#observed.get(endpointId);
-    if (seen === undefined) return undefined;
+  /** Out is an endpoint while none of the platform's keys is usable there. */
+  of(endpoint: Endpoint): EndpointHealth | undefined {
     const nowMs = this.#clock.monotonic();
-    const errorRate = seen.errors.mean(nowMs) ?? 0;
+    const { keys } = endpoint.provider;
+    // Without any key of the platform's an endpoint is not out, only out of reach: the plan says so elsewhere.
+    const outForMs = keys.length === 0 ? 0 : this.#lanes.waitMs(endpoint.id, keys, nowMs);
+    return this.#seen(endpoint, keys, outForMs, nowMs);
+  }
+
+  /**
+   * As an org with keys of its own sees it: an endpoint is out while none of them is usable there, and none of the
+   * platform's where those may stand in.
+   */
+  with(own: OwnPools): HealthView {
     return {
-      outForMs: seen.outForMs(nowMs),
-      errorRate,
-      failing: errorRate > 0.5 && seen.errors.weight(nowMs) >= FAILING_WEIGHT,
-      ttftMs: seen.ttft.mean(nowMs),
-      tokensPerSecond: seen.speed.mean(nowMs),
+      of: (endpoint) => {
+        const { id, keys } = endpoint.provider;
+        const ownKeys = own.of(id);
+        if (ownKeys.length === 0) return this.of(endpoint);
+        const nowMs = this.#clock.monotonic();
+        let outForMs = this.#lanes.waitMs(endpoint.id, ownKeys, nowMs);
+        if (outForMs === 0) return this.#seen(endpoint, ownKeys, outForMs, nowMs);
+        const all = own.platformFallback(id) ? [...ownKeys, ...keys] : ownKeys;
+        outForMs = this.#lanes.waitMs(endpoint.id, all, nowMs);
+        return this.#seen(endpoint, all, outForMs, nowMs);
+      },
     };
   }
 
   /**
-   * Asks to start a call now. False: the endpoint cools down, or another call is already trying whether it is back;
-   * go to the next one. Whoever got true must report with `onResult`, whatever happens.
+   * Asks to start a call now, with one of these keys. Undefined: each of them cools down at the endpoint, or another
+   * call is already trying whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
+   * whatever happens.
    */
-  begin(endpointId: string): boolean {
-    const seen = this.#observed.get(endpointId);
-    if (seen === undefined || seen.streak === 0) return true;
+  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LaneWish): Lane | undefined {
     const nowMs = this.#clock.monotonic();
-    if (seen.outForMs(nowMs) > 0) return false;
-    seen.probeUntilMs = nowMs + PROBE_LEASE_MS;
-    return true;
+    const lane = this.#lanes.take(endpoint, keys, wish, nowMs);
+    if (lane !== undefined) this.#observedOf(endpoint.id).begins(lane, nowMs);
+    return lane;
   }
 
-  onResult(endpointId: string, result: AttemptResult): void {
+  /** How long a call there may be silent before `onSilence` should be told, milliseconds. */
+  patienceMs(endpoint: Endpoint, isStream: boolean): number {
+    const usualMs = this.#observed.get(endpoint.id)?.usualMs(isStream, this.#clock.monotonic());
+    return usualMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(LEAST_PATIENCE_MS, usualMs * PATIENCE);
+  }
+
+  /** A call is silent for too long: others need not wait until it gives up to learn of that. Once a call. */
+  onSilence(lane: Lane): void {
+    this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic());
+  }
+
+  /** Ends what `begin` began. A second report of the same lane is ignored. */
+  onResult(lane: Lane, result: AttemptResult): void {
+    const nowMs = this.#clock.monotonic();
+    if (!this.#lanes.give(lane, result, nowMs)) return;
+    const { endpoint, key } = lane;
+    const seen = this.#observedOf(endpoint.id);
+    seen.measured(result, nowMs);
+    if (result.outcome === "ok") seen.succeeded(lane, nowMs);
+    else if (isEndpointsFault(result, key)) seen.failed(lane, nowMs);
+    else seen.endedOtherwise(lane);
+    this.#changed.add(endpoint.id);
+  }
+
+  /** For people: one word beside the figures. Undefined for an endpoint of which nothing is known. */
+  live(endpoint: Endpoint): LiveHealth | undefined {
+    const seen = this.of(endpoint);
+    return seen && { ...seen, state: this.#stateOf(endpoint.id, seen) };
+  }
+
+  /** Keys that are out at one endpoint at least. */
+  keysCooling(): number {
+    return this.#lanes.keysCooling(this.#clock.monotonic());
+  }
+
+  /** Calls under way with this key there. */
+  inFlight(endpoint: Endpoint, key: ProviderKey): number {
+    return this.#lanes.inFlight(endpoint.id, key, this.#clock.monotonic());
+  }
+
+  /** Ids of the endpoints that there is news of since the last time this was asked. */
+  takeChanged(): ReadonlySet<string> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
+  }
+
+  /** They are told again the next time. */
+  markChanged(endpointIds: Iterable<string>): void {
+    for (const id of endpointIds) this.#changed.add(id);
+  }
+
+  /** What must outlive the process; undefined for an endpoint that was never tried. */
+  snapshot(endpointId: string): HealthSnapshot | undefined {
+    const seen = this.#observed.get(endpointId);
+    if (seen === undefined) return undefined;
+    const nowMs = this.#clock.monotonic();
+    return { ...seen.memory(nowMs), lanes: this.#lanes.memories(endpointId, nowMs) };
+  }
+
+  /** Before the first call: goes on as if the snapshot had been taken now. */
+  restore(endpointId: string, snapshot: HealthSnapshot): void {
+    const nowMs = this.#clock.monotonic();
+    this.#observedOf(endpointId).restore(snapshot, nowMs);
+    this.#lanes.restore(endpointId, snapshot.lanes, nowMs);
+  }
+
+  #stateOf(endpointId: string, seen: EndpointHealth): HealthState {
+    if (seen.outForMs > 0) return "saturated";
+    if (seen.failing) return "failing";
+    if (seen.errorRate > DEGRADED_ERROR_RATE) return "degraded";
+    const hasResults = this.#observed.get(endpointId)?.errorRate(this.#clock.monotonic()) !== undefined;
+    return hasResults || seen.ttftMs !== undefined ? "healthy" : "unknown";
+  }
+
+  #seen(
+    endpoint: Endpoint,
+    keys: readonly ProviderKey[],
+    outForMs: number,
+    nowMs: number,
+  ): EndpointHealth | undefined {
+    const seen = this.#observed.get(endpoint.id);
+    const isRefused = outForMs > 0 && this.#lanes.areRefused(keys, nowMs);
+    if (seen === undefined) return outForMs === 0 ? undefined : { ...UNOBSERVED, outForMs, isRefused };
+    return {
+      outForMs,
+      isRefused,
+      errorRate: seen.errorRate(nowMs) ?? 0,
+      failing: seen.isFailing(nowMs),
+      isTried: seen.isTried(nowMs),
+      ttftMs: seen.ttftMs(nowMs),
+      wholeMs: seen.wholeMs(nowMs),
+      tokensPerSecond: seen.tokensPerSecond(nowMs),
+    };
+  }
+
+  #observedOf(endpointId: string): Observed {
     let seen = this.#observed.get(endpointId);
     if (seen === undefined) {
       seen = new Observed();
       this.#observed.set(endpointId, seen);
     }
-    const nowMs = this.#clock.monotonic();
-    // During the cool-down, only calls begun before it report; they say nothing about what comes after.
-    const isCooling = seen.streak > 0 && nowMs < seen.outUntilMs;
-    if (!isCooling) seen.probeUntilMs = 0;
-    if (result.ttftMs !== undefined && result.ttftMs >= 0) seen.ttft.add(result.ttftMs, nowMs);
-    if (result.tokensPerSecond !== undefined && result.tokensPerSecond > 0) {
-      seen.speed.add(result.tokensPerSecond, nowMs);
-    }
-    if (result.errorClass === "capacity") {
-      coolDown(seen, nowMs, isCooling, result.retryAfterMs);
-    } else if (result.outcome === "ok") {
-      seen.errors.add(0, nowMs);
-      if (!isCooling) seen.streak = 0;
-    } else if (result.outcome !== "cancelled" && result.errorClass !== "client") {
-      // The caller's own errors and departures say nothing about the endpoint.
-      seen.errors.add(1, nowMs);
-    }
+    return seen;
   }
 }
 
-/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
-function coolDown(seen: Observed, nowMs: number, isCooling: boolean, retryAfterMs: number | undefined): void {
-  if (!isCooling) seen.streak += 1;
-  const backoffMs = Math.min(FIRST_COOL_DOWN_MS * 2 ** (seen.streak - 1), LONGEST_COOL_DOWN_MS);
-  const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
-  const waitMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : backoffMs;
-  if (!isCooling) seen.outUntilMs = nowMs + waitMs;
-  else if (isAsked) seen.outUntilMs = Math.max(seen.outUntilMs, nowMs + waitMs);
+/** The caller's own errors and departures say nothing about the endpoint; nor does a bad key that an org brought. */
+function isEndpointsFault({ outcome, errorClass }: AttemptResult, key: ProviderKey): boolean {
+  if (outcome === "cancelled" || errorClass === "client" || errorClass === "capacity") return false;
+  return !(key.isByok && errorClass === "auth");
 }

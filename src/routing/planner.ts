@@ -77,7 +77,7 @@ export function plan(
       excluded.push(exclusion);
       continue;
     }
-    const seen = health.of(endpoint.id);
+    const seen = health.of(endpoint);
     const outForMs = seen === undefined ? 0 : seen.outForMs;
     if (outForMs > 0) {
       soonestMs = Math.min(soonestMs, outForMs);

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
-import type { Endpoint, Provider } from "../endpoint.ts";
+import type { Endpoint, Provider, ProviderKey } from "../endpoint.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import { regionOf } from "./paths.ts";
 import { signedHeaders } from "./sigv4.ts";
@@ -19,7 +19,10 @@ export interface Signable {
 }
 
 /** Headers (names and values in turn) that are the same for every call; undefined where each call gets its own. */
-export function fixedHeaders({ auth, credential, simulated }: Provider): readonly string[] | undefined {
+export function fixedHeaders(
+  { auth, simulated }: Provider,
+  { credential }: ProviderKey,
+): readonly string[] | undefined {
   // The simulator refuses calls without any where the real provider does.
   if (credential === undefined) return simulated ? ["authorization", "Bearer simulator"] : [];
   if (typeof credential !== "string") return undefined;
@@ -29,11 +32,12 @@ export function fixedHeaders({ auth, credential, simulated }: Provider): readonl
 /** The headers of one call to a provider without fixed ones; all of them where the signature wants so. */
 export function callHeaders(
   endpoint: Endpoint,
+  { credential }: ProviderKey,
   request: Signable,
   tokens: AccessTokens,
   clock: Clock,
 ): string[] | Promise<string[]> {
-  const { auth, credential } = endpoint.provider;
+  const { auth } = endpoint.provider;
   if (typeof credential === "object" && credential.kind === "aws_keys") {
     const service = auth?.scheme === "aws_sigv4" ? auth.service : "bedrock";
     const { method, url, headers, parts } = request;

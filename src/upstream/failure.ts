@@ -36,15 +36,19 @@ export function withoutCredential(
 ): UpstreamFailure {
   const { upstream } = failed;
   if (upstream === SILENT) return failed;
-  // Of a refused credential also the masked forms that a message may hold.
-  if (failed.errorClass === "auth") return { ...failed, upstream: { ...upstream, message: "" } };
   const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
-  if (secrets.length === 0) return failed;
+  const isRefused = failed.errorClass === "auth";
+  if (secrets.length === 0 && !isRefused) return failed;
   const clean = (text: string) =>
     secrets.reduce((left, secret) => left.replaceAll(secret, "[credential]"), text);
   return {
     ...failed,
-    upstream: { code: clean(upstream.code), type: clean(upstream.type), message: clean(upstream.message) },
+    upstream: {
+      code: clean(upstream.code),
+      type: clean(upstream.type),
+      // Of a refused credential a message may also hold masked forms.
+      message: isRefused ? "" : clean(upstream.message),
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * What all calls to one endpoint for one act have in common, made with the first of them and kept as long as the endpoint:
- * the pool, the path, the headers.
+ * What all calls to one endpoint with one credential for one act have in common, made with the first of them and kept as
+ * long as both: the pool, the path, the headers.
  */
 import type { Pool } from "undici";
-import type { Act, Dialect, Endpoint, Provider } from "../endpoint.ts";
+import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { fixedHeaders } from "./credentials.ts";
 import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
@@ -22,18 +22,23 @@ type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, Line>>>>;
 
 export class Lines {
   readonly #pools: Pools;
-  readonly #known = new WeakMap<Endpoint, OfEndpoint>();
+  readonly #known = new WeakMap<ProviderKey, WeakMap<Endpoint, OfEndpoint>>();
 
   constructor(pools: Pools) {
     this.#pools = pools;
   }
 
   /** @throws WeirError `internal` where the endpoint does no such thing in the dialect. */
-  of(endpoint: Endpoint, dialect: Dialect, act: Act): Line {
-    let ofEndpoint = this.#known.get(endpoint);
+  of(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+    let ofKey = this.#known.get(key);
+    if (ofKey === undefined) {
+      ofKey = new WeakMap();
+      this.#known.set(key, ofKey);
+    }
+    let ofEndpoint = ofKey.get(endpoint);
     if (ofEndpoint === undefined) {
       ofEndpoint = {};
-      this.#known.set(endpoint, ofEndpoint);
+      ofKey.set(endpoint, ofEndpoint);
     }
     let ofDialect = ofEndpoint[dialect];
     if (ofDialect === undefined) {
@@ -42,17 +47,17 @@ export class Lines {
     }
     let line = ofDialect[act];
     if (line === undefined) {
-      line = this.#make(endpoint, dialect, act);
+      line = this.#make(key, endpoint, dialect, act);
       ofDialect[act] = line;
     }
     return line;
   }
 
-  #make(endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+  #make(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): Line {
     const address = urlOf(endpoint, dialect, act);
     if (address === undefined) throw fail("internal", `${endpoint.id} has no path to ${act} in ${dialect}`);
     const url = new URL(address);
-    const fixed = fixedHeaders(endpoint.provider);
+    const fixed = fixedHeaders(endpoint.provider, key);
     return {
       pool: this.#pools.of(url.origin),
       url,

@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
-import type { Act, Dialect, Endpoint, Provider } from "../endpoint.ts";
+import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
 import { openAccessTokens } from "./access-tokens.ts";
 import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { Call, type UpstreamCall, type UpstreamHandler } from "./call.ts";
@@ -13,12 +13,13 @@ import { failure, networkFailure } from "./failure.ts";
 import { type Line, Lines } from "./lines.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
-import { hintOf } from "./secrets.ts";
 
 export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
 
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;
+  /** With what credential: one of the provider's, or an org's own. */
+  readonly key: ProviderKey;
   readonly dialect: Dialect;
   /** The body; parts are written one after the other, large ones without a copy. */
   readonly parts: readonly Uint8Array[];
@@ -51,8 +52,6 @@ export interface Upstreams {
    * @throws WeirError `upstream_timeout`, `upstream_invalid_response`, `upstream_error`.
    */
   ask(question: UpstreamQuestion): Promise<Answer>;
-  /** Last four characters of the provider's credential, for the record. */
-  keyHint(provider: Provider): string;
   /** Closes idle connections and waits for calls under way. */
   close(): Promise<void>;
 }
@@ -74,14 +73,18 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
     return post(pools.of(url.origin), url, headers, form, TOKEN_TIMEOUT_MS);
   }, clock);
 
-  const send = (line: Line, { endpoint, parts, headers }: Omit<UpstreamRequest, "stream">, call: Call) => {
+  const send = (
+    line: Line,
+    { endpoint, key, parts, headers }: Omit<UpstreamRequest, "stream">,
+    call: Call,
+  ) => {
     const own = withExtra(line.headers, headers);
     if (line.isFixed) {
       dispatch(line, own, parts, call);
       return;
     }
     const signable = { method: "POST", url: line.url, headers: own, parts };
-    const made = callHeaders(endpoint, signable, tokens, clock);
+    const made = callHeaders(endpoint, key, signable, tokens, clock);
     if (Array.isArray(made)) {
       dispatch(line, made, parts, call);
       return;
@@ -94,19 +97,18 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
 
   return {
     call(request, handler) {
-      const { endpoint, dialect, stream } = request;
+      const { endpoint, key, dialect, stream } = request;
       const act = endpoint.task === "generate" ? (stream ? "stream" : "call") : endpoint.task;
       const call = new Call(handler);
-      send(lines.of(endpoint, dialect, act), request, call);
+      send(lines.of(key, endpoint, dialect, act), request, call);
       return call;
     },
     does: (endpoint, dialect, act) => urlOf(endpoint, dialect, act) !== undefined,
     ask: (question) =>
       wholeAnswer((call) => {
-        const { endpoint, dialect, act } = question;
-        send(lines.of(endpoint, dialect, act), question, call);
+        const { endpoint, key, dialect, act } = question;
+        send(lines.of(key, endpoint, dialect, act), question, call);
       }, question.timeoutMs),
-    keyHint: ({ credential }) => hintOf(credential),
     close: () => pools.close(),
   };
 }

@@ -1,0 +1,84 @@
+/**
+ * Time that passes only when something is due: events in the order of their times, and of their making where those are equal.
+ * A run over hours of it takes seconds, and the same seed gives the same run.
+ */
+import type { Clock, Timers } from "../../src/clock.ts";
+
+interface Event {
+  readonly atMs: number;
+  readonly number: number;
+  act: (() => void) | undefined;
+}
+
+/** Milliseconds since 1970 at which every run begins: that of nobody's clock. */
+const BEGIN_MS = Date.UTC(2026, 0, 1);
+
+export class VirtualTime implements Clock, Timers {
+  #nowMs = 0;
+  #made = 0;
+  /** A binary heap, the earliest first. */
+  readonly #events: Event[] = [];
+
+  now(): number {
+    return BEGIN_MS + this.#nowMs;
+  }
+
+  monotonic(): number {
+    return this.#nowMs;
+  }
+
+  after(delayMs: number, act: () => void): () => void {
+    const event: Event = { atMs: this.#nowMs + Math.max(0, delayMs), number: this.#made++, act };
+    this.#push(event);
+    return () => {
+      event.act = undefined;
+    };
+  }
+
+  /** Runs until nothing is due any more. What an event leaves to microtasks has happened before the next one. */
+  async run(): Promise<void> {
+    for (let event = this.#pop(); event !== undefined; event = this.#pop()) {
+      if (event.act === undefined) continue;
+      this.#nowMs = event.atMs;
+      event.act();
+      await undefined;
+    }
+  }
+
+  #push(event: Event): void {
+    const heap = this.#events;
+    let at = heap.push(event) - 1;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Event;
+      if (!isEarlier(event, parent)) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = event;
+  }
+
+  #pop(): Event | undefined {
+    const heap = this.#events;
+    const first = heap[0];
+    const last = heap.pop();
+    if (first === undefined || last === undefined || heap.length === 0) return first;
+    let at = 0;
+    for (;;) {
+      const left = 2 * at + 1;
+      if (left >= heap.length) break;
+      const right = left + 1;
+      const lesser =
+        right < heap.length && isEarlier(heap[right] as Event, heap[left] as Event) ? right : left;
+      const child = heap[lesser] as Event;
+      if (!isEarlier(child, last)) break;
+      heap[at] = child;
+      at = lesser;
+    }
+    heap[at] = last;
+    return first;
+  }
+}
+
+const isEarlier = (a: Event, b: Event): boolean =>
+  a.atMs === b.atMs ? a.number < b.number : a.atMs < b.atMs;

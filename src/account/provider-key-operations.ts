@@ -1,0 +1,147 @@
+/**
+ * The control plane of an org's own provider keys: add, list, delete. A credential goes in and never comes out again, be it in
+ * an answer, an error or a log (T61).
+ */
+import { z } from "zod";
+import type { Clock } from "../clock.ts";
+import { nearest } from "../document.ts";
+import type { Provider } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { type Caller, operation } from "../operation.ts";
+import { hintOf } from "../provider-key.ts";
+import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";
+import { credentialField, credentialFor, takesCredential } from "./provider-key-fields.ts";
+import type { ProviderKeys } from "./provider-keys.ts";
+import { assertMayChange } from "./scopes.ts";
+import type { AccountTables } from "./tables.ts";
+
+/** At one provider: a pool beyond this serves nobody. */
+export const MAX_KEYS_PER_PROVIDER = 16;
+
+export interface ProviderKeyOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly ownKeys: ProviderKeys;
+  /** The catalog's, as they are now; synchronous. */
+  readonly providers: () => ReadonlyMap<string, Provider>;
+}
+
+const createBody = z.strictObject({
+  provider: z
+    .string()
+    .min(1)
+    .max(100)
+    .describe("Id of a provider of the catalog")
+    .meta({ examples: ["openai"] }),
+  name: z.string().trim().min(1).max(200).optional().describe("Default: the provider's name"),
+  credential: credentialField.describe("Kept encrypted, never shown again"),
+  platform_fallback: z
+    .boolean()
+    .default(true)
+    .describe("false: calls never go to this provider with the gateway's own credential"),
+});
+
+export function providerKeyOperations(deps: ProviderKeyOperationDeps) {
+  const { accounts, ownKeys } = deps;
+  const show = (row: ProviderKeyRow) => providerKeyWire(row, ownKeys.statusOf(row));
+  return {
+    listProviderKeys: operation({
+      name: "listProviderKeys",
+      summary: "List the org's own provider keys, newest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(providerKeyShape) }),
+      run: (_input, caller) => ({
+        object: "list" as const,
+        data: accounts.providerKeysOf(caller.orgId).map(show),
+      }),
+    }),
+    createProviderKey: operation({
+      name: "createProviderKey",
+      summary: "Add a provider credential of the org's own: calls go to that provider with it first",
+      body: createBody,
+      output: providerKeyShape,
+      status: 201,
+      errors: ["scope", "state", "org_closed"],
+      run: async ({ body }, caller) => show(await createProviderKey(deps, caller, body)),
+    }),
+    deleteProviderKey: operation({
+      name: "deleteProviderKey",
+      summary: "Delete a provider key for good; calls under way keep it to their end",
+      path: z.object({ id: z.string() }),
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "scope"],
+      run: ({ path }, caller) => deleteProviderKey(deps, caller, path.id),
+    }),
+  };
+}
+
+async function createProviderKey(
+  deps: ProviderKeyOperationDeps,
+  caller: Caller,
+  body: z.output<typeof createBody>,
+): Promise<ProviderKeyRow> {
+  const { accounts, clock, ownKeys } = deps;
+  // What it opens is used and billed live.
+  assertMayChange(caller, "live");
+  const provider = providerNamed(deps.providers(), body.provider);
+  const credential = credentialFor(provider, body.credential);
+  const nowMs = clock.now();
+  const owner = { orgId: caller.orgId, id: newId("pk", nowMs) };
+  const row: ProviderKeyRow = {
+    ...owner,
+    providerId: provider.id,
+    name: body.name ?? provider.name,
+    hint: hintOf(credential),
+    platformFallback: body.platform_fallback,
+    sealed: ownKeys.seal(credential, owner),
+    createdAtMs: nowMs,
+  };
+  await accounts.transact(() => {
+    const org = accounts.org(caller.orgId);
+    if (org === undefined) throw fail("not_found", "There is no such organisation.");
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    const pool = accounts.providerKeysOf(org.id).filter(({ providerId }) => providerId === provider.id);
+    if (pool.length >= MAX_KEYS_PER_PROVIDER) {
+      throw fail("state", `There are ${MAX_KEYS_PER_PROVIDER} keys for ${provider.id}. Delete one first.`);
+    }
+    accounts.addProviderKey(row);
+  });
+  ownKeys.changed(caller.orgId);
+  return row;
+}
+
+/** Keys of other orgs do not exist. */
+async function deleteProviderKey(
+  { accounts, ownKeys }: ProviderKeyOperationDeps,
+  caller: Caller,
+  id: string,
+): Promise<undefined> {
+  assertMayChange(caller, "live");
+  await accounts.transact(() => {
+    if (accounts.providerKey(caller.orgId, id) === undefined) {
+      throw fail("not_found", "There is no such provider key.");
+    }
+    accounts.removeProviderKey(caller.orgId, id);
+  });
+  ownKeys.changed(caller.orgId);
+}
+
+function providerNamed(providers: ReadonlyMap<string, Provider>, id: string): Provider {
+  const provider = providers.get(id);
+  if (provider === undefined) {
+    // Somebody may have put the credential here: what was sent is not repeated.
+    const near = nearest(id, [...providers.keys()]);
+    const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
+    throw fail("invalid_value", `There is no such provider.${hint}`, { param: "/provider" });
+  }
+  const why = !takesCredential(provider)
+    ? "needs no credential"
+    : provider.baseUrl === ""
+      ? "has no address at this gateway"
+      : undefined;
+  if (why !== undefined) {
+    throw fail("invalid_value", `${provider.name} ${why}, so no key could be used.`, { param: "/provider" });
+  }
+  return provider;
+}

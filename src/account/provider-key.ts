@@ -1,0 +1,85 @@
+/**
+ * An org's own provider keys as stored and shown: the credential lies sealed in its row, and answers never hold it. Rows are
+ * made and removed, never changed.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import type { Credential } from "../endpoint.ts";
+
+/** Stored provider keys carry `pk_` and a ULID. */
+export interface ProviderKeyRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly providerId: string;
+  readonly name: string;
+  /** Last four characters of what names the credential. */
+  readonly hint: string;
+  /** False: calls of the org never go to this provider with the platform's credential. */
+  readonly platformFallback: boolean;
+  /** The credential as JSON, sealed by the vault for this org and id. */
+  readonly sealed: Uint8Array;
+  readonly createdAtMs: number;
+}
+
+/** `unreadable`: sealed with a master key that this gateway does not have. It is not used; it can be deleted. */
+export const PROVIDER_KEY_STATUSES = ["active", "unreadable"] as const;
+export type ProviderKeyStatus = (typeof PROVIDER_KEY_STATUSES)[number];
+
+export const providerKeyShape = z.object({
+  id: z.string(),
+  provider: z.string(),
+  name: z.string(),
+  hint: z.string().describe("Last four characters of what names the credential"),
+  platform_fallback: z.boolean(),
+  status: z
+    .enum(PROVIDER_KEY_STATUSES)
+    .describe(
+      "`unreadable`: the gateway lost the key that it was encrypted with; delete it and add it again",
+    ),
+  created_at: z.string(),
+});
+
+export const providerKeyWire = (
+  row: ProviderKeyRow,
+  status: ProviderKeyStatus,
+): z.input<typeof providerKeyShape> => ({
+  id: row.id,
+  provider: row.providerId,
+  name: row.name,
+  hint: row.hint,
+  platform_fallback: row.platformFallback,
+  status,
+  created_at: isoTime(row.createdAtMs),
+});
+
+/** What is sealed. */
+export const credentialText = (credential: Credential): string => JSON.stringify(credential);
+
+const stored = z.union([
+  z.string(),
+  z.strictObject({
+    kind: z.literal("aws_keys"),
+    accessKeyId: z.string(),
+    secretAccessKey: z.string(),
+    sessionToken: z.string().exactOptional(),
+  }),
+  z.strictObject({
+    kind: z.literal("service_account"),
+    clientEmail: z.string(),
+    privateKey: z.string(),
+    privateKeyId: z.string(),
+    tokenUri: z.string(),
+  }),
+]);
+
+/** Back from what was sealed; undefined for what this version cannot read. */
+export function credentialFrom(text: string): Credential | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const read = stored.safeParse(value);
+  return read.success ? read.data : undefined;
+}

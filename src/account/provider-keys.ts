@@ -1,0 +1,182 @@
+/**
+ * Every org's own provider keys in memory, decrypted: what a call looks up once and keeps to its end. Read at the start; an
+ * org's are read again after a change to them, before that change is answered, so the next call sees it.
+ */
+import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../endpoint.ts";
+import { ownKey } from "../provider-key.ts";
+import {
+  credentialFrom,
+  credentialText,
+  type ProviderKeyRow,
+  type ProviderKeyStatus,
+} from "./provider-key.ts";
+import type { AccountTables } from "./tables.ts";
+import type { Vault, VaultOwner } from "./vault.ts";
+
+/** The keys of one org; replaced when they change, never changed. */
+export interface OwnKeys {
+  /** Its pool at a provider; empty where it has none that can be read. */
+  of(providerId: string): readonly ProviderKey[];
+  /** False where one of its keys for the provider forbids the platform's credential, be it readable or not. */
+  platformFallback(providerId: string): boolean;
+  /**
+   * The model as the org reaches it: also by endpoints that lack a credential of the platform's, and without those that
+   * neither its own keys nor the platform's may be used for. Made once a model of a catalog snapshot.
+   * @param unreachable the catalog's list for the model.
+   */
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
+}
+
+export interface ProviderKeysOptions {
+  readonly accounts: AccountTables;
+  readonly vault: Vault;
+  /** Told at the start of every key that no longer opens. Calls go on without it. */
+  readonly onUnreadable?: (row: Pick<ProviderKeyRow, "id" | "orgId" | "providerId">) => void;
+}
+
+export class ProviderKeys {
+  readonly #accounts: AccountTables;
+  readonly #vault: Vault;
+  readonly #orgs = new Map<string, OrgKeys>();
+  /** Ids of rows that do not open. */
+  readonly #unreadable = new Set<string>();
+
+  constructor({ accounts, vault, onUnreadable }: ProviderKeysOptions) {
+    this.#accounts = accounts;
+    this.#vault = vault;
+    for (const [orgId, rows] of Map.groupBy(accounts.allProviderKeys(), (row) => row.orgId)) {
+      this.#read(orgId, rows);
+      if (onUnreadable !== undefined) {
+        for (const row of rows) if (this.#unreadable.has(row.id)) onUnreadable(row);
+      }
+    }
+  }
+
+  /** Undefined where the org has none: one look-up. */
+  of(orgId: string): OwnKeys | undefined {
+    return this.#orgs.get(orgId);
+  }
+
+  /** What goes into a row of this owner instead of the credential. */
+  seal(credential: Credential, owner: VaultOwner): Uint8Array {
+    return this.#vault.seal(credentialText(credential), owner);
+  }
+
+  statusOf(row: ProviderKeyRow): ProviderKeyStatus {
+    return this.#unreadable.has(row.id) ? "unreadable" : "active";
+  }
+
+  /** After a change to an org's keys is committed, before it is answered. Reads and replaces without yielding. */
+  changed(orgId: string): void {
+    this.#read(orgId, this.#accounts.providerKeysOf(orgId));
+  }
+
+  #read(orgId: string, rows: readonly ProviderKeyRow[]): void {
+    if (rows.length === 0) {
+      this.#orgs.delete(orgId);
+      return;
+    }
+    const before = this.#orgs.get(orgId);
+    const pools = new Map<string, Pool>();
+    // Oldest first, so that a key keeps its place in the pool.
+    for (const row of rows.toReversed()) {
+      let pool = pools.get(row.providerId);
+      if (pool === undefined) {
+        pool = { keys: [], platformFallback: true };
+        pools.set(row.providerId, pool);
+      }
+      if (!row.platformFallback) pool.platformFallback = false;
+      // Rows never change: the same key object keeps what upstream connections and health know of it.
+      const key = before?.keyOf(row.providerId, row.id) ?? this.#decrypted(row);
+      if (key !== undefined) pool.keys.push(key);
+    }
+    this.#orgs.set(orgId, new OrgKeys(pools));
+  }
+
+  #decrypted(row: ProviderKeyRow): ProviderKey | undefined {
+    const text = this.#vault.open(row.sealed, row);
+    const credential = text === undefined ? undefined : credentialFrom(text);
+    if (credential === undefined) {
+      this.#unreadable.add(row.id);
+      return undefined;
+    }
+    return ownKey(row.id, row.providerId, credential);
+  }
+}
+
+interface Pool {
+  readonly keys: ProviderKey[];
+  platformFallback: boolean;
+}
+
+const NONE: readonly ProviderKey[] = Object.freeze([]);
+
+class OrgKeys implements OwnKeys {
+  readonly #pools: ReadonlyMap<string, Pool>;
+  /** By the catalog's model; a snapshot that is gone takes its models with it. */
+  readonly #models = new WeakMap<Model, Model>();
+
+  constructor(pools: ReadonlyMap<string, Pool>) {
+    this.#pools = pools;
+  }
+
+  of(providerId: string): readonly ProviderKey[] {
+    return this.#pools.get(providerId)?.keys ?? NONE;
+  }
+
+  keyOf(providerId: string, id: string): ProviderKey | undefined {
+    return this.of(providerId).find((key) => key.id === id);
+  }
+
+  platformFallback(providerId: string): boolean {
+    return this.#pools.get(providerId)?.platformFallback ?? true;
+  }
+
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model {
+    let own = this.#models.get(model);
+    if (own === undefined) {
+      own = this.#modelFor(model, unreachable);
+      this.#models.set(model, own);
+    }
+    return own;
+  }
+
+  #modelFor(model: Model, unreachable: readonly Endpoint[]): Model {
+    const kept = model.endpoints.filter(
+      ({ provider: { id } }) => this.#reaches(id) || this.platformFallback(id),
+    );
+    const added = unreachable
+      .filter(({ provider }) => this.#reaches(provider.id) && lacksOnlyKey(provider))
+      .map(opened);
+    if (added.length === 0 && kept.length === model.endpoints.length) return model;
+    const endpoints = Object.freeze([...kept, ...added]);
+    if (endpoints.length === 0) return Object.freeze({ ...model, endpoints });
+    return Object.freeze({
+      ...model,
+      contextLength: Math.max(...endpoints.map((e) => e.contextLength)),
+      maxOutput: Math.max(...endpoints.map((e) => e.maxOutput)),
+      endpoints,
+    });
+  }
+
+  #reaches(providerId: string): boolean {
+    return this.of(providerId).length > 0;
+  }
+}
+
+/** It has an address, and is not one that was switched off although it had its credential. */
+const lacksOnlyKey = ({ baseUrl, keys, isSwitchedOff }: Provider): boolean =>
+  baseUrl !== "" && keys.length === 0 && isSwitchedOff !== true;
+
+/** Endpoints as own keys open them: the same for every org, so that what is kept by endpoint is kept once. */
+const openedOnce = new WeakMap<Endpoint, Endpoint>();
+
+function opened(endpoint: Endpoint): Endpoint {
+  let copy = openedOnce.get(endpoint);
+  if (copy === undefined) {
+    const provider: Provider = Object.freeze({ ...endpoint.provider, status: "active", keys: NONE });
+    copy = Object.freeze({ ...endpoint, provider });
+    openedOnce.set(endpoint, copy);
+  }
+  return copy;
+}

@@ -1,0 +1,129 @@
+/**
+ * How a model's endpoints did day by day, and which apps use it. Over all orgs, so it shows sums and the names that apps
+ * gave themselves, nothing else of anyone. The answer waits for ClickHouse for less than a second, and goes without it.
+ */
+import { type Clock, systemTimers, type Timers } from "../clock.ts";
+import type { ClickHouse } from "./client.ts";
+import { PUBLIC_TRAFFIC } from "./statistics.ts";
+
+export interface EndpointDay {
+  readonly endpoint_id: string;
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string;
+  readonly attempts: number;
+  readonly ok: number;
+  /** 0: no attempt of the day had a token. */
+  readonly ttft_p50_ms: number;
+  readonly ttft_p95_ms: number;
+  /** Milliseconds an output token, after the first; rounded, so 0 is below half a millisecond, or unknown. */
+  readonly tpot_p50_ms: number;
+}
+
+export interface AppUse {
+  readonly app_id: string;
+  readonly requests_7d: number;
+  /** Prompt and answer. */
+  readonly tokens_7d: number;
+}
+
+export interface ModelStats {
+  /** Today and the 29 days before it, by endpoint and day; days without an attempt are left out. */
+  readonly series: readonly EndpointDay[];
+  /** The 20 with most tokens. */
+  readonly apps: readonly AppUse[];
+}
+
+/** Undefined where ClickHouse does not answer in time. */
+export type ModelStatsReader = (modelId: string) => Promise<ModelStats | undefined>;
+
+const FRESH_MS = 10_000;
+const WAIT_MS = 800;
+/** Models whose stats are remembered; beyond it the longest unread one goes. */
+const REMEMBERED = 1000;
+
+/**
+ * Apps: the name that calls carry (`svc.metadata.app`) is there to be shown, as in rankings; calls without one are never
+ * listed, and neither org nor key is. Only live calls, whatever the model: test calls are nobody's use of an app.
+ */
+const APPS = `
+  SELECT app_id, sum(requests) AS requests_7d, sum(input_tokens) + sum(output_tokens) AS tokens_7d
+  FROM usage_hourly
+  WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY AND model = {model:String} AND environment = 'live'
+    AND app_id != '' AND provider != ''
+  GROUP BY app_id ORDER BY tokens_7d DESC, app_id LIMIT 20`;
+
+const SERIES = `
+  SELECT endpoint_id, toString(toDate(hour)) AS day, sum(attempts) AS n, sum(ok) AS good,
+    quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS ttfts, quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS tpot_p50
+  FROM attempts_hourly
+  WHERE hour >= toStartOfDay(now()) - INTERVAL 29 DAY AND model = {model:String} AND ${PUBLIC_TRAFFIC}
+  GROUP BY endpoint_id, day ORDER BY endpoint_id, day`;
+
+interface SeriesRow {
+  readonly endpoint_id: string;
+  readonly day: string;
+  readonly n: number;
+  readonly good: number;
+  /** Null (NaN) where nothing was measured. */
+  readonly ttfts: readonly (number | null)[];
+  readonly tpot_p50: number | null;
+}
+
+interface Reading {
+  readonly startedMs: number;
+  readonly stats: Promise<ModelStats>;
+}
+
+export interface ModelStatsDeps {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly timers?: Timers;
+  /** The models whose test calls count: those that only the simulator serves. */
+  readonly simulated: () => readonly string[];
+}
+
+/** A reading serves everyone for ten seconds, those who come while it is under way included. */
+export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
+  const { clock, timers = systemTimers } = deps;
+  const readings = new Map<string, Reading>();
+
+  function readingOf(modelId: string): Reading {
+    const last = readings.get(modelId);
+    if (last !== undefined && clock.monotonic() - last.startedMs < FRESH_MS) return last;
+    const reading = { startedMs: clock.monotonic(), stats: read(deps, modelId) };
+    readings.delete(modelId);
+    readings.set(modelId, reading);
+    const [oldest] = readings.keys();
+    if (readings.size > REMEMBERED && oldest !== undefined) readings.delete(oldest);
+    // One that failed serves nobody: the next caller asks again.
+    reading.stats.catch(() => {
+      if (readings.get(modelId) === reading) readings.delete(modelId);
+    });
+    return reading;
+  }
+
+  return (modelId) =>
+    new Promise((resolve) => {
+      const takeBack = timers.after(WAIT_MS, () => resolve(undefined));
+      readingOf(modelId)
+        .stats.then(resolve, () => resolve(undefined))
+        .finally(takeBack);
+    });
+}
+
+async function read({ clickhouse, simulated }: ModelStatsDeps, modelId: string): Promise<ModelStats> {
+  const [rows, apps] = await Promise.all([
+    clickhouse.rows<SeriesRow>(SERIES, { model: modelId, simulated: simulated() }),
+    clickhouse.rows<AppUse>(APPS, { model: modelId }),
+  ]);
+  const series = rows.map(({ endpoint_id, day, n, good, ttfts, tpot_p50 }) => ({
+    endpoint_id,
+    day,
+    attempts: n,
+    ok: good,
+    ttft_p50_ms: Math.round(ttfts[0] ?? 0),
+    ttft_p95_ms: Math.round(ttfts[1] ?? 0),
+    tpot_p50_ms: Math.round(tpot_p50 ?? 0),
+  }));
+  return { series, apps };
+}

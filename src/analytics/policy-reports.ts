@@ -1,0 +1,211 @@
+/**
+ * What an experiment of a routing policy has shown so far, arm by arm, with how sure one can be of it. Arms are compared
+ * as assigned (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
+ */
+import type { Clock } from "../clock.ts";
+import type { ClickHouse } from "./client.ts";
+import {
+  CONFIDENCE,
+  type Interval,
+  meanInterval,
+  medianInterval,
+  quantile,
+  type Seen,
+  wilson,
+} from "./intervals.ts";
+
+/** One arm on the wire: the specification's members, then what tells how sure they are. (A type: it fits open shapes.) */
+export type ArmReport = {
+  readonly arm: string;
+  readonly experiment: string;
+  /** Calls assigned to the arm, cancelled ones included; those refused before any attempt are not. */
+  readonly requests: number;
+  /** Calls that failed, and those that succeeded only because another endpoint stood in for the arm's. */
+  readonly errors: number;
+  /** What the calls cost, whether or not it was charged: test calls have a cost too. */
+  readonly cost_micro: number;
+  /** To the first byte that the caller saw, failed attempts before it included; 0: no call had one. */
+  readonly ttft_p50_ms: number;
+  readonly ttft_p95_ms: number;
+  readonly output_tokens: number;
+  /** The calls counted: of an experiment with any live call only these. */
+  readonly environment: "live" | "test";
+  /** Calls in which the arm's endpoint was tried at all; it may have been cooling down, or unable to serve the call. */
+  readonly tried: number;
+  readonly confidence: number;
+  /** `errors` of `requests`, 0 to 1; Wilson's interval. */
+  readonly error_rate: number;
+  readonly error_rate_interval: Interval;
+  /** Mean; Student's interval. Null below two calls. */
+  readonly cost_per_request_micro: number;
+  readonly cost_per_request_micro_interval: Interval | null;
+  /** By ranks; null below six calls with a first byte. */
+  readonly ttft_p50_ms_interval: Interval | null;
+};
+
+/** Which endpoint an arm of one version stands for; the policy's document says. */
+export interface ArmEndpoint {
+  readonly version: number;
+  readonly experiment: string;
+  readonly arm: string;
+  readonly endpointId: string;
+}
+
+export interface PolicyReports {
+  /**
+   * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the
+   * policy: arms of one name are one arm.
+   *
+   * @param arms tell whose failure is the arm's; for an arm that is not among them it is the endpoint tried first.
+   * @throws WeirError `analytics_unavailable`
+   */
+  experiments(
+    orgId: string,
+    policy: string,
+    hours: number,
+    arms?: readonly ArmEndpoint[],
+  ): Promise<ArmReport[]>;
+}
+
+export interface PolicyReportsDeps {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
+  readonly caughtUp: () => Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+
+interface ArmRow {
+  readonly environment: "live" | "test";
+  readonly experiment: string;
+  readonly arm: string;
+  readonly requests: number;
+  readonly cost: number;
+  /** Sample standard deviation of the cost; null (NaN) of a single call. */
+  readonly cost_deviation: number | null;
+  readonly tokens: number;
+  /** Milliseconds, calls. */
+  readonly ttfts: Seen[];
+}
+
+/** Calls of an arm that went alike. */
+interface CourseRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
+  readonly policy_version: number;
+  readonly ended_in_error: 0 | 1;
+  /** Empty where none was tried. */
+  readonly first: string;
+  readonly tried: readonly string[];
+  readonly failed: readonly string[];
+  readonly calls: number;
+}
+
+/** Failures of an endpoint, not of what it was asked. */
+const FAULTS = "'capacity', 'auth', 'server', 'network', 'timeout', 'protocol'";
+
+const CALLS = `FROM requests
+  WHERE org_id = {org:String} AND ts >= fromUnixTimestamp64Milli({from:Int64})
+    AND ts <= fromUnixTimestamp64Milli({to:Int64}) AND policy = {policy:String} AND arm != '' AND status != 'rejected'`;
+
+/**
+ * Time to first byte is counted by the millisecond and not digested, so that ranks are exact: a distribution has at most
+ * some ten thousand different values, however many the calls.
+ */
+const ARMS = `
+  SELECT environment, experiment, arm, sum(n) AS requests, sum(micro) AS cost,
+    stddevSampStableMerge(spread) AS cost_deviation, sum(out) AS tokens,
+    arraySort(groupArrayIf((ttft_ms, n), ttft_ms > 0)) AS ttfts
+  FROM
+  (
+    SELECT environment, experiment, arm, ttft_ms, count() AS n, sum(cost_micro) AS micro,
+      stddevSampStableState(cost_micro) AS spread, sum(toUInt64(output_tokens)) AS out
+    ${CALLS} GROUP BY environment, experiment, arm, ttft_ms
+  )
+  GROUP BY environment, experiment, arm
+  ORDER BY experiment, arm`;
+
+/** Which endpoints were tried and which failed: few combinations, however many the calls. */
+const COURSES = `
+  SELECT environment, experiment, arm, policy_version, status = 'error' AS ended_in_error,
+    attempt_rows.endpoint_id[1] AS first, arraySort(arrayDistinct(attempt_rows.endpoint_id)) AS tried,
+    arraySort(arrayDistinct(arrayFilter((id, class) -> class IN (${FAULTS}),
+      attempt_rows.endpoint_id, attempt_rows.error_class))) AS failed,
+    count() AS calls
+  ${CALLS} GROUP BY ALL`;
+
+export function policyReports({ clickhouse, clock, caughtUp }: PolicyReportsDeps): PolicyReports {
+  return {
+    async experiments(orgId, policy, hours, arms = []) {
+      await caughtUp();
+      const nowMs = clock.now();
+      const params = { org: orgId, policy, from: nowMs - hours * HOUR_MS, to: nowMs };
+      const [rows, courses] = await Promise.all([
+        clickhouse.rows<ArmRow>(ARMS, params),
+        clickhouse.rows<CourseRow>(COURSES, params),
+      ]);
+      const failures = failuresOf(courses, arms);
+      const live = new Set(rows.filter((r) => r.environment === "live").map((r) => r.experiment));
+      return rows
+        .filter((r) => r.environment === "live" || !live.has(r.experiment))
+        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NONE));
+    },
+  };
+}
+
+interface Failures {
+  errors: number;
+  tried: number;
+}
+const NONE: Readonly<Failures> = { errors: 0, tried: 0 };
+
+const armOf = ({
+  environment,
+  experiment,
+  arm,
+}: Pick<ArmRow, "environment" | "experiment" | "arm">): string =>
+  JSON.stringify([environment, experiment, arm]);
+
+/** Of each arm, the calls in which its endpoint was tried, and those that failed or in which that endpoint did. */
+function failuresOf(
+  courses: readonly CourseRow[],
+  arms: readonly ArmEndpoint[],
+): ReadonlyMap<string, Failures> {
+  const nameOf = (version: number, experiment: string, arm: string) =>
+    JSON.stringify([version, experiment, arm]);
+  const endpoints = new Map(arms.map((a) => [nameOf(a.version, a.experiment, a.arm), a.endpointId]));
+  const found = new Map<string, Failures>();
+  for (const course of courses) {
+    const known = endpoints.get(nameOf(course.policy_version, course.experiment, course.arm));
+    const endpoint = known ?? course.first;
+    const sum = found.get(armOf(course)) ?? { errors: 0, tried: 0 };
+    found.set(armOf(course), sum);
+    if (course.tried.includes(endpoint)) sum.tried += course.calls;
+    if (course.ended_in_error === 1 || course.failed.includes(endpoint)) sum.errors += course.calls;
+  }
+  return found;
+}
+
+/** A row that came between the two queries may be a failure and not yet a call. */
+function reportOf(row: ArmRow, failures: Failures): ArmReport {
+  const { arm, experiment, environment, requests, cost } = row;
+  const errors = Math.min(failures.errors, requests);
+  const tried = Math.min(failures.tried, requests);
+  return {
+    arm,
+    experiment,
+    requests,
+    errors,
+    cost_micro: cost,
+    ttft_p50_ms: quantile(row.ttfts, 0.5),
+    ttft_p95_ms: quantile(row.ttfts, 0.95),
+    output_tokens: row.tokens,
+    environment,
+    tried,
+    confidence: CONFIDENCE,
+    error_rate: errors / requests,
+    error_rate_interval: wilson(errors, requests),
+    cost_per_request_micro: cost / requests,
+    cost_per_request_micro_interval: meanInterval(cost / requests, row.cost_deviation ?? 0, requests) ?? null,
+    ttft_p50_ms_interval: medianInterval(row.ttfts) ?? null,
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * What a replay of a policy reads: an org's requests of some hours as RowBinary, untouched, and how endpoints did meanwhile.
+ * Rows are never made into objects here: that is the work of the thread which replays them.
+ */
+import type { ClickHouse } from "./client.ts";
+
+export interface TrafficWindow {
+  readonly orgId: string;
+  /** One project only. */
+  readonly projectId: string | undefined;
+  /** Milliseconds since 1970; up to, not including, `untilMs`. */
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Medians, and the share of attempts that failed by the endpoint's own fault. */
+export interface EndpointFigures {
+  readonly endpointId: string;
+  /** Of streamed or of whole answers in the window; undefined: of all answers to anybody in 30 days. */
+  readonly stream: boolean | undefined;
+  readonly ttftMs: number | undefined;
+  readonly tokensPerSecond: number | undefined;
+  readonly errorRate: number;
+}
+
+export interface Position {
+  readonly tsMs: number;
+  readonly requestId: string;
+}
+
+export interface Traffic {
+  /** @throws WeirError `analytics_unavailable` */
+  summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
+  /**
+   * The columns of at most `limit` requests, newest first, after the position where the page before ended. In pieces that
+   * are cut anywhere and share no memory, so that they can be given away.
+   * @throws WeirError `analytics_unavailable`
+   */
+  page(
+    window: TrafficWindow,
+    columns: readonly string[],
+    after: Position | undefined,
+    limit: number,
+  ): Promise<readonly Uint8Array<ArrayBuffer>[]>;
+}
+
+export interface TrafficDeps {
+  readonly clickhouse: Pick<ClickHouse, "rows"> & {
+    bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
+  };
+  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
+  readonly caughtUp: () => Promise<void>;
+}
+
+export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
+  return {
+    async summary(window) {
+      await caughtUp();
+      const { where, params } = conditions(window);
+      const [[counted], own, usual] = await Promise.all([
+        clickhouse.rows<{ requests: number }>(
+          `SELECT count() AS requests FROM requests WHERE ${where}`,
+          params,
+        ),
+        clickhouse.rows<FigureRow>(figuresSql(where), params),
+        clickhouse.rows<FigureRow>(USUAL_FIGURES),
+      ]);
+      return { requests: counted?.requests ?? 0, figures: [...usual, ...own].map(figuresOf) };
+    },
+
+    page(window, columns, after, limit) {
+      const { where, params } = conditions(window, after);
+      const names = columns.map((name) => `\`${name}\``).join(", ");
+      return clickhouse.bytes(
+        `SELECT ${names} FROM requests WHERE ${where}
+         ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
+        { ...params, limit },
+      );
+    },
+  };
+}
+
+interface FigureRow {
+  endpoint_id: string;
+  streamed: boolean | null;
+  /** Null or 0 where nothing was measured. */
+  first_ms: number | null;
+  speed: number | null;
+  failed: number | null;
+}
+
+/** Failures that are the endpoint's own; an org's bad or exhausted key is not. As the roll-up has it. */
+const DOWN = `try.error_class IN ('server', 'network', 'timeout', 'protocol')
+      OR (try.error_class IN ('capacity', 'auth') AND NOT startsWith(try.pool_id, 'byok_'))`;
+const SPOKE = "try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
+
+/** The speed is that after the first token, as live routing has it. */
+const figuresSql = (where: string): string => `
+  SELECT try.endpoint_id AS endpoint_id, stream AS streamed,
+    quantileTDigestIf(0.5)(try.ttft_ms, try.ttft_ms > 0) AS first_ms,
+    quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${SPOKE})
+      AS speed,
+    countIf(${DOWN}) / countIf(try.outcome != 'cancelled') AS failed
+  FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id, streamed`;
+
+const USUAL_FIGURES = `
+  SELECT endpoint_id, NULL AS streamed,
+    quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms,
+    1000 / quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS speed,
+    sum(down) / (sum(attempts) - sum(cancelled)) AS failed
+  FROM attempts_hourly WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY GROUP BY endpoint_id`;
+
+const figuresOf = (row: FigureRow): EndpointFigures => ({
+  endpointId: row.endpoint_id,
+  stream: row.streamed ?? undefined,
+  ttftMs: row.first_ms || undefined,
+  tokensPerSecond: row.speed || undefined,
+  errorRate: row.failed ?? 0,
+});
+
+function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?: Position) {
+  const parts = [
+    "org_id = {org:String}",
+    "ts >= fromUnixTimestamp64Milli({from:Int64})",
+    "ts < fromUnixTimestamp64Milli({until:Int64})",
+  ];
+  const params: Record<string, unknown> = { org: orgId, from: fromMs, until: untilMs };
+  if (projectId !== undefined) {
+    parts.push("project_id = {project:String}");
+    params.project = projectId;
+  }
+  if (after !== undefined) {
+    // The first lets the primary key skip what was read; the second decides within a millisecond.
+    parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
+    parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
+    params.after_ms = after.tsMs;
+    params.after_id = after.requestId;
+  }
+  return { where: parts.join(" AND "), params };
+}

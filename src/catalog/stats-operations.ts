@@ -1,0 +1,166 @@
+/**
+ * `GET /v1/models/{vendor}/{model}/stats`: how a model's endpoints did, who uses it, and what changed about it. Measured
+ * figures come through a port and may be missing; what changed is told from the stored price versions and never is.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import { nearest } from "../document.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import { operation } from "../operation.ts";
+import { didYouMean } from "./build.ts";
+import type { CatalogSnapshot } from "./catalog.ts";
+import type { PriceVersion, PriceVersions } from "./price-versions.ts";
+import { priceChange } from "./price-words.ts";
+
+const seriesItem = z.object({
+  endpoint_id: z.string(),
+  day: z.string().describe("YYYY-MM-DD, UTC."),
+  attempts: z.int(),
+  ok: z.int(),
+  ttft_p50_ms: z.int().describe("0: nothing was measured."),
+  ttft_p95_ms: z.int(),
+  tpot_p50_ms: z.int().describe("An output token, after the first."),
+});
+
+const appItem = z.object({
+  app_id: z.string().describe("The name that calls gave in `svc.metadata.app`."),
+  requests_7d: z.int(),
+  tokens_7d: z.int(),
+});
+
+const changelogItem = z.object({
+  id: z.int().describe("Stays the same, and grows with time."),
+  kind: z.enum([
+    "model_added",
+    "endpoint_added",
+    "endpoint_removed",
+    "price_change",
+    "deprecated",
+    "limits_change",
+  ]),
+  summary: z.string(),
+  endpoint_id: z.string(),
+  effective_at: z.string(),
+  created_at: z.string(),
+});
+
+const scheduledPrice = z.object({
+  endpoint_id: z.string(),
+  effective_at: z.string(),
+  price: z.object({ input: z.number(), output: z.number(), cache_read: z.number() }),
+  price_version: z.string(),
+});
+
+const modelStatsSchema = z.object({
+  model: z.string(),
+  series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
+  apps: z.array(appItem).describe("The 20 with most tokens, of live calls that named their app."),
+  scheduled_prices: z.array(scheduledPrice).describe("Prices change when the catalog's files do: none."),
+  changelog: z.array(changelogItem).describe("Newest first, at most 100."),
+  analytics: z.boolean().describe("False: figures could not be read; `series` and `apps` are empty."),
+});
+
+type ChangelogItem = z.output<typeof changelogItem>;
+
+/** Measured figures of a model; analytics fills this port. */
+export interface MeasuredModel {
+  readonly series: readonly z.output<typeof seriesItem>[];
+  readonly apps: readonly z.output<typeof appItem>[];
+}
+
+export interface StatsOperationsDeps {
+  readonly catalog: { current(): CatalogSnapshot };
+  readonly priceVersions: Pick<PriceVersions, "history">;
+  /** Resolves within a second; undefined where nothing can be read now. */
+  readonly measured: (modelId: string) => Promise<MeasuredModel | undefined>;
+}
+
+const CHANGELOG_ITEMS = 100;
+
+export function statsOperations({ catalog, priceVersions, measured }: StatsOperationsDeps) {
+  return {
+    getModelStats: operation({
+      name: "getModelStats",
+      summary: "How a model's endpoints did in the last 30 days, which apps use it, and what changed",
+      path: z.object({ vendor: z.string(), model: z.string() }),
+      output: modelStatsSchema,
+      errors: ["model_not_found"],
+      async run({ path }) {
+        const snapshot = catalog.current();
+        const model = modelNamed(snapshot, `${path.vendor}/${path.model}`);
+        const figures = await measured(model.id);
+        return {
+          model: model.id,
+          series: [...(figures?.series ?? [])],
+          apps: [...(figures?.apps ?? [])],
+          scheduled_prices: [],
+          changelog: changelogOf(model, snapshot, priceVersions),
+          analytics: figures !== undefined,
+        };
+      },
+    }),
+  };
+}
+
+/** Models that nothing but the simulator serves: what test keys can call, and whose test calls count as use. */
+export const simulatedModels = (snapshot: CatalogSnapshot): string[] =>
+  [...snapshot.models.values()]
+    .filter(({ endpoints }) => endpoints.length > 0 && endpoints.every((e) => e.provider.simulated))
+    .map(({ id }) => id);
+
+/** @throws WeirError `model_not_found`, naming the nearest. */
+export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
+  const model = snapshot.models.get(id);
+  if (model !== undefined) return model;
+  const near = nearest(id, [...snapshot.models.keys()]);
+  throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
+}
+
+/**
+ * What the price versions of the model's endpoints tell: the first one says since when this gateway has known the
+ * endpoint, each later one how its price changed. Prices come into force when the catalog that holds them does.
+ */
+function changelogOf(
+  model: Model,
+  snapshot: CatalogSnapshot,
+  { history }: Pick<PriceVersions, "history">,
+): ChangelogItem[] {
+  return [...model.endpoints, ...snapshot.unreachable(model.id)]
+    .flatMap((endpoint) => {
+      const versions = history(endpoint.id);
+      return versions.map((version, at) => changeOf(endpoint, version, versions[at + 1]));
+    })
+    .sort((a, b) => b.id - a.id)
+    .slice(0, CHANGELOG_ITEMS);
+}
+
+function changeOf(
+  endpoint: Endpoint,
+  version: PriceVersion,
+  before: PriceVersion | undefined,
+): ChangelogItem {
+  const place = `${endpoint.provider.name}, ${endpoint.region}`;
+  const atTime = isoTime(version.fromMs);
+  return {
+    id: idOf(version),
+    ...(before === undefined
+      ? { kind: "endpoint_added" as const, summary: `Served by ${place}` }
+      : { kind: "price_change" as const, summary: `${place}: ${priceChange(before, version)}` }),
+    endpoint_id: endpoint.id,
+    effective_at: atTime,
+    created_at: atTime,
+  };
+}
+
+/** Crockford's alphabet, in which the version's id (a ULID) is written. */
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/**
+ * An integer of a version's own: its millisecond, then the last ten bits of its id, which count up within one
+ * millisecond. Safe until the year 2248, and the same whatever else joins or leaves the catalog.
+ */
+function idOf({ version, fromMs }: PriceVersion): number {
+  const [high = "", low = ""] = version.slice(-2);
+  return fromMs * 1024 + Math.max(0, CROCKFORD.indexOf(high)) * 32 + Math.max(0, CROCKFORD.indexOf(low));
+}

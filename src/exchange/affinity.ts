@@ -1,0 +1,64 @@
+/**
+ * Who stays where it was: what a call says of its end user and its session, in the words of its format or of ours, and the
+ * beginning of its prompt. Providers cache prompts by account, so who comes again should meet the same one.
+ */
+import { hash } from "node:crypto";
+import type { Affinity } from "../route.ts";
+import type { ClientFormat, ClientRequest } from "../wire/format.ts";
+import { memberOf } from "../wire/json.ts";
+
+/** Of what names a user or a session. */
+const MAX_NAME_BYTES = 512;
+/** So much of a prompt tells conversations apart and stays the same while they grow. */
+const PROMPT_BYTES = 1024;
+
+/** Empty where the request names none, or nobody is to stay. */
+export function stickTo(affinity: Affinity, format: ClientFormat, request: ClientRequest): string {
+  switch (affinity) {
+    case "none":
+      return "";
+    case "user":
+      return userOf(format, request);
+    case "session":
+      return sessionOf(request);
+    case "prompt":
+      return promptOf(format, request);
+  }
+}
+
+/** Whom an experiment keeps in one arm: the end user, else the session. */
+export const unitOf = (format: ClientFormat, request: ClientRequest): string =>
+  userOf(format, request) || sessionOf(request);
+
+/** `svc.metadata.user_id`, else what OpenAI's and Anthropic's formats have for it. */
+function userOf({ name }: ClientFormat, request: ClientRequest): string {
+  if (request.svc.userId !== "") return request.svc.userId;
+  // Anthropic's `metadata` holds the user's id and nothing else; OpenAI's holds anything.
+  if (name === "messages") return said(request, "metadata");
+  return said(request, "safety_identifier") || said(request, "user");
+}
+
+/** `svc.metadata.session_id`, else OpenAI's key of its prompt cache. */
+const sessionOf = (request: ClientRequest): string =>
+  request.svc.sessionId === "" ? said(request, "prompt_cache_key") : request.svc.sessionId;
+
+/** A member's JSON text, as it came: equal texts are equal names. */
+function said({ members, bytes }: ClientRequest, key: string): string {
+  const member = memberOf(members, key);
+  if (member === undefined) return "";
+  const { valueStart, valueEnd } = member;
+  const text = bytes.toString("latin1", valueStart, Math.min(valueEnd, valueStart + MAX_NAME_BYTES));
+  return text === "null" ? "" : text;
+}
+
+/** Of what stands first in the prompts that providers cache: system prompt, then messages. */
+function promptOf({ promptAt }: ClientFormat, { members, bytes }: ClientRequest): string {
+  let beginning = "";
+  for (const key of ["system", "instructions", promptAt.slice(1)]) {
+    const member = memberOf(members, key);
+    if (member === undefined || beginning.length >= PROMPT_BYTES) continue;
+    const end = Math.min(member.valueEnd, member.valueStart + PROMPT_BYTES - beginning.length);
+    beginning += bytes.toString("latin1", member.valueStart, end);
+  }
+  return beginning === "" ? "" : hash("sha1", beginning);
+}

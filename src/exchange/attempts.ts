@@ -1,0 +1,374 @@
+/**
+ * Attempts: one endpoint of the plan after another, until one answers or none is left; two at a time where the policy hedges
+ * against silence. An attempt may be replaced only before its first content reached the client (T15), and none begins for a
+ * client that is gone (T19). Within a credential pool a refused request is repeated with another key; otherwise no POST is
+ * repeated at the same endpoint, for whether it was processed there cannot be known (T43).
+ */
+import type { Timers } from "../clock.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { asWeirError, fail, WeirError } from "../errors.ts";
+import type { Health, Lane } from "../routing/health.ts";
+import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
+import type { Outgoing } from "../wire/format.ts";
+import { type Passable, passageTo } from "../wire/passages.ts";
+import { Attempt, type AttemptHost, type OneAttemptDeps } from "./attempt.ts";
+import type { Bodies } from "./bodies.ts";
+import type { Reserved } from "./call.ts";
+import { laneFor } from "./lane.ts";
+import type { Placed } from "./live.ts";
+import type { Outcome } from "./outcome.ts";
+
+export interface AttemptDeps extends OneAttemptDeps {
+  readonly health: Health;
+  readonly timers: Timers;
+  readonly bodies: Bodies;
+  /** Takes a place among the calls read to their end for clients that left; false when all are taken. */
+  beginDrain(): boolean;
+  endDrain(): void;
+  /** A fault of ours: for the operator's log, never shown. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  readonly timeouts: {
+    readonly firstByteMs: number;
+    readonly stallMs: number;
+    readonly totalMs: number;
+    readonly drainMs: number;
+    /** 0: no keep-alive. */
+    readonly keepAliveMs: number;
+  };
+}
+
+/** What the sweep of all live calls looks at once a second. */
+export interface LiveAttempts extends Placed {
+  tick(nowMs: number): void;
+  /** The process stops: ends the call with an error now. */
+  shutDown(): void;
+}
+
+/** Keys of one pool that one call may be refused with. */
+const MAX_KEYS = 3;
+
+/** Asks the endpoints in order; `done` is called once, with what is to be settled. */
+export class Attempts implements AttemptHost, LiveAttempts {
+  place = -1;
+  readonly #deps: AttemptDeps;
+  readonly #reserved: Reserved;
+  readonly #done: (outcome: Outcome) => void;
+  /** Where in the plan the next attempt stands. */
+  #next = 0;
+  /** Under way, the oldest first: two while a hedge runs. */
+  #running: Attempt[] = [];
+  /** Bodies that a thread is writing. */
+  #writing = 0;
+  #started = 0;
+  /** Keys that were tried at the endpoint whose turn it is; made with the first refusal. */
+  #keysTried: Set<string> = NO_KEYS;
+  /** Whose content the client is getting. */
+  #winner: Attempt | undefined;
+  #isHedged = false;
+  #stopHedge: (() => void) | undefined;
+  /** Since when an upstream is waited for; monotonic. */
+  #waitingSinceMs = 0;
+  #over = false;
+  #drainUntilMs = 0;
+  #lastFailure: UpstreamFailure | undefined;
+  /** Why the first endpoint that could not be told the request could not. */
+  #refusal: WeirError | undefined;
+
+  constructor(deps: AttemptDeps, reserved: Reserved, done: (outcome: Outcome) => void) {
+    this.#deps = deps;
+    this.#reserved = reserved;
+    this.#done = done;
+  }
+
+  /** Called once. A client that left while its call waited for this is told of here and now. */
+  run(): void {
+    this.#reserved.call.incoming.reply.onGone(() => this.#clientGone());
+    if (!this.#over) this.#start();
+  }
+
+  /** Starts the plan's next attempt, or finishes with the last failure where nothing is under way. */
+  #start(): void {
+    const { plan, call, request } = this.#reserved;
+    const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
+    if (endpoint === undefined || this.#remainingMs() <= 0) {
+      if (this.#running.length === 0 && this.#writing === 0) this.#nobodyLeft(endpoint !== undefined);
+      return;
+    }
+    this.#next++;
+    this.#keysTried = NO_KEYS;
+    const passable = passageTo(call.incoming.format, endpoint);
+    if (passable === undefined) {
+      this.#start();
+      return;
+    }
+    try {
+      const outgoing = this.#deps.bodies.write(call.incoming.format, passable, request, endpoint);
+      if (outgoing instanceof Promise) this.#sendLater(endpoint, passable, outgoing);
+      else this.#send(endpoint, passable, outgoing);
+    } catch (error) {
+      this.#unwritable(error);
+    }
+  }
+
+  #sendLater(endpoint: Endpoint, passable: Passable, outgoing: Promise<Outgoing>): void {
+    this.#writing++;
+    outgoing
+      .then(
+        (written) => {
+          this.#writing--;
+          if (!this.#over) this.#send(endpoint, passable, written);
+        },
+        (error: unknown) => {
+          this.#writing--;
+          throw error;
+        },
+      )
+      .catch((error: unknown) => this.#unwritable(error));
+  }
+
+  #send(endpoint: Endpoint, passable: Passable, outgoing: Outgoing): void {
+    const { call, request } = this.#reserved;
+    const { dropped } = outgoing;
+    const [first] = dropped;
+    if (first !== undefined && request.svc.strict) {
+      const message = `${first} cannot be told to ${endpoint.id}, and svc.compat.strict is set.`;
+      this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
+      return;
+    }
+    // The one that it was to stand in for has begun to answer while this body was written.
+    if (this.#winner !== undefined) return;
+    // Between planning and now it may have saturated, or another call may be probing it.
+    const lane = laneFor(this.#deps.health, call, endpoint, NO_KEYS);
+    if (lane === undefined) this.#start();
+    else this.#open(lane, passable, outgoing);
+  }
+
+  #open(lane: Lane, passable: Passable, outgoing: Outgoing): void {
+    const { call, plan } = this.#reserved;
+    const attempt = new Attempt(this.#deps, this.#reserved, this, {
+      lane,
+      passable,
+      outgoing,
+      number: ++this.#started,
+    });
+    if (this.#running.length === 0) {
+      this.#waitingSinceMs = attempt.startMs;
+      attempt.adopt(call);
+    }
+    this.#running.push(attempt);
+    const { timeoutMs, hedgeAfterMs } = plan.decision;
+    if (timeoutMs !== undefined) {
+      // Each gets its part of the time that is left, so that those behind it have some too.
+      const others = this.#isHedged ? 0 : Math.max(0, plan.attempts.length - this.#next);
+      attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
+    }
+    if (hedgeAfterMs !== undefined && !this.#isHedged && this.#next < plan.attempts.length) {
+      this.#stopHedge = this.#deps.timers.after(hedgeAfterMs, () => this.#hedge());
+    }
+    attempt.send();
+  }
+
+  /** The first was silent for so long: the next one is asked as well. Once a call. */
+  #hedge(): void {
+    if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return;
+    this.#isHedged = true;
+    this.#start();
+  }
+
+  /** Of the policy's time for all attempts together. */
+  #remainingMs(): number {
+    const { call, plan } = this.#reserved;
+    const { timeoutMs } = plan.decision;
+    if (timeoutMs === undefined) return Number.POSITIVE_INFINITY;
+    return call.incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
+  }
+
+  /** This endpoint cannot be told the request; another one may. */
+  #unwritable(thrown: unknown): void {
+    if (this.#over || this.#winner !== undefined) return;
+    const error = asWeirError(thrown);
+    if (!(thrown instanceof WeirError)) this.fault(thrown);
+    this.#refusal ??= error;
+    this.#start();
+  }
+
+  /** @param isLate endpoints are left, and no time. */
+  #nobodyLeft(isLate: boolean): void {
+    if (this.#lastFailure === undefined && this.#refusal !== undefined) {
+      this.#finish({ kind: "refused", error: this.#refusal });
+      return;
+    }
+    this.#lastFailure ??= isLate ? failure("timeout", "timeout") : undefined;
+    this.#finish({ kind: "failed", failure: this.#lastFailure });
+  }
+
+  // -- what an attempt tells --
+
+  won(attempt: Attempt): void {
+    this.#winner = attempt;
+    attempt.adopt(this.#reserved.call);
+    this.#stopHedge?.();
+    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+  }
+
+  failed(attempt: Attempt, reported: UpstreamFailure): void {
+    if (this.#over || !this.#running.includes(attempt)) return;
+    const failed = withoutCredential(reported, attempt.lane.key.credential);
+    this.#close(attempt, failed);
+    this.#lastFailure = failed;
+    if (attempt === this.#winner) {
+      // The winner of a stream has delivered: there is one.
+      this.#finish({
+        kind: "broken",
+        failure: failed,
+        stream: attempt.stream as NonNullable<typeof attempt.stream>,
+      });
+    } else if (!mayFallBack(failed) || this.#reserved.call.incoming.reply.gone) {
+      this.#cancelAll();
+      this.#finish({ kind: "failed", failure: failed });
+    } else if (this.#running.length === 0 && this.#writing === 0 && !this.#withAnotherKey(attempt, failed)) {
+      this.#start();
+    }
+  }
+
+  /** A key was refused, so nothing was processed: another of the pool may do. */
+  #withAnotherKey({ endpoint, lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
+    const { call, plan } = this.#reserved;
+    const isRefused = errorClass === "capacity" || errorClass === "auth";
+    if (!isRefused || this.#started >= plan.decision.maxAttempts) return false;
+    const isPool = endpoint.provider.keys.length > 1 || call.ownKeys !== undefined;
+    if (!isPool) return false;
+    this.#keysTried = new Set([...this.#keysTried, lane.key.id]);
+    if (this.#keysTried.size >= MAX_KEYS) return false;
+    const another = laneFor(this.#deps.health, call, endpoint, this.#keysTried);
+    if (another === undefined) return false;
+    this.#open(another, passable, outgoing);
+    return true;
+  }
+
+  answered(attempt: Attempt, outcome: Outcome): void {
+    if (this.#over) return;
+    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+    attempt.adopt(this.#reserved.call);
+    const usage = outcome.kind === "whole" ? outcome.answer.facts.usage : attempt.stream?.facts.usage;
+    this.#close(attempt, undefined, usage?.outputTokens ?? 0);
+    this.#finish(outcome);
+  }
+
+  exhausted(attempt: Attempt, deliveredBytes: number): void {
+    const { stream } = attempt;
+    attempt.adopt(this.#reserved.call);
+    this.#cancelAll();
+    if (stream !== undefined) this.#finish({ kind: "exhausted", stream, deliveredBytes });
+  }
+
+  fault(error: unknown): void {
+    this.#deps.onFault(error, this.#reserved.call.requestId);
+  }
+
+  // -- what the world does --
+
+  tick(nowMs: number): void {
+    if (this.#over) return;
+    if (this.#drainUntilMs > 0) {
+      if (nowMs >= this.#drainUntilMs) this.#leave();
+      return;
+    }
+    const { timeouts } = this.#deps;
+    if (nowMs - this.#reserved.call.incoming.startMs >= timeouts.totalMs) {
+      this.#outOfTime();
+      return;
+    }
+    for (const attempt of [...this.#running]) {
+      if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
+      if (this.#over) return;
+      attempt.suspect(nowMs, this.#deps.health);
+    }
+    // One is enough to keep the connection alive.
+    this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
+  }
+
+  /** The time of the whole call is up: nobody else is asked. */
+  #outOfTime(): void {
+    this.#next = Number.POSITIVE_INFINITY;
+    const [first, ...others] = this.#running;
+    for (const other of others) this.#lose(other);
+    if (first !== undefined) first.giveUp();
+    else if (this.#writing === 0) this.#nobodyLeft(true);
+    else this.#finish({ kind: "failed", failure: failure("timeout", "timeout") });
+  }
+
+  shutDown(): void {
+    if (this.#over) return;
+    const stream = this.#heard();
+    this.#cancelAll();
+    this.#finish({ kind: "shut_down", stream });
+  }
+
+  #clientGone(): void {
+    if (this.#over || this.#drainUntilMs > 0) return;
+    const { call, request } = this.#reserved;
+    const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
+    const drained = this.#winner ?? this.#running[0];
+    const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
+    // An attempt that has not answered yet is billed by such a provider all the same.
+    if (drains && drained !== undefined && this.#deps.beginDrain()) {
+      this.#drainUntilMs = this.#deps.clock.monotonic() + this.#deps.timeouts.drainMs;
+      for (const other of [...this.#running]) if (other !== drained) this.#lose(other);
+      drained.clientGone();
+      return;
+    }
+    this.#leave();
+  }
+
+  #leave(): void {
+    const stream = this.#heard();
+    this.#cancelAll();
+    this.#finish({ kind: "cancelled", stream });
+  }
+
+  /** What has come so far: of the winner, or of the oldest where none has won. */
+  #heard(): Attempt["stream"] {
+    return (this.#winner ?? this.#running[0])?.stream;
+  }
+
+  #cancelAll(): void {
+    for (const attempt of [...this.#running]) {
+      attempt.cancel();
+      this.#close(attempt, CANCELLED);
+    }
+  }
+
+  /** Another one answered first. What is known of its silence tells how slow it is. */
+  #lose(attempt: Attempt): void {
+    attempt.cancel();
+    this.#close(attempt, CANCELLED, 0, true);
+  }
+
+  #close(attempt: Attempt, failed: UpstreamFailure | undefined, outputTokens = 0, isLoser = false): void {
+    const at = this.#running.indexOf(attempt);
+    if (at < 0) return;
+    this.#running.splice(at, 1);
+    const { call } = this.#reserved;
+    const nowMs = this.#deps.clock.monotonic();
+    if (this.#running.length === 0) {
+      call.upstreamMs += nowMs - this.#waitingSinceMs;
+      this.#stopHedge?.();
+    }
+    call.attempts.push(attempt.close(nowMs, failed, outputTokens));
+    this.#deps.health.onResult(attempt.lane, attempt.result(nowMs, failed, isLoser));
+  }
+
+  #finish(outcome: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopHedge?.();
+    if (this.#drainUntilMs > 0) this.#deps.endDrain();
+    // In the order of their starts, whichever ended first.
+    if (this.#isHedged) this.#reserved.call.attempts.sort((a, b) => a.attempt - b.attempt);
+    this.#done(outcome);
+  }
+}
+
+const NO_KEYS: Set<string> = new Set();
+const CANCELLED = failure("cancelled", "");

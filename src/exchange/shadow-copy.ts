@@ -1,0 +1,107 @@
+/**
+ * A call once more, for one endpoint: the same request of the same key, under an id of its own, for a client that takes
+ * everything and hears nothing. It takes part in no trial, is not tried again elsewhere, and keeps nothing of its answer.
+ * What it teaches of its endpoint's health counts as any call's does: who refuses copies refuses calls.
+ */
+
+import type { Clock } from "../clock.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { requestId } from "../ids.ts";
+import type { Plan } from "../routing/planner.ts";
+import type { UpstreamHandler } from "../upstream/upstreams.ts";
+import type { AttemptDeps } from "./attempts.ts";
+import { Call, type ClientReply, type Planned } from "./call.ts";
+
+/** Of what the endpoint sends: a longer answer is not read to its end. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** @param withOwnKeys whether the org's own provider keys may be used, as they are for the call. */
+export function copyOf(
+  { call, request, model, plan }: Planned,
+  endpoint: Endpoint,
+  withOwnKeys: boolean,
+  clock: Clock,
+): Planned {
+  const nowMs = clock.now();
+  const copy = new Call({
+    ...call.incoming,
+    requestId: requestId(nowMs),
+    tsMs: nowMs,
+    startMs: clock.monotonic(),
+    idempotencyKey: "",
+    debug: false,
+    reply: NOBODY,
+  });
+  const single = planOf(plan, endpoint);
+  copy.request = request;
+  copy.model = model;
+  copy.plan = single;
+  copy.decision = single.decision;
+  copy.ownKeys = withOwnKeys ? call.ownKeys : undefined;
+  return { call: copy, request, model, plan: single };
+}
+
+/** @param onTooMuch the answer outgrew {@link MAX_ANSWER_BYTES}: the copy must end. */
+export function copyDeps(
+  deps: Omit<AttemptDeps, "beginDrain" | "endDrain">,
+  onTooMuch: () => void,
+): AttemptDeps {
+  const { upstreams } = deps;
+  return {
+    ...deps,
+    timeouts: { ...deps.timeouts, keepAliveMs: 0 },
+    bounds: { ...deps.bounds, maxPayloadBytes: 0 },
+    upstreams: { call: (request, handler) => upstreams.call(request, bounded(handler, onTooMuch)) },
+    beginDrain: () => false,
+    endDrain: () => {},
+  };
+}
+
+/** Canaries and arms are judged by what callers got. */
+function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
+  return {
+    decision: {
+      ...decision,
+      maxAttempts: 1,
+      fallbacks: false,
+      hedgeAfterMs: undefined,
+      canary: undefined,
+      shadow: undefined,
+      experiment: undefined,
+    },
+    canary: "",
+    arm: "",
+    shadow: undefined,
+    attempts: [endpoint],
+    excluded: [],
+    allSaturated: false,
+    retryAfterMs: 0,
+    ranking: () => [],
+    trace: () => "",
+  };
+}
+
+function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandler {
+  let bytes = 0;
+  return {
+    head: (status, headers) => handler.head(status, headers),
+    data(chunk) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES) onTooMuch();
+      else handler.data(chunk);
+    },
+    end: () => handler.end(),
+    failed: (failure) => handler.failed(failure),
+  };
+}
+
+const NOBODY: ClientReply = Object.freeze({
+  gone: false,
+  send() {},
+  openStream() {},
+  write: () => true,
+  end() {},
+  abort() {},
+  onDrain() {},
+  onGone() {},
+});

@@ -1,0 +1,295 @@
+/**
+ * One shadow run: a copy of a call at one more endpoint, and what came of it set beside what came of the call. Whichever of
+ * the two ends last closes the run in one commit: the copy's charge where the org pays, and the row that compares them. So
+ * every charge has its row, and a crash before leaves neither. Nothing in here throws at who calls it.
+ */
+import type { ShadowRow } from "../analytics/shadow-rows.ts";
+import type { ShadowRuns } from "../analytics/shadow-runs.ts";
+import type { Hold } from "../credits/account.ts";
+import type { Credits } from "../credits/credits.ts";
+import type { Endpoint } from "../endpoint.ts";
+import type { ErrorClass } from "../record.ts";
+import type { Shadow } from "../routing/decision.ts";
+import type { Store } from "../store/store.ts";
+import type { ReplyFacts } from "../wire/contract.ts";
+import { type AttemptDeps, Attempts } from "./attempts.ts";
+import type { Planned, Reserved } from "./call.ts";
+import type { Placed } from "./live.ts";
+import { type Held, type Metered, meter } from "./meter.ts";
+import type { Outcome } from "./outcome.ts";
+import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
+import { copyDeps, copyOf } from "./shadow-copy.ts";
+import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
+
+export interface RunDeps
+  extends Omit<AttemptDeps, "beginDrain" | "endDrain">,
+    Pick<ReserveDeps, "byokFee" | "defaultMaxTokens"> {
+  readonly store: Pick<Store, "commit" | "healthy">;
+  readonly credits: Credits;
+  readonly shadowRuns: Pick<ShadowRuns, "prepare">;
+}
+
+/** What a policy's shadow asks for, of one call. */
+export interface ShadowOrder {
+  readonly original: Reserved;
+  readonly endpoint: Endpoint;
+  readonly bill: Shadow["bill"];
+}
+
+/** Told once a run: its copy is over, or will never be sent, and another may take its place. */
+export type OnOver = (run: Run, wasSent: boolean) => void;
+
+/** A copy that has not ended after this long is not waited for, whatever the timeouts of calls are. */
+export const MAX_RUN_MS = 120_000;
+
+/** What came of a copy. */
+interface Copied {
+  readonly reserved: Reserved;
+  readonly status: ShadowRow["shadowStatus"];
+  readonly errorClass: ErrorClass;
+  readonly stopReason: string;
+  readonly metered: Metered;
+}
+
+export class Run implements Placed, ShadowRun {
+  place = -1;
+  readonly #deps: RunDeps;
+  readonly #order: ShadowOrder;
+  readonly #onOver: OnOver;
+  #startMs = 0;
+  #attempts: Attempts | undefined;
+  /** Where the org pays: until the run is closed. */
+  #hold: Hold | undefined;
+  #isLate = false;
+  #isOver = false;
+  /** Between the end of the copy and the end of the run. */
+  #copied: Copied | undefined;
+  #primary: PrimaryEnding | undefined;
+
+  constructor(deps: RunDeps, order: ShadowOrder, onOver: OnOver) {
+    this.#deps = deps;
+    this.#order = order;
+    this.#onOver = onOver;
+  }
+
+  /** Sends the copy. */
+  launch(): void {
+    if (this.#isOver) return;
+    try {
+      const reserved = this.#reserve();
+      if (reserved === undefined) {
+        this.#leave(false);
+        return;
+      }
+      this.#startMs = reserved.call.incoming.startMs;
+      const deps = copyDeps(this.#deps, () => this.cut());
+      this.#attempts = new Attempts(deps, reserved, (outcome) => this.#ended(reserved, outcome));
+      this.#attempts.run();
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
+  primaryEnded(ending: PrimaryEnding | undefined): void {
+    if (this.#primary !== undefined) return;
+    // No more of it: an ending holds the answer, and the copy may last.
+    const { status, stopReason, metered } = ending ?? UNSETTLED;
+    this.#primary = { status, stopReason, metered };
+    if (status === "cancelled") this.cut();
+    this.#close();
+  }
+
+  /** The sweep of all calls under way. @param nowMs monotonic */
+  tick(nowMs: number): void {
+    if (this.#attempts === undefined || this.#isOver) return;
+    this.#isLate = nowMs - this.#startMs >= MAX_RUN_MS;
+    if (this.#isLate) {
+      this.cut();
+      return;
+    }
+    try {
+      this.#attempts.tick(nowMs);
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
+  /** Ends the copy now, which is no fault of its endpoint's. */
+  cut(): void {
+    if (this.#isOver) return;
+    try {
+      if (this.#attempts === undefined) this.#leave(false);
+      else this.#attempts.shutDown();
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
+  /** Undefined where the org cannot pay for the copy: its own calls come first. */
+  #reserve(): Reserved | undefined {
+    const { original, endpoint, bill } = this.#order;
+    const isOrgs = bill === "org";
+    const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
+    const { key } = planned.call;
+    if (isOrgs && key.environment === "live") {
+      this.#hold = this.#deps.credits.hold(key.orgId, this.#worstCase(planned));
+      if (this.#hold === undefined) return undefined;
+    }
+    // The run's own hold is for the longest answer: the copy has none that could grow.
+    return {
+      ...planned,
+      reservation: { credit: undefined, budget: undefined, ...heldOf(planned, endpoint) },
+    };
+  }
+
+  /** A whole answer's bound, also of a stream. Micro-USD. */
+  #worstCase(planned: Planned): number {
+    const { request } = planned;
+    const whole = { ...request, facts: { ...request.facts, stream: false } };
+    return worstCaseOf(this.#deps, { ...planned, request: whole });
+  }
+
+  #ended(reserved: Reserved, outcome: Outcome): void {
+    if (this.#isOver) return;
+    try {
+      this.#copied = this.#copiedOf(reserved, outcome);
+      this.#leave(this.#copied !== undefined);
+      this.#close();
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
+  /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
+  #copiedOf(reserved: Reserved, outcome: Outcome): Copied | undefined {
+    const { call, request } = reserved;
+    // That an endpoint cannot be told the request at all is a result, too.
+    if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
+    const facts = factsOf(outcome);
+    const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
+    // What is estimated never exceeds the hold.
+    const metered = meter(request.facts, call.endpoint, facts, heldOf(reserved, this.#order.endpoint), fee);
+    const isSilent = this.#isLate && call.upstreamTtftMs === 0;
+    return { reserved, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
+  }
+
+  /** Once both are over: the charge and the row. */
+  #close(): void {
+    const primary = this.#primary;
+    const copied = this.#copied;
+    if (primary === undefined || copied === undefined) return;
+    this.#copied = undefined;
+    const { store, credits, clock, shadowRuns } = this.#deps;
+    const hold = this.#hold;
+    try {
+      const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, hold !== undefined));
+      const { requestId } = copied.reserved.call;
+      const amountMicroUsd = copied.metered.cost.total_micro_usd;
+      const committed =
+        hold === undefined
+          ? store.commit(put)
+          : credits.settle(hold, { requestId, amountMicroUsd, atMs: clock.now(), also: put });
+      this.#hold = undefined;
+      committed.catch((error: unknown) => this.#fault(error));
+    } catch (error) {
+      this.#abandon(error);
+    }
+  }
+
+  #leave(wasSent: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#copied === undefined) this.#release();
+    this.#onOver(this, wasSent);
+  }
+
+  /** A fault of ours: the copy is forgotten, and nothing stays taken. */
+  #abandon(error: unknown): void {
+    this.#fault(error);
+    this.#copied = undefined;
+    this.#release();
+    this.#leave(false);
+    try {
+      this.#attempts?.shutDown();
+    } catch {
+      // It may be what had the fault.
+    }
+  }
+
+  #release(): void {
+    const hold = this.#hold;
+    this.#hold = undefined;
+    try {
+      if (hold !== undefined) this.#deps.credits.release(hold);
+    } catch {
+      // Closed already: the fault came after.
+    }
+  }
+
+  /** Told by the id that the client knows. */
+  #fault(error: unknown): void {
+    this.#deps.onFault(error, this.#order.original.call.requestId);
+  }
+}
+
+/** How the call ended is not known, so nothing compares with it. */
+const UNSETTLED: PrimaryEnding = {
+  status: "cancelled",
+  stopReason: "",
+  metered: meter(undefined, undefined, undefined),
+};
+
+/** The prompt of a copy is that of its call, whose estimate no hold is below. */
+const heldOf = ({ request: { facts } }: Planned, endpoint: Endpoint): Held => ({
+  inputTokens: Number.MAX_SAFE_INTEGER,
+  outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
+});
+
+function factsOf(outcome: Outcome): ReplyFacts | undefined {
+  if (outcome.kind === "whole") return outcome.answer.facts;
+  return "stream" in outcome ? outcome.stream?.facts : undefined;
+}
+
+/** @param isSilent it was cut for its time, and nothing had come: an endpoint that says nothing fails its callers too. */
+function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | "errorClass"> {
+  switch (outcome.kind) {
+    case "whole":
+    case "streamed":
+      return { status: "ok", errorClass: "" };
+    case "failed":
+    case "broken":
+      return { status: "error", errorClass: outcome.failure?.errorClass ?? "" };
+    case "refused":
+      return { status: "error", errorClass: "client" };
+    default:
+      return isSilent ? { status: "error", errorClass: "timeout" } : { status: "cancelled", errorClass: "" };
+  }
+}
+
+function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCharged: boolean): ShadowRow {
+  const { call, plan } = order.original;
+  const copy = copied.reserved.call;
+  return {
+    orgId: call.key.orgId,
+    tsMs: call.incoming.tsMs,
+    requestId: call.requestId,
+    shadowRequestId: copy.requestId,
+    policy: plan.decision.policy?.name ?? "",
+    policyVersion: plan.decision.policy?.version ?? 0,
+    primaryEndpoint: call.endpoint?.id ?? "",
+    shadowEndpoint: order.endpoint.id,
+    bill: order.bill,
+    charged: isCharged,
+    primaryStatus: primary.status,
+    shadowStatus: copied.status,
+    shadowErrorClass: copied.errorClass,
+    primaryCostMicroUsd: primary.metered.cost.total_micro_usd,
+    shadowCostMicroUsd: copied.metered.cost.total_micro_usd,
+    primaryTtftMs: call.upstreamTtftMs,
+    shadowTtftMs: copy.upstreamTtftMs,
+    primaryStopReason: primary.stopReason,
+    shadowStopReason: copied.stopReason,
+    primaryOutputTokens: primary.metered.usage.outputTokens,
+    shadowOutputTokens: copied.metered.usage.outputTokens,
+  };
+}

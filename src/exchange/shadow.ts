@@ -1,0 +1,111 @@
+/**
+ * Shadow calls: copies of calls that a policy sends to an endpoint on trial, whose answers nobody waits for. Whatever a copy
+ * does, the call that it copies is answered, charged and recorded as if there were none: copies begin after its first bytes
+ * are on the way, are bounded in number, size and time, and are dropped rather than waited for.
+ */
+import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import type { Reserved } from "./call.ts";
+import { Live } from "./live.ts";
+import type { ShadowRun } from "./shadow-ending.ts";
+import { Run, type RunDeps } from "./shadow-run.ts";
+
+export interface ShadowDeps extends RunDeps {
+  /** Copies under way at once. */
+  readonly maxShadows: number;
+}
+
+export interface ShadowCounts {
+  /** Under way, or about to be. */
+  readonly live: number;
+  /** Copies that were sent and are over, since the start. */
+  readonly sent: number;
+  /** Drawn by a policy and not sent: too many at once, too large a body, no credit, an endpoint that saturated. */
+  readonly dropped: number;
+}
+
+export interface Shadows {
+  /**
+   * Right after the call's own first attempt was started. Undefined where its plan has no shadow or no copy can be made now;
+   * else the run is to be told how the call ended, always. Never throws.
+   */
+  start(reserved: Reserved): ShadowRun | undefined;
+  /** The sweep of all calls under way. @param nowMs monotonic */
+  tick(nowMs: number): void;
+  counts(): ShadowCounts;
+  /** No copies from here on; those under way end now. What they cost so far is committed with the store's close. */
+  stop(): void;
+}
+
+export const openShadows = (deps: ShadowDeps): Shadows => new BoundedShadows(deps);
+
+class BoundedShadows implements Shadows {
+  readonly #deps: ShadowDeps;
+  readonly #live = new Live<Run>();
+  #count = 0;
+  #sent = 0;
+  #dropped = 0;
+  /**
+   * Not yet launched, the oldest first. One is launched a turn of the event loop: its body is written once more, and a burst
+   * of calls must not be followed by a burst of that before anybody else has a turn.
+   */
+  #waiting: Run[] = [];
+  #turn: NodeJS.Immediate | undefined;
+  #isStopped = false;
+
+  constructor(deps: ShadowDeps) {
+    this.#deps = deps;
+  }
+
+  start(reserved: Reserved): ShadowRun | undefined {
+    const { shadow: endpoint, decision } = reserved.plan;
+    if (endpoint === undefined || decision.shadow === undefined) return undefined;
+    if (!this.#mayCopy(reserved)) {
+      this.#dropped++;
+      return undefined;
+    }
+    const order = { original: reserved, endpoint, bill: decision.shadow.bill };
+    const run = new Run(this.#deps, order, (over, wasSent) => this.#over(over, wasSent));
+    this.#count++;
+    this.#live.add(run);
+    this.#waiting.push(run);
+    this.#turn ??= setImmediate(this.#launchNext);
+    return run;
+  }
+
+  tick(nowMs: number): void {
+    for (const run of this.#live.all()) run.tick(nowMs);
+  }
+
+  counts(): ShadowCounts {
+    return { live: this.#count, sent: this.#sent, dropped: this.#dropped };
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearImmediate(this.#turn);
+    this.#waiting = [];
+    for (const run of this.#live.all()) run.cut();
+  }
+
+  #mayCopy({ call, request, plan }: Reserved): boolean {
+    // Its first attempt may have failed at once, and with it the call.
+    if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
+    // Larger ones are written in a thread that calls wait for.
+    if (request.bytes.length > LARGE_BODY_BYTES) return false;
+    // The planner sees to it; a prompt in the wrong place could not be taken back.
+    if (call.isZdr && plan.shadow?.dataPolicy.zdr !== true) return false;
+    return this.#deps.store.healthy();
+  }
+
+  readonly #launchNext = (): void => {
+    this.#waiting.shift()?.launch();
+    this.#turn = this.#waiting.length > 0 ? setImmediate(this.#launchNext) : undefined;
+  };
+
+  #over(run: Run, wasSent: boolean): void {
+    this.#live.remove(run);
+    this.#count--;
+    if (wasSent) this.#sent++;
+    else this.#dropped++;
+  }
+}

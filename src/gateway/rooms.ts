@@ -1,0 +1,165 @@
+/**
+ * Opens everything that holds state, each room with the ports that it needs of the others, and closes it again.
+ */
+import type { Logger } from "pino";
+import { firstStart } from "../account/first-start.ts";
+import { Keyring } from "../account/keyring.ts";
+import { LastUsed } from "../account/last-used.ts";
+import type { PlanPort } from "../account/plan.ts";
+import { ProviderKeys } from "../account/provider-keys.ts";
+import { AccountTables } from "../account/tables.ts";
+import { openVault } from "../account/vault.ts";
+import { openAnalytics } from "../analytics/analytics.ts";
+import { openCatalog } from "../catalog/catalog.ts";
+import { storedPriceVersions } from "../catalog/price-versions.ts";
+import { simulatedModels } from "../catalog/stats-operations.ts";
+import { type Clock, systemClock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { type Credits, openCredits } from "../credits/credits.ts";
+import { cursors as openCursors } from "../cursor.ts";
+import { openBodies } from "../exchange/bodies.ts";
+import { IdempotentAnswers } from "../exchange/idempotency.ts";
+import { StoredResponses } from "../exchange/stored-responses.ts";
+import { openBudgets } from "../limits/budgets.ts";
+import { openLimits } from "../limits/limits.ts";
+import { startSimulator } from "../simulator/simulator.ts";
+import { openOutbox } from "../store/outbox.ts";
+import { installationSecret } from "../store/secret.ts";
+import { openStore, type Store } from "../store/store.ts";
+import { openUpstreams } from "../upstream/upstreams.ts";
+import { openPool } from "../workers/pool.ts";
+import { openThread } from "../workers/thread.ts";
+import { openHealth } from "./health.ts";
+
+export type Rooms = Awaited<ReturnType<typeof openRooms>>;
+
+/** Everything that holds state, in the order of need. */
+export async function openRooms(config: Config, log: Logger) {
+  const ground = await openGround(config, log);
+  const { clock, store, cursors, catalog } = ground;
+  const account = await openAccount(config, log, ground);
+  const money = openMoney(store, clock, log);
+  await grantOnce(config, money.credits, account.accounts);
+  const outbox = openOutbox(store);
+  const pool = openPool();
+  const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
+  const { dataDir, clickhouseUrl } = config;
+  const simulated = () => simulatedModels(catalog.current());
+  const analytics = openAnalytics({
+    ...{ store, outbox, pool, clock, cursors, log },
+    ...{ dataDir, clickhouseUrl, simulated },
+  });
+  const kept = openKept(config, store, clock, log);
+  const routing = openRouting(store, clock, log);
+  const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
+  return {
+    ...ground,
+    ...account,
+    ...money,
+    ...kept,
+    ...routing,
+    simulated,
+    outbox,
+    pool,
+    bodies: openBodies(thread, pool),
+    analytics,
+    upstreams,
+    /** In the reverse order: what writes goes before what it writes to. */
+    async close() {
+      kept.answers.close();
+      kept.responses.close();
+      await account.lastUsed.stop();
+      await routing.healthMemory.stop();
+      await analytics.stop();
+      await pool.close();
+      await thread.close();
+      await upstreams.close();
+      await ground.simulator?.close();
+      await store.close();
+    },
+  };
+}
+
+/** What everything else stands on. */
+async function openGround(config: Config, log: Logger) {
+  const clock = systemClock;
+  const store = openStore(config.dataDir, {
+    onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
+  });
+  const cursors = openCursors(await installationSecret(store));
+  const simulator =
+    config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
+  const priceVersions = storedPriceVersions(store, clock);
+  const catalog = await openCatalog({
+    configDir: config.configDir,
+    env: process.env,
+    simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
+    priceVersions,
+  });
+  return { clock, store, cursors, simulator, priceVersions, catalog };
+}
+
+/** Who may call, and with which keys of their own. */
+async function openAccount(config: Config, log: Logger, { store, clock }: { store: Store; clock: Clock }) {
+  const { dataDir, secretsKey, settings } = config;
+  const plan = planPort(config);
+  const accounts = new AccountTables(store);
+  const ownKeys = new ProviderKeys({
+    accounts,
+    vault: openVault({ dataDir, masterKey: secretsKey }),
+    // It stops nothing; its org sees it in the list.
+    onUnreadable: ({ id, orgId, providerId }) =>
+      log.error(
+        { id, orgId, providerId },
+        "a provider key does not open with this master key and is not used",
+      ),
+  });
+  const lastUsed = new LastUsed(accounts);
+  const keyring = new Keyring({ accounts, clock, plan, lastUsed });
+  const first = await firstStart({ accounts, clock, dataDir, planId: settings.default_plan });
+  return { plan, accounts, ownKeys, lastUsed, keyring, first: first !== undefined };
+}
+
+/** What of answers outlives their calls. */
+function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger) {
+  const keeping = {
+    store,
+    clock,
+    maxBytes: settings.limits.max_stored_answer_bytes,
+    onFailure: (err: unknown) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
+  };
+  return { answers: new IdempotentAnswers(keeping), responses: new StoredResponses(keeping) };
+}
+
+/** Where calls go. */
+const openRouting = (store: Store, clock: Clock, log: Logger) => ({
+  ...openHealth(store, clock, log),
+  policies: { of: () => undefined },
+});
+
+/** What a call is held against. */
+const openMoney = (store: Store, clock: Clock, log: Logger) => ({
+  credits: openCredits({ store, clock }),
+  budgets: openBudgets({
+    store,
+    clock,
+    onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
+  }),
+  limits: openLimits({ clock }),
+});
+
+/** The first org's credit. On every start: a crash behind the org would leave it without. Posting twice is once. */
+async function grantOnce(config: Config, credits: Credits, accounts: AccountTables): Promise<void> {
+  const org = accounts.oldestOrg()?.id;
+  const amountMicroUsd = Math.round(config.settings.grant_usd * 1e6);
+  if (org === undefined || amountMicroUsd === 0) return;
+  await credits.post(org, { kind: "grant", amountMicroUsd, refType: "first_start", refId: org });
+}
+
+/** A plan that is gone leaves its orgs on the default one. */
+function planPort({ settings }: Config): PlanPort {
+  const plans = new Map(settings.plans.map((plan) => [plan.id, plan]));
+  return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
+}
+
+const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };

@@ -1,0 +1,323 @@
+/**
+ * Lanes: one credential at one endpoint. Saturation belongs to the lane, since providers count limits by credential and
+ * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
+ */
+import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import { backoffMs, CoolDown } from "./cool-down.ts";
+import { Recent } from "./recent.ts";
+import { type KeyResult, REFUSED_MS, type RefusedKey, RefusedKeys } from "./refused-keys.ts";
+
+/** A call's place at an endpoint, from `take` to `give`. */
+export interface Lane {
+  readonly endpoint: Endpoint;
+  readonly key: ProviderKey;
+  /** Monotonic, milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** Which lane a call would like, where there is a choice. */
+export interface LaneWish {
+  /** The key that made what the call goes on from (T49): taken wherever it is usable. */
+  readonly keyId?: string | undefined;
+  /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
+  readonly stickTo?: string | undefined;
+}
+
+/** What a call tells of the lane that it took. */
+export interface LaneResult extends KeyResult {
+  /** The upstream's own Retry-After, milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A platform lane that is out or on probation, as it outlives the process. */
+export interface LaneMemory {
+  readonly keyId: string;
+  readonly hint: string;
+  /** Of the lane; 0: it is not out. */
+  readonly streak: number;
+  readonly outForMs: number;
+  /** Of the credential, at every endpoint; absent: it was not refused. */
+  readonly refusedForMs?: number | undefined;
+}
+
+/** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** 403 may also be said of one prompt: so many in a row mean the credential. */
+const FORBIDDEN_IN_A_ROW = 3;
+/** A caller stays at its key while that has at most so many calls more than the least loaded, or a quarter more. */
+const SLACK_CALLS = 2;
+const SLACK_SHARE = 0.25;
+/** Lanes of orgs' own keys are forgotten when idle for so long. */
+const OWN_IDLE_MS = 3_600_000;
+const MAX_OWN_LANES = 100_000;
+
+class LaneState {
+  readonly keyId: string;
+  /** Of the credential that was observed: another under the same id begins anew. */
+  readonly hint: string;
+  /** Of the key's id. */
+  readonly hash: number;
+  readonly coolDown = new CoolDown();
+  inFlight = 0;
+  /** Cool-downs so far: results of calls begun before the last one say nothing of what came after. */
+  epoch = 0;
+  /** 403 in a row. */
+  forbidden = 0;
+
+  constructor({ id, hint }: ProviderKey) {
+    this.keyId = id;
+    this.hint = hint;
+    this.hash = hashOf(id);
+  }
+}
+
+class Place implements Lane {
+  readonly endpoint: Endpoint;
+  readonly key: ProviderKey;
+  readonly state: LaneState;
+  readonly epoch: number;
+  /** It also tries whether its credential is taken again. */
+  readonly refused: RefusedKey | undefined;
+  readonly sinceMs: number;
+  isOver = false;
+
+  constructor(
+    endpoint: Endpoint,
+    key: ProviderKey,
+    state: LaneState,
+    refused: RefusedKey | undefined,
+    nowMs: number,
+  ) {
+    this.endpoint = endpoint;
+    this.key = key;
+    this.state = state;
+    this.epoch = state.epoch;
+    this.refused = refused;
+    this.sinceMs = nowMs;
+  }
+}
+
+/** Lanes of the platform's keys at one endpoint. */
+class AtEndpoint {
+  readonly lanes = new Map<string, LaneState>();
+  /** Among equals each is first in turn. */
+  turn = 0;
+}
+
+export class Lanes {
+  readonly #endpoints = new Map<string, AtEndpoint>();
+  readonly #own = new Recent<LaneState>(OWN_IDLE_MS, MAX_OWN_LANES);
+  readonly #refused = new RefusedKeys();
+
+  /**
+   * The lane with the fewest calls under way among those that are usable; undefined where none is. Whoever got one must
+   * give it back, whatever happens.
+   */
+  take(
+    endpoint: Endpoint,
+    keys: readonly ProviderKey[],
+    wish: LaneWish | undefined,
+    nowMs: number,
+  ): Lane | undefined {
+    const at = this.#at(endpoint.id);
+    const first = at.turn++;
+    let least: LaneState | undefined;
+    let leastKey: ProviderKey | undefined;
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[(first + i) % keys.length] as ProviderKey;
+      const state = this.#state(at, endpoint.id, key, nowMs);
+      if (this.#waitMs(state, key, nowMs) > 0) continue;
+      if (key.id === wish?.keyId) return this.#enter(endpoint, key, state, nowMs);
+      if (least !== undefined && least.inFlight <= state.inFlight) continue;
+      least = state;
+      leastKey = key;
+    }
+    if (least === undefined || leastKey === undefined) return undefined;
+    if (!wish?.stickTo || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
+    const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
+    const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs) ?? leastKey;
+    return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
+  }
+
+  /** Ends what `take` began. False: it was given back before, and this says nothing. */
+  give(lane: Lane, result: LaneResult, nowMs: number): boolean {
+    if (!(lane instanceof Place) || lane.isOver) return false;
+    lane.isOver = true;
+    lane.state.inFlight -= 1;
+    judgeLane(lane, result, nowMs);
+    this.#refused.judge(lane.key, lane.refused, result, nowMs);
+    return true;
+  }
+
+  /** Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key. */
+  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number): number {
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const key of keys) {
+      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs);
+      if (waitMs === 0) return 0;
+      if (waitMs < soonestMs) soonestMs = waitMs;
+    }
+    return soonestMs;
+  }
+
+  /** Whether the credentials themselves are what keeps the endpoint out. */
+  areRefused(keys: readonly ProviderKey[], nowMs: number): boolean {
+    return this.#refused.areAllOut(keys, nowMs);
+  }
+
+  /** Calls under way with this key there. */
+  inFlight(endpointId: string, key: ProviderKey, nowMs: number): number {
+    return this.#known(endpointId, key, nowMs)?.inFlight ?? 0;
+  }
+
+  /** Keys that are out at one endpoint at least. */
+  keysCooling(nowMs: number): number {
+    const out = new Set<string>();
+    const note = ({ keyId, coolDown }: LaneState) => {
+      if (coolDown.isCooling(nowMs)) out.add(keyId);
+    };
+    for (const { lanes } of this.#endpoints.values()) for (const state of lanes.values()) note(state);
+    for (const state of this.#own.values()) note(state);
+    for (const keyId of this.#refused.coolingIds(nowMs)) out.add(keyId);
+    return out.size;
+  }
+
+  /** What must not be forgotten of an endpoint's platform lanes. */
+  memories(endpointId: string, nowMs: number): LaneMemory[] {
+    const found: LaneMemory[] = [];
+    for (const { keyId, hint, coolDown } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
+      const refused = this.#refused.of({ id: keyId, hint });
+      if (coolDown.streak === 0 && refused === undefined) continue;
+      found.push({
+        keyId,
+        hint,
+        streak: coolDown.streak,
+        outForMs: Math.max(coolDown.untilMs - nowMs, 0),
+        ...(refused && { refusedForMs: Math.max(refused.coolDown.untilMs - nowMs, 0) }),
+      });
+    }
+    return found;
+  }
+
+  restore(endpointId: string, memories: readonly LaneMemory[], nowMs: number): void {
+    for (const { keyId, hint, streak, outForMs, refusedForMs } of memories) {
+      const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
+      const { coolDown } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+      coolDown.streak = streak;
+      coolDown.untilMs = nowMs + Math.min(outForMs, LONGEST_RETRY_AFTER_MS);
+      if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
+    }
+  }
+
+  #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): Lane {
+    const refused = this.#refused.of(key);
+    state.inFlight += 1;
+    state.coolDown.probe(nowMs);
+    refused?.coolDown.probe(nowMs);
+    return new Place(endpoint, key, state, refused, nowMs);
+  }
+
+  /**
+   * Rendezvous hashing with bounded loads: a caller has an order of keys of its own and stays at the first that is
+   * usable and not much busier than the others, so a hot key never grows hotter for the sake of a cache.
+   */
+  #stuck(
+    at: AtEndpoint,
+    endpointId: string,
+    keys: readonly ProviderKey[],
+    stickTo: string,
+    mostInFlight: number,
+    nowMs: number,
+  ): ProviderKey | undefined {
+    const callerHash = hashOf(stickTo);
+    let best: ProviderKey | undefined;
+    let bestHash = -1;
+    for (const key of keys) {
+      const state = this.#state(at, endpointId, key, nowMs);
+      if (state.inFlight > mostInFlight || this.#waitMs(state, key, nowMs) > 0) continue;
+      const hash = mixed(callerHash ^ state.hash);
+      if (hash <= bestHash) continue;
+      best = key;
+      bestHash = hash;
+    }
+    return best;
+  }
+
+  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number): number {
+    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.coolDown.waitMs(nowMs);
+    return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
+  }
+
+  #at(endpointId: string): AtEndpoint {
+    let at = this.#endpoints.get(endpointId);
+    if (at === undefined) {
+      at = new AtEndpoint();
+      this.#endpoints.set(endpointId, at);
+    }
+    return at;
+  }
+
+  #known(endpointId: string, key: ProviderKey, nowMs: number): LaneState | undefined {
+    return key.isByok
+      ? this.#own.get(ownName(endpointId, key), nowMs)
+      : this.#endpoints.get(endpointId)?.lanes.get(key.id);
+  }
+
+  #state(at: AtEndpoint, endpointId: string, key: ProviderKey, nowMs: number): LaneState {
+    let state = key.isByok ? this.#own.get(ownName(endpointId, key), nowMs) : at.lanes.get(key.id);
+    if (state !== undefined && state.hint === key.hint) return state;
+    state = new LaneState(key);
+    if (key.isByok) this.#own.set(ownName(endpointId, key), state, nowMs);
+    else at.lanes.set(key.id, state);
+    return state;
+  }
+}
+
+function judgeLane({ key, state, epoch }: Place, result: LaneResult, nowMs: number): void {
+  const { outcome, errorClass, httpStatus, retryAfterMs } = result;
+  const { coolDown } = state;
+  const isCurrent = epoch === state.epoch;
+  if (isCurrent) coolDown.probed();
+  if (errorClass === "capacity") {
+    saturate(state, nowMs, retryAfterMs);
+  } else if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
+    state.forbidden += 1;
+    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !coolDown.isCooling(nowMs)) pause(state, nowMs, REFUSED_MS);
+  } else if (outcome === "ok") {
+    state.forbidden = 0;
+    if (isCurrent) coolDown.end();
+  }
+}
+
+/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
+function saturate(state: LaneState, nowMs: number, retryAfterMs: number | undefined): void {
+  const { coolDown } = state;
+  const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
+  const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
+  if (coolDown.isCooling(nowMs)) {
+    coolDown.untilMs = Math.max(coolDown.untilMs, nowMs + askedMs);
+    return;
+  }
+  pause(state, nowMs, isAsked ? askedMs : backoffMs(coolDown.streak));
+}
+
+function pause(state: LaneState, nowMs: number, waitMs: number): void {
+  state.epoch += 1;
+  state.coolDown.start(nowMs, waitMs);
+}
+
+const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;
+
+/** FNV-1a, 32 bits. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
+/** MurmurHash3's finalizer: every bit of the result depends on every bit of what is mixed. Not against forgery. */
+function mixed(bits: number): number {
+  let hash = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,383 @@
+/** Shadow calls, one by one: when a copy is sent, what is recorded of it, what it costs, and what it may not do. */
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { MAX_ANSWER_BYTES } from "../src/exchange/shadow-copy.ts";
+import { MAX_RUN_MS } from "../src/exchange/shadow-run.ts";
+import {
+  ANSWER_MICRO_USD,
+  answerStream,
+  answerWhole,
+  bench,
+  ENDED,
+  PRIMARY,
+  type Sent,
+  SHADOW,
+  turn,
+} from "./shadow.fixtures.ts";
+
+const b = bench();
+const { clock, credits, faults, rows, sent } = b;
+beforeEach(() => {
+  for (const list of [sent, rows, faults]) list.length = 0;
+});
+afterAll(() => b.dispose());
+
+const last = (): Sent => sent.at(-1) as Sent;
+const committed = () => b.deps.store.commit(() => {});
+const NOTHING_HELD = { holds: 0, heldMicroUsd: 0 };
+
+describe("a copy", () => {
+  test("is sent in a turn of its own, to the shadow alone, under an id of its own", async () => {
+    const shadows = b.open();
+    const reserved = b.begun();
+    const run = shadows.start(reserved);
+    expect(sent).toEqual([]);
+    await turn();
+    expect(sent.map(({ request }) => request.endpoint.id)).toEqual([SHADOW.id]);
+    expect(Buffer.concat(last().request.parts).toString()).toContain('"Hello"');
+    answerWhole(last());
+    run?.primaryEnded(ENDED);
+    expect(rows[0]).toMatchObject({ requestId: reserved.call.requestId });
+    expect(rows[0]?.shadowRequestId).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+    expect(rows[0]?.shadowRequestId).not.toBe(reserved.call.requestId);
+  });
+
+  test("takes the client's headers along where it speaks the client's format, and only there", async () => {
+    const shadows = b.open();
+    shadows.start(b.begun());
+    await turn();
+    expect(last().request.headers).toEqual({ "x-of-the-client": "1" });
+    const other = b.begun();
+    const foreign = {
+      ...other,
+      plan: { ...other.plan, shadow: { ...SHADOW, dialects: ["messages"] as const } },
+    };
+    shadows.start(foreign);
+    await turn();
+    expect(last().request.headers).toEqual({});
+    shadows.stop();
+  });
+
+  test("leaves the call as it was", async () => {
+    const shadows = b.open();
+    const reserved = b.begun();
+    const before = { ...reserved.call };
+    const run = shadows.start(reserved);
+    await turn();
+    answerWhole(last(), "{}", 500);
+    run?.primaryEnded(ENDED);
+    expect({ ...reserved.call }).toEqual(before);
+  });
+
+  test("of a burst, one is sent a turn", async () => {
+    const shadows = b.open();
+    for (let i = 0; i < 3; i++) shadows.start(b.begun());
+    await turn();
+    expect(sent).toHaveLength(1);
+    await turn();
+    await turn();
+    expect(sent).toHaveLength(3);
+    shadows.stop();
+  });
+});
+
+describe("what is recorded", () => {
+  const compared = {
+    ...{ orgId: "org_none", policy: "house", policyVersion: 3, bill: "platform", charged: false },
+    ...{ primaryEndpoint: PRIMARY.id, shadowEndpoint: SHADOW.id },
+    ...{ primaryStatus: "ok", shadowStatus: "ok", shadowErrorClass: "" },
+    ...{ primaryCostMicroUsd: 3, shadowCostMicroUsd: ANSWER_MICRO_USD, primaryTtftMs: 40, shadowTtftMs: 70 },
+    ...{ primaryOutputTokens: 4, shadowOutputTokens: 5, primaryStopReason: "stop" },
+  };
+
+  test.each(["the call", "the copy"])("both sides, where %s ends last", async (lastOne) => {
+    const run = b.open().start(b.begun());
+    await turn();
+    clock.advance(70);
+    if (lastOne === "the copy") run?.primaryEnded(ENDED);
+    expect(rows).toEqual([]);
+    answerWhole(last());
+    if (lastOne === "the call") run?.primaryEnded(ENDED);
+    expect(rows).toEqual([expect.objectContaining({ ...compared, shadowStopReason: "length" })]);
+    run?.primaryEnded(undefined);
+    expect(rows).toHaveLength(1);
+  });
+
+  test("a stream, by its first content", async () => {
+    const run = b.open().start(b.begun({ body: { stream: true } }));
+    await turn();
+    clock.advance(70);
+    await answerStream(last(), 0, 1);
+    clock.advance(1000);
+    await answerStream(last(), 1);
+    run?.primaryEnded(ENDED);
+    expect(rows).toEqual([expect.objectContaining({ ...compared, shadowStopReason: "stop" })]);
+  });
+
+  test.each([
+    [429, "capacity"],
+    [500, "server"],
+    [400, "client"],
+  ])("an answer of %i as an error of class %s", async (status, shadowErrorClass) => {
+    const shadows = b.open();
+    const run = shadows.start(b.begun());
+    await turn();
+    answerWhole(last(), '{"error":{"message":"no"}}', status);
+    run?.primaryEnded(ENDED);
+    expect(rows).toEqual([
+      expect.objectContaining({ shadowStatus: "error", shadowErrorClass, shadowCostMicroUsd: 0 }),
+    ]);
+    // It was this endpoint that said so: whoever plans next should know.
+    if (status === 429) expect(shadows.health.of(SHADOW)?.outForMs).toBeGreaterThan(0);
+    if (status === 500) expect(shadows.health.of(SHADOW)?.errorRate).toBe(1);
+  });
+
+  test("a request that cannot be told to the shadow, as its client's error", async () => {
+    const reserved = b.begun({ body: { svc: { compat: { strict: true } }, logit_bias: { 1: 1 } } });
+    const foreign = { ...SHADOW, dialects: ["messages"] as const };
+    const run = b.open().start({ ...reserved, plan: { ...reserved.plan, shadow: foreign } });
+    await turn();
+    run?.primaryEnded(ENDED);
+    expect(sent).toEqual([]);
+    expect(rows).toEqual([expect.objectContaining({ shadowStatus: "error", shadowErrorClass: "client" })]);
+  });
+
+  test("nothing, where the shadow saturated since the plan was made", async () => {
+    const shadows = b.open();
+    const first = shadows.start(b.begun());
+    await turn();
+    answerWhole(last(), "{}", 429);
+    first?.primaryEnded(ENDED);
+    const second = shadows.start(b.begun());
+    await turn();
+    second?.primaryEnded(ENDED);
+    expect([sent.length, rows.length, shadows.counts()]).toEqual([1, 1, { live: 0, sent: 1, dropped: 1 }]);
+  });
+});
+
+describe("no copy waits, or is waited for", () => {
+  test("a shadow that says nothing is an error once its time is over", async () => {
+    const shadows = b.open();
+    const run = shadows.start(b.begun());
+    await turn();
+    run?.primaryEnded(ENDED);
+    shadows.tick(clock.monotonic() + MAX_RUN_MS - 1);
+    expect(rows).toEqual([]);
+    shadows.tick(clock.monotonic() + MAX_RUN_MS);
+    expect(last().cancelled).toBe(true);
+    expect(rows).toEqual([expect.objectContaining({ shadowStatus: "error", shadowErrorClass: "timeout" })]);
+    expect(shadows.counts()).toEqual({ live: 0, sent: 1, dropped: 0 });
+  });
+
+  test("one that is still talking is not compared, and its endpoint not blamed", async () => {
+    const shadows = b.open();
+    const run = shadows.start(b.begun({ body: { stream: true } }));
+    await turn();
+    await answerStream(last(), 0, 1);
+    run?.primaryEnded(ENDED);
+    for (let i = 0; i < 12; i++) {
+      clock.advance(MAX_RUN_MS / 12);
+      last().handler.data(Buffer.from(": still here\n\n"));
+      await Promise.resolve();
+    }
+    shadows.tick(clock.monotonic());
+    expect(rows).toEqual([expect.objectContaining({ shadowStatus: "cancelled", shadowErrorClass: "" })]);
+    expect(shadows.health.of(SHADOW)?.errorRate).toBe(0);
+  });
+
+  test("a flood is cut off", async () => {
+    const run = b.open().start(b.begun());
+    await turn();
+    last().handler.head(200, { "content-type": "application/json" });
+    const piece = Buffer.alloc(64 * 1024, "x");
+    let bytes = 0;
+    while (!last().cancelled && bytes < 10_000_000) {
+      last().handler.data(piece);
+      bytes += piece.length;
+    }
+    expect(bytes).toBeLessThanOrEqual(MAX_ANSWER_BYTES + piece.length);
+    run?.primaryEnded(ENDED);
+    expect(rows).toEqual([expect.objectContaining({ shadowStatus: "cancelled" })]);
+  });
+
+  test("the client leaves: the copy is cancelled, also one that was not sent yet", async () => {
+    const shadows = b.open();
+    const run = shadows.start(b.begun());
+    await turn();
+    run?.primaryEnded({ ...ENDED, status: "cancelled" });
+    expect(last().cancelled).toBe(true);
+    expect(rows).toEqual([
+      expect.objectContaining({ primaryStatus: "cancelled", shadowStatus: "cancelled" }),
+    ]);
+    shadows.start(b.begun())?.primaryEnded({ ...ENDED, status: "cancelled" });
+    await turn();
+    expect([sent.length, shadows.counts().live]).toEqual([1, 0]);
+  });
+
+  test("no more than so many at once; the others are dropped and counted", async () => {
+    const shadows = b.open({ maxShadows: 2 });
+    const runs = Array.from({ length: 200 }, () => shadows.start(b.begun()));
+    expect(runs.filter((run) => run !== undefined)).toHaveLength(2);
+    expect(shadows.counts()).toEqual({ live: 2, sent: 0, dropped: 198 });
+    await turn();
+    await turn();
+    answerWhole(last());
+    expect(shadows.counts()).toEqual({ live: 1, sent: 1, dropped: 198 });
+    expect(shadows.start(b.begun())).toBeDefined();
+    shadows.stop();
+  });
+
+  test.each([
+    ["a large body", b.begun({ body: { user: "x".repeat(256 * 1024) } })],
+    ["a call without a shadow", { ...b.begun(), plan: { ...b.begun().plan, shadow: undefined } }],
+  ])("%s has no copy", async (_, reserved) => {
+    expect(b.open().start(reserved)).toBeUndefined();
+  });
+
+  test("a call that is over, a prompt that the shadow may keep, a store that cannot commit: no copy", () => {
+    const over = b.begun();
+    over.call.settled = true;
+    const secret = b.begun({ key: { dataPolicy: { zdr: true } } });
+    const keeps = { ...SHADOW, dataPolicy: { ...SHADOW.dataPolicy, zdr: false } };
+    const sick = { ...b.deps.store, healthy: () => false };
+    expect(b.open().start(over)).toBeUndefined();
+    expect(b.open().start({ ...secret, plan: { ...secret.plan, shadow: keeps } })).toBeUndefined();
+    expect(b.open({ store: sick }).start(b.begun())).toBeUndefined();
+  });
+
+  test("stopped, all end and none begins", async () => {
+    const shadows = b.open();
+    const runs = [shadows.start(b.begun()), shadows.start(b.begun())];
+    await turn();
+    for (const run of runs) run?.primaryEnded(ENDED);
+    shadows.stop();
+    await turn();
+    expect(sent.map(({ cancelled }) => cancelled)).toEqual([true]);
+    expect(rows.map(({ shadowStatus }) => shadowStatus)).toEqual(["cancelled"]);
+    expect(shadows.start(b.begun())).toBeUndefined();
+    expect(shadows.counts()).toEqual({ live: 0, sent: 1, dropped: 2 });
+  });
+});
+
+describe("who pays", () => {
+  const settled = (orgId: string) =>
+    credits.entries(orgId, { limit: 10 }).filter(({ kind }) => kind === "settle");
+  test("the platform: the org's ledger and holds stay as they are", async () => {
+    const orgId = await b.org(1_000_000);
+    const run = b.open().start(b.begun({ key: { orgId } }));
+    await turn();
+    expect(credits.open()).toEqual(NOTHING_HELD);
+    answerWhole(last());
+    run?.primaryEnded(ENDED);
+    await committed();
+    expect(settled(orgId)).toEqual([]);
+    expect(rows).toEqual([expect.objectContaining({ charged: false, shadowCostMicroUsd: ANSWER_MICRO_USD })]);
+  });
+
+  test("the org: an entry of the copy's own over exactly its cost, out of a hold of its worst case", async () => {
+    const orgId = await b.org(1_000_000);
+    const run = b.open().start(b.begun({ bill: "org", key: { orgId } }));
+    await turn();
+    // 100 tokens out at 800 nano-USD are the most of it; nobody knows the prompt's tokens yet.
+    expect(credits.open()).toEqual({ holds: 1, heldMicroUsd: expect.any(Number) });
+    expect(credits.open().heldMicroUsd).toBeGreaterThan(80);
+    answerWhole(last());
+    expect(settled(orgId)).toEqual([]);
+    run?.primaryEnded(ENDED);
+    await committed();
+    const [row] = rows;
+    expect(settled(orgId)).toEqual([
+      expect.objectContaining({ requestId: row?.shadowRequestId, amountMicroUsd: -ANSWER_MICRO_USD }),
+    ]);
+    expect(row).toMatchObject({ charged: true, bill: "org", shadowCostMicroUsd: ANSWER_MICRO_USD });
+    expect([credits.open(), faults]).toEqual([NOTHING_HELD, []]);
+  });
+
+  test("the org, for a copy that was cut: what had come of it, never beyond its hold", async () => {
+    const orgId = await b.org(1_000_000);
+    const shadows = b.open();
+    const run = shadows.start(
+      b.begun({ bill: "org", key: { orgId }, body: { stream: true, max_tokens: 2 } }),
+    );
+    await turn();
+    const { heldMicroUsd } = credits.open();
+    const text = { choices: [{ index: 0, delta: { content: "word ".repeat(1000) }, finish_reason: null }] };
+    last().handler.head(200, { "content-type": "text/event-stream" });
+    last().handler.data(
+      Buffer.from(`data: ${JSON.stringify({ id: "x", created: 1, model: "m", ...text })}\n\n`),
+    );
+    await Promise.resolve();
+    run?.primaryEnded({ ...ENDED, status: "cancelled" });
+    await committed();
+    const [entry] = settled(orgId);
+    expect(-(entry?.amountMicroUsd ?? 0)).toBe(rows[0]?.shadowCostMicroUsd);
+    expect(rows[0]).toMatchObject({ shadowStatus: "cancelled", shadowOutputTokens: 2 });
+    expect(rows[0]?.shadowCostMicroUsd).toBeLessThanOrEqual(heldMicroUsd);
+    expect(credits.open()).toEqual(NOTHING_HELD);
+  });
+
+  test("nobody, where the call itself could not be settled: the copy ends, and nothing stays held", async () => {
+    const orgId = await b.org(1_000_000);
+    const run = b.open().start(b.begun({ bill: "org", key: { orgId } }));
+    await turn();
+    run?.primaryEnded(undefined);
+    run?.primaryEnded(ENDED);
+    await committed();
+    expect([last().cancelled, settled(orgId), credits.open()]).toEqual([true, [], NOTHING_HELD]);
+    expect(rows.map(({ primaryStatus }) => primaryStatus)).toEqual(["cancelled"]);
+  });
+
+  test("an org without the credit for it has no copy", async () => {
+    const orgId = await b.org(10);
+    const shadows = b.open();
+    shadows.start(b.begun({ bill: "org", key: { orgId } }));
+    await turn();
+    expect([sent, shadows.counts()]).toEqual([[], { live: 0, sent: 0, dropped: 1 }]);
+    expect(credits.balance(orgId).availableMicroUsd).toBe(10);
+  });
+
+  test("nobody, where a test key asks", async () => {
+    const orgId = await b.org(0);
+    const run = b.open().start(b.begun({ bill: "org", key: { orgId, environment: "test" } }));
+    await turn();
+    answerWhole(last());
+    run?.primaryEnded(ENDED);
+    await committed();
+    expect(rows).toEqual([expect.objectContaining({ charged: false, bill: "org" })]);
+    expect(settled(orgId)).toEqual([]);
+  });
+
+  test("nobody, for a copy that failed; its hold is gone", async () => {
+    const orgId = await b.org(1_000_000);
+    const run = b.open().start(b.begun({ bill: "org", key: { orgId } }));
+    await turn();
+    answerWhole(last(), "{}", 500);
+    run?.primaryEnded(ENDED);
+    await committed();
+    expect([settled(orgId), credits.open(), rows.length]).toEqual([[], NOTHING_HELD, 1]);
+  });
+});
+
+describe("faults of ours are told and stay with the copy", () => {
+  const fault = () => {
+    throw new TypeError("a fault of ours");
+  };
+
+  const told = [new TypeError("a fault of ours")];
+
+  test.each([
+    ["the upstream's call, which is an error of the copy", "org", { upstreams: { call: fault } }, []],
+    ["writing the body", "org", { bodies: { write: fault } }, told],
+    ["taking a lane", "org", { health: { begin: fault } }, told],
+    ["preparing the row", "org", { shadowRuns: { prepare: fault } }, told],
+    ["the commit", "platform", { shadowRuns: { prepare: () => fault } }, told],
+  ] as const)("in %s", async (_, bill, change, expected) => {
+    const orgId = await b.org(1_000_000);
+    const shadows = b.open(change as never);
+    const run = shadows.start(b.begun({ bill, key: { orgId } }));
+    await turn();
+    if (sent.length > 0) answerWhole(last());
+    expect(() => run?.primaryEnded(ENDED)).not.toThrow();
+    await committed();
+    expect([faults, credits.open(), shadows.counts().live]).toEqual([expected, NOTHING_HELD, 0]);
+  });
+});
