@@ -2,7 +2,7 @@
  * Reads a YAML document against a zod schema. Every problem names file, line, column, a JSON pointer and, for
  * an unknown key, the nearest key the schema knows. Takes text, touches no file: the caller does the reading.
  */
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { isNode, LineCounter, parseDocument, type YAMLParseError } from "yaml";
 import { z } from "zod";
 
 export interface Problem {
@@ -13,6 +13,8 @@ export interface Problem {
   /** JSON pointer into the document; empty for the whole. */
   readonly pointer: string;
   readonly message: string;
+  /** What was probably meant by an unknown key or word. */
+  readonly nearest?: string | undefined;
 }
 
 export type ReadDocument<T> =
@@ -38,7 +40,12 @@ export function readDocument<S extends z.ZodType>(
   if (doc.errors.length > 0) {
     return {
       ok: false,
-      problems: doc.errors.map((e) => ({ file, ...place(e.pos[0]), pointer: "", message: e.message })),
+      problems: syntaxErrors(doc.errors).map(({ pos, message }) => ({
+        file,
+        ...place(pos[0]),
+        pointer: "",
+        message,
+      })),
     };
   }
   /** The key node where there is one (that is what an editor should underline), else the value, else its parent. */
@@ -49,10 +56,18 @@ export function readDocument<S extends z.ZodType>(
     }
     return { line: 1, column: 1 };
   };
-  const parsed = schema.safeParse(doc.toJS() ?? {});
+  let value: unknown;
+  try {
+    value = doc.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  } catch {
+    // Aliases of aliases grow to any size, and one may stand before what it names.
+    const message = "its aliases cannot be resolved";
+    return { ok: false, problems: [{ file, line: 1, column: 1, pointer: "", message }] };
+  }
+  const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data, at };
   const problems: Problem[] = [];
-  for (const issue of parsed.error.issues) {
+  for (const issue of parsed.error.issues.flatMap((found) => branchOf(found, value))) {
     if (issue.code === "unrecognized_keys") {
       const known = knownKeys(schema, issue.path);
       for (const key of issue.keys) {
@@ -61,15 +76,71 @@ export function readDocument<S extends z.ZodType>(
           file,
           ...keyPlace(doc.getIn(issue.path, true), key, place, at(issue.path)),
           pointer: pointerTo([...issue.path, key]),
-          message: `unknown key "${key}"${near === undefined ? "" : `; did you mean "${near}"?`}`,
+          message: `unknown key "${key}"${didYouMean(near)}`,
+          nearest: near,
         });
       }
     } else {
-      problems.push({ file, ...at(issue.path), pointer: pointerTo(issue.path), message: issue.message });
+      const said = valueAt(value, issue.path);
+      const near = typeof said === "string" ? nearest(said, words(issue)) : undefined;
+      const isMissing = said === undefined && issue.message.startsWith(OF_ZOD);
+      const message = isMissing ? "is missing" : `${issue.message}${didYouMean(near)}`;
+      problems.push({ file, ...at(issue.path), pointer: pointerTo(issue.path), message, nearest: near });
     }
   }
-  return { ok: false, problems };
+  // A key that is missing because it is misspelt is told once.
+  const typos = new Set(
+    problems.flatMap(({ pointer, nearest: near }) => (near === undefined ? [] : [siblingOf(pointer, near)])),
+  );
+  return { ok: false, problems: problems.filter((p) => p.message !== "is missing" || !typos.has(p.pointer)) };
 }
+
+/** The parser goes down into what is nested and says where it could go no further; what follows is of no use. */
+function syntaxErrors(errors: readonly YAMLParseError[]): readonly Pick<YAMLParseError, "pos" | "message">[] {
+  const deep = errors.find(({ message }) => message.includes("call stack"));
+  if (deep !== undefined) return [{ pos: deep.pos, message: "is nested too deeply to be read" }];
+  return errors.slice(0, MAX_SYNTAX_ERRORS);
+}
+
+const siblingOf = (pointer: string, key: string): string =>
+  pointer.slice(0, pointer.lastIndexOf("/")) + pointerTo([key]);
+
+const didYouMean = (near: string | undefined): string =>
+  near === undefined ? "" : `; did you mean "${near}"?`;
+
+const words = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === "invalid_value"
+    ? issue.values.filter((word): word is string => typeof word === "string")
+    : [];
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
+    value,
+  );
+
+/** Of a union that nothing fits: what the branch of the value's own kind lacks, where there is one. */
+function branchOf(issue: z.core.$ZodIssue, value: unknown): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  // A branch of another kind says so of the value itself; of the others the first is meant.
+  const branch = issue.errors.find((errors) => errors.every((e) => e.path.length > 0 || !isKind(e)));
+  if (branch === undefined || branch.length === 0) return [{ ...issue, message: kindsOf(issue) }];
+  return branch.flatMap((inner) => branchOf({ ...inner, path: [...issue.path, ...inner.path] }, value));
+}
+
+/** Whether an issue says that a value is of another kind altogether. */
+const isKind = ({ code }: z.core.$ZodIssue): boolean => code === "invalid_type" || code === "invalid_value";
+
+const kindsOf = ({ errors }: z.core.$ZodIssueInvalidUnion): string => {
+  const kinds = errors.flatMap(([first]) =>
+    first?.code === "invalid_type"
+      ? [first.expected === "record" ? "object" : first.expected]
+      : first?.code === "invalid_value"
+        ? first.values.map((v) => JSON.stringify(v))
+        : [],
+  );
+  return `Invalid input: expected ${[...new Set(kinds)].join(" or ") || "something else"}`;
+};
 
 /** `config/models/openai.yaml:12:5 /models/3/context: expected number` */
 export const problemText = (p: Problem): string =>
@@ -80,6 +151,12 @@ export const pointerTo = (path: readonly PropertyKey[]): string =>
   path.map((p) => `/${String(p).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
 const MAX_WORD = 200;
+/** How messages begin that no schema of ours wrote. */
+const OF_ZOD = "Invalid input";
+/** One mistake may make a thousand. */
+const MAX_SYNTAX_ERRORS = 20;
+/** What an alias bomb would exceed. */
+const MAX_ALIASES = 100;
 
 /** The closest of `known` by edit distance, or undefined where none is near enough to be a typo. */
 export function nearest(word: string, known: readonly string[]): string | undefined {

@@ -163,7 +163,7 @@ describe("route options", () => {
       const response = await start(gateway, { stream, svc: { route } }, { headers: debug });
       const trace = response.headers.get("x-svc-route-trace") ?? "";
       expect(trace).toMatch(/^sort=price; try: 1 ep_cheapest_\S+ \(about .* USD\), 2 ep_cheap_/);
-      expect(trace).toMatch(/out: ep_dear_\S+ \(route: the request leaves it out/);
+      expect(trace).toMatch(/out: ep_dear_\S+ \(route: it is left out by name/);
       await response.text();
     }
     const unasked = await start(gateway, { svc: { route } });

@@ -46,11 +46,16 @@ const newProjectId = async () =>
   (await gateway.call("POST", "/v1/projects", { body: { slug: `to-go-${++projects}`, name: "To go" } })).json
     .id;
 
+let policies = 0;
+const yaml = "version: 1\nsort: price\n";
+const newPolicy = async () =>
+  (await gateway.call("POST", "/v1/policies", { body: { name: `made-${++policies}`, yaml } })).json.name;
+
 const said = [{ role: "user", content: "Hi" }];
 const response = { model: "weir/sim-small", input: "Hi" };
 const newResponseId = async () => (await gateway.call("POST", "/v1/responses", { body: response })).json.id;
 
-/** What a good call of a route needs beyond its own path: the value of `{id}`, a body. */
+/** What a good call of a route needs beyond its own path: the value of `{id}` or `{name}`, a body. */
 const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body?: object }>> = {
   "POST /v1/chat/completions": { body: { model: "weir/sim-small", messages: said } },
   "POST /v1/completions": { body: { model: "weir/sim-small", prompt: "Hi" } },
@@ -75,6 +80,17 @@ const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body
   "PATCH /v1/keys/{id}": { id: newKeyId, body: { name: "renamed" } },
   "DELETE /v1/keys/{id}": { id: newKeyId },
   "POST /v1/keys/{id}/rotate": { id: newKeyId, body: { grace_seconds: 0 } },
+  "POST /v1/policies": { body: { name: "made", yaml } },
+  "POST /v1/policies/validate": { body: { yaml } },
+  "GET /v1/policies/{name}/versions": { id: newPolicy },
+  "POST /v1/policies/{name}/versions": { id: newPolicy, body: { yaml } },
+  "GET /v1/policies/{name}/versions/{version}": { id: newPolicy },
+  "POST /v1/policies/{name}/activate": { id: newPolicy, body: { version: 1 } },
+  "POST /v1/policies/{name}/deactivate": { id: newPolicy, body: {} },
+  "POST /v1/policies/{name}/dry-run": { id: newPolicy, body: { model: "weir/sim-small" } },
+  "GET /v1/policies/{name}/canaries": { id: newPolicy },
+  "GET /v1/policies/{name}/shadows": { id: newPolicy },
+  "GET /v1/policies/{name}/experiments": { id: newPolicy },
   "POST /v1/projects": { body: { slug: "made", name: "Made" } },
   "GET /v1/projects/{id}": { id: newProjectId },
   "PATCH /v1/projects/{id}": { id: newProjectId, body: { name: "Renamed" } },
@@ -86,7 +102,8 @@ async function callRoute(route: Route, key: string | null): Promise<Answer> {
   const path = route.path
     .replace("{vendor}", "weir")
     .replace("{model}", "sim-small")
-    .replace("{id}", key === null ? "x" : ((await id?.()) ?? "x"));
+    .replace("{version}", "1")
+    .replace(/\{(id|name)\}/, key === null ? "x" : ((await id?.()) ?? "x"));
   return gateway.call(route.method, path, { key, ...(body && { body }) });
 }
 

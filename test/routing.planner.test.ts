@@ -184,7 +184,7 @@ describe("the order", () => {
     );
     expect(result.ranking().map((r) => r.reason)).toEqual(["about 0.0000600 USD", "about 0.0000600 USD"]);
     expect(result.trace()).toBe(
-      "sort=price; try: 1 a (about 0.0000600 USD), 2 b (about 0.0000600 USD); out: c (route: the request leaves it out (ignore))",
+      "sort=price; try: 1 a (about 0.0000600 USD), 2 b (about 0.0000600 USD); out: c (route: it is left out by name (ignore))",
     );
   });
 });

@@ -17,6 +17,7 @@ import { requestsOperations } from "./request-operations.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
 import { Spool, type SpoolMetrics } from "./spool.ts";
 import { type Statistics, statistics } from "./statistics.ts";
+import { type Traffic, traffic } from "./traffic.ts";
 import { usageOperations } from "./usage-operations.ts";
 
 export interface AnalyticsOptions {
@@ -55,6 +56,7 @@ export interface Analytics {
   /** How a model did; undefined within a second where ClickHouse does not answer. */
   readonly modelStats: ModelStatsReader;
   readonly reports: PolicyReports;
+  readonly traffic: Traffic;
   /** True once everything recorded before the call is in ClickHouse; false when that takes longer. */
   flush(withinMs?: number): Promise<boolean>;
   /** Whether the last contact with ClickHouse succeeded. */
@@ -118,6 +120,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
     reports: policyReports({ clickhouse, clock, caughtUp }),
+    traffic: traffic({ clickhouse, caughtUp }),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),

@@ -13,13 +13,16 @@ export interface TrafficWindow {
   readonly untilMs: number;
 }
 
-/** Medians, and the share of attempts that failed by the endpoint's own fault. */
+/** Medians over the window; of what it does not tell, those of all answers to anybody in 30 days. Undefined: neither has any. */
 export interface EndpointFigures {
   readonly endpointId: string;
-  /** Of streamed or of whole answers in the window; undefined: of all answers to anybody in 30 days. */
-  readonly stream: boolean | undefined;
+  /** To the first token of streams. */
   readonly ttftMs: number | undefined;
+  /** To whole answers. */
+  readonly wholeMs: number | undefined;
+  /** Of streams, after the first token. */
   readonly tokensPerSecond: number | undefined;
+  /** 0 to 1: attempts that failed by the endpoint's own fault. */
   readonly errorRate: number;
 }
 
@@ -65,7 +68,7 @@ export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
         clickhouse.rows<FigureRow>(figuresSql(where), params),
         clickhouse.rows<FigureRow>(USUAL_FIGURES),
       ]);
-      return { requests: counted?.requests ?? 0, figures: [...usual, ...own].map(figuresOf) };
+      return { requests: counted?.requests ?? 0, figures: merged(own, usual) };
     },
 
     page(window, columns, after, limit) {
@@ -80,11 +83,11 @@ export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
   };
 }
 
+/** Null or 0 where nothing was measured. */
 interface FigureRow {
   endpoint_id: string;
-  streamed: boolean | null;
-  /** Null or 0 where nothing was measured. */
   first_ms: number | null;
+  whole_ms: number | null;
   speed: number | null;
   failed: number | null;
 }
@@ -92,31 +95,44 @@ interface FigureRow {
 /** Failures that are the endpoint's own; an org's bad or exhausted key is not. As the roll-up has it. */
 const DOWN = `try.error_class IN ('server', 'network', 'timeout', 'protocol')
       OR (try.error_class IN ('capacity', 'auth') AND NOT startsWith(try.pool_id, 'byok_'))`;
-const SPOKE = "try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
+const SPOKE = "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
 
-/** The speed is that after the first token, as live routing has it. */
 const figuresSql = (where: string): string => `
-  SELECT try.endpoint_id AS endpoint_id, stream AS streamed,
-    quantileTDigestIf(0.5)(try.ttft_ms, try.ttft_ms > 0) AS first_ms,
+  SELECT try.endpoint_id AS endpoint_id,
+    quantileTDigestIf(0.5)(try.ttft_ms, stream AND try.ttft_ms > 0) AS first_ms,
+    quantileTDigestIf(0.5)(try.ttft_ms, NOT stream AND try.ttft_ms > 0) AS whole_ms,
     quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${SPOKE})
       AS speed,
     countIf(${DOWN}) / countIf(try.outcome != 'cancelled') AS failed
-  FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id, streamed`;
+  FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id`;
 
+/** The roll-up does not tell streams from whole answers. */
 const USUAL_FIGURES = `
-  SELECT endpoint_id, NULL AS streamed,
-    quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms,
+  SELECT endpoint_id, quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms, first_ms AS whole_ms,
     1000 / quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS speed,
     sum(down) / (sum(attempts) - sum(cancelled)) AS failed
   FROM attempts_hourly WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY GROUP BY endpoint_id`;
 
-const figuresOf = (row: FigureRow): EndpointFigures => ({
-  endpointId: row.endpoint_id,
-  stream: row.streamed ?? undefined,
-  ttftMs: row.first_ms || undefined,
-  tokensPerSecond: row.speed || undefined,
-  errorRate: row.failed ?? 0,
-});
+function merged(own: readonly FigureRow[], usual: readonly FigureRow[]): EndpointFigures[] {
+  const rows = new Map(usual.map((row) => [row.endpoint_id, row]));
+  for (const row of own) {
+    const known = rows.get(row.endpoint_id);
+    rows.set(row.endpoint_id, {
+      endpoint_id: row.endpoint_id,
+      first_ms: row.first_ms || (known?.first_ms ?? null),
+      whole_ms: row.whole_ms || (known?.whole_ms ?? null),
+      speed: row.speed || (known?.speed ?? null),
+      failed: row.failed ?? known?.failed ?? null,
+    });
+  }
+  return [...rows.values()].map((row) => ({
+    endpointId: row.endpoint_id,
+    ttftMs: row.first_ms || undefined,
+    wholeMs: row.whole_ms || undefined,
+    tokensPerSecond: row.speed || undefined,
+    errorRate: row.failed ?? 0,
+  }));
+}
 
 function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?: Position) {
   const parts = [

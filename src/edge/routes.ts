@@ -41,6 +41,18 @@ export type Operations = Readonly<
     | "getCredits"
     | "listLedger"
     | "getLimits"
+    | "listPolicies"
+    | "createPolicy"
+    | "validatePolicy"
+    | "listPolicyVersions"
+    | "getPolicyVersion"
+    | "createPolicyVersion"
+    | "activatePolicy"
+    | "deactivatePolicy"
+    | "dryRunPolicy"
+    | "listCanaries"
+    | "listShadows"
+    | "listExperiments"
     | "listProjects"
     | "getProject"
     | "createProject"
@@ -70,6 +82,8 @@ const row = (
 
 const act = (operation: AnyOperation) => ({ operation });
 
+const POLICIES = "Routing policies";
+
 export const routes = (run: Operations): readonly Route[] => [
   row("POST", "/v1/chat/completions", "inference", "Inference", { exchange: "chat" }),
   row("POST", "/v1/completions", "inference", "Inference", { exchange: "completions" }),
@@ -95,6 +109,19 @@ export const routes = (run: Operations): readonly Route[] => [
   row("GET", "/v1/requests", "read:usage", "Usage", act(run.listRequests)),
   row("GET", "/v1/requests/{id}", "read:usage", "Usage", act(run.getRequest)),
   row("GET", "/v1/usage", "read:usage", "Usage", act(run.getUsage)),
+
+  row("GET", "/v1/policies", "read:policies", POLICIES, act(run.listPolicies)),
+  row("POST", "/v1/policies", "write:policies", POLICIES, act(run.createPolicy)),
+  row("POST", "/v1/policies/validate", "read:policies", POLICIES, act(run.validatePolicy)),
+  row("GET", "/v1/policies/{name}/versions", "read:policies", POLICIES, act(run.listPolicyVersions)),
+  row("POST", "/v1/policies/{name}/versions", "write:policies", POLICIES, act(run.createPolicyVersion)),
+  row("GET", "/v1/policies/{name}/versions/{version}", "read:policies", POLICIES, act(run.getPolicyVersion)),
+  row("POST", "/v1/policies/{name}/activate", "write:policies", POLICIES, act(run.activatePolicy)),
+  row("POST", "/v1/policies/{name}/deactivate", "write:policies", POLICIES, act(run.deactivatePolicy)),
+  row("POST", "/v1/policies/{name}/dry-run", "read:policies", POLICIES, act(run.dryRunPolicy)),
+  row("GET", "/v1/policies/{name}/canaries", "read:policies", POLICIES, act(run.listCanaries)),
+  row("GET", "/v1/policies/{name}/shadows", "read:policies", POLICIES, act(run.listShadows)),
+  row("GET", "/v1/policies/{name}/experiments", "read:policies", POLICIES, act(run.listExperiments)),
 
   row("GET", "/v1/credits", "read:billing", "Credits", act(run.getCredits)),
   row("GET", "/v1/credits/ledger", "read:billing", "Credits", act(run.listLedger)),

@@ -6,22 +6,24 @@ import { firstStart } from "../account/first-start.ts";
 import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
 import type { PlanPort } from "../account/plan.ts";
-import { ProviderKeys } from "../account/provider-keys.ts";
+import { type OwnKeys, ProviderKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
 import { openVault } from "../account/vault.ts";
 import { openAnalytics } from "../analytics/analytics.ts";
-import { openCatalog } from "../catalog/catalog.ts";
+import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { type Credits, openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
+import type { Model } from "../endpoint.ts";
 import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
 import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
+import { openReplays } from "../policies/replay.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { openOutbox } from "../store/outbox.ts";
 import { installationSecret } from "../store/secret.ts";
@@ -30,6 +32,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openHealth } from "./health.ts";
+import { openPolicyRoom } from "./policies.ts";
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
@@ -51,6 +54,12 @@ export async function openRooms(config: Config, log: Logger) {
   });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, log);
+  const replays = openReplays({
+    traffic: analytics.traffic,
+    modelsOf: (orgId) => modelsOf(catalog.current(), account.ownKeys.of(orgId)),
+    projectSlugs: (orgId) => account.accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
+    clock,
+  });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   return {
     ...ground,
@@ -63,6 +72,7 @@ export async function openRooms(config: Config, log: Logger) {
     pool,
     bodies: openBodies(thread, pool),
     analytics,
+    replays,
     upstreams,
     /** In the reverse order: what writes goes before what it writes to. */
     async close() {
@@ -70,6 +80,8 @@ export async function openRooms(config: Config, log: Logger) {
       kept.responses.close();
       await account.lastUsed.stop();
       await routing.healthMemory.stop();
+      await routing.closePolicies();
+      await replays.close();
       await analytics.stop();
       await pool.close();
       await thread.close();
@@ -79,6 +91,12 @@ export async function openRooms(config: Config, log: Logger) {
     },
   };
 }
+
+/** What an org's calls reach: also by its own provider keys. */
+const modelsOf = (catalog: CatalogSnapshot, own: OwnKeys | undefined): Iterable<Model> =>
+  own === undefined
+    ? catalog.models.values()
+    : [...catalog.models.values()].map((model) => own.modelFor(model, catalog.unreachable(model.id)));
 
 /** What everything else stands on. */
 async function openGround(config: Config, log: Logger) {
@@ -134,7 +152,7 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
 /** Where calls go. */
 const openRouting = (store: Store, clock: Clock, log: Logger) => ({
   ...openHealth(store, clock, log),
-  policies: { of: () => undefined },
+  ...openPolicyRoom(store, clock, log),
 });
 
 /** What a call is held against. */

@@ -16,6 +16,7 @@ import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exch
 import { scopeOf } from "../exchange/reserve.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
+import { policiesOperations } from "../policies/operations.ts";
 import type { ByokFee } from "../usage.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
@@ -86,6 +87,12 @@ export function operationsOf(rooms: Rooms): Operations {
     ...accountOperations({
       ...rooms,
       spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
+    }),
+    ...policiesOperations({
+      ...rooms,
+      random: systemRandom,
+      replay: (request) => rooms.replays.replay(request),
+      reports: { ...analytics.reports, ...analytics.shadowRuns },
     }),
   };
 }

@@ -55,6 +55,8 @@ export interface Decision {
   readonly order: readonly string[] | undefined;
   readonly only: readonly string[] | undefined;
   readonly ignore: readonly string[] | undefined;
+  /** The request itself gave an order or what is allowed: canary, experiment and weights then do not apply. */
+  readonly isOrderAsked: boolean;
   readonly fallbacks: boolean;
   readonly maxAttempts: number;
   /** For all attempts together, until the first content; undefined: only the gateway's own timeouts hold. */
@@ -80,6 +82,7 @@ export const USUAL: Decision = Object.freeze({
   order: undefined,
   only: undefined,
   ignore: undefined,
+  isOrderAsked: false,
   fallbacks: true,
   maxAttempts: MAX_ATTEMPTS,
   timeoutMs: undefined,

@@ -89,13 +89,13 @@ export const names = (ids: readonly string[], endpoint: Endpoint): boolean =>
 
 function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
   if (decision.only !== undefined && !names(decision.only, endpoint)) {
-    return out(endpoint, "route", "it is not among those the request allows (only)");
+    return out(endpoint, "route", "it is not among those that are allowed (only)");
   }
   if (decision.ignore !== undefined && names(decision.ignore, endpoint)) {
-    return out(endpoint, "route", "the request leaves it out (ignore)");
+    return out(endpoint, "route", "it is left out by name (ignore)");
   }
-  if (decision.fallbacks === false && decision.order?.length && !names(decision.order, endpoint)) {
-    return out(endpoint, "route", "it is not in the request's order, and fallbacks are off");
+  if (!decision.fallbacks && decision.order?.length && !names(decision.order, endpoint)) {
+    return out(endpoint, "route", "it is not in the order, and fallbacks are off");
   }
   return undefined;
 }
@@ -148,14 +148,19 @@ function policy(endpoint: Endpoint, facts: RouteFacts, decision: Decision): Excl
     return out(endpoint, "data_policy", "its provider may train on what is sent");
   }
   if (orgPolicy.regions.length > 0 && !orgPolicy.regions.includes(endpoint.region)) {
-    return out(
-      endpoint,
-      "region",
-      `its region ${endpoint.region} is not among ${orgPolicy.regions.join(", ")}`,
-    );
+    return outside(endpoint, orgPolicy.regions);
   }
+  const { regions } = decision.require;
+  if (regions !== undefined && !regions.includes(endpoint.region)) return outside(endpoint, regions);
   return undefined;
 }
+
+const outside = (endpoint: Endpoint, regions: readonly string[]): Exclusion =>
+  out(
+    endpoint,
+    "region",
+    `its region ${endpoint.region} is not among ${regions.join(", ") || "any that suits both"}`,
+  );
 
 function price(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
   const limit = decision.require.max_price;

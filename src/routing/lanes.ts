@@ -4,6 +4,7 @@
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import { backoffMs, CoolDown } from "./cool-down.ts";
+import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
 import { type KeyResult, REFUSED_MS, type RefusedKey, RefusedKeys } from "./refused-keys.ts";
 
@@ -307,17 +308,3 @@ function pause(state: LaneState, nowMs: number, waitMs: number): void {
 }
 
 const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;
-
-/** FNV-1a, 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash;
-}
-
-/** MurmurHash3's finalizer: every bit of the result depends on every bit of what is mixed. Not against forgery. */
-function mixed(bits: number): number {
-  let hash = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
-}

@@ -1,17 +1,19 @@
 /**
- * Turns a call and a model into the ordered list of endpoints to try. Pure: the same facts, health and random
+ * Turns a call and a model into the ordered list of endpoints to try. Pure: the same facts, decision, health and random
  * numbers give the same plan, whatever the order of the catalog. Ties go to the lower endpoint id.
  */
 import type { Random } from "../clock.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
-import type { Sort } from "../route.ts";
 import type { Decision } from "./decision.ts";
 import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
+import { hashOf, mixed, unitOf } from "./hash.ts";
 import type { EndpointHealth, HealthView } from "./health.ts";
+import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
+import { type Drawn, type Placed, placeOf, type Standing, standingReason } from "./standing.ts";
 
 export interface RankedEndpoint {
   readonly endpointId: string;
-  /** Lower is tried earlier; comparable within one plan and one sort only. */
+  /** Lower is tried earlier; comparable within one plan and one standing only. */
   readonly score: number;
   readonly reason: string;
 }
@@ -33,43 +35,29 @@ export interface Plan {
   readonly retryAfterMs: number;
   /** Why each attempt stands where it stands. */
   ranking(): readonly RankedEndpoint[];
-  /** The plan in one line: tried and left out, with reasons. */
+  /** The plan in one line: what decided, tried and left out, with reasons. */
   trace(): string;
 }
 
-/** A typical chat call reads three tokens for each it writes, and rarely writes fewer than this. */
-const TYPICAL_OUTPUT_TOKENS = 256;
-
-interface Candidate {
-  readonly endpoint: Endpoint;
-  readonly health: EndpointHealth | undefined;
-  /** Position in `order`; then all others; then all others that fail. Compared before the score. */
-  readonly tier: number;
-  score: number;
+interface Candidate extends Scored {
+  readonly placed: Placed;
 }
 
+const UNDRAWN: Drawn = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
+
 /**
- * Filters, then ranks by `decision.order` and by the sort:
- *
- * - `price`: expected cost = prompt tokens × input + expected output tokens × output, as charged. Expected output is
- *   a third of the prompt, at least 256, at most `max_tokens`.
- * - `latency`: mean time to first token; `throughput`: mean output tokens a second. An endpoint that was not
- *   observed lately comes first, so that it gets observed.
- * - `balanced` (default): a weighted draw; weight = (cheapest expected cost ÷ own)² × (1 − error rate)² ×
- *   (shortest time to first token ÷ own, at least ¼). Most calls go to the cheap and healthy, some to each.
- *
- * Endpoints where most recent calls failed come after all others. `fallbacks: false` leaves the first endpoint, or
- * with `order` those that it names.
+ * Filters, then orders by standing (`standing.ts`) and within it by the sort (`sorts.ts`) or by the weights. `fallbacks: false`
+ * leaves the first endpoint, or with `order` those that it names; what is beyond `maxAttempts` is left out.
  */
 export function plan(
   facts: RouteFacts,
-  model: Model,
+  model: Pick<Model, "endpoints">,
   decision: Decision,
   health: HealthView,
   random: Random,
 ): Plan {
   const excluded: Exclusion[] = [];
-  const candidates: Candidate[] = [];
+  const open: { endpoint: Endpoint; health: EndpointHealth | undefined }[] = [];
   let soonestMs = Number.POSITIVE_INFINITY;
   for (const endpoint of byId(model)) {
     const exclusion = exclusionOf(endpoint, facts, decision);
@@ -78,176 +66,191 @@ export function plan(
       continue;
     }
     const seen = health.of(endpoint);
-    const outForMs = seen === undefined ? 0 : seen.outForMs;
-    if (outForMs > 0) {
-      soonestMs = Math.min(soonestMs, outForMs);
-      excluded.push({
-        endpointId: endpoint.id,
-        kind: "saturated",
-        reason: `it is saturated and cools down for ${Math.ceil(outForMs)} ms`,
-      });
+    if (seen === undefined || seen.outForMs === 0) {
+      open.push({ endpoint, health: seen });
       continue;
     }
-    candidates.push({
+    soonestMs = Math.min(soonestMs, seen.outForMs);
+    excluded.push(outOf(endpoint, seen));
+  }
+  const drawn = draws(decision, facts, open, random);
+  const candidates = open.map(
+    ({ endpoint, health: seen }): Candidate => ({
       endpoint,
       health: seen,
-      tier: tierOf(endpoint, seen, decision.order, facts.preferred),
+      placed: placeOf(endpoint, decision, drawn, facts.preferred, seen?.failing === true),
       score: 0,
-    });
+      tie: 0,
+    }),
+  );
+  if (candidates.length > 1) order(candidates, decision, facts, random);
+  const shadow = shadowOf(decision, candidates, random);
+  cut(candidates, decision, excluded);
+  return new FinishedPlan(candidates, excluded, facts, decision, drawn, shadow, soonestMs);
+}
+
+function outOf(endpoint: Endpoint, { outForMs, isRefused }: EndpointHealth): Exclusion {
+  const waitMs = Math.ceil(outForMs);
+  const reason = isRefused
+    ? `its credential was refused; it is tried again in ${waitMs} ms`
+    : `it is saturated and cools down for ${waitMs} ms`;
+  return { endpointId: endpoint.id, kind: "saturated", reason };
+}
+
+/** In a fixed order, so that a plan can be made again from its seed. */
+function draws(
+  { canary, experiment, isOrderAsked }: Decision,
+  { isCanaryRed, unit }: RouteFacts,
+  open: readonly { readonly endpoint: Endpoint }[],
+  random: Random,
+): Drawn {
+  if (isOrderAsked || (canary === undefined && experiment === undefined)) return UNDRAWN;
+  if (canary !== undefined && !isCanaryRed && open.some(({ endpoint }) => endpoint.id === canary.endpoint)) {
+    // Of the experiment it is not part then: what its arm would have done is not known.
+    if (random() * 100 < canary.percent) return { ...UNDRAWN, canary: canary.endpoint };
   }
-  const sort = decision.sort;
-  if (candidates.length > 1) {
-    score(candidates, sort, facts, random);
-    candidates.sort(byTierScoreId);
-    if (!decision.fallbacks && !decision.order?.length) leaveFirst(candidates, excluded);
+  if (experiment === undefined) return UNDRAWN;
+  let total = 0;
+  for (const { weight } of experiment.arms) total += weight;
+  let at = (unit === "" ? random() : unitOf(experiment.name, unit)) * total;
+  const arm = experiment.arms.find(({ weight }) => {
+    at -= weight;
+    return at < 0;
+  });
+  // Intention to treat: it stays in its arm though the arm's endpoint may not serve it.
+  return arm === undefined ? UNDRAWN : { canary: "", arm: arm.arm, armEndpoint: arm.endpoint };
+}
+
+function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, random: Random): void {
+  const caller = facts.stickTo === "" ? 0 : hashOf(facts.stickTo);
+  const draw: Draw =
+    facts.stickTo === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
+  score(candidates, decision.sort, facts, draw);
+  const { weights } = decision;
+  if (weights !== undefined) {
+    for (const c of candidates) {
+      if (c.placed.standing !== "weighted") continue;
+      c.score = drawnTime(draw(c.endpoint), weights.get(c.endpoint.id) ?? 0);
+      c.tie = 0;
+    }
   }
-  return new FinishedPlan(candidates, excluded, decision, soonestMs);
+  candidates.sort(byPlaceScoreId);
+}
+
+function byPlaceScoreId(a: Candidate, b: Candidate): number {
+  if (a.placed.tier !== b.placed.tier) return a.placed.tier - b.placed.tier;
+  if (a.score !== b.score) return a.score < b.score ? -1 : 1;
+  if (a.tie !== b.tie) return a.tie - b.tie;
+  return a.endpoint.id < b.endpoint.id ? -1 : 1;
+}
+
+/** One that may serve the call, and is not the one that will. */
+function shadowOf(
+  { shadow }: Decision,
+  candidates: readonly Candidate[],
+  random: Random,
+): Endpoint | undefined {
+  if (shadow === undefined || random() * 100 >= shadow.percent) return undefined;
+  const at = candidates.findIndex(({ endpoint }) => endpoint.id === shadow.endpoint);
+  return at > 0 ? candidates[at]?.endpoint : undefined;
+}
+
+function cut(
+  candidates: Candidate[],
+  { fallbacks, order: asked, maxAttempts }: Decision,
+  excluded: Exclusion[],
+): void {
+  const leave = (from: number, reason: string) => {
+    for (const { endpoint } of candidates.splice(from)) {
+      excluded.push({ endpointId: endpoint.id, kind: "route", reason });
+    }
+  };
+  if (!fallbacks && !asked?.length) leave(1, "another endpoint ranks first, and fallbacks are off");
+  if (candidates.length > maxAttempts) {
+    leave(maxAttempts, `only ${maxAttempts} attempts are allowed, and others rank before it`);
+  }
 }
 
 class FinishedPlan implements Plan {
   readonly decision: Decision;
-  readonly canary = "";
-  readonly arm = "";
-  readonly shadow: Endpoint | undefined = undefined;
+  readonly canary: string;
+  readonly arm: string;
+  readonly shadow: Endpoint | undefined;
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
   readonly allSaturated: boolean;
   readonly retryAfterMs: number;
   readonly #ranked: readonly Candidate[];
-  readonly #sort: Sort;
+  readonly #facts: RouteFacts;
+  readonly #drawn: Drawn;
 
   constructor(
     ranked: readonly Candidate[],
     excluded: readonly Exclusion[],
+    facts: RouteFacts,
     decision: Decision,
+    drawn: Drawn,
+    shadow: Endpoint | undefined,
     soonestMs: number,
   ) {
     this.decision = decision;
+    this.canary = drawn.canary;
+    this.arm = drawn.arm;
+    this.shadow = shadow;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
     this.allSaturated = ranked.length === 0 && soonestMs !== Number.POSITIVE_INFINITY;
     this.retryAfterMs = this.allSaturated ? Math.ceil(soonestMs) : 0;
     this.#ranked = ranked;
-    this.#sort = decision.sort;
+    this.#facts = facts;
+    this.#drawn = drawn;
   }
 
   ranking(): readonly RankedEndpoint[] {
     return this.#ranked.map((c) => ({
       endpointId: c.endpoint.id,
       score: c.score,
-      reason: reasonOf(c, this.#sort, this.#ranked.length),
+      reason: this.#reasonOf(c),
     }));
   }
 
   trace(): string {
     const tried = this.ranking().map((r, i) => `${i + 1} ${r.endpointId} (${r.reason})`);
     const out = this.excluded.map((x) => `${x.endpointId} (${x.kind}: ${x.reason})`);
-    return `sort=${this.#sort}; try: ${tried.join(", ") || "none"}; out: ${out.join(", ") || "none"}`;
+    return `${this.#decidedBy()}; try: ${tried.join(", ") || "none"}; out: ${out.join(", ") || "none"}`;
+  }
+
+  #decidedBy(): string {
+    const { policy, rule, sort, experiment } = this.decision;
+    const by =
+      policy === undefined ? "" : `policy=${policy.name}@${policy.version}${rule && ` rule=${rule}`}; `;
+    const canary = this.canary && ` canary=${this.canary}`;
+    const arm = this.arm && ` experiment=${experiment?.name} arm=${this.arm}`;
+    const shadow = this.shadow === undefined ? "" : ` shadow=${this.shadow.id}`;
+    return `${by}sort=${sort}${canary}${arm}${shadow}`;
+  }
+
+  #reasonOf(candidate: Candidate): string {
+    const { standing } = candidate.placed;
+    // Alone it needs no comparison, unless there is more to say than that.
+    if (this.#ranked.length === 1 && ALONE.has(standing)) return "the only endpoint that may serve the call";
+    return (
+      standingReason(standing, candidate.endpoint, this.decision, this.#drawn) ??
+      sortReason(candidate, this.decision.sort, this.#facts)
+    );
   }
 }
 
-/** A model's endpoints by id, made once for each snapshot of the catalog. */
-const sortedOnce = new WeakMap<Model, readonly Endpoint[]>();
+const ALONE: ReadonlySet<Standing> = new Set(["sorted", "failing"]);
 
-function byId(model: Model): readonly Endpoint[] {
+/** A model's endpoints by id, made once for each snapshot of the catalog. */
+const sortedOnce = new WeakMap<Pick<Model, "endpoints">, readonly Endpoint[]>();
+
+function byId(model: Pick<Model, "endpoints">): readonly Endpoint[] {
   let sorted = sortedOnce.get(model);
   if (sorted === undefined) {
     sorted = [...model.endpoints].sort((a, b) => (a.id < b.id ? -1 : 1));
     sortedOnce.set(model, sorted);
   }
   return sorted;
-}
-
-function tierOf(
-  endpoint: Endpoint,
-  health: EndpointHealth | undefined,
-  order: readonly string[] | undefined,
-  preferred: string | undefined,
-): number {
-  if (order === undefined && endpoint.id === preferred) return -1;
-  const listed = order === undefined ? 0 : order.length;
-  for (let i = 0; i < listed; i++) {
-    const id = order?.[i];
-    if (id === endpoint.id || id === endpoint.provider.id) return i;
-  }
-  return health?.failing === true ? listed + 1 : listed;
-}
-
-function byTierScoreId(a: Candidate, b: Candidate): number {
-  if (a.tier !== b.tier) return a.tier - b.tier;
-  if (a.score !== b.score) return a.score < b.score ? -1 : 1;
-  return a.endpoint.id < b.endpoint.id ? -1 : 1;
-}
-
-function score(candidates: readonly Candidate[], sort: Sort, facts: RouteFacts, random: Random): void {
-  switch (sort) {
-    case "price":
-      for (const c of candidates) c.score = expectedCostNano(c.endpoint, facts);
-      return;
-    case "latency":
-      for (const c of candidates) c.score = c.health?.ttftMs ?? -1;
-      return;
-    case "throughput":
-      for (const c of candidates) c.score = -(c.health?.tokensPerSecond ?? Number.MAX_VALUE);
-      return;
-    case "balanced":
-      draw(candidates, facts, random);
-  }
-}
-
-/** Expected charge of the call in nano-USD, for comparison only; money is settled from reported usage. */
-function expectedCostNano({ prices }: Endpoint, { promptTokens, maxTokens }: RouteFacts): number {
-  const input = Math.max(promptTokens, 1);
-  const output = Math.max(Math.min(Math.max(input / 3, TYPICAL_OUTPUT_TOKENS), maxTokens ?? Infinity), 1);
-  return input * prices.input + output * prices.output;
-}
-
-/**
- * Weighted order without replacement: each candidate draws an exponential time with its weight as rate, and the
- * shortest goes first (Efraimidis and Spirakis, 2006). Draws are made in id order.
- */
-function draw(candidates: readonly Candidate[], facts: RouteFacts, random: Random): void {
-  let cheapest = Number.POSITIVE_INFINITY;
-  let quickestMs = Number.POSITIVE_INFINITY;
-  for (const c of candidates) {
-    c.score = expectedCostNano(c.endpoint, facts);
-    cheapest = Math.min(cheapest, c.score);
-    quickestMs = Math.min(quickestMs, c.health?.ttftMs ?? quickestMs);
-  }
-  for (const c of candidates) {
-    const cheapness = (cheapest + 1) / (c.score + 1);
-    const soundness = Math.max(1 - (c.health?.errorRate ?? 0), 0.05);
-    const ttftMs = c.health?.ttftMs;
-    const quickness = ttftMs === undefined ? 1 : Math.max((quickestMs + 1) / (ttftMs + 1), 0.25);
-    const weight = cheapness * cheapness * soundness * soundness * quickness;
-    c.score = -Math.log(1 - random()) / weight;
-  }
-}
-
-function leaveFirst(candidates: Candidate[], excluded: Exclusion[]): void {
-  for (const { endpoint } of candidates.splice(1)) {
-    excluded.push({
-      endpointId: endpoint.id,
-      kind: "route",
-      reason: "another endpoint ranks first, and fallbacks are off",
-    });
-  }
-}
-
-function reasonOf(candidate: Candidate, sort: Sort, of: number): string {
-  const { health } = candidate;
-  if (of === 1) return "the only endpoint that may serve the call";
-  if (health?.failing) return "recent calls failed";
-  switch (sort) {
-    case "price":
-      return `about ${(candidate.score / 1e9).toPrecision(3)} USD`;
-    case "latency":
-      return health?.ttftMs === undefined ? "not measured lately" : `${Math.round(health.ttftMs)} ms`;
-    case "throughput":
-      return health?.tokensPerSecond === undefined
-        ? "not measured lately"
-        : `${Math.round(health.tokensPerSecond)} tokens/s`;
-    case "balanced":
-      return "weighted draw over price, health and latency";
-  }
 }

@@ -1,0 +1,31 @@
+/**
+ * Opens the room of policies: what it has to tell goes to the log, and long documents are read in a thread of their own.
+ */
+import type { Logger } from "pino";
+import type { Clock } from "../clock.ts";
+import { openPolicies } from "../policies/policies.ts";
+import type { PolicyReading } from "../routing/policy-reading.ts";
+import type { Store } from "../store/store.ts";
+import { openThread } from "../workers/thread.ts";
+
+export function openPolicyRoom(store: Store, clock: Clock, log: Logger) {
+  const thread = openThread(new URL("../policies/reading-thread.ts", import.meta.url));
+  const policies = openPolicies({
+    store,
+    clock,
+    readInThread: (task) => thread.run("readInThread", task) as Promise<PolicyReading>,
+    onCanaryRed: (event) => log.warn({ event }, "a canary turned red and gets no share any more"),
+    onUnreadable: (version) =>
+      log.error({ version }, "a policy can be read no more; it counts as not active"),
+    onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
+  });
+  // A call that comes sooner reads its policy itself.
+  policies.warm().catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
+  return {
+    policies,
+    async closePolicies() {
+      await policies.close();
+      await thread.close();
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/**
+ * `POST /v1/policies/{name}/dry-run`: one imagined call planned under a version, recorded traffic run over it, or both.
+ */
+import { z } from "zod";
+import type { Random } from "../clock.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import { type Caller, operation } from "../operation.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
+import type { Health, OwnPools } from "../routing/health.ts";
+import { type AccountView, isProject } from "./account-view.ts";
+import type { CatalogView } from "./catalog-view.ts";
+import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
+import type { Policies, ReadVersion } from "./policies.ts";
+import { ownPolicy, ownVersion } from "./policy-lookup.ts";
+import type { VersionKey } from "./policy-tables.ts";
+import { inForce } from "./policy-wire.ts";
+import type { ReplayRequest } from "./replay.ts";
+import { type ReplayReport, replayReportSchema, replaySchema } from "./replay-report.ts";
+import { routeBody, routeOptions } from "./route-body.ts";
+
+export interface DryRunDeps {
+  readonly policies: Policies;
+  readonly accounts: AccountView;
+  readonly catalog: { current(): CatalogView };
+  readonly health: Pick<Health, "of" | "with">;
+  /** Port: an org's own provider keys, and the model with what only they reach. */
+  readonly ownKeys: { of(orgId: string): OwnReach | undefined };
+  readonly random: Random;
+  /** Port: runs a version over recorded requests. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
+}
+
+export interface OwnReach extends OwnPools {
+  modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
+}
+
+const tokens = z.int().min(0).max(100_000_000);
+const word = z.string().max(256);
+
+const dryRunBody = z
+  .strictObject({
+    model: z
+      .string()
+      .max(256)
+      .optional()
+      .describe("Required, unless only a replay is asked for")
+      .meta({ examples: ["weir/sim-small"] }),
+    version: z.int().min(1).optional().describe("Default: the version in force, else the newest"),
+    est_input_tokens: tokens.optional().describe("Default: 1000"),
+    max_output_tokens: z
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .optional()
+      .describe("What the call would send as max_tokens"),
+    stream: z.boolean().optional(),
+    tools: z.boolean().optional().describe("The call has tools"),
+    images: z.boolean().optional().describe("The call has images"),
+    audio: z.boolean().optional(),
+    json_schema: z.boolean().optional().describe("The call asks for an answer that fits a schema"),
+    project_id: z.string().max(64).optional().describe("Default: the key's"),
+    key_id: z.string().max(64).optional().describe("Default: the caller's"),
+    app: word.optional(),
+    tags: z.record(z.string().max(64), word).optional(),
+    user: word.optional().describe("End user: whom experiments divide, and what affinity may hold on to"),
+    session: word.optional(),
+    route: routeBody.optional().describe("As `svc.route` of a request"),
+    replay: replaySchema.optional(),
+  })
+  .refine((body) => body.model !== undefined || body.replay !== undefined, {
+    path: ["model"],
+    message: "required, unless only a replay is asked for",
+  });
+type DryRunBody = z.output<typeof dryRunBody>;
+
+const dryRunAnswer = z.object({
+  policy: z.string(),
+  version: z.int(),
+  ...dryRunShape,
+  replay: replayReportSchema.optional(),
+});
+
+const DEFAULT_INPUT_TOKENS = 1_000;
+/** Where only a replay was asked for. */
+const NOTHING_PLANNED: DryRun = { plan: [], excluded: [], trace: "" };
+
+export function dryRunOperations(deps: DryRunDeps) {
+  return {
+    dryRunPolicy: operation({
+      name: "dryRunPolicy",
+      summary:
+        "What a version of a policy would do with a call, or with the recorded traffic of the last hours",
+      path: z.object({ name: z.string() }),
+      body: dryRunBody,
+      output: dryRunAnswer,
+      errors: [
+        "not_found",
+        "model_not_found",
+        "state",
+        "concurrency",
+        "analytics_unavailable",
+        "shutting_down",
+      ],
+      run: ({ path, body }, caller) => run(deps, caller, path.name, body),
+    }),
+  };
+}
+
+async function run(
+  deps: DryRunDeps,
+  caller: Caller,
+  policy: string,
+  body: DryRunBody,
+): Promise<z.input<typeof dryRunAnswer>> {
+  const { orgId } = caller;
+  const version = body.version ?? usualVersion(deps, orgId, policy);
+  const read = await readable(deps, { orgId, policy, version });
+  const planned = body.model === undefined ? NOTHING_PLANNED : planCall(deps, caller, read, body.model, body);
+  const answer = { policy, version, ...planned };
+  if (body.replay === undefined) return answer;
+  const { hours, project_id } = body.replay;
+  const key = { orgId, policy, version: body.replay.version ?? version };
+  await readable(deps, key);
+  if (project_id !== undefined) assertProject(deps, orgId, project_id, "/replay/project_id");
+  const replay = await deps.replay({
+    orgId,
+    dataPolicy: dataPolicyOf(deps, orgId),
+    yaml: deps.policies.tables.text(key) ?? "",
+    name: policy,
+    version: key.version,
+    hours,
+    projectId: project_id,
+  });
+  return { ...answer, replay };
+}
+
+function planCall(
+  deps: DryRunDeps,
+  caller: Caller,
+  version: ReadVersion,
+  modelName: string,
+  body: DryRunBody,
+): DryRun {
+  const { orgId } = caller;
+  const catalog = deps.catalog.current();
+  const model = catalog.resolve(modelName);
+  if (model === undefined) {
+    throw fail("model_not_found", `There is no model "${modelName}".`, { param: "/model" });
+  }
+  const { keyId, environment, ...key } = keyOf(deps, caller, body.key_id);
+  const projectId = body.project_id ?? key.projectId;
+  if (body.project_id !== undefined) assertProject(deps, orgId, projectId, "/project_id");
+  // As for calls: test keys reach the simulator only, which wants no key of anybody.
+  const own = environment === "test" ? undefined : deps.ownKeys.of(orgId);
+  return dryRun(
+    version,
+    {
+      model: own?.modelFor(model, catalog.unreachable(model.id)) ?? model,
+      facts: {
+        modelId: model.id,
+        projectId,
+        projectSlug: deps.accounts.project(projectId)?.slug ?? "",
+        keyId,
+        app: body.app ?? "",
+        tags: body.tags ?? {},
+        stream: body.stream ?? false,
+        hasTools: body.tools ?? false,
+        hasImages: body.images ?? false,
+        inputTokens: body.est_input_tokens ?? DEFAULT_INPUT_TOKENS,
+      },
+      environment,
+      maxTokens: body.max_output_tokens,
+      hasAudio: body.audio ?? false,
+      hasSchema: body.json_schema ?? false,
+      user: body.user ?? "",
+      session: body.session ?? "",
+      route: routeOptions(body.route),
+      orgPolicy: dataPolicyOf(deps, orgId),
+    },
+    own === undefined ? deps.health : deps.health.with(own),
+    deps.random,
+  );
+}
+
+/** An org that cannot be found allows the least. */
+const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgPolicy"] => {
+  const { zdr, noTrain, regions } = accounts.org(orgId)?.dataPolicy ?? {
+    zdr: true,
+    noTrain: true,
+    regions: [],
+  };
+  return { zdr, noTrain, regions };
+};
+
+/** The version in force: the whole org's, else a project's; else the newest. */
+function usualVersion({ policies, accounts }: DryRunDeps, orgId: string, name: string): number {
+  const newest = ownPolicy(policies, orgId, name).versions;
+  return inForce(policies.tables, accounts, orgId).find((a) => a.name === name)?.version ?? newest;
+}
+
+async function readable({ policies }: DryRunDeps, key: VersionKey): Promise<ReadVersion> {
+  ownVersion(policies, key.orgId, key.policy, key.version);
+  const read = await policies.prepare(key);
+  if (read === undefined)
+    throw fail("state", `Version ${key.version} is not valid any more. Add a version that is.`);
+  return read;
+}
+
+/** The key that the call would come with. */
+function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
+  const { projectId, environment } = caller;
+  if (keyId === undefined) return { keyId: caller.keyId, projectId, environment };
+  const key = deps.accounts.key(keyId);
+  if (key?.orgId !== caller.orgId) throw fail("not_found", "There is no such key.", { param: "/key_id" });
+  return { keyId, projectId: key.projectId, environment: key.environment };
+}
+
+function assertProject({ accounts }: DryRunDeps, orgId: string, projectId: string, param: string): void {
+  if (!isProject(accounts, orgId, projectId)) throw fail("not_found", "There is no such project.", { param });
+}

@@ -1,0 +1,138 @@
+/**
+ * What a policy's version would do with one call: the decision, the plan with what each attempt would cost, and why every
+ * other endpoint is left out. Reads only; nothing is called or charged.
+ */
+import { z } from "zod";
+import type { Random } from "../clock.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import { lineMicroUsd } from "../money.ts";
+import { AFFINITIES, type RouteOptions, SORTS } from "../route.ts";
+import type { Decision } from "../routing/decision.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
+import type { HealthView } from "../routing/health.ts";
+import { type Plan, plan } from "../routing/planner.ts";
+import { decisionNotes, type PolicyFacts } from "../routing/policy.ts";
+import type { ReadVersion } from "./policies.ts";
+
+/** A call as far as a policy and the planner look at it. */
+export interface DryCall {
+  readonly model: Model;
+  readonly facts: PolicyFacts;
+  readonly environment: "live" | "test";
+  readonly maxTokens: number | undefined;
+  readonly hasAudio: boolean;
+  readonly hasSchema: boolean;
+  /** End user and session; empty where there is none. */
+  readonly user: string;
+  readonly session: string;
+  readonly route: RouteOptions;
+  readonly orgPolicy: RouteFacts["orgPolicy"];
+}
+
+export const dryRunShape = {
+  decision: z
+    .object({
+      sort: z.enum(SORTS),
+      affinity: z.enum(AFFINITIES),
+      max_attempts: z.int(),
+      notes: z.array(z.string()),
+      rule: z.string().describe("The rule that applies; empty: none matches, the defaults apply"),
+      deny: z.string().optional().describe("The call is refused, with these words"),
+    })
+    .optional(),
+  plan: z.array(
+    z.object({
+      attempt: z.int(),
+      endpoint_id: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      est_cost_micro: z.int(),
+      reason: z.string(),
+    }),
+  ),
+  excluded: z.array(z.object({ endpoint_id: z.string(), kind: z.string(), reason: z.string() })),
+  trace: z.string(),
+};
+
+const shape = z.object(dryRunShape);
+export type DryRun = z.input<typeof shape>;
+
+/** The canary's state is today's; a canary that never ran is warming. */
+export function dryRun(version: ReadVersion, call: DryCall, health: HealthView, random: Random): DryRun {
+  const decision = version.compiled.decide(call.facts, call.route);
+  const told = {
+    sort: decision.sort,
+    affinity: decision.affinity,
+    max_attempts: decision.maxAttempts,
+    notes: decisionNotes(decision),
+    rule: decision.rule,
+  };
+  if (decision.deny !== undefined) {
+    return {
+      decision: { ...told, deny: decision.deny },
+      plan: [],
+      excluded: [],
+      trace: `deny: ${decision.deny}`,
+    };
+  }
+  const made = plan(routeFacts(version, call, decision), call.model, decision, health, random);
+  return { decision: told, ...planWire(made, call) };
+}
+
+function routeFacts({ active }: ReadVersion, call: DryCall, decision: Decision): RouteFacts {
+  const { facts, user, session } = call;
+  const { canary } = decision;
+  return {
+    environment: call.environment,
+    stream: facts.stream,
+    hasTools: facts.hasTools,
+    parallelTools: false,
+    hasImages: facts.hasImages,
+    hasAudio: call.hasAudio,
+    hasSchema: call.hasSchema,
+    reasoning: false,
+    promptTokens: facts.inputTokens,
+    maxTokens: call.maxTokens,
+    stickTo: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
+    unit: user || session,
+    isCanaryRed: canary !== undefined && active.canaryState(canary.endpoint) === "red",
+    orgPolicy: call.orgPolicy,
+  };
+}
+
+function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
+  const ranking = made.ranking();
+  return {
+    plan: made.attempts.map((endpoint, i) => ({
+      attempt: i + 1,
+      endpoint_id: endpoint.id,
+      provider: endpoint.provider.id,
+      region: endpoint.region,
+      est_cost_micro: expectedCostMicroUsd(endpoint, call.facts.inputTokens, call.maxTokens),
+      reason: ranking[i]?.reason ?? "",
+    })),
+    excluded: made.excluded.map(({ endpointId, kind, reason }) => ({
+      endpoint_id: endpointId,
+      kind,
+      reason,
+    })),
+    trace: made.trace(),
+  };
+}
+
+/** A chat call rarely writes fewer tokens than this. */
+const TYPICAL_OUTPUT_TOKENS = 256;
+
+/**
+ * As charged. Expected output as the planner expects it: a third of the prompt, at least 256 tokens, at most `maxTokens`;
+ * none where the task writes nothing.
+ */
+export function expectedCostMicroUsd(
+  { prices, task }: Endpoint,
+  inputTokens: number,
+  maxTokens: number | undefined,
+): number {
+  const usual = Math.max(Math.ceil(inputTokens / 3), TYPICAL_OUTPUT_TOKENS);
+  const outputTokens = task === "generate" ? Math.min(usual, maxTokens ?? usual) : 0;
+  return lineMicroUsd(inputTokens, prices.input) + lineMicroUsd(outputTokens, prices.output);
+}

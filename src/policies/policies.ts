@@ -1,0 +1,215 @@
+/**
+ * The policy in force for a call, from memory: a text is compiled once for as long as its version is used, and what is in
+ * force where is remembered until an activation of the org changes it. A call keeps the policy it began with.
+ *
+ * No stale policy can come back after `forget` (see account/keyring.ts): a load reads the store and fills the memory
+ * without yielding, and the store shows a transaction's writes before it reports the commit.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../clock.ts";
+import type { Canary, CanaryState, Experiment } from "../routing/decision.ts";
+import { type CompiledPolicy, compilePolicy } from "../routing/policy.ts";
+import type { PolicyDocument } from "../routing/policy-document.ts";
+import { type PolicyReading, type ReadingOptions, readPolicy } from "../routing/policy-reading.ts";
+import type { Store } from "../store/store.ts";
+import { Canaries, type CanaryRed, type Trial } from "./canary.ts";
+import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
+import type { ReadingTask } from "./reading-thread.ts";
+
+/** What a call needs of the policy it runs under. */
+export interface ActivePolicy {
+  readonly compiled: CompiledPolicy;
+  /** Where the version has no such canary: warming. */
+  canaryState(endpointId: string): CanaryState;
+  /** A call of the canary's share has ended at the canary. May turn it red at once. Never throws. */
+  canaryResult(endpointId: string, failed: boolean): void;
+}
+
+/** Whose call it is. */
+export interface PolicyUser {
+  readonly orgId: string;
+  readonly projectId: string;
+}
+
+export interface PoliciesOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Port: reads a document in another thread; see reading-thread.ts. */
+  readonly readInThread: (task: ReadingTask) => Promise<PolicyReading>;
+  /** A canary has just turned red. */
+  readonly onCanaryRed: (event: CanaryRed) => void;
+  /** A version that was valid once is so no more: calls go on as if it were not active. Told once a load. */
+  readonly onUnreadable: (version: VersionKey) => void;
+  /** A canary's counts could not be saved. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A stored version that can still be read. */
+export interface ReadVersion {
+  readonly compiled: CompiledPolicy;
+  readonly active: ActivePolicy;
+  /** By endpoint id. */
+  readonly canaries: ReadonlyMap<string, Canary>;
+  readonly experiments: readonly Experiment[];
+}
+
+/** Texts up to this length are read on the event loop, within a few milliseconds. */
+const SHORT_TEXT = 4_096;
+/** Bounds of the memory; beyond them it begins anew. */
+const MOST_VERSIONS = 2_000;
+const MOST_SCOPES = 50_000;
+
+export class Policies {
+  readonly tables: PolicyTables;
+  readonly canaries: Canaries;
+  readonly #readInThread: PoliciesOptions["readInThread"];
+  readonly #onUnreadable: PoliciesOptions["onUnreadable"];
+  /** Org → project → what is in force there; `null`: nothing. */
+  readonly #inForce = new Map<string, Map<string, ActivePolicy | null>>();
+  #scopes = 0;
+  /** Versions never change, so no activation drops them; `null`: unreadable. */
+  readonly #versions = new Map<string, ReadVersion | null>();
+  #closed = false;
+
+  constructor(options: PoliciesOptions) {
+    const { store, clock, onCanaryRed, onFailure } = options;
+    this.tables = new PolicyTables(store);
+    this.canaries = new Canaries({ tables: this.tables, clock, onCanaryRed, onFailure });
+    this.#readInThread = options.readInThread;
+    this.#onUnreadable = options.onUnreadable;
+  }
+
+  /** The project's policy, else the org's; undefined where none is in force. Two map look-ups. */
+  of({ orgId, projectId }: PolicyUser): ActivePolicy | undefined {
+    const known = this.#inForce.get(orgId)?.get(projectId);
+    return (known === undefined ? this.#load(orgId, projectId) : known) ?? undefined;
+  }
+
+  /** After a change to what is in force in an org: the next call sees it. */
+  forget(orgId: string): void {
+    this.#scopes -= this.#inForce.get(orgId)?.size ?? 0;
+    this.#inForce.delete(orgId);
+  }
+
+  /**
+   * A version, whether in force or not; undefined where there is none or it can be read no more. For a call: reads on the
+   * event loop what no one has prepared, which right after a start may be a policy that `warm` has not come to yet.
+   */
+  read(key: VersionKey): ReadVersion | undefined {
+    const known = this.#versions.get(idOf(key));
+    if (known !== undefined) return known ?? undefined;
+    const text = this.tables.text(key);
+    if (text === undefined) return undefined;
+    return this.#remember(key, readPolicy(text, { name: key.policy }));
+  }
+
+  /** The same for the control plane, which can wait. */
+  async prepare(key: VersionKey): Promise<ReadVersion | undefined> {
+    const text = this.#versions.has(idOf(key)) ? undefined : this.tables.text(key);
+    if (text === undefined) return this.read(key);
+    const reading = await this.readText(text, { name: key.policy });
+    // Somebody else may have read it meanwhile: a version is one object.
+    return this.#versions.has(idOf(key)) ? this.read(key) : this.#remember(key, reading);
+  }
+
+  /** Reads a document; a long one in another thread. */
+  async readText(text: string, options: ReadingOptions): Promise<PolicyReading> {
+    return text.length <= SHORT_TEXT ? readPolicy(text, options) : this.#readInThread({ text, options });
+  }
+
+  /** After a start: reads what is in force, one version after another, so that calls find it read. Calls need not wait. */
+  async warm(): Promise<void> {
+    for (const key of this.tables.versionsInForce(MOST_VERSIONS / 2)) {
+      await turn();
+      if (this.#closed) return;
+      await this.prepare(key);
+    }
+  }
+
+  /** Waits until every canary's counts are in the store. Call before the store closes. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.canaries.close();
+  }
+
+  #load(orgId: string, projectId: string): ActivePolicy | null {
+    if (this.#scopes >= MOST_SCOPES) this.#forgetAll();
+    const found = this.#active(orgId, projectId) ?? this.#active(orgId, WHOLE_ORG) ?? null;
+    let projects = this.#inForce.get(orgId);
+    if (projects === undefined) {
+      projects = new Map();
+      this.#inForce.set(orgId, projects);
+    }
+    projects.set(projectId, found);
+    this.#scopes++;
+    return found;
+  }
+
+  #active(orgId: string, scope: string): ActivePolicy | undefined {
+    const activation = this.tables.activation(orgId, scope);
+    if (activation === undefined) return undefined;
+    return this.read({ orgId, policy: activation.name, version: activation.version })?.active;
+  }
+
+  #forgetAll(): void {
+    this.#inForce.clear();
+    this.#versions.clear();
+    this.#scopes = 0;
+  }
+
+  #remember(key: VersionKey, reading: PolicyReading): ReadVersion | undefined {
+    if (this.#versions.size >= MOST_VERSIONS) this.#forgetAll();
+    const version = reading.ok ? this.#compile(key, reading.document) : null;
+    if (version === null) this.#onUnreadable(key);
+    this.#versions.set(idOf(key), version);
+    return version ?? undefined;
+  }
+
+  #compile(key: VersionKey, document: PolicyDocument): ReadVersion {
+    const { policy: name, version } = key;
+    const compiled = compilePolicy(document, { name, version });
+    const canaries = canariesOf(document);
+    const trial = (endpointId: string): Trial | undefined => {
+      const canary = canaries.get(endpointId);
+      return canary === undefined ? undefined : this.canaries.trial(key, canary);
+    };
+    const active: ActivePolicy = Object.freeze({
+      compiled,
+      canaryState: (endpointId: string) => trial(endpointId)?.state ?? "warming",
+      canaryResult: (endpointId: string, failed: boolean) => trial(endpointId)?.result(failed),
+    });
+    return { compiled, active, canaries, experiments: experimentsOf(document) };
+  }
+}
+
+const idOf = ({ orgId, policy, version }: VersionKey): string => `${orgId} ${policy} ${version}`;
+
+export const openPolicies = (options: PoliciesOptions): Policies => new Policies(options);
+
+/**
+ * An endpoint has one trial a version, so that its calls are counted together. Where several rules have it as their
+ * canary, the strictest limit and the fewest results hold.
+ */
+function canariesOf(document: PolicyDocument): ReadonlyMap<string, Canary> {
+  const canaries = new Map<string, Canary>();
+  for (const { canary } of blocksOf(document)) {
+    if (canary === undefined || canary === false) continue;
+    const { endpoint, percent, max_error_rate, min_samples } = canary;
+    const other = canaries.get(endpoint);
+    canaries.set(endpoint, {
+      endpoint,
+      percent,
+      maxErrorRate: Math.min(max_error_rate, other?.maxErrorRate ?? 1),
+      minSamples: Math.min(min_samples, other?.minSamples ?? Number.POSITIVE_INFINITY),
+    });
+  }
+  return canaries;
+}
+
+const experimentsOf = (document: PolicyDocument): readonly Experiment[] =>
+  blocksOf(document).flatMap(({ experiment }) => (experiment ? [experiment] : []));
+
+const blocksOf = (document: PolicyDocument) =>
+  [document.defaults, ...(document.rules ?? []).map((rule) => rule.then)].filter(
+    (block) => block !== undefined,
+  );

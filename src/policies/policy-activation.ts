@@ -1,0 +1,82 @@
+/**
+ * Putting versions in force and taking them out. Check and write share one transaction; what is in force in memory is dropped
+ * once it is committed, so the next call sees the change and a repeat changes nothing.
+ */
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import type { Caller } from "../operation.ts";
+import { type AccountView, isProject } from "./account-view.ts";
+import type { Policies } from "./policies.ts";
+import { assertMayWrite, ownPolicy, ownVersion, versionOrNewest } from "./policy-lookup.ts";
+import { WHOLE_ORG } from "./policy-tables.ts";
+import { inForce, summaryWire } from "./policy-wire.ts";
+
+export interface ActivationDeps {
+  readonly policies: Policies;
+  readonly clock: Clock;
+  readonly accounts: AccountView;
+}
+
+/** Compiled first, so that no call has to. @throws WeirError `not_found`, `scope`, `state`. */
+export async function activate(
+  deps: ActivationDeps,
+  caller: Caller,
+  name: string,
+  version: number,
+  projectId: string | undefined,
+) {
+  assertMayWrite(caller);
+  const { orgId } = caller;
+  const { tables } = deps.policies;
+  ownVersion(deps.policies, orgId, name, version);
+  if ((await deps.policies.prepare({ orgId, policy: name, version })) === undefined) {
+    throw fail("state", `Version ${version} is not valid any more. Add a version that is.`);
+  }
+  const scope = scopeOf(projectId);
+  const summary = await tables.transact(() => {
+    assertScope(deps, orgId, scope);
+    const row = ownVersion(deps.policies, orgId, name, version);
+    const old = tables.activation(orgId, scope);
+    if (old?.name !== name || old.version !== version) {
+      const at = { activatedAtMs: deps.clock.now(), activatedBy: caller.keyId };
+      tables.activate(orgId, { scope, name, version, ...at }, row);
+    }
+    // Here, where it is what this activation made: the next may be under way.
+    return summaryWire(row, inForce(tables, deps.accounts, orgId));
+  });
+  deps.policies.forget(orgId);
+  return summary;
+}
+
+/** Where another policy or none is in force in the scope, there is nothing to do. @throws WeirError `not_found`, `scope`. */
+export async function deactivate(
+  deps: ActivationDeps,
+  caller: Caller,
+  name: string,
+  projectId: string | undefined,
+) {
+  assertMayWrite(caller);
+  const { orgId } = caller;
+  const { tables } = deps.policies;
+  const scope = scopeOf(projectId);
+  const summary = await tables.transact(() => {
+    assertScope(deps, orgId, scope);
+    ownPolicy(deps.policies, orgId, name);
+    const old = tables.activation(orgId, scope);
+    const version = old?.name === name ? old.version : undefined;
+    if (version !== undefined) tables.deactivate(orgId, scope);
+    return summaryWire(
+      versionOrNewest(deps.policies, orgId, name, version),
+      inForce(tables, deps.accounts, orgId),
+    );
+  });
+  deps.policies.forget(orgId);
+  return summary;
+}
+
+const scopeOf = (projectId: string | undefined): string => projectId ?? WHOLE_ORG;
+
+function assertScope({ accounts }: ActivationDeps, orgId: string, scope: string): void {
+  if (scope === WHOLE_ORG || isProject(accounts, orgId, scope)) return;
+  throw fail("not_found", "There is no such project.", { param: "/scope/project_id" });
+}

@@ -1,0 +1,41 @@
+/**
+ * An org's own policies and versions, or the error that there is none. Policies of other orgs do not exist.
+ */
+import { fail } from "../errors.ts";
+import type { Caller } from "../operation.ts";
+import type { Policies } from "./policies.ts";
+import type { PolicyRow, VersionRow } from "./policy-tables.ts";
+
+/** @throws WeirError `not_found`. */
+export function ownPolicy({ tables }: Policies, orgId: string, name: string): PolicyRow {
+  const row = tables.policy(orgId, name);
+  if (row === undefined) throw fail("not_found", "There is no such policy.");
+  return row;
+}
+
+/** @throws WeirError `not_found`. */
+export function ownVersion(policies: Policies, orgId: string, name: string, version: number): VersionRow {
+  ownPolicy(policies, orgId, name);
+  const row = policies.tables.version(orgId, name, version);
+  if (row === undefined) {
+    throw fail("not_found", `The policy has no version ${version}.`, { param: "/version" });
+  }
+  return row;
+}
+
+/** The version asked for, else the newest. @throws WeirError `not_found`. */
+export function versionOrNewest(
+  policies: Policies,
+  orgId: string,
+  name: string,
+  version: number | undefined,
+): VersionRow {
+  return ownVersion(policies, orgId, name, version ?? ownPolicy(policies, orgId, name).versions);
+}
+
+/** Policies hold for live calls as for those of test keys, and a test key must not be a way to what spends. */
+export function assertMayWrite({ environment }: Caller): void {
+  if (environment === "test") {
+    throw fail("scope", "A test key cannot change policies: they hold for live calls.");
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Where policies, their versions and what is in force lie in the store. A version never changes once it is written; what
+ * is in force where is one small row a scope, so that activation is one write and never half done.
+ * Methods named add, activate or deactivate write: call them only inside `transact`.
+ */
+import type { CanaryState } from "../routing/decision.ts";
+import type { Store, Table } from "../store/store.ts";
+
+/** Greater than any name or id; those are letters, digits, `_` and `-`. */
+const PAST_NAMES = "~";
+/** The scope that is no project; project ids begin with `prj_`. */
+export const WHOLE_ORG = "org";
+
+export interface PolicyRow {
+  readonly name: string;
+  /** Number of the newest version; the first is 1. */
+  readonly versions: number;
+}
+
+export interface VersionRow {
+  readonly name: string;
+  readonly version: number;
+  readonly createdAtMs: number;
+  /** Id of the key that made it. */
+  readonly createdBy: string;
+  /** It has been in force at some time. */
+  readonly wasActive: boolean;
+}
+
+/** What is in force in one scope. */
+export interface Activation {
+  /** A project id, or {@link WHOLE_ORG}. */
+  readonly scope: string;
+  readonly name: string;
+  readonly version: number;
+  readonly activatedAtMs: number;
+  readonly activatedBy: string;
+}
+
+/** One version of one policy of one org. */
+export interface VersionKey {
+  readonly orgId: string;
+  readonly policy: string;
+  readonly version: number;
+}
+
+/** What a canary's calls have shown so far, with the limits they were judged by. */
+export interface CanaryRow {
+  readonly endpointId: string;
+  readonly state: CanaryState;
+  readonly samples: number;
+  readonly failures: number;
+  /** 0 to 1. */
+  readonly maxErrorRate: number;
+  readonly minSamples: number;
+  readonly evaluatedAtMs: number;
+}
+
+export class PolicyTables {
+  readonly #store: Store;
+  /** [org id, name] */
+  readonly #policies: Table<PolicyRow>;
+  /** [org id, name, version] */
+  readonly #versions: Table<VersionRow>;
+  /** [org id, name, version] → YAML. Apart from the rows, so that a list of versions reads none of them. */
+  readonly #texts: Table<string>;
+  /** [org id, scope] */
+  readonly #activations: Table<Activation>;
+  /** [org id, name, version, endpoint id] */
+  readonly #canaries: Table<CanaryRow>;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#policies = store.table("policies.policies");
+    this.#versions = store.table("policies.versions");
+    this.#texts = store.table("policies.texts");
+    this.#activations = store.table("policies.activations");
+    this.#canaries = store.table("policies.canaries");
+  }
+
+  /** All or nothing; what `act` checks still holds when its writes commit. */
+  transact<T>(act: () => T): Promise<T> {
+    return this.#store.transact(act);
+  }
+
+  policy(orgId: string, name: string): PolicyRow | undefined {
+    return this.#policies.get([orgId, name]);
+  }
+
+  /** By name. */
+  policiesOf(orgId: string): PolicyRow[] {
+    const rows = this.#policies.range({ start: [orgId], end: [orgId, PAST_NAMES] });
+    return Array.from(rows, ({ value }) => value);
+  }
+
+  version(orgId: string, name: string, version: number): VersionRow | undefined {
+    return this.#versions.get([orgId, name, version]);
+  }
+
+  /** Newest first. */
+  versionsOf(orgId: string, name: string): VersionRow[] {
+    const start = [orgId, name, Number.MAX_SAFE_INTEGER];
+    return Array.from(
+      this.#versions.range({ start, end: [orgId, name], reverse: true }),
+      ({ value }) => value,
+    );
+  }
+
+  /** The YAML of a version as it was sent. */
+  text({ orgId, policy, version }: VersionKey): string | undefined {
+    return this.#texts.get([orgId, policy, version]);
+  }
+
+  /** Adds the next version of a policy, and the policy with its first. */
+  addVersion(orgId: string, row: VersionRow, yaml: string): void {
+    this.#policies.put([orgId, row.name], { name: row.name, versions: row.version });
+    this.#versions.put([orgId, row.name, row.version], row);
+    this.#texts.put([orgId, row.name, row.version], yaml);
+  }
+
+  activation(orgId: string, scope: string): Activation | undefined {
+    return this.#activations.get([orgId, scope]);
+  }
+
+  /** Everything in force in an org: the whole org's first, then its projects'. */
+  activationsOf(orgId: string): Activation[] {
+    const rows = this.#activations.range({ start: [orgId], end: [orgId, PAST_NAMES] });
+    return Array.from(rows, ({ value }) => value);
+  }
+
+  /** Every version in force anywhere, at most so many. */
+  versionsInForce(limit: number): VersionKey[] {
+    return Array.from(this.#activations.range({ limit }), ({ key, value }) => {
+      const [orgId] = key as [string, string];
+      return { orgId, policy: value.name, version: value.version };
+    });
+  }
+
+  activate(orgId: string, activation: Activation, version: VersionRow): void {
+    this.#activations.put([orgId, activation.scope], activation);
+    if (!version.wasActive) {
+      this.#versions.put([orgId, version.name, version.version], { ...version, wasActive: true });
+    }
+  }
+
+  deactivate(orgId: string, scope: string): void {
+    this.#activations.remove([orgId, scope]);
+  }
+
+  canary({ orgId, policy, version }: VersionKey, endpointId: string): CanaryRow | undefined {
+    return this.#canaries.get([orgId, policy, version, endpointId]);
+  }
+
+  /** Every canary of a version that had a result, by endpoint id. */
+  canariesOf({ orgId, policy, version }: VersionKey): CanaryRow[] {
+    const rows = this.#canaries.range({
+      start: [orgId, policy, version],
+      end: [orgId, policy, version + 1],
+    });
+    return Array.from(rows, ({ value }) => value);
+  }
+
+  /** Joins the store's running group commit. */
+  saveCanary({ orgId, policy, version }: VersionKey, row: CanaryRow): Promise<void> {
+    return this.#store.commit(() => this.#canaries.put([orgId, policy, version, row.endpointId], row));
+  }
+}

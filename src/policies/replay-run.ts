@@ -1,0 +1,244 @@
+/**
+ * Plans recorded calls again under one version of a policy and compares with what happened. Pure: no clock, and randomness
+ * is drawn from the request's id, so that the same calls give the same report.
+ */
+
+import { seededRandom } from "../clock.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import type { RouteOptions } from "../route.ts";
+import type { Decision } from "../routing/decision.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
+import { hashOf } from "../routing/hash.ts";
+import type { EndpointHealth, HealthView } from "../routing/health.ts";
+import { type Plan, plan } from "../routing/planner.ts";
+import type { CompiledPolicy } from "../routing/policy.ts";
+import { costOf } from "../usage.ts";
+import type { RecordedCall } from "./replay-calls.ts";
+import { type Refusal, ReplayTally } from "./replay-tally.ts";
+
+/** How an endpoint did on the whole: medians; undefined where nothing was measured. */
+export interface EndpointFigures {
+  readonly endpointId: string;
+  /** To the first token of streams. */
+  readonly ttftMs: number | undefined;
+  /** To whole answers. */
+  readonly wholeMs: number | undefined;
+  /** Of streams, after the first token. */
+  readonly tokensPerSecond: number | undefined;
+  /** 0 to 1. */
+  readonly errorRate: number;
+}
+
+export interface ReplaySettings {
+  readonly policy: CompiledPolicy;
+  /** The org's, as of today. */
+  readonly dataPolicy: RouteFacts["orgPolicy"];
+  /** By full id. */
+  readonly models: ReadonlyMap<string, Model>;
+  /** Project id → slug. */
+  readonly slugs: ReadonlyMap<string, string>;
+  readonly figures: readonly EndpointFigures[];
+}
+
+/** Refusals that planning made; any other refusal would be made again. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  denied_by_policy: "denied_by_policy",
+  no_endpoint: "no_endpoint",
+  context_length_exceeded: "no_endpoint",
+};
+/** Where no count was recorded, because nothing was answered: the gateway's own rough rule. */
+const BYTES_PER_TOKEN = 4;
+/** Different texts of `svc.route` remembered; a client writes few. */
+const MAX_ROUTES = 1000;
+
+export class ReplayRun {
+  readonly tally = new ReplayTally();
+  readonly #settings: ReplaySettings;
+  readonly #health: FixedHealth;
+  readonly #routes = new Map<string, RouteOptions>();
+
+  constructor(settings: ReplaySettings) {
+    this.#settings = settings;
+    this.#health = new FixedHealth(settings.figures);
+  }
+
+  add(call: RecordedCall): void {
+    const isRefused = call.status === "rejected";
+    const refusedThen = isRefused ? REFUSALS[call.errorCode] : undefined;
+    if (isRefused && refusedThen === undefined) {
+      this.tally.skip(call.errorCode === "model_not_found" ? "unknown_model" : "rejected");
+      return;
+    }
+    const model = this.#settings.models.get(call.model);
+    if (model === undefined) {
+      this.tally.skip("unknown_model");
+      return;
+    }
+    let decision: Decision;
+    let planned: Plan | undefined;
+    try {
+      decision = this.#decide(call);
+      if (decision.deny === undefined) planned = this.#plan(call, model, decision);
+    } catch {
+      // Options of an earlier grammar: one record must not fail the others' replay.
+      this.tally.skip("unreadable");
+      return;
+    }
+    this.tally.decided(decision.rule, call.endpointId, refusedThen, call.status === "error");
+    this.#compare(call, model, decision, planned, refusedThen === undefined);
+  }
+
+  #decide(call: RecordedCall): Decision {
+    return this.#settings.policy.decide(
+      {
+        modelId: call.model,
+        projectId: call.projectId,
+        projectSlug: this.#settings.slugs.get(call.projectId) ?? "",
+        keyId: call.keyId,
+        app: call.app,
+        tags: call.tags,
+        stream: call.stream,
+        hasTools: call.hasTools,
+        hasImages: call.hasImages,
+        inputTokens: promptTokensOf(call),
+      },
+      this.#routeOf(call),
+    );
+  }
+
+  #plan(call: RecordedCall, model: Model, decision: Decision): Plan {
+    const facts: RouteFacts = {
+      environment: call.environment,
+      stream: call.stream,
+      hasTools: call.hasTools,
+      parallelTools: call.parallelTools,
+      hasImages: call.hasImages,
+      hasAudio: call.hasAudio,
+      hasSchema: call.hasSchema,
+      reasoning: false,
+      promptTokens: promptTokensOf(call),
+      // Inputs of these were read one by one, and their lengths are not recorded.
+      ...(model.task !== "generate" && { longestTokens: 1 }),
+      maxTokens: call.maxTokens === 0 ? undefined : call.maxTokens,
+      stickTo: stickToOf(call, decision),
+      unit: call.userHash || call.sessionHash,
+      isCanaryRed: false,
+      orgPolicy: this.#settings.dataPolicy,
+    };
+    const random = seededRandom(hashOf(call.requestId));
+    return plan(facts, model, decision, this.#health, random);
+  }
+
+  #compare(
+    call: RecordedCall,
+    model: Model,
+    decision: Decision,
+    planned: Plan | undefined,
+    isNew: boolean,
+  ): void {
+    const recordedMicroUsd = call.charged ? call.costMicroUsd : 0;
+    const refuse = (what: Refusal, reason: string) =>
+      this.tally.refused(what, call.requestId, reason, recordedMicroUsd, isNew);
+    if (planned === undefined) {
+      refuse("denied_by_policy", decision.deny ?? "");
+      return;
+    }
+    if (planned.attempts.length === 0) {
+      refuse("no_endpoint", whyNone(model, planned));
+      return;
+    }
+    const endpoint = planned.attempts.find(({ id }) => isAnswering(call, id));
+    if (endpoint === undefined) {
+      this.tally.failed(recordedMicroUsd);
+      return;
+    }
+    const stays = endpoint.id === call.endpointId;
+    this.tally.served({
+      recordedAt: call.endpointId,
+      replayedAt: endpoint.id,
+      recordedMicroUsd,
+      replayedMicroUsd: call.charged ? costAt(call, endpoint) : 0,
+      recordedTtftMs: call.ttftMs,
+      expectedTtftMs: stays ? call.ttftMs : this.#health.waitMs(endpoint, call.stream),
+    });
+  }
+
+  #routeOf({ routeOptions }: RecordedCall): RouteOptions {
+    if (routeOptions === "") return NO_OPTIONS;
+    let route = this.#routes.get(routeOptions);
+    if (route === undefined) {
+      const parsed: unknown = JSON.parse(routeOptions);
+      if (typeof parsed !== "object" || parsed === null) throw new TypeError("no options of a route");
+      route = parsed;
+      if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
+      this.#routes.set(routeOptions, route);
+    }
+    return route;
+  }
+}
+
+const NO_OPTIONS: RouteOptions = Object.freeze({});
+
+/** A call that was not answered has no count of its prompt; images and sound would only mislead the estimate. */
+function promptTokensOf(call: RecordedCall): number {
+  const { inputTokens } = call.usage;
+  if (inputTokens > 0 || call.hasImages || call.hasAudio) return inputTokens;
+  return Math.ceil(call.bytesIn / BYTES_PER_TOKEN);
+}
+
+/** What the prompt began with is not recorded, so that kind of affinity is drawn like none. */
+function stickToOf(call: RecordedCall, { affinity }: Decision): string {
+  if (affinity === "user") return call.userHash;
+  return affinity === "session" ? call.sessionHash : "";
+}
+
+/** An endpoint that failed the call then fails it again; one that answered in the end did not. */
+const isAnswering = (call: RecordedCall, id: string): boolean =>
+  !call.failedAt.includes(id) || (id === call.endpointId && call.status !== "error");
+
+function whyNone(model: Model, { excluded }: Plan): string {
+  const [first] = excluded;
+  if (first === undefined) return `${model.id} has no endpoint`;
+  const others = excluded.length > 1 ? `; ${excluded.length - 1} more are left out` : "";
+  return `${first.endpointId}: ${first.reason}${others}`;
+}
+
+/** What the recorded usage costs at an endpoint, micro-USD; nothing where nothing was used. */
+export function costAt(call: RecordedCall, { id, prices }: Endpoint): number {
+  const { usage, images } = call;
+  if (call.usageSource === "none") return 0;
+  if (id !== call.endpointId) {
+    // Its cache does not know the prompt.
+    const fresh = { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 };
+    return costOf(fresh, prices, images).total_micro_usd;
+  }
+  // The recorded amount knows more than its sums: how long a cache entry is kept, and whose key was used.
+  return call.byok || call.priceVersion === prices.version
+    ? call.costMicroUsd
+    : costOf(usage, prices, images).total_micro_usd;
+}
+
+/** Endpoints as they were on the whole: nothing saturates, recovers or is tried to find out how it does. */
+class FixedHealth implements HealthView {
+  readonly #seen = new Map<string, EndpointHealth>();
+
+  constructor(figures: readonly EndpointFigures[]) {
+    for (const { endpointId, ...seen } of figures) this.#seen.set(endpointId, { ...UNMEASURED, ...seen });
+  }
+
+  of(endpoint: Endpoint): EndpointHealth {
+    return this.#seen.get(endpoint.id) ?? UNMEASURED;
+  }
+
+  /** Median until the first token, which of a whole answer comes with the last; undefined where none was measured. */
+  waitMs(endpoint: Endpoint, stream: boolean): number | undefined {
+    const { ttftMs, wholeMs } = this.of(endpoint);
+    return stream ? ttftMs : wholeMs;
+  }
+}
+
+/** Live, one call at a time would find out; if each did here, all would go where nothing is known. */
+const UNMEASURED: EndpointHealth = Object.freeze({
+  ...{ outForMs: 0, errorRate: 0, failing: false, isTried: true },
+  ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
+});

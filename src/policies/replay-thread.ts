@@ -1,0 +1,86 @@
+/**
+ * The thread in which a replay plans: a million plans take seconds that the event loop does not have (T54). One thread a
+ * replay. It is asked one thing at a time and answers each; an error ends it, and whoever waits is told by its end.
+ */
+import { parentPort } from "node:worker_threads";
+import type { Model } from "../endpoint.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
+import { compilePolicy } from "../routing/policy.ts";
+import { readPolicy } from "../routing/policy-reading.ts";
+import { readCalls } from "./replay-calls.ts";
+import { type EndpointFigures, ReplayRun } from "./replay-run.ts";
+import type { ReplayTally } from "./replay-tally.ts";
+
+export type ReplayTask =
+  /** Of the catalog, without credentials; in parts, since cloning takes the event loop's time. */
+  | { readonly kind: "models"; readonly models: readonly Model[] }
+  | {
+      readonly kind: "begin";
+      readonly yaml: string;
+      readonly name: string;
+      readonly version: number;
+      readonly dataPolicy: RouteFacts["orgPolicy"];
+      readonly slugs: readonly (readonly [projectId: string, slug: string])[];
+      readonly figures: readonly EndpointFigures[];
+    }
+  | { readonly kind: "calls"; readonly pieces: readonly Uint8Array[] }
+  | { readonly kind: "report" };
+
+export type ReplayAnswer =
+  | { readonly kind: "done" }
+  /** The version cannot be read. */
+  | { readonly kind: "refused"; readonly problem: string }
+  | {
+      readonly kind: "read";
+      readonly calls: number;
+      /** Where the next page begins; undefined where there were none. */
+      readonly last: { readonly tsMs: number; readonly requestId: string } | undefined;
+    }
+  | { readonly kind: "report"; readonly report: ReturnType<ReplayTally["report"]> };
+
+const models = new Map<string, Model>();
+let run: ReplayRun | undefined;
+
+function answer(task: ReplayTask): ReplayAnswer {
+  switch (task.kind) {
+    case "models":
+      for (const model of task.models) models.set(model.id, model);
+      return { kind: "done" };
+    case "begin":
+      return begin(task);
+    case "calls":
+      return replayed(begun(), task.pieces);
+    case "report":
+      return { kind: "report", report: begun().tally.report() };
+  }
+}
+
+function begin(task: ReplayTask & { kind: "begin" }): ReplayAnswer {
+  const { name, version, dataPolicy, figures } = task;
+  const read = readPolicy(task.yaml, { name });
+  if (!read.ok) {
+    const [problem] = read.problems;
+    return { kind: "refused", problem: `line ${problem?.line ?? 1}: ${problem?.message ?? "it is empty"}` };
+  }
+  const policy = compilePolicy(read.document, { name, version });
+  run = new ReplayRun({ policy, dataPolicy, models, slugs: new Map(task.slugs), figures });
+  return { kind: "done" };
+}
+
+function replayed(replay: ReplayRun, pieces: readonly Uint8Array[]): ReplayAnswer {
+  let calls = 0;
+  let last: { tsMs: number; requestId: string } | undefined;
+  for (const call of readCalls(pieces)) {
+    replay.add(call);
+    calls += 1;
+    last = call;
+  }
+  return { kind: "read", calls, last: last && { tsMs: last.tsMs, requestId: last.requestId } };
+}
+
+function begun(): ReplayRun {
+  if (run === undefined) throw new Error("the replay has not begun");
+  return run;
+}
+
+parentPort?.on("message", (task: ReplayTask) => parentPort?.postMessage(answer(task)));

@@ -1,0 +1,208 @@
+/**
+ * Replays: a version of a policy run over an org's recorded requests, newest first, page by page, in a thread of its own.
+ * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { Clock } from "../clock.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
+import { fail } from "../errors.ts";
+import type { RouteFacts } from "../routing/eligibility.ts";
+import { REPLAY_COLUMNS } from "./replay-calls.ts";
+import type { ReplayReport } from "./replay-report.ts";
+import type { EndpointFigures } from "./replay-run.ts";
+import { ReplayThread } from "./replay-worker.ts";
+
+/** Requests of an org, or of one of its projects: `fromMs` to before `untilMs`, milliseconds since 1970. */
+export interface TrafficWindow {
+  readonly orgId: string;
+  readonly projectId: string | undefined;
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** Port: what is recorded. @throws WeirError `analytics_unavailable` */
+export interface Traffic {
+  /** Everything recorded so far can be read when it resolves. */
+  summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
+  /**
+   * Columns of `requests` as RowBinary, newest first and after the given position, in pieces of memory of their own.
+   */
+  page(
+    window: TrafficWindow,
+    columns: readonly string[],
+    after: { readonly tsMs: number; readonly requestId: string } | undefined,
+    limit: number,
+  ): Promise<readonly Uint8Array<ArrayBuffer>[]>;
+}
+
+export interface ReplayDeps {
+  readonly traffic: Traffic;
+  /** Every model that a call of the org may name, with the endpoints it may reach. */
+  readonly modelsOf: (orgId: string) => Iterable<Model>;
+  /** Project id → slug: rules may name either. */
+  readonly projectSlugs: (orgId: string) => Iterable<readonly [projectId: string, slug: string]>;
+  readonly clock: Clock;
+  /** Changed by tests. */
+  readonly bounds?: Partial<ReplayBounds>;
+}
+
+export interface ReplayBounds {
+  readonly maxCalls: number;
+  readonly pageCalls: number;
+  readonly timeoutMs: number;
+  /** At once, over all orgs; an org has one. */
+  readonly maxReplays: number;
+}
+
+export interface ReplayRequest {
+  readonly orgId: string;
+  readonly dataPolicy: RouteFacts["orgPolicy"];
+  readonly yaml: string;
+  readonly name: string;
+  readonly version: number;
+  readonly hours: number;
+  readonly projectId?: string | undefined;
+}
+
+export interface Replays {
+  /**
+   * @throws WeirError `concurrency` while one of the org, or as many as may be, are under way; `state` where the version
+   * cannot be read any more; `analytics_unavailable`, also when it takes too long; `shutting_down`.
+   */
+  replay(request: ReplayRequest): Promise<ReplayReport>;
+  /** Ends those under way. */
+  close(): Promise<void>;
+}
+
+const USUAL_BOUNDS: ReplayBounds = {
+  maxCalls: 1_000_000,
+  pageCalls: 50_000,
+  timeoutMs: 60_000,
+  maxReplays: 2,
+};
+const RETRY_AFTER_MS = 2000;
+const HOUR_MS = 3_600_000;
+/** So many are cloned in one turn of the event loop. */
+const MODELS_A_TURN = 8;
+
+export function openReplays(deps: ReplayDeps): Replays {
+  const bounds = { ...USUAL_BOUNDS, ...deps.bounds };
+  const underWay = new Map<string, ReplayThread>();
+  let closed = false;
+
+  async function replay(request: ReplayRequest): Promise<ReplayReport> {
+    if (closed) throw fail("shutting_down", "The gateway is stopping.");
+    if (underWay.has(request.orgId)) throw busy("A replay of this organization is under way.");
+    if (underWay.size >= bounds.maxReplays) throw busy("As many replays as may run at once are under way.");
+    // Nothing is waited for between the look and the entry.
+    const thread = new ReplayThread();
+    underWay.set(request.orgId, thread);
+    const deadline = setTimeout(() => thread.end(tooLong(bounds.timeoutMs)), bounds.timeoutMs);
+    try {
+      return await Promise.race([run(deps, bounds, thread, request), thread.failure]);
+    } finally {
+      clearTimeout(deadline);
+      await thread.end();
+      underWay.delete(request.orgId);
+    }
+  }
+
+  return {
+    replay,
+    async close() {
+      closed = true;
+      const stopping = fail("shutting_down", "The gateway is stopping.");
+      await Promise.all([...underWay.values()].map((thread) => thread.end(stopping)));
+    },
+  };
+}
+
+const busy = (message: string) => fail("concurrency", message, { retryAfterMs: RETRY_AFTER_MS });
+
+const tooLong = (timeoutMs: number) =>
+  fail(
+    "analytics_unavailable",
+    `The replay took longer than ${timeoutMs / 1000} s and was given up. Ask for fewer hours.`,
+    { param: "/replay/hours" },
+  );
+
+async function run(
+  { traffic, modelsOf, projectSlugs, clock }: ReplayDeps,
+  { maxCalls, pageCalls }: ReplayBounds,
+  thread: ReplayThread,
+  request: ReplayRequest,
+): Promise<ReplayReport> {
+  const { orgId, projectId, hours, yaml, name, version, dataPolicy } = request;
+  const untilMs = clock.now();
+  const window: TrafficWindow = { orgId, projectId, fromMs: untilMs - hours * HOUR_MS, untilMs };
+  const [{ requests, figures }] = await Promise.all([
+    traffic.summary(window),
+    sendModels(thread, modelsOf(orgId)),
+  ]);
+  const begun = await thread.ask({
+    ...{ kind: "begin", yaml, name, version, figures },
+    dataPolicy: { zdr: dataPolicy.zdr, noTrain: dataPolicy.noTrain, regions: [...dataPolicy.regions] },
+    slugs: [...projectSlugs(orgId)],
+  });
+  if (begun.kind === "refused") {
+    throw fail("state", `Version ${version} of ${name} cannot be read: ${begun.problem}`);
+  }
+  let after: { tsMs: number; requestId: string } | undefined;
+  let left = maxCalls;
+  while (left > 0) {
+    const limit = Math.min(left, pageCalls);
+    const pieces = await traffic.page(window, REPLAY_COLUMNS, after, limit);
+    const read = await thread.ask(
+      { kind: "calls", pieces },
+      pieces.map(({ buffer }) => buffer),
+    );
+    if (read.kind !== "read") throw new Error(`the thread answered ${read.kind}`);
+    left -= read.calls;
+    after = read.last;
+    if (read.calls < limit) break;
+  }
+  const last = await thread.ask({ kind: "report" });
+  if (last.kind !== "report") throw new Error(`the thread answered ${last.kind}`);
+  const truncated = left === 0 && requests > maxCalls;
+  return { hours, version, ...last.report, truncated, assumptions: ASSUMPTIONS };
+}
+
+/** A few at a time, so that no turn of the event loop is long. */
+async function sendModels(thread: ReplayThread, models: Iterable<Model>): Promise<void> {
+  let part: Model[] = [];
+  for (const model of models) {
+    part.push(withoutSecrets(model));
+    if (part.length < MODELS_A_TURN) continue;
+    await thread.ask({ kind: "models", models: part });
+    part = [];
+    await turn();
+  }
+  if (part.length > 0) await thread.ask({ kind: "models", models: part });
+}
+
+/** What planning and pricing look at. A provider's address, headers and keys stay here. */
+const withoutSecrets = (model: Model): Model => ({ ...model, endpoints: model.endpoints.map(bareEndpoint) });
+
+const bareEndpoint = (endpoint: Endpoint): Endpoint => ({
+  ...endpoint,
+  provider: {
+    id: endpoint.provider.id,
+    name: endpoint.provider.name,
+    status: endpoint.provider.status,
+    simulated: endpoint.provider.simulated,
+    dataPolicy: endpoint.provider.dataPolicy,
+    regions: endpoint.provider.regions,
+    quirks: endpoint.provider.quirks,
+    ...{ baseUrl: "", dialects: [], credentialEnv: [], keys: [], termsUrl: "" },
+  },
+});
+
+const ASSUMPTIONS: readonly string[] & string[] = [
+  "Prices, endpoints and the data policy are today's. A request that stays where it was costs what it cost, unless its endpoint's prices changed since (cost_micro.repriced).",
+  "A request that moves costs its recorded usage at the new endpoint, as charged by the platform. Tokens that were read from or written to a cache are priced as plain input there, since the new endpoint's cache does not know the prompt; images that were not billed one by one then are not now.",
+  "Another endpoint answers with as many tokens. A request that failed, or was refused, used nothing and costs nothing. Money counts live requests that were charged, as usage does.",
+  "The first token of a request that moves is expected after the median of that endpoint over the same hours, of streamed or of whole answers as the request was; where there is none, after its median of 30 days. A request that stays keeps what was recorded.",
+  "Endpoints are as healthy as over these hours on the whole: none is saturated, none that was not measured is tried to find out, and canaries have not been judged. An endpoint that failed a request then fails it again, and the next one serves it.",
+  "Draws (balanced, weights, canary and experiment shares) are made from the request's id, so that a replay can be repeated; a single request may be drawn differently from a live one. Conversations are not held at the endpoint that began them, and affinity by prompt is drawn like none.",
+  "The prompt's size is the recorded count of tokens; where nothing was counted, a quarter of the body's bytes.",
+];

@@ -1,0 +1,34 @@
+/**
+ * `svc.route` in the body of a dry run: the words that a request steers with.
+ */
+import { z } from "zod";
+import { AFFINITIES, MAX_ATTEMPTS, type RouteOptions, SORTS } from "../route.ts";
+
+const names = z.array(z.string().min(1)).max(64);
+const price = z.number().nonnegative();
+
+export const routeBody = z.strictObject({
+  providers: z
+    .strictObject({ order: names.optional(), only: names.optional(), ignore: names.optional() })
+    .optional(),
+  fallbacks: z.boolean().optional(),
+  sort: z.enum(SORTS).optional(),
+  require: z
+    .strictObject({
+      zdr: z.boolean().optional(),
+      no_train: z.boolean().optional(),
+      regions: names.optional(),
+      max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
+    })
+    .optional(),
+  max_attempts: z.int().min(1).max(MAX_ATTEMPTS).optional(),
+  timeout_ms: z.int().min(1).max(86_400_000).optional(),
+  affinity: z.enum(AFFINITIES).optional(),
+});
+
+/** As the planner reads it. */
+export function routeOptions(body: z.output<typeof routeBody> | undefined): RouteOptions {
+  if (body === undefined) return {};
+  const { providers, ...route } = body;
+  return { ...route, ...providers };
+}

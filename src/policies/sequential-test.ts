@@ -1,0 +1,62 @@
+/**
+ * Whether failures are more frequent than allowed, judged after every single result. An ordinary test that is looked at
+ * a thousand times raises a false alarm sooner or later; this one may be looked at for ever.
+ */
+
+/** At most this share of the endpoints that keep within their limit is ever taken for one that does not. */
+export const FALSE_ALARM_RATE = 0.01;
+
+/** The evidence (as a logarithm) from which on the limit is taken for exceeded. */
+export const ENOUGH_EVIDENCE = -Math.log(FALSE_ALARM_RATE);
+
+/**
+ * The alternatives: failure odds so many times those allowed. Near ones find an endpoint that is a little too bad, after
+ * many results; far ones find a dead one after a few.
+ */
+const ODDS_RATIOS = [1.5, 2, 3, 5, 10, 30, 100] as const;
+
+export interface SequentialTest {
+  /**
+   * The logarithm of the evidence that the error rate is above the limit, after `failures` of `samples` results. Only the
+   * counts matter, not their order, so they are all that needs to be kept.
+   */
+  logEvidence(failures: number, samples: number): number;
+}
+
+/**
+ * The mixture likelihood ratio test of Bernoulli trials. With p₀ = `maxErrorRate`, alternatives p₁…p_K above p₀ and x
+ * failures of n results, the evidence is the mean over k of the likelihood ratios
+ *
+ *   (p_k ÷ p₀)^x × ((1 − p_k) ÷ (1 − p₀))^(n − x)
+ *
+ * One more result multiplies a ratio, in the mean, by p × p_k ÷ p₀ + (1 − p) × (1 − p_k) ÷ (1 − p₀), which is 1 for a true
+ * rate p = p₀ and less for p < p₀. So for every rate within the limit the evidence is a supermartingale that starts at 1,
+ * and the chance that it *ever* reaches 1 ÷ α is at most α (Ville, Étude critique de la notion de collectif, 1939; Robbins,
+ * Statistical methods related to the law of the iterated logarithm, 1970).
+ *
+ * @param maxErrorRate 0 to 1. At 0 a single failure is proof; at 1 nothing ever is.
+ */
+export function errorRateTest(maxErrorRate: number): SequentialTest {
+  if (maxErrorRate <= 0) return { logEvidence: (failures) => (failures > 0 ? Number.POSITIVE_INFINITY : 0) };
+  if (maxErrorRate >= 1) return { logEvidence: () => 0 };
+  const odds = maxErrorRate / (1 - maxErrorRate);
+  const ratios = ODDS_RATIOS.map((ratio) => {
+    const rate = (odds * ratio) / (1 + odds * ratio);
+    return {
+      failure: Math.log(rate / maxErrorRate),
+      // 1 − rate = 1 ÷ (1 + odds × ratio): no digits are lost where the rate is near 1.
+      success: Math.log1p(odds) - Math.log1p(odds * ratio),
+    };
+  });
+  return {
+    logEvidence(failures, samples) {
+      const successes = samples - failures;
+      let greatest = Number.NEGATIVE_INFINITY;
+      for (const r of ratios) greatest = Math.max(greatest, failures * r.failure + successes * r.success);
+      // Around the greatest, so that thousands of results do not leave the range of numbers.
+      let sum = 0;
+      for (const r of ratios) sum += Math.exp(failures * r.failure + successes * r.success - greatest);
+      return greatest + Math.log(sum / ratios.length);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * From a policy's YAML text to a document that is sure to compile, or to every problem with its place. Never throws, whatever
+ * the text is.
+ */
+import { nearest, type Problem, pointerTo, readDocument } from "../document.ts";
+import { type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
+
+export const MAX_POLICY_BYTES = 64 * 1024;
+
+/** What the catalog has now. */
+export interface KnownNames {
+  readonly providers: ReadonlySet<string>;
+  readonly endpoints: ReadonlySet<string>;
+  readonly models: ReadonlySet<string>;
+}
+
+export type PolicyProblem = Omit<Problem, "file">;
+
+export type PolicyReading =
+  | {
+      readonly ok: true;
+      readonly document: PolicyDocument;
+      /** What the policy names and the catalog lacks. */
+      readonly warnings: readonly PolicyProblem[];
+    }
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+export interface ReadingOptions {
+  /** What `policy` must say where it says anything. */
+  readonly name?: string;
+  readonly known?: KnownNames;
+}
+
+type Path = readonly PropertyKey[];
+type Say = (path: Path, message: string) => void;
+
+export function readPolicy(text: string, { name, known }: ReadingOptions = {}): PolicyReading {
+  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) {
+    return refused([
+      { pointer: "", message: `is larger than ${MAX_POLICY_BYTES} bytes`, line: 1, column: 1 },
+    ]);
+  }
+  const read = readDocument(text, "", policySchema);
+  if (!read.ok) return refused(read.problems.map(({ file: _, ...problem }) => problem));
+  const document = read.value;
+  const problems: PolicyProblem[] = [];
+  const warnings: PolicyProblem[] = [];
+  const say =
+    (to: PolicyProblem[]): Say =>
+    (path, message) =>
+      to.push({ pointer: pointerTo(path), message, ...read.at(path) });
+  checkNames(document, name, say(problems));
+  checkMatches(document, say(problems));
+  for (const [path, block] of blocksOf(document)) checkBlock(path, block, say(problems));
+  if (problems.length > 0) return refused(problems);
+  if (known !== undefined) warnOf(document, known, say(warnings));
+  return { ok: true, document, warnings };
+}
+
+const refused = (problems: readonly PolicyProblem[]): PolicyReading => ({
+  ok: false,
+  problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column),
+});
+
+function checkNames(
+  { policy, sort, defaults, rules = [] }: PolicyDocument,
+  name: string | undefined,
+  say: Say,
+): void {
+  if (name !== undefined && policy !== undefined && policy !== name) {
+    say(["policy"], `is "${policy}", and this is a version of "${name}"`);
+  }
+  if (sort !== undefined && defaults?.sort !== undefined && sort !== defaults.sort) {
+    say(["defaults", "sort"], `is ${defaults.sort}, and the top of the document says ${sort}`);
+  }
+  const seen = new Map<string, number>();
+  rules.forEach((rule, at) => {
+    const ruleName = rule.name ?? `rule-${at + 1}`;
+    const before = seen.get(ruleName);
+    const path = rule.name === undefined ? ["rules", at] : ["rules", at, "name"];
+    if (before !== undefined) say(path, `"${ruleName}" is the name of rule ${before + 1} already`);
+    seen.set(ruleName, at);
+  });
+}
+
+function checkMatches({ rules = [] }: PolicyDocument, say: Say): void {
+  rules.forEach(({ match }, at) => {
+    const { min_input_tokens: min, max_input_tokens: max } = match ?? {};
+    if (min === undefined || max === undefined || min <= max) return;
+    say(["rules", at, "match", "max_input_tokens"], `is ${max}, below min_input_tokens ${min}: no call fits`);
+  });
+}
+
+/** The defaults and what each rule decides, with where they stand. */
+function blocksOf({ defaults, rules = [] }: PolicyDocument): [Path, PolicyBlock][] {
+  const blocks: [Path, PolicyBlock][] = defaults === undefined ? [] : [[["defaults"], defaults]];
+  rules.forEach(({ then }, at) => {
+    if (then !== undefined) blocks.push([["rules", at, "then"], then]);
+  });
+  return blocks;
+}
+
+function checkBlock(path: Path, { only, ignore, weights, experiment }: PolicyBlock, say: Say): void {
+  ignore?.forEach((id, at) => {
+    if (only?.includes(id)) say([...path, "ignore", at], `"${id}" stands in only, too`);
+  });
+  if (weights !== undefined && !Object.values(weights).some((weight) => weight > 0)) {
+    say([...path, "weights"], "needs a weight above 0");
+  }
+  if (!experiment) return;
+  const { arms } = experiment;
+  if (!arms.some(({ weight }) => weight > 0)) say([...path, "experiment", "arms"], "needs a weight above 0");
+  arms.forEach(({ arm }, at) => {
+    const before = arms.findIndex((other) => other.arm === arm);
+    if (before < at) {
+      say([...path, "experiment", "arms", at, "arm"], `"${arm}" is the name of arm ${before + 1} already`);
+    }
+  });
+}
+
+function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
+  const either = new Set([...known.providers, ...known.endpoints]);
+  const expect = (names: ReadonlySet<string>, what: string) => (path: Path, id: string) => {
+    if (names.has(id)) return;
+    const near = nearest(id, [...names]);
+    say(path, `there is no ${what} "${id}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  };
+  const server = expect(either, "provider or endpoint");
+  const endpoint = expect(known.endpoints, "endpoint");
+  const model = expect(known.models, "model");
+  for (const [path, block] of blocksOf(document)) {
+    for (const key of ["order", "only", "ignore"] as const) {
+      block[key]?.forEach((id, at) => {
+        server([...path, key, at], id);
+      });
+    }
+    for (const id of Object.keys(block.weights ?? {})) endpoint([...path, "weights", id], id);
+    for (const key of ["canary", "shadow"] as const) {
+      const trial = block[key];
+      if (trial) endpoint([...path, key, "endpoint"], trial.endpoint);
+    }
+    if (!block.experiment) continue;
+    block.experiment.arms.forEach((arm, at) => {
+      endpoint([...path, "experiment", "arms", at, "endpoint"], arm.endpoint);
+    });
+  }
+  document.rules?.forEach(({ match }, at) => {
+    const path = ["rules", at, "match", "model"];
+    if (typeof match?.model === "string") warnOfModel(path, match.model);
+    else
+      match?.model?.forEach((name, n) => {
+        warnOfModel([...path, n], name);
+      });
+  });
+
+  function warnOfModel(path: Path, name: string): void {
+    const isPattern = /[*?]/.test(name);
+    const isBare = !name.includes("/") && [...known.models].some((known) => known.endsWith(`/${name}`));
+    if (!isPattern && !isBare) model(path, name);
+  }
+}
