@@ -51,7 +51,11 @@ function begin(format: ClientFormat = chatFormat) {
   const reserved = { call, plan, request, reservation: {} } as unknown as Reserved;
   const deps = {
     clock: { now: () => nowMs, monotonic: () => nowMs },
-    health: { begin: (at: Endpoint) => ({ endpoint: at, key: at.provider.keys[0] }), onResult() {} },
+    health: {
+      begin: (at: Endpoint) => ({ endpoint: at, key: at.provider.keys[0] }),
+      onResult() {},
+      patienceMs: () => 1e9,
+    },
     timers: systemTimers,
     upstreams: {
       call: ({ endpoint: { id } }: { endpoint: Endpoint }, handler: UpstreamHandler) => {

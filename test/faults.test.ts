@@ -173,7 +173,8 @@ test("a refusal of the request itself keeps the upstream's message, 429 its wait
 
 test("T12: a malformed event is left out and named in the warnings", () => {
   const runs = RUNS.filter(
-    (r) => r.fault.instruction?.fault === "malformed" && r.stream && r.situation !== "behind one that answers",
+    (r) =>
+      r.fault.instruction?.fault === "malformed" && r.stream && r.situation !== "behind one that answers",
   );
   for (const run of runs) {
     const { text } = seen.get(run) as Seen;

@@ -3,6 +3,7 @@
  * beginning of its prompt. Providers cache prompts by account, so who comes again should meet the same one.
  */
 import { hash } from "node:crypto";
+import { nameHash } from "../digest.ts";
 import type { Affinity } from "../route.ts";
 import type { ClientFormat, ClientRequest } from "../wire/format.ts";
 import { memberOf } from "../wire/json.ts";
@@ -12,23 +13,40 @@ const MAX_NAME_BYTES = 512;
 /** So much of a prompt tells conversations apart and stays the same while they grow. */
 const PROMPT_BYTES = 1024;
 
+/** Hashes: equal within an org where the names are, and never the names. Empty where the request names none. */
+export interface CallerNames {
+  readonly user: string;
+  readonly session: string;
+}
+
+export const NOBODY: CallerNames = Object.freeze({ user: "", session: "" });
+
+/** The same in the record, in a live draw and in a replay of it. */
+export function callerNames(orgId: string, format: ClientFormat, request: ClientRequest): CallerNames {
+  const user = userOf(format, request);
+  const session = sessionOf(request);
+  if (user === "" && session === "") return NOBODY;
+  return { user: nameHash(orgId, user), session: nameHash(orgId, session) };
+}
+
 /** Empty where the request names none, or nobody is to stay. */
-export function stickTo(affinity: Affinity, format: ClientFormat, request: ClientRequest): string {
+export function stickTo(
+  affinity: Affinity,
+  names: CallerNames,
+  format: ClientFormat,
+  request: ClientRequest,
+): string {
   switch (affinity) {
     case "none":
       return "";
     case "user":
-      return userOf(format, request);
+      return names.user;
     case "session":
-      return sessionOf(request);
+      return names.session;
     case "prompt":
       return promptOf(format, request);
   }
 }
-
-/** Whom an experiment keeps in one arm: the end user, else the session. */
-export const unitOf = (format: ClientFormat, request: ClientRequest): string =>
-  userOf(format, request) || sessionOf(request);
 
 /** `svc.metadata.user_id`, else what OpenAI's and Anthropic's formats have for it. */
 function userOf({ name }: ClientFormat, request: ClientRequest): string {
@@ -42,12 +60,13 @@ function userOf({ name }: ClientFormat, request: ClientRequest): string {
 const sessionOf = (request: ClientRequest): string =>
   request.svc.sessionId === "" ? said(request, "prompt_cache_key") : request.svc.sessionId;
 
-/** A member's JSON text, as it came: equal texts are equal names. */
+/** A string's inside, or another value's JSON text, as it came: equal texts are equal names. */
 function said({ members, bytes }: ClientRequest, key: string): string {
   const member = memberOf(members, key);
   if (member === undefined) return "";
   const { valueStart, valueEnd } = member;
   const text = bytes.toString("latin1", valueStart, Math.min(valueEnd, valueStart + MAX_NAME_BYTES));
+  if (text.startsWith('"')) return text.slice(1, text.endsWith('"') ? -1 : undefined);
   return text === "null" ? "" : text;
 }
 

@@ -281,8 +281,8 @@ export class Attempts implements AttemptHost, LiveAttempts {
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
+      else attempt.suspect(nowMs, this.#deps.health);
       if (this.#over) return;
-      attempt.suspect(nowMs, this.#deps.health);
     }
     // One is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);

@@ -13,6 +13,7 @@ import type { Lane, LaneWish } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
+import { type CallerNames, callerNames, NOBODY } from "./affinity.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 
 /** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
@@ -102,6 +103,8 @@ export class Call {
   /** The upstream reported more than was held; it was charged all the same. */
   reserveExceeded = false;
 
+  #names: CallerNames | undefined;
+
   constructor(incoming: Incoming) {
     this.incoming = incoming;
   }
@@ -110,6 +113,14 @@ export class Call {
   get wish(): LaneWish | undefined {
     if (this.preferred === undefined && this.stickTo === "") return undefined;
     return { keyId: this.preferred?.keyId, stickTo: this.stickTo };
+  }
+
+  /** Who the request says it is of. */
+  get names(): CallerNames {
+    const { request } = this;
+    if (request === undefined) return NOBODY;
+    this.#names ??= callerNames(this.key.orgId, this.incoming.format, request);
+    return this.#names;
   }
 
   get requestId(): string {

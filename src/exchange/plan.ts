@@ -9,7 +9,7 @@ import { type Plan, plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import type { ClientFormat, ClientRequest } from "../wire/format.ts";
-import { stickTo, unitOf } from "./affinity.ts";
+import { stickTo } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, Admitted, Call, OwnKeys, Planned } from "./call.ts";
 
@@ -91,7 +91,8 @@ function planned(
   const { environment, dataPolicy } = call.key;
   const { format } = call.incoming;
   const { active, decision } = decided(deps, call, request, model, promptTokens);
-  call.stickTo = stickTo(decision.affinity, format, request);
+  const { names } = call;
+  call.stickTo = stickTo(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
   const made = plan(
     {
@@ -102,7 +103,7 @@ function planned(
       reasoning: false,
       preferred: call.preferred?.endpointId,
       stickTo: call.stickTo,
-      unit: experiment === undefined ? "" : unitOf(format, request),
+      unit: experiment === undefined ? "" : names.user || names.session,
       isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },
     reach,

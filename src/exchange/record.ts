@@ -1,5 +1,4 @@
 /** The record of a call: everything an analyst, a bill or a support question may ask for, and no secret. */
-import { hash } from "node:crypto";
 import type { WeirError } from "../errors.ts";
 import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record.ts";
 import type { RouteOptions } from "../route.ts";
@@ -74,7 +73,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     parallelTools: facts?.parallelTools ?? false,
     hasAudio: facts?.hasAudio ?? false,
     routeOptions: request === undefined ? "" : routeText(request.svc.route),
-    sessionHash: hashed(key.orgId, request?.svc.sessionId ?? ""),
+    sessionHash: call.names.session,
     byok: call.lane?.key.isByok ?? false,
     zdr,
     toolCalls: ending.toolCalls,
@@ -82,7 +81,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     hasTools: facts?.hasTools ?? false,
     hasSchema: facts?.hasSchema ?? false,
     appId: request?.svc.app ?? "",
-    userHash: hashed(key.orgId, request?.svc.userId ?? ""),
+    userHash: call.names.user,
     tags: request?.svc.tags ?? NO_TAGS,
     userAgent: incoming.userAgent.slice(0, 256),
     clientIpPrefix: incoming.clientIpPrefix,
@@ -142,10 +141,6 @@ function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | 
 /** Larger payloads are looked at in a worker: this much takes the event loop about 50 us. */
 const LOOK_BYTES = 24 * 1024;
 const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
-
-/** End users and sessions are told apart within an org and never named. */
-const hashed = (orgId: string, name: string): string =>
-  name === "" ? "" : hash("sha256", `${orgId}\0${name}`).slice(0, 16);
 
 /** Requests mostly say nothing. */
 const routeText = (route: RouteOptions): string =>

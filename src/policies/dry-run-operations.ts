@@ -3,6 +3,7 @@
  */
 import { z } from "zod";
 import type { Random } from "../clock.ts";
+import { nameHash } from "../digest.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
@@ -173,8 +174,8 @@ function planCall(
       maxTokens: body.max_output_tokens,
       hasAudio: body.audio ?? false,
       hasSchema: body.json_schema ?? false,
-      user: body.user ?? "",
-      session: body.session ?? "",
+      user: nameHash(orgId, body.user ?? ""),
+      session: nameHash(orgId, body.session ?? ""),
       route: routeOptions(body.route),
       orgPolicy: dataPolicyOf(deps, orgId),
     },
