@@ -49,7 +49,7 @@ interface Seen {
   readonly record: Awaited<ReturnType<typeof recordOf>>;
 }
 
-const AT_ONCE = 64;
+const AT_ONCE = 48;
 
 let gateway: TestGateway;
 const seen = new Map<Run, Seen>();
@@ -72,7 +72,7 @@ beforeAll(async () => {
     ],
     settings: {
       limits: { max_event_bytes: 200_000, max_reply_bytes: 500_000 },
-      timeouts: { first_byte_ms: 3000, stall_ms: 2000, keep_alive_ms: 0 },
+      timeouts: { first_byte_ms: 5000, stall_ms: 3000, keep_alive_ms: 0 },
     },
   });
   const waiting = [...RUNS];
