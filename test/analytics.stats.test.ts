@@ -126,7 +126,7 @@ describe("whose traffic counts", () => {
     const shown = catalogOperations({ catalog, clock, stats });
     const endpointId = catalog.current().models.get(TOY)?.endpoints[0]?.id ?? "";
     await added([
-      call(TOY, { environment: "test", charged: false }, { endpointId, ttftMs: 50 }),
+      call(TOY, { environment: "test", charged: false, stream: true }, { endpointId, ttftMs: 50 }),
       call(TOY, {}, { endpointId, outcome: "http_error", errorClass: "server", ttftMs: 0 }),
     ]);
     const path = { vendor: "weir", model: "sim-small" };
@@ -154,13 +154,15 @@ describe("a model's stats as measured", () => {
     const model = "stats/days";
     const on = (daysAgo: number, tried: Partial<AttemptRecord>, change: Partial<CallRecord> = {}) => {
       const tsMs = Date.parse(`${dayOf(daysAgo)}T00:00:01Z`);
-      return call(model, { tsMs, ...change }, { tsMs, endpointId: "ep_days", ...tried });
+      return call(model, { tsMs, stream: true, ...change }, { tsMs, endpointId: "ep_days", ...tried });
     };
     await added([
       // 20 tokens: 19 after the first in 380 ms.
       on(0, { ttftMs: 100, durationMs: 480, outputTokens: 20 }),
       on(0, { ttftMs: 100, durationMs: 480, outputTokens: 20 }),
       on(0, { outcome: "http_error", errorClass: "server", ttftMs: 0, outputTokens: 0 }),
+      // A whole answer: its first byte is its last.
+      on(3, { ttftMs: 9000, durationMs: 9001, outputTokens: 20 }, { stream: false }),
       on(3, { outcome: "timeout", errorClass: "timeout", ttftMs: 0, outputTokens: 0 }),
       on(29, { ttftMs: 70, durationMs: 70, outputTokens: 1, endpointId: "ep_days_b" }),
       on(30, {}),
@@ -170,8 +172,8 @@ describe("a model's stats as measured", () => {
       {
         endpoint_id: "ep_days",
         day: dayOf(3),
-        attempts: 1,
-        ok: 0,
+        attempts: 2,
+        ok: 1,
         ttft_p50_ms: 0,
         ttft_p95_ms: 0,
         tpot_p50_ms: 0,

@@ -218,7 +218,7 @@ describe("figures for other rooms", () => {
       attempt({ tsMs, endpointId: "ep_stats", errorClass, ttftMs: errorClass === "" ? 100 * (at + 1) : 0 }),
     );
     await bench.add([
-      record({ tsMs, model: "stats/model", attempts: tries }),
+      record({ tsMs, model: "stats/model", stream: true, attempts: tries }),
       record({ tsMs, model: "stats/model" }),
     ]);
     await bench.analytics.flush(5000);

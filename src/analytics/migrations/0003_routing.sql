@@ -16,7 +16,8 @@ ALTER TABLE requests
 ALTER TABLE attempts_hourly
     ADD COLUMN IF NOT EXISTS cancelled SimpleAggregateFunction(sum, UInt64) AFTER down;
 
--- An org's own key that is wrong or used up is no failure of the endpoint. One statement: no row is missed between.
+-- An org's own key that is wrong or used up is no failure of the endpoint; a whole answer has no first token, and all of its
+-- tokens come at once. One statement: no row is missed between.
 ALTER TABLE attempts_hourly_view MODIFY QUERY
 SELECT
     try.endpoint_id AS endpoint_id,
@@ -32,11 +33,11 @@ SELECT
     ) AS down,
     countIf(try.outcome = 'cancelled') AS cancelled,
     sum(toUInt64(try.output_tokens)) AS output_tokens,
-    quantilesTDigestIfState(0.5, 0.95)(try.ttft_ms, toUInt8(try.ttft_ms > 0)) AS ttft,
+    quantilesTDigestIfState(0.5, 0.95)(try.ttft_ms, toUInt8(stream AND try.ttft_ms > 0)) AS ttft,
     quantilesTDigestIfState(0.5, 0.95)
     (
         toFloat32((toInt64(try.duration_ms) - toInt64(try.ttft_ms)) / greatest(toInt64(try.output_tokens) - 1, 1)),
-        toUInt8(try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms >= try.ttft_ms)
+        toUInt8(stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms >= try.ttft_ms)
     ) AS tpot
 FROM requests
 ARRAY JOIN attempt_rows AS try
