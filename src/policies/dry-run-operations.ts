@@ -7,6 +7,7 @@ import { nameHash } from "../digest.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
+import { routeOptions, routeSchema } from "../route-schema.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health, OwnPools } from "../routing/health.ts";
 import { type AccountView, isProject } from "./account-view.ts";
@@ -18,7 +19,6 @@ import type { VersionKey } from "./policy-tables.ts";
 import { inForce } from "./policy-wire.ts";
 import type { ReplayRequest } from "./replay.ts";
 import { type ReplayReport, replayReportSchema, replaySchema } from "./replay-report.ts";
-import { routeBody, routeOptions } from "./route-body.ts";
 
 export interface DryRunDeps {
   readonly policies: Policies;
@@ -66,7 +66,7 @@ const dryRunBody = z
     tags: z.record(z.string().max(64), word).optional(),
     user: word.optional().describe("End user: whom experiments divide, and what affinity may hold on to"),
     session: word.optional(),
-    route: routeBody.optional().describe("As `svc.route` of a request"),
+    route: routeSchema.optional().describe("As `svc.route` of a request"),
     replay: replaySchema.optional(),
   })
   .refine((body) => body.model !== undefined || body.replay !== undefined, {

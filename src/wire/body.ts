@@ -6,6 +6,7 @@ import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
 import { pointerTo } from "../document.ts";
 import { fail } from "../errors.ts";
+import { routeOptions } from "../route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
 import { type Member, memberOf, skim, utf8Of } from "./json.ts";
@@ -145,10 +146,8 @@ function inUtf8(value: unknown, bytes: Buffer, members: readonly Member[], ours:
 }
 
 function readSvc(svc: SvcBody): SvcOptions {
-  const { providers, ...route } = svc.route ?? {};
   return {
-    // Absent stays absent: the schema makes no undefined members.
-    route: { ...route, ...providers } as SvcOptions["route"],
+    route: routeOptions(svc.route),
     app: svc.metadata?.app ?? "",
     userId: svc.metadata?.user_id ?? "",
     sessionId: svc.metadata?.session_id ?? "",

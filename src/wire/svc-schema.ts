@@ -1,37 +1,10 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
-import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../route.ts";
-
-const providers = z.array(z.string().min(1)).max(64);
-const price = z.number().nonnegative();
-const regions = z.array(z.string().min(1)).max(64);
+import { routeSchema } from "../route-schema.ts";
 
 export const svcSchema = z
   .strictObject({
-    route: z
-      .strictObject({
-        providers: z
-          .strictObject({
-            order: providers.optional(),
-            only: providers.optional(),
-            ignore: providers.optional(),
-          })
-          .optional(),
-        fallbacks: z.boolean().optional(),
-        sort: z.enum(SORTS).optional(),
-        require: z
-          .strictObject({
-            zdr: z.boolean().optional(),
-            no_train: z.boolean().optional(),
-            regions: regions.optional(),
-            max_price: z.strictObject({ input: price.optional(), output: price.optional() }).optional(),
-          })
-          .optional(),
-        max_attempts: z.int().min(1).max(MAX_ATTEMPTS).optional(),
-        timeout_ms: z.int().min(1).max(86_400_000).optional(),
-        affinity: z.enum(AFFINITIES).optional(),
-      })
-      .optional(),
+    route: routeSchema.optional(),
     metadata: z
       .strictObject({
         app: z.string().max(128).optional(),

@@ -1,13 +1,11 @@
-/**
- * `svc.route` in the body of a dry run: the words that a request steers with.
- */
+/** `svc.route` as people write it: in requests of every format, and in dry runs. */
 import { z } from "zod";
-import { AFFINITIES, MAX_ATTEMPTS, type RouteOptions, SORTS } from "../route.ts";
+import { AFFINITIES, MAX_ATTEMPTS, type RouteOptions, SORTS } from "./route.ts";
 
 const names = z.array(z.string().min(1)).max(64);
 const price = z.number().nonnegative();
 
-export const routeBody = z.strictObject({
+export const routeSchema = z.strictObject({
   providers: z
     .strictObject({ order: names.optional(), only: names.optional(), ignore: names.optional() })
     .optional(),
@@ -26,9 +24,11 @@ export const routeBody = z.strictObject({
   affinity: z.enum(AFFINITIES).optional(),
 });
 
-/** As the planner reads it. */
-export function routeOptions(body: z.output<typeof routeBody> | undefined): RouteOptions {
-  if (body === undefined) return {};
+/** As the planner reads it. Absent stays absent: the schema makes no undefined members. */
+export function routeOptions(body: z.output<typeof routeSchema> | undefined): RouteOptions {
+  if (body === undefined) return NOTHING;
   const { providers, ...route } = body;
   return { ...route, ...providers };
 }
+
+const NOTHING: RouteOptions = Object.freeze({});
