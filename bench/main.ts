@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { LoadClient } from "./load-client.ts";
 import { MEASURABLE } from "./measure.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
+import { measurePlanning, planningTable } from "./planning.ts";
 import { freePort, Processes, untilReady } from "./processes.ts";
 import { goals, type Row, summarise, tables } from "./report.ts";
 import { Rounds } from "./rounds.ts";
@@ -16,6 +17,8 @@ import { type RunningTarget, type TargetContext, Unavailable } from "./targets/t
 const repoDir = resolve(import.meta.dirname, "..");
 /** Peers are large and stay; outside the tree, so that no tool of the project walks over them. */
 const cacheDir = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "weir-bench");
+/** In each of its rounds: some seconds in all. */
+const PLANNED_CALLS = 50_000;
 const say = (line: string): void => console.error(line);
 
 interface Outcome {
@@ -67,11 +70,13 @@ async function startTargets(options: Options, context: TargetContext) {
   return { running, missing };
 }
 
+const machine = (): string =>
+  `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
+
 /** 0, or 1 when one of our own or the yardstick did not deliver every answer exactly. */
 function print(options: Options, outcome: Outcome): number {
   const { rows, missing } = outcome;
-  const machine = `${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
-  console.log(`\n${new Date().toISOString().slice(0, 10)}, ${machine}, median of ${options.rounds} rounds\n`);
+  console.log(`\n${machine()}, median of ${options.rounds} rounds\n`);
   console.log(tables(options.cases, rows, options.markdown));
   const notes = [
     ...goals(options.cases, rows),
@@ -107,6 +112,10 @@ async function main(): Promise<number> {
   const options = readOptions(process.argv.slice(2));
   if (options === "help") {
     console.log(USAGE);
+    return 0;
+  }
+  if (options === "planning") {
+    console.log(`${machine()}\n${planningTable(measurePlanning(PLANNED_CALLS))}`);
     return 0;
   }
   if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");

@@ -21,6 +21,8 @@ export interface Options {
 }
 
 export const USAGE = `npm run bench -- [options]
+npm run bench -- planning   what deciding and planning a call cost, without any of the options
+
   --rounds N      counted rounds of every case and target (default 5)
   --seconds S     load in a round, for each case and target (default 4; CPU is counted in ticks of 10 ms)
   --cases A,B     of: ${CASES.map((benchCase) => benchCase.name).join(", ")}
@@ -33,7 +35,8 @@ export const USAGE = `npm run bench -- [options]
   --json FILE     writes every figure of every round`;
 
 /** @throws Error that names the argument at fault. */
-export function readOptions(args: readonly string[]): Options | "help" {
+export function readOptions(args: readonly string[]): Options | "help" | "planning" {
+  if (args.length === 1 && args[0] === "planning") return "planning";
   const { values } = parseArgs({
     args: [...args],
     options: {

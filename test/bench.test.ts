@@ -12,6 +12,7 @@ import { z } from "zod";
 import { type Content, isIntact, readContent } from "../bench/fidelity.ts";
 import { percentiles } from "../bench/load-job.ts";
 import { readOptions } from "../bench/options.ts";
+import { GOAL_US, measurePlanning, planningTable } from "../bench/planning.ts";
 import { type Row, summarise } from "../bench/report.ts";
 import type { Sample } from "../bench/rounds.ts";
 
@@ -111,6 +112,8 @@ describe("arguments", () => {
     [["--targets", "ngnix"], '--targets: "ngnix"'],
     [["--rounds", "0"], '--rounds: "0"'],
     [["--bogus"], "--bogus"],
+    [["plan"], "'plan'"],
+    [["planning", "--rounds", "2"], "'planning'"],
   ])("%j is refused by name", (args, message) => {
     expect(() => readOptions(args)).toThrow(message);
   });
@@ -118,11 +121,30 @@ describe("arguments", () => {
   test("peers take part only when asked for", () => {
     const named = (args: string[]) => {
       const options = readOptions(args);
-      return options === "help" ? [] : options.targets.map((target) => target.name);
+      return typeof options === "string" ? [] : options.targets.map((target) => target.name);
     };
     expect(named([])).toEqual(["direct", "pipe", "weir", "nginx"]);
     expect(named(["--peers"])).toEqual(["direct", "pipe", "weir", "nginx", "portkey", "litellm", "bifrost"]);
     expect(named(["--targets", "litellm,pipe"])).toEqual(["pipe", "litellm"]);
+  });
+});
+
+describe("planning", () => {
+  test("costs a call some microseconds, also where everything is on and machines are busy", () => {
+    const costs = measurePlanning(2_000);
+    for (const { name, decideUs, planUs } of costs) {
+      expect(decideUs, name).toBeGreaterThan(0);
+      expect(planUs, name).toBeGreaterThan(0);
+      expect(decideUs + planUs, name).toBeLessThan(6 * GOAL_US);
+    }
+    const lines = planningTable(costs).split("\n");
+    for (const { name } of costs)
+      expect(lines.filter((line) => line.startsWith(`${name}  `))).toHaveLength(1);
+    expect(lines.at(-1)).toMatch(/^goal, both: 10 µs: (met|missed by [\d.]+ µs)$/);
+  });
+
+  test("is asked for by name, alone", () => {
+    expect(readOptions(["planning"])).toBe("planning");
   });
 });
 

@@ -50,6 +50,14 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
     expect(asked()).toEqual(["one", "two"]);
   });
 
+  test("an error of megabytes is not read to its end", async () => {
+    const { upstreams, asked, ended } = hedged();
+    at(upstreams, 0).handler.head(500, { "content-type": "application/json" });
+    for (let kb = 0; kb < 65; kb++) at(upstreams, 0).handler.data(Buffer.alloc(1024, "x"));
+    expect([at(upstreams, 0).isCancelled, asked()]).toEqual([true, ["one", "two"]]);
+    expect(ended()).toEqual(["1 one http_error"]);
+  });
+
   test("where one of the two fails the other goes on; where both do the third is asked", async () => {
     const { time, upstreams, asked, kinds, ended } = hedged();
     time.pass(500);
@@ -70,6 +78,35 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
     expect([kinds(), ended()]).toEqual([["failed"], ["1 one http_error", "2 two cancelled"]]);
   });
 
+  test("but where the second one refuses it, the first goes on: without a hedge it might answer", async () => {
+    const { time, upstreams, asked, kinds, ended } = hedged();
+    time.pass(500);
+    await at(upstreams, 1).status(400);
+    expect([kinds(), at(upstreams, 0).isCancelled]).toEqual([[], false]);
+    await at(upstreams, 0).answer();
+    expect([kinds(), asked()]).toEqual([[stream ? "streamed" : "whole"], ["one", "two"]]);
+    expect(ended()).toEqual(["1 one ok", "2 two http_error"]);
+  });
+
+  test("and where the first then fails, nobody else is asked, and the refusal is told", async () => {
+    const { time, upstreams, asked, outcomes } = hedged();
+    time.pass(500);
+    await at(upstreams, 1).status(400);
+    await at(upstreams, 0).status(500);
+    expect(asked()).toEqual(["one", "two"]);
+    expect(outcomes).toMatchObject([{ kind: "failed", failure: { errorClass: "client", httpStatus: 400 } }]);
+  });
+
+  test("where the first fails the call is the second's: its endpoint and key decide what is charged", async () => {
+    const { time, upstreams, leave, call } = hedged();
+    time.pass(500);
+    await at(upstreams, 0).status(500);
+    expect([call.endpoint?.id, call.lane?.endpoint.id]).toEqual(["two", "two"]);
+    if (stream) await at(upstreams, 1).report();
+    leave();
+    expect([call.endpoint?.id, call.lane?.endpoint.id]).toEqual(["two", "two"]);
+  });
+
   test("T19: a client that leaves: both are cancelled and nobody else is asked", async () => {
     const { time, upstreams, asked, leave, kinds, inFlight } = hedged();
     time.pass(500);
@@ -86,7 +123,7 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
     expect(upstreams.map((u) => u.isCancelled)).toEqual([false, true]);
     await at(upstreams, 0).answer();
     expect(kinds()).toEqual([stream ? "streamed" : "whole"]);
-    expect(drains).toEqual({ begun: 1, ended: 1 });
+    expect(drains).toMatchObject({ begun: 1, ended: 1 });
   });
 
   test("what the loser's silence tells: it is slower than it seemed", async () => {
@@ -96,6 +133,91 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
     const [one] = endpoints;
     const waited = stream ? { ttftMs: 500 } : { wholeMs: 500 };
     expect(one && health.of(one)).toMatchObject({ ...waited, errorRate: 0, outForMs: 0 });
+  });
+});
+
+test("white space says no more than silence does", async () => {
+  const { time, upstreams, asked, ended } = held({
+    stream: false,
+    decision: { hedgeAfterMs: 500, timeoutMs: 2000 },
+  });
+  at(upstreams, 0).handler.head(200, { "content-type": "application/json" });
+  at(upstreams, 0).handler.data(Buffer.from("\n\n"));
+  time.pass(500);
+  expect(asked()).toEqual(["one", "two"]);
+  time.pass(200);
+  expect(ended()).toEqual(["1 one timeout"]);
+});
+
+test("a whole answer that has begun to come is waited for", async () => {
+  const { time, upstreams, asked, kinds } = held({ stream: false, decision: { hedgeAfterMs: 500 } });
+  time.pass(400);
+  await at(upstreams, 0).begin();
+  time.pass(9000);
+  expect(asked()).toEqual(["one"]);
+  await at(upstreams, 0).answer();
+  expect([kinds(), time.waiting]).toEqual([["whole"], 0]);
+});
+
+describe("a hedge whose body a thread is writing", () => {
+  const writing = (more: object = {}) =>
+    held({ inThread: ["two", "three"], decision: { hedgeAfterMs: 500 }, ...more });
+
+  test("is asked once it is written; where the first fails meanwhile, it is waited for", async () => {
+    const { time, upstreams, asked, wrote, kinds } = writing();
+    time.pass(500);
+    await at(upstreams, 0).status(500);
+    expect([asked(), kinds()]).toEqual([["one"], []]);
+    await wrote("two");
+    await at(upstreams, 1).answer();
+    expect([asked(), kinds()]).toEqual([["one", "two"], ["streamed"]]);
+  });
+
+  test("is not asked where the first has begun to answer", async () => {
+    const { time, upstreams, asked, wrote, inFlight } = writing();
+    time.pass(500);
+    await at(upstreams, 0).begin();
+    await wrote("two");
+    expect([asked(), inFlight()]).toEqual([["one"], 1]);
+  });
+
+  test("is not asked where a whole answer has begun to come; if that breaks off, its turn is there again", async () => {
+    const { time, upstreams, asked, wrote, kinds } = writing({ stream: false });
+    time.pass(500);
+    await at(upstreams, 0).begin();
+    await wrote("two");
+    expect(asked()).toEqual(["one"]);
+    await at(upstreams, 0).cut();
+    await wrote("two");
+    await at(upstreams, 1).answer();
+    expect([asked(), kinds()]).toEqual([["one", "two"], ["whole"]]);
+  });
+
+  test.each([undefined, new Error("it cannot be told")])(
+    "T19: is not asked for a client that left, though the first is read to its end (fault: %s)",
+    async (fault) => {
+      const { time, upstreams, asked, wrote, leave, kinds, drains, inFlight } = writing({
+        onDisconnect: "drain",
+        isFaultExpected: true,
+      });
+      time.pass(500);
+      leave();
+      await wrote("two", fault);
+      await wrote("three");
+      expect(asked()).toEqual(["one"]);
+      await at(upstreams, 0).answer();
+      expect([kinds(), drains.begun, drains.ended, inFlight()]).toEqual([["streamed"], 1, 1, 0]);
+    },
+  );
+
+  test("T43: is not asked once the time of the call is up", async () => {
+    const { time, asked, wrote, tick, outcomes, inFlight } = writing();
+    time.pass(500);
+    time.pass(1e6);
+    tick();
+    await wrote("two");
+    expect([asked(), inFlight()]).toEqual([["one"], 0]);
+    expect(outcomes).toMatchObject([{ kind: "failed", failure: { errorClass: "timeout" } }]);
   });
 });
 
@@ -137,6 +259,52 @@ describe("timeout_ms", () => {
     expect(asked()).toEqual(["one", "two", "three"]);
   });
 
+  test("is shared out beside a hedge, too: those behind the two have their turn", async () => {
+    const { time, asked, kinds } = held({ decision: { timeoutMs: 9000, hedgeAfterMs: 1000 } });
+    time.pass(1000);
+    expect(asked()).toEqual(["one", "two"]);
+    // The second has half of the 8 s that were left.
+    time.pass(3999);
+    expect(asked()).toEqual(["one", "two"]);
+    time.pass(1);
+    expect(asked()).toEqual(["one", "two", "three"]);
+    time.pass(4000);
+    expect([kinds(), time.waiting]).toEqual([["failed"], 0]);
+  });
+
+  test("is not kept for endpoints that max_attempts leaves out", async () => {
+    const { time, upstreams, asked, kinds } = held({
+      keys: 2,
+      decision: { timeoutMs: 9000, maxAttempts: 2 },
+    });
+    await at(upstreams, 0).status(429);
+    time.pass(8999);
+    expect([asked(), kinds()]).toEqual([["one", "one"], []]);
+    time.pass(1);
+    expect(kinds()).toEqual(["failed"]);
+  });
+
+  test("begins nothing once it is over, and says that it was the time", async () => {
+    const { time, asked, wrote, outcomes } = held({
+      inThread: ["one", "two", "three"],
+      decision: { timeoutMs: 3000 },
+    });
+    time.pass(3000);
+    await wrote("one");
+    expect(asked()).toEqual([]);
+    expect(outcomes).toMatchObject([{ kind: "failed", failure: { errorClass: "timeout" } }]);
+  });
+
+  test.each([true, false])("also ends an error that does not end (stream: %s)", async (stream) => {
+    const { time, upstreams, asked, ended, call } = held({ stream, decision: { timeoutMs: 9000 } });
+    at(upstreams, 0).handler.head(500, { "content-type": "application/json" });
+    at(upstreams, 0).handler.data(Buffer.from('{"error":'));
+    time.pass(3000);
+    expect([asked(), ended()]).toEqual([["one", "two"], ["1 one timeout"]]);
+    // What came was no content.
+    expect(call.attempts[0]?.ttftMs).toBe(0);
+  });
+
   test("does not cut a stream that has begun", async () => {
     const { time, upstreams, kinds } = held({ decision: { timeoutMs: 3000 } });
     time.pass(900);
@@ -166,6 +334,16 @@ describe("a pool of keys", () => {
     await at(upstreams, 0).status(500);
     await at(upstreams, 1).cut();
     expect(asked()).toEqual(["one", "two", "three"]);
+  });
+
+  test("a key that was refused before a hedge is not tried once more after it", async () => {
+    const { time, upstreams, asked } = held({ keys: 2, decision: { hedgeAfterMs: 500 } });
+    await at(upstreams, 0).status(403);
+    time.pass(500);
+    expect(asked()).toEqual(["one", "one", "two"]);
+    await at(upstreams, 2).status(500);
+    await at(upstreams, 1).status(403);
+    expect(asked()).toEqual(["one", "one", "two", "three"]);
   });
 
   test("each try counts against max_attempts", async () => {

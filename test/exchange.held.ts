@@ -8,6 +8,7 @@ import { type Decision, USUAL } from "../src/routing/decision.ts";
 import { Health } from "../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
+import type { Outgoing } from "../src/wire/format.ts";
 import { endpoint } from "./routing.fixtures.ts";
 
 /** One call to an upstream, and what the test may do with it. */
@@ -15,7 +16,15 @@ export interface Held {
   readonly endpointId: string;
   readonly keyId: string;
   isCancelled: boolean;
-  /** The stream's first content. */
+  /** It has said all that it will say. */
+  isOver: boolean;
+  hasHead: boolean;
+  hasBegun: boolean;
+  /** Head and body as the test wants them. */
+  readonly handler: UpstreamHandler;
+  /** The stream tells its usage before its first content. */
+  report(): Promise<void>;
+  /** The first content. */
   begin(): Promise<void>;
   /** The rest of the stream, or all of a whole answer. */
   answer(): Promise<void>;
@@ -29,6 +38,9 @@ export interface Options {
   /** Keys of each endpoint's provider. */
   readonly keys?: number;
   readonly onDisconnect?: "cancel" | "drain";
+  /** Endpoints whose bodies are written when the test says so. */
+  readonly inThread?: readonly string[];
+  readonly isFaultExpected?: boolean;
 }
 
 /** Nothing is due before the test says how much time passes. */
@@ -63,21 +75,32 @@ class HeldTime {
 
 const chunk = (fields: object) =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...fields })}\n\n`;
+const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
+const REPORT = chunk({ choices: [], usage: USAGE });
 const BEGINNING = chunk({
   choices: [{ index: 0, delta: { role: "assistant", content: "a" }, finish_reason: null }],
 });
-const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
-const REST = `${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${chunk({ choices: [], usage: USAGE })}data: [DONE]\n\n`;
+const REST = `${chunk({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${REPORT}data: [DONE]\n\n`;
 const WHOLE = JSON.stringify({
   ...{ id: "c", object: "chat.completion", created: 1, model: "m", usage: USAGE },
   choices: [{ index: 0, message: { role: "assistant", content: "a" }, finish_reason: "stop" }],
 });
 
+const WRITTEN: Outgoing = { parts: [], dropped: [] };
+
 /** Three endpoints, `one` to `three`, in this order. */
-export function held({ stream = true, decision = {}, keys = 1, onDisconnect = "cancel" }: Options = {}) {
+export function held({
+  stream = true,
+  decision = {},
+  keys = 1,
+  onDisconnect = "cancel",
+  inThread = [],
+  isFaultExpected = false,
+}: Options = {}) {
   const time = new HeldTime();
   const upstreams: Held[] = [];
   const outcomes: Outcome[] = [];
+  const written = new Map<string, PromiseWithResolvers<Outgoing>>();
   let leave = () => {};
   const reply = {
     gone: false,
@@ -107,7 +130,7 @@ export function held({ stream = true, decision = {}, keys = 1, onDisconnect = "c
     reservation: { inputTokens: 1e6, outputTokens: 1e6 },
   } as unknown as Reserved;
   const health = new Health(time);
-  const drains = { begun: 0, ended: 0 };
+  const drains = { begun: 0, ended: 0, areFull: false };
   const deps = {
     clock: time,
     timers: time,
@@ -116,12 +139,19 @@ export function held({ stream = true, decision = {}, keys = 1, onDisconnect = "c
     upstreams: {
       call: (asked: UpstreamRequest, handler: UpstreamHandler) => hold(upstreams, asked, handler, stream),
     },
-    bodies: { write: () => ({ parts: [], dropped: [] }) },
+    bodies: {
+      write(_format: unknown, _way: unknown, _request: unknown, { id }: Endpoint) {
+        if (!inThread.includes(id)) return WRITTEN;
+        const writing = Promise.withResolvers<Outgoing>();
+        written.set(id, writing);
+        return writing.promise;
+      },
+    },
     bounds: { maxEventBytes: 1e6, maxReplyBytes: 1e6, maxPayloadBytes: 0, extendTokens: 100 },
-    beginDrain: () => ++drains.begun > 0,
+    beginDrain: () => !drains.areFull && ++drains.begun > 0,
     endDrain: () => drains.ended++,
     onFault(error: unknown) {
-      throw error;
+      if (!isFaultExpected) throw error;
     },
     timeouts: { firstByteMs: 100_000, stallMs: 10_000, totalMs: 1e6, drainMs: 5000, keepAliveMs: 0 },
   } as unknown as AttemptDeps;
@@ -139,6 +169,14 @@ export function held({ stream = true, decision = {}, keys = 1, onDisconnect = "c
     ended: () => call.attempts.map((a) => `${a.attempt} ${a.endpointId} ${a.outcome}`),
     kinds: () => outcomes.map(({ kind }) => kind),
     tick: () => attempts.tick(time.nowMs),
+    /** The thread has written the body for an endpoint, or found that it cannot be. */
+    wrote(id: string, refused?: Error): Promise<void> {
+      if (refused === undefined) written.get(id)?.resolve(WRITTEN);
+      else written.get(id)?.reject(refused);
+      return turn();
+    },
+    shutDown: () => attempts.shutDown(),
+    hasLeft: () => reply.gone,
     leave: () => {
       reply.gone = true;
       leave();
@@ -155,42 +193,57 @@ const withKeys = (given: Endpoint, count: number): Endpoint => {
   return { ...given, provider: { ...given.provider, keys } };
 };
 
+/** A relay reads at the end of the turn in which bytes came. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 function hold(
   all: Held[],
   { endpoint: at, key }: UpstreamRequest,
   handler: UpstreamHandler,
   stream: boolean,
 ) {
-  let begun = false;
   const type = { "content-type": stream ? "text/event-stream" : "application/json" };
-  // A relay reads at the end of the turn in which bytes came.
-  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const head = () => {
+    if (!held.hasHead) handler.head(200, type);
+    held.hasHead = true;
+  };
   const held: Held = {
     endpointId: at.id,
     keyId: key.id,
     isCancelled: false,
+    isOver: false,
+    hasHead: false,
+    hasBegun: false,
+    handler,
+    report() {
+      head();
+      handler.data(Buffer.from(REPORT));
+      return turn();
+    },
     begin() {
-      if (!begun) handler.head(200, type);
-      if (!begun) handler.data(Buffer.from(BEGINNING));
-      begun = true;
-      return settled();
+      head();
+      if (!held.hasBegun) handler.data(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
+      held.hasBegun = true;
+      return turn();
     },
     async answer() {
-      if (stream) await held.begin();
-      else handler.head(200, type);
-      handler.data(Buffer.from(stream ? REST : WHOLE));
+      await held.begin();
+      held.isOver = true;
+      handler.data(Buffer.from(stream ? REST : WHOLE.slice(20)));
       handler.end();
-      return settled();
+      return turn();
     },
     status(status, headers = {}) {
+      held.isOver = true;
       handler.head(status, { "content-type": "application/json", ...headers });
       handler.data(Buffer.from('{"error":{"message":"no"}}'));
       handler.end();
-      return settled();
+      return turn();
     },
     cut() {
+      held.isOver = true;
       handler.end();
-      return settled();
+      return turn();
     },
   };
   all.push(held);

@@ -67,6 +67,15 @@ describe("the version", () => {
     expect((await dryRun({ version: 2 })).version).toBe(2);
     expect(await failure(() => dryRun({ version: 3 }))).toBe("not_found /version");
   });
+
+  test("in force in the call's project goes before the whole org's", async () => {
+    await rig.create("house");
+    await rig.addVersion("house");
+    await rig.activate("house", 1);
+    await rig.activate("house", 2, { project_id: "prj_2" });
+    expect((await dryRun()).version).toBe(1);
+    expect((await dryRun({ project_id: "prj_2" })).version).toBe(2);
+  });
 });
 
 describe("the call", () => {

@@ -167,7 +167,7 @@ describe("activation", () => {
     await rig.create("house");
     expect(await failure(() => rig.activate("house", 2))).toBe("not_found /version");
     expect(await failure(() => rig.activate("hose", 1))).toBe("not_found");
-    for (const project_id of ["prj_9", "prj_0"]) {
+    for (const project_id of ["prj_9", "prj_0", "org"]) {
       expect(await failure(() => rig.activate("house", 1, { project_id }))).toBe(
         "not_found /scope/project_id",
       );

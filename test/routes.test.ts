@@ -8,6 +8,7 @@ import { docsPage, exampleOf } from "../src/edge/docs.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi.ts";
 import { type Operations, type Route, routes } from "../src/edge/routes.ts";
 import { REQUEST_ID } from "../src/ids.ts";
+import { policyJsonSchema } from "../src/routing/policy-document.ts";
 import { type Answer, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 import { atRest, recorded } from "./gateway.observations.ts";
 
@@ -272,6 +273,12 @@ describe("/docs", () => {
     expect(html).not.toContain("<b>");
     expect(html).toContain("<code>a</code> &amp; &lt;i&gt;");
   });
+});
+
+test("/schemas/policy.json is the schema of routing policies, without a key", async () => {
+  const { status, headers, json } = await gateway.call("GET", "/schemas/policy.json", { key: null });
+  expect([status, headers.get("content-type")]).toEqual([200, "application/json"]);
+  expect(json).toEqual(policyJsonSchema());
 });
 
 describe("pages for operators", () => {

@@ -6,6 +6,7 @@ import type { RouteFacts } from "../src/routing/eligibility.ts";
 import type { HealthView } from "../src/routing/health.ts";
 import { plan } from "../src/routing/planner.ts";
 import { decideAlone } from "../src/routing/policy.ts";
+import { attemptIds, decided } from "./routing.arbitraries.ts";
 import { endpoint, FRESH, facts, type Given, health, ids, model, provider } from "./routing.fixtures.ts";
 
 describe("who is left out", () => {
@@ -189,6 +190,88 @@ describe("the order", () => {
   });
 });
 
+describe("how many are tried", () => {
+  const eight = model(...["a", "b", "c", "d", "e", "f", "g", "h"].map((id) => endpoint(id)));
+  const EIGHT = eight.endpoints.map((e) => e.id);
+
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    "max_attempts %i leaves so many, and says why not the others",
+    (most) => {
+      const result = plan(
+        facts(),
+        eight,
+        decideAlone({ sort: "price", max_attempts: most }),
+        FRESH,
+        seededRandom(1),
+      );
+      expect(attemptIds(result)).toEqual(EIGHT.slice(0, most));
+      const reason =
+        most === 1
+          ? "only one attempt is allowed, and another endpoint ranks first"
+          : `only ${most} attempts are allowed, and others rank before it`;
+      expect(result.excluded).toEqual(
+        EIGHT.slice(most).map((endpointId) => ({ endpointId, kind: "route", reason })),
+      );
+    },
+  );
+
+  test("one that is left of several is not called the only one", () => {
+    for (const route of [{ max_attempts: 1 }, { fallbacks: false }]) {
+      const decision = decideAlone({ sort: "price", ...route });
+      const [first] = plan(facts(), eight, decision, FRESH, seededRandom(1)).ranking();
+      expect(first?.reason).toBe("about 0.0000500 USD");
+    }
+    const decision = decideAlone({ sort: "price", only: ["h"] });
+    const [only] = plan(facts(), eight, decision, FRESH, seededRandom(1)).ranking();
+    expect(only?.reason).toBe("the only endpoint that may serve the call");
+  });
+
+  test("what the cut leaves out is the worst: a canary outside its share goes before anything else", () => {
+    const canary = { endpoint: "a", percent: 0, max_error_rate: 0.1, min_samples: 10 };
+    const decision = decided({ sort: "price", max_attempts: 7, canary });
+    const result = plan(facts(), eight, decision, FRESH, seededRandom(1));
+    expect(attemptIds(result)).toEqual(EIGHT.slice(1));
+  });
+});
+
+describe("latency", () => {
+  const three = model(endpoint("a"), endpoint("b"), endpoint("c"));
+  const byLatency = (stream: boolean, view: HealthView) =>
+    ids(three, facts({ stream }), { sort: "latency" }, view);
+
+  test("is the first token's of a stream, and the last one's of a whole answer", () => {
+    const view = health({
+      a: { ttftMs: 100, wholeMs: 9_000 },
+      b: { ttftMs: 200, wholeMs: 3_000 },
+      c: { ttftMs: 300, wholeMs: 5_000 },
+    });
+    expect(byLatency(true, view)).toEqual(["a", "b", "c"]);
+    expect(byLatency(false, view)).toEqual(["b", "c", "a"]);
+  });
+
+  test("of the other kind of answer has to do where nothing else is known", () => {
+    const view = health({ a: { wholeMs: 250 }, b: { ttftMs: 200 }, c: { ttftMs: 300, wholeMs: 100 } });
+    expect(byLatency(true, view)).toEqual(["b", "a", "c"]);
+    expect(byLatency(false, view)).toEqual(["c", "b", "a"]);
+  });
+
+  test("is found out where nobody measured it, by one call: for the others the endpoint is last", () => {
+    const known = { a: { ttftMs: 100 }, b: { ttftMs: 200 } };
+    expect(byLatency(true, health(known))).toEqual(["c", "a", "b"]);
+    expect(byLatency(true, health({ ...known, c: { isTried: false } }))).toEqual(["c", "a", "b"]);
+    expect(byLatency(true, health({ ...known, c: { isTried: true } }))).toEqual(["a", "b", "c"]);
+  });
+
+  test("and throughput say so of what was not measured", () => {
+    for (const sort of ["latency", "throughput"] as const) {
+      const view = health({ a: { isTried: true } });
+      const result = plan(facts(), three, decideAlone({ sort }), view, seededRandom(1));
+      expect(result.ranking().map((r) => r.reason)).toEqual(Array(3).fill("not measured lately"));
+      expect(attemptIds(result)).toEqual(["b", "c", "a"]);
+    }
+  });
+});
+
 describe("saturation", () => {
   const two = model(endpoint("a"), endpoint("b"));
 
@@ -199,6 +282,17 @@ describe("saturation", () => {
       { endpointId: "a", kind: "saturated", reason: "it is saturated and cools down for 701 ms" },
     ]);
     expect([result.allSaturated, result.retryAfterMs]).toEqual([false, 0]);
+  });
+
+  test("a refused credential is not called saturation", () => {
+    const view = health({ a: { outForMs: 59_000, isRefused: true } });
+    expect(plan(facts(), two, decideAlone({}), view, seededRandom(1)).excluded).toEqual([
+      {
+        endpointId: "a",
+        kind: "saturated",
+        reason: "its credential was refused; it is tried again in 59000 ms",
+      },
+    ]);
   });
 
   test("when all that could serve the call are out, the plan says when the first returns", () => {

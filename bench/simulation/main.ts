@@ -1,20 +1,30 @@
-/** `npm run simulate -- routing [--requests N] [--seed S]`: runs a simulation in virtual time and prints its table. */
+/**
+ * `npm run simulate -- routing [--requests N] [--seed S] [--only NAME] [--json]`: runs a simulation in virtual time and prints its
+ * tables, or its rows as JSON (an endpoint that never came back: `recoveryS` null).
+ */
 import { parseArgs } from "node:util";
-import { simulateRouting, tableOf } from "./routing.ts";
+import { simulateRouting } from "./routing.ts";
+import { tableOf } from "./table.ts";
+import { TROUBLES } from "./troubles.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    requests: { type: "string", default: "6000" },
+    requests: { type: "string", default: "10000" },
     seed: { type: "string", default: "1" },
+    only: { type: "string", default: "" },
+    json: { type: "boolean", default: false },
   },
 });
 
 const requests = Number(values.requests);
 const seed = Number(values.seed);
-if (positionals[0] !== "routing" || positionals.length > 1 || !(requests > 0) || !Number.isInteger(seed)) {
-  console.error("usage: npm run simulate -- routing [--requests N] [--seed S]");
+const troubles = TROUBLES.filter(({ name }) => name.startsWith(values.only));
+const isCount = Number.isSafeInteger(requests) && requests > 0;
+if (positionals.join() !== "routing" || !isCount || !Number.isSafeInteger(seed) || troubles.length === 0) {
+  console.error("usage: npm run simulate -- routing [--requests N] [--seed S] [--only NAME] [--json]");
   process.exit(2);
 }
-const rows = await simulateRouting(requests, seed);
-console.log(`${requests} calls each, seed ${seed}${tableOf(rows)}`);
+const rows = await simulateRouting(requests, seed, troubles);
+if (values.json) console.log(JSON.stringify(rows, null, 2));
+else console.log(`${requests} calls each, seed ${seed}${tableOf(rows, troubles)}`);

@@ -1,136 +1,40 @@
-/**
- * What routing does when endpoints slow down, saturate, fail and recover: a row for each way to route through the same trouble.
- * `npm run simulate -- routing`
- */
-import type { Decision } from "../../src/routing/decision.ts";
-import { type Called, run, type Seen, type SimulatedEndpoint } from "./world.ts";
-
-export interface Trouble {
-  readonly name: string;
-  /** What happens, in one line. */
-  readonly what: string;
-  readonly endpoints: readonly SimulatedEndpoint[];
-  readonly requestsPerSecond: number;
-  readonly ways: readonly { readonly name: string; readonly decision: Partial<Decision> }[];
-  /** The endpoint that is in trouble, and when it is well again: how soon it gets its share back is told. */
-  readonly recovers?: { readonly endpoint: string; readonly atS: number; readonly fromS: number };
-}
-
-const steady = (id: string, price: number, ttftMs: number): SimulatedEndpoint => ({
-  ...{ id, price, ttftMs, spread: 0.35, tokensPerSecond: 80 },
-});
-
-const OUTAGE = { fromS: 60, untilS: 120 };
-
-export const TROUBLES: readonly Trouble[] = [
-  {
-    name: "calm",
-    what: "three endpoints, all well; b costs twice as much as a, c is the quickest and dearest",
-    endpoints: [steady("a", 1, 400), steady("b", 2, 400), steady("c", 3, 150)],
-    requestsPerSecond: 40,
-    ways: [
-      { name: "balanced", decision: {} },
-      { name: "price", decision: { sort: "price" } },
-      { name: "latency", decision: { sort: "latency" } },
-      { name: "weights a 3, b 1", decision: { weights: new Map(Object.entries({ a: 3, b: 1 })) } },
-    ],
-  },
-  ...(["error", "refused", "silent"] as const).map(
-    (kind): Trouble => ({
-      name: `outage: ${kind}`,
-      what: `the cheapest is out from second 60 to 120 (${kind})`,
-      endpoints: [
-        { ...steady("a", 1, 400), spells: [{ ...OUTAGE, kind }] },
-        steady("b", 2, 400),
-        steady("c", 2, 400),
-      ],
-      requestsPerSecond: 30,
-      recovers: { endpoint: "a", fromS: OUTAGE.fromS, atS: OUTAGE.untilS },
-      ways: [
-        { name: "balanced, no fallbacks", decision: { fallbacks: false } },
-        { name: "balanced", decision: {} },
-        { name: "price", decision: { sort: "price" } },
-        { name: "price, timeout 6 s", decision: { sort: "price", timeoutMs: 6000 } },
-      ],
-    }),
-  ),
-  {
-    name: "flaky",
-    what: "the cheapest fails one call in three, from second 60 to 180",
-    endpoints: [
-      { ...steady("a", 1, 400), spells: [{ fromS: 60, untilS: 180, kind: "error", share: 1 / 3 }] },
-      steady("b", 1.2, 400),
-    ],
-    requestsPerSecond: 30,
-    ways: [
-      { name: "balanced, no fallbacks", decision: { fallbacks: false } },
-      { name: "balanced", decision: {} },
-      { name: "price", decision: { sort: "price" } },
-    ],
-  },
-  {
-    name: "saturation",
-    what: "the cheapest takes 8 calls at once and answers 429 beyond; 40 calls a second would want 26",
-    endpoints: [{ ...steady("a", 1, 400), maxInFlight: 8 }, steady("b", 2, 400)],
-    requestsPerSecond: 40,
-    ways: [
-      { name: "price", decision: { sort: "price" } },
-      { name: "balanced", decision: {} },
-    ],
-  },
-  {
-    name: "key pool",
-    what: "the same with a pool of four keys, 8 calls each",
-    endpoints: [{ ...steady("a", 1, 400), maxInFlight: 8, keys: 4 }, steady("b", 2, 400)],
-    requestsPerSecond: 40,
-    ways: [{ name: "price", decision: { sort: "price" } }],
-  },
-  {
-    name: "slowdown",
-    what: "the quickest takes ten times as long from second 60 to 120",
-    endpoints: [
-      { ...steady("a", 1, 200), spells: [{ ...OUTAGE, kind: "slow", factor: 10 }] },
-      steady("b", 1, 400),
-      steady("c", 1, 400),
-    ],
-    requestsPerSecond: 30,
-    recovers: { endpoint: "a", fromS: OUTAGE.fromS, atS: OUTAGE.untilS },
-    ways: [
-      { name: "latency", decision: { sort: "latency" } },
-      { name: "balanced", decision: {} },
-    ],
-  },
-  {
-    name: "long tail",
-    what: "one call in fifty of every endpoint waits 6 s for its first token",
-    endpoints: ["a", "b", "c"].map((id) => ({ ...steady(id, 1, 400), tail: { share: 0.02, ttftMs: 6000 } })),
-    requestsPerSecond: 30,
-    ways: [
-      { name: "no hedge", decision: {} },
-      { name: "hedge after 2 s", decision: { hedgeAfterMs: 2000 } },
-      { name: "hedge after 1 s", decision: { hedgeAfterMs: 1000 } },
-      { name: "hedge after 0.5 s", decision: { hedgeAfterMs: 500 } },
-    ],
-  },
-];
+/** What routing does when endpoints slow down, saturate, fail and recover: a row for each policy in the same trouble. */
+import { TROUBLES, type Trouble } from "./troubles.ts";
+import { type Called, run, type Seen } from "./world.ts";
 
 export interface Row {
   readonly trouble: string;
   readonly way: string;
   /** 0 to 1. */
   readonly success: number;
-  /** To the first token, milliseconds. */
+  /** To the first token, of whole answers to their end; milliseconds, of the calls that were answered. */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Calls sent upstream for each that was answered: what hedges and fallbacks cost the gateway. */
+  readonly p999Ms: number;
+  /** Calls sent upstream for each that was answered: what hedges and fallbacks cost the providers. */
   readonly sentPerAnswer: number;
+  /** Micro-USD for each answer: what callers are charged, and what providers bill the gateway. */
+  readonly chargedPerAnswer: number;
+  readonly billedPerAnswer: number;
   /** Of the answers, by endpoint. */
   readonly shares: Readonly<Record<string, number>>;
-  /** Seconds from the end of the trouble until the endpoint has half its share back; undefined where nothing was to recover. */
+  /**
+   * Seconds from the end of the trouble until each endpoint that was in it has half its share back; infinite where that never
+   * came, undefined where nothing was to recover.
+   */
   readonly recoveryS: number | undefined;
+  /** What only this trouble tells, by its name. */
+  readonly extra: Readonly<Record<string, number>>;
 }
 
-/** Every way through every trouble. @param requests of each run */
+/** After the end of a trouble the calls go on for so long at least; some are back where they were sooner. */
+const AFTER_S = 45;
+const SETTLED_S = 20;
+
+/**
+ * Every policy in every trouble.
+ * @param requests of each run; more where the trouble would not be over by then
+ */
 export async function simulateRouting(
   requests: number,
   seed: number,
@@ -138,29 +42,35 @@ export async function simulateRouting(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (const trouble of troubles) {
-    const { endpoints, requestsPerSecond } = trouble;
-    for (const { name, decision } of trouble.ways) {
-      const seen = await run({ seed, endpoints, requests, requestsPerSecond, decision });
-      rows.push(rowOf(trouble, name, seen));
+    const endS = trouble.recovers === undefined ? 0 : trouble.recovers.untilS + AFTER_S;
+    const least = Math.ceil(endS * trouble.requestsPerSecond);
+    for (const { name, policy } of trouble.ways) {
+      const world = { ...trouble, seed, policy, requests: trouble.requests ?? Math.max(requests, least) };
+      rows.push(rowOf(trouble, name, await run(world)));
     }
   }
   return rows;
 }
 
-function rowOf(trouble: Trouble, way: string, { calls, served }: Seen): Row {
+function rowOf(trouble: Trouble, way: string, seen: Seen): Row {
+  const { calls, sent } = seen;
   const answered = calls.filter(({ isOk }) => isOk);
   const firstTokens = answered.map(({ ttftMs }) => ttftMs).sort((a, b) => a - b);
-  let asked = 0;
-  for (const of of served.values()) asked += of.asked;
+  const costs = (of: readonly { readonly costMicroUsd: number }[]) =>
+    of.reduce((sum, { costMicroUsd }) => sum + costMicroUsd, 0);
   return {
     trouble: trouble.name,
     way,
     success: answered.length / calls.length,
     p50Ms: quantile(firstTokens, 0.5),
     p99Ms: quantile(firstTokens, 0.99),
-    sentPerAnswer: asked / answered.length,
+    p999Ms: quantile(firstTokens, 0.999),
+    sentPerAnswer: sent.length / answered.length,
+    chargedPerAnswer: costs(calls) / answered.length,
+    billedPerAnswer: costs(sent) / answered.length,
     shares: Object.fromEntries(trouble.endpoints.map(({ id }) => [id, shareOf(answered, id)])),
     recoveryS: trouble.recovers && recoveryOf(answered, trouble.recovers),
+    extra: extraOf(trouble, seen),
   };
 }
 
@@ -173,44 +83,73 @@ const quantile = (sorted: readonly number[], q: number): number =>
 /** A share is judged over so many seconds. */
 const WINDOW_S = 5;
 
-/** Infinity where its share never came back. */
+/** Of the slowest. What counts is where calls of the window went that were answered, whenever that was. */
 function recoveryOf(
   answered: readonly Called[],
-  { endpoint, atS, fromS }: NonNullable<Trouble["recovers"]>,
+  { endpoints, fromS, untilS }: NonNullable<Trouble["recovers"]>,
 ): number {
   const between = (from: number, until: number) => answered.filter((c) => c.atS >= from && c.atS < until);
-  const before = shareOf(between(fromS / 2, fromS), endpoint);
   const endS = answered.at(-1)?.atS ?? 0;
-  for (let s = atS; s + WINDOW_S <= endS; s++) {
-    if (shareOf(between(s, s + WINDOW_S), endpoint) >= before / 2) return s - atS;
-  }
-  return Number.POSITIVE_INFINITY;
+  const usual = between(fromS / 2, fromS);
+  const ofOne = (id: string): number => {
+    const half = shareOf(usual, id) / 2;
+    for (let s = untilS; s + WINDOW_S <= endS; s++) {
+      if (shareOf(between(s, s + WINDOW_S), id) >= half) return s - untilS;
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  return Math.max(...endpoints.map(ofOne));
 }
 
-/** The rows as text, under what each trouble is. */
-export function tableOf(rows: readonly Row[], troubles: readonly Trouble[] = TROUBLES): string {
-  const lines: string[] = [];
-  for (const { name, what } of troubles) {
-    lines.push(`\n${name}: ${what}`, HEAD);
-    for (const row of rows.filter(({ trouble }) => trouble === name)) lines.push(lineOf(row));
-  }
-  return lines.join("\n");
+function extraOf(trouble: Trouble, seen: Seen): Record<string, number> {
+  if (trouble.extra === "canary") return canaryOf(seen);
+  return trouble.extra === "affinity" && trouble.recovers ? affinityOf(seen, trouble.recovers) : {};
 }
 
-const columns = (way: string, ...rest: readonly string[]): string =>
-  [way.padEnd(26), ...rest.slice(0, -1).map((text) => text.padStart(10)), `  ${rest.at(-1) ?? ""}`].join("");
+/** Calls that were in the canary's share, and how many of those were not answered; the second at which it turned red. */
+function canaryOf({ calls, redAtS }: Seen): Record<string, number> {
+  const tried = calls.filter(({ isCanary }) => isCanary);
+  return {
+    "in its share": tried.length,
+    "of them failed": tried.filter(({ isOk }) => !isOk).length,
+    ...(redAtS !== undefined && { "red at second": redAtS }),
+  };
+}
 
-const HEAD = columns("  way", "success", "p50", "p99", "sent/ok", "recovery", "shares");
-
-function lineOf({ way, success, p50Ms, p99Ms, sentPerAnswer, shares, recoveryS }: Row): string {
-  const parts = Object.entries(shares).map(([id, share]) => `${id} ${(share * 100).toFixed(0)} %`);
-  return columns(
-    `  ${way}`,
-    `${(success * 100).toFixed(2)} %`,
-    `${p50Ms.toFixed(0)} ms`,
-    `${p99Ms.toFixed(0)} ms`,
-    sentPerAnswer.toFixed(3),
-    recoveryS === undefined ? "" : Number.isFinite(recoveryS) ? `${recoveryS} s` : "never",
-    parts.join(", "),
-  );
+/**
+ * How many of the calls met endpoint and key of their session's call before: all, and those of sessions whose endpoint was well;
+ * how many sessions were, once all was well again, where they had been before.
+ */
+function affinityOf(
+  { calls }: Seen,
+  { endpoints, fromS, untilS }: NonNullable<Trouble["recovers"]>,
+): Record<string, number> {
+  const last = new Map<number, string>();
+  const before = new Map<number, string>();
+  const after = new Map<number, string>();
+  let [again, stayed, wellAgain, wellStayed] = [0, 0, 0, 0];
+  for (const { session, atS, isOk, endpointId, keyId } of calls) {
+    if (!isOk) continue;
+    const place = `${endpointId} ${keyId}`;
+    const was = last.get(session);
+    const home = before.get(session);
+    last.set(session, place);
+    if (atS < fromS) before.set(session, place);
+    if (atS >= untilS + SETTLED_S) after.set(session, place);
+    if (was === undefined) continue;
+    again++;
+    if (was === place) stayed++;
+    if (atS < fromS || atS >= untilS || home === undefined) continue;
+    if (endpoints.some((id) => home.startsWith(`${id} `))) continue;
+    wellAgain++;
+    if (was === place) wellStayed++;
+  }
+  let returned = 0;
+  for (const [session, place] of after) if (before.get(session) === place) returned++;
+  const percent = (part: number, whole: number) => Math.round((part / whole) * 1000) / 10;
+  return {
+    "stay %": percent(stayed, again),
+    "of the others in the outage %": percent(wellStayed, wellAgain),
+    "back where they were %": percent(returned, after.size),
+  };
 }

@@ -1,6 +1,6 @@
 /**
  * Endpoints that exist only in virtual time: how fast they answer, how many calls they take, when they slow down, fail, hang and
- * recover. They speak to the real relays through the port that real upstreams fill.
+ * recover, and what they bill. They speak to the real relays through the port that real upstreams fill.
  */
 import type { Random } from "../../src/clock.ts";
 import { failure } from "../../src/upstream/failure.ts";
@@ -12,41 +12,65 @@ export interface Spell {
   readonly fromS: number;
   readonly untilS: number;
   /**
-   * `error`: status 500; `refused`: no connection; `silent`: never a byte; `slow`: the first token takes `factor` times as long.
+   * `error`: status 500; `refused`: no connection; `silent`: never a byte; `slow`: the first token takes `factor` times as long;
+   * `busy`: status 429.
    */
-  readonly kind: "error" | "refused" | "silent" | "slow";
+  readonly kind: "error" | "refused" | "silent" | "slow" | "busy";
   readonly factor?: number;
+  /** Of `busy`; without it no Retry-After is sent. */
+  readonly retryAfterMs?: number;
   /** Of the calls, 0 to 1; all unless given. */
   readonly share?: number;
 }
 
 export interface Behaviour {
+  /** USD per million tokens, input and output alike: micro-USD a token. */
+  readonly price: number;
   /** Median time to the first token, and the spread of its logarithm: first tokens are about log-normal. */
   readonly ttftMs: number;
   readonly spread: number;
   readonly tokensPerSecond: number;
-  /** Calls at once for each key; further ones are answered 429. */
+  /** Calls at once for each key; further ones are answered 429 and told to wait for 2 s. */
   readonly maxInFlight?: number;
+  /** Calls for each key in so many seconds, counted anew at their end; further ones are told to wait until then. */
+  readonly quota?: { readonly calls: number; readonly perS: number };
   /** A share of the calls whose first token takes this long. */
   readonly tail?: { readonly share: number; readonly ttftMs: number };
   readonly spells?: readonly Spell[];
 }
 
-const OUTPUT_TOKENS = 20;
-const RETRY_AFTER_MS = 2000;
+export const PROMPT_TOKENS = 100;
+export const OUTPUT_TOKENS = 20;
+const BUSY_MS = 2000;
+const ROUND_TRIP_MS = 30;
 
-/** How many calls each endpoint was sent, and how many of them it answered to the end. */
-export interface Served {
-  asked: number;
-  answered: number;
+/** One call as it came to an endpoint. */
+export interface Sent {
+  /** Virtual seconds. */
+  readonly atS: number;
+  readonly endpointId: string;
+  /**
+   * What its provider bills: all of an answer; the prompt where it was accepted and then given up, as most providers do.
+   * Nothing for a refusal or an error.
+   */
+  costMicroUsd: number;
 }
 
+/** Of one key at one endpoint. */
+interface Counts {
+  inFlight: number;
+  quotaWindow: number;
+  quotaUsed: number;
+}
+
+type Fate = "answers" | "silent" | "refused" | { readonly status: number; readonly retryAfterMs?: number };
+
 export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
-  readonly served = new Map<string, Served>();
+  readonly sent: Sent[] = [];
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #behaviours: ReadonlyMap<string, Behaviour>;
-  readonly #inFlight = new Map<string, number>();
+  readonly #counts = new Map<string, Counts>();
 
   constructor(time: VirtualTime, random: Random, behaviours: ReadonlyMap<string, Behaviour>) {
     this.#time = time;
@@ -54,57 +78,104 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
     this.#behaviours = behaviours;
   }
 
-  call({ endpoint, key }: UpstreamRequest, handler: UpstreamHandler) {
+  call({ endpoint, key, stream }: UpstreamRequest, handler: UpstreamHandler) {
     const behaviour = this.#behaviours.get(endpoint.id);
     if (behaviour === undefined) throw new Error(`nothing is known of ${endpoint.id}`);
-    const served = this.#servedBy(endpoint.id);
-    served.asked++;
-    const lane = `${endpoint.id} ${key.id}`;
-    const inFlight = (this.#inFlight.get(lane) ?? 0) + 1;
-    this.#inFlight.set(lane, inFlight);
+    const sent: Sent = { atS: this.#time.monotonic() / 1000, endpointId: endpoint.id, costMicroUsd: 0 };
+    this.sent.push(sent);
+    const counts = this.#countsOf(`${endpoint.id} ${key.id}`);
+    counts.inFlight++;
     let isOver = false;
     const over = (): boolean => {
       if (isOver) return false;
       isOver = true;
-      this.#inFlight.set(lane, (this.#inFlight.get(lane) ?? 1) - 1);
+      counts.inFlight--;
       return true;
     };
     const later = (delayMs: number, act: () => void) => this.#time.after(delayMs, () => !isOver && act());
-    const refuse = (status: number, headers: Record<string, string>, body: object) =>
-      later(ROUND_TRIP_MS, () => {
-        handler.head(status, { "content-type": "application/json", ...headers });
-        handler.data(Buffer.from(JSON.stringify({ error: body })));
-        if (over()) handler.end();
-      });
     const spell = this.#spellOf(behaviour);
-    if (behaviour.maxInFlight !== undefined && inFlight > behaviour.maxInFlight) {
-      refuse(429, { "retry-after-ms": String(RETRY_AFTER_MS) }, { message: "busy", code: "rate_limit" });
-    } else if (spell?.kind === "error") {
-      refuse(500, {}, { message: "broken" });
-    } else if (spell?.kind === "refused") {
+    const fate = this.#fateOf(behaviour, counts, spell);
+    if (typeof fate === "object") {
+      later(ROUND_TRIP_MS, () => over() && refuse(handler, fate));
+    } else if (fate === "refused") {
       later(1, () => over() && handler.failed(failure("connect_error", "network")));
-    } else if (spell?.kind !== "silent") {
-      const ttftMs = this.#ttftMs(behaviour) * (spell?.factor ?? 1);
-      later(ttftMs, () => {
-        handler.head(200, { "content-type": "text/event-stream" });
-        handler.data(BEGINNING);
-        later((OUTPUT_TOKENS * 1000) / behaviour.tokensPerSecond, () => {
-          served.answered++;
-          handler.data(REST);
-          if (over()) handler.end();
-        });
-      });
+    } else {
+      sent.costMicroUsd = PROMPT_TOKENS * behaviour.price;
+      if (fate === "answers") {
+        const answering = { behaviour, sent, later, over };
+        this.#answer(handler, stream, this.#ttftMs(behaviour) * (spell?.factor ?? 1), answering);
+      }
     }
     return { cancel: () => void over(), pause() {}, resume() {} };
   }
 
-  #servedBy(endpointId: string): Served {
-    let served = this.served.get(endpointId);
-    if (served === undefined) {
-      served = { asked: 0, answered: 0 };
-      this.served.set(endpointId, served);
+  #answer(
+    handler: UpstreamHandler,
+    isStream: boolean,
+    ttftMs: number,
+    {
+      behaviour: { price, tokensPerSecond },
+      sent,
+      later,
+      over,
+    }: {
+      readonly behaviour: Behaviour;
+      readonly sent: Sent;
+      readonly later: (delayMs: number, act: () => void) => void;
+      readonly over: () => boolean;
+    },
+  ): void {
+    const generatingMs = (OUTPUT_TOKENS * 1000) / tokensPerSecond;
+    const finish = (last: Buffer) => {
+      sent.costMicroUsd = (PROMPT_TOKENS + OUTPUT_TOKENS) * price;
+      handler.data(last);
+      if (over()) handler.end();
+    };
+    if (!isStream) {
+      later(ttftMs + generatingMs, () => {
+        handler.head(200, { "content-type": "application/json" });
+        finish(WHOLE);
+      });
+      return;
     }
-    return served;
+    later(ttftMs, () => {
+      handler.head(200, { "content-type": "text/event-stream" });
+      handler.data(BEGINNING);
+      later(generatingMs, () => finish(REST));
+    });
+  }
+
+  #countsOf(lane: string): Counts {
+    let counts = this.#counts.get(lane);
+    if (counts === undefined) {
+      counts = { inFlight: 0, quotaWindow: 0, quotaUsed: 0 };
+      this.#counts.set(lane, counts);
+    }
+    return counts;
+  }
+
+  /** What the endpoint does with a call that has just come in and is counted already. */
+  #fateOf({ maxInFlight, quota }: Behaviour, counts: Counts, spell: Spell | undefined): Fate {
+    if (maxInFlight !== undefined && counts.inFlight > maxInFlight) {
+      return { status: 429, retryAfterMs: BUSY_MS };
+    }
+    if (quota !== undefined) {
+      const nowS = this.#time.monotonic() / 1000;
+      const window = Math.floor(nowS / quota.perS);
+      if (window > counts.quotaWindow) {
+        counts.quotaWindow = window;
+        counts.quotaUsed = 0;
+      }
+      if (counts.quotaUsed >= quota.calls) {
+        return { status: 429, retryAfterMs: Math.ceil(((window + 1) * quota.perS - nowS) * 1000) };
+      }
+      counts.quotaUsed++;
+    }
+    if (spell?.kind === "error") return { status: 500 };
+    if (spell?.kind === "busy") {
+      return { status: 429, ...(spell.retryAfterMs && { retryAfterMs: spell.retryAfterMs }) };
+    }
+    return spell?.kind === "refused" || spell?.kind === "silent" ? spell.kind : "answers";
   }
 
   #spellOf({ spells = [] }: Behaviour): Spell | undefined {
@@ -123,21 +194,36 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
   }
 }
 
-const ROUND_TRIP_MS = 30;
+function refuse(handler: UpstreamHandler, { status, retryAfterMs }: Exclude<Fate, string>): void {
+  const wait = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };
+  handler.head(status, { "content-type": "application/json", ...wait });
+  handler.data(Buffer.from(JSON.stringify({ error: { message: "no" } })));
+  handler.end();
+}
+
+const USAGE = {
+  prompt_tokens: PROMPT_TOKENS,
+  completion_tokens: OUTPUT_TOKENS,
+  total_tokens: PROMPT_TOKENS + OUTPUT_TOKENS,
+};
 
 const event = (fields: object): string =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", ...fields })}\n\n`;
 
-const delta = (content: string) =>
-  event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
+const choice = (delta: object, finishReason: string | null = null) =>
+  event({ choices: [{ index: 0, delta, finish_reason: finishReason }] });
 
-const BEGINNING = Buffer.from(
-  event({ choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] }) +
-    delta("a"),
-);
+const BEGINNING = Buffer.from(choice({ role: "assistant", content: "" }) + choice({ content: "a" }));
 const REST = Buffer.from(
-  `${delta("b")}${event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}${event({
-    choices: [],
-    usage: { prompt_tokens: 100, completion_tokens: OUTPUT_TOKENS, total_tokens: 100 + OUTPUT_TOKENS },
-  })}data: [DONE]\n\n`,
+  `${choice({ content: "b" })}${choice({}, "stop")}${event({ choices: [], usage: USAGE })}data: [DONE]\n\n`,
+);
+const WHOLE = Buffer.from(
+  JSON.stringify({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "ab" }, finish_reason: "stop" }],
+    usage: USAGE,
+  }),
 );

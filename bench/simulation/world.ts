@@ -1,36 +1,40 @@
 /**
- * A world of one model: its endpoints live in virtual time, everything between them and the caller is the product's own: planner,
- * health, lanes, attempts, relays. Thousands of calls arrive at random; what became of each is kept.
+ * A world of one model: its endpoints live in virtual time, everything between them and the caller is the product's own: policy,
+ * planner, health, lanes, attempts, relays, metering, canary judge. Thousands of calls arrive at random; what became of each is kept.
  */
 import type { KeyContext } from "../../src/account/keyring.ts";
 import { type Random, seededRandom } from "../../src/clock.ts";
-import type { Endpoint, Model, Provider } from "../../src/endpoint.ts";
+import { WeirError } from "../../src/errors.ts";
 import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
-import { Call, type ClientReply, type Incoming, type Reserved } from "../../src/exchange/call.ts";
+import { type ActivePolicy, Call, type ClientReply, type Incoming } from "../../src/exchange/call.ts";
+import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
+import { judgeCanary, type PlanDeps, planCall } from "../../src/exchange/plan.ts";
 import { openLimits } from "../../src/limits/limits.ts";
-import { platformKey } from "../../src/provider-key.ts";
-import { type Decision, USUAL } from "../../src/routing/decision.ts";
+import { Canaries } from "../../src/policies/canary.ts";
+import type { PolicyTables } from "../../src/policies/policy-tables.ts";
 import { Health } from "../../src/routing/health.ts";
-import { plan } from "../../src/routing/planner.ts";
+import { compilePolicy } from "../../src/routing/policy.ts";
+import type { PolicyBlock } from "../../src/routing/policy-document.ts";
 import { chatFormat } from "../../src/wire/chat/format.ts";
-import { type Behaviour, type Served, SimulatedUpstreams } from "./upstream.ts";
+import type { ClientRequest } from "../../src/wire/format.ts";
+import { catalogOf, MODEL, type SimulatedEndpoint } from "./catalog.ts";
+import { type Sent, SimulatedUpstreams } from "./upstream.ts";
 import { VirtualTime } from "./virtual-time.ts";
-
-export interface SimulatedEndpoint extends Behaviour {
-  readonly id: string;
-  /** USD per million tokens, input and output alike. */
-  readonly price: number;
-  /** Size of the credential pool; one unless given. */
-  readonly keys?: number;
-}
 
 export interface World {
   readonly seed: number;
   readonly endpoints: readonly SimulatedEndpoint[];
   readonly requests: number;
   readonly requestsPerSecond: number;
-  readonly decision: Partial<Decision>;
+  /** What the policy says to every call. */
+  readonly policy: PolicyBlock;
+  /** Calls that wait for whole answers. */
+  readonly isWhole?: boolean;
+  /** The calls are of so many sessions, at random; none names a session unless given. */
+  readonly sessions?: number;
+  /** So many of the calls come at once, before all others. */
+  readonly atOnce?: number;
 }
 
 export interface Called {
@@ -39,28 +43,131 @@ export interface Called {
   readonly isOk: boolean;
   /** Who answered; empty where nobody did. */
   readonly endpointId: string;
-  /** 0 where no content came. */
+  readonly keyId: string;
+  /** To the first token, of a whole answer to its end; 0 where nothing came. */
   readonly ttftMs: number;
-  readonly attempts: number;
+  readonly session: number;
+  /** It was in the share of a canary. */
+  readonly isCanary: boolean;
+  /** What its caller is charged. */
+  readonly costMicroUsd: number;
 }
 
 export interface Seen {
+  /** In the order of their arrival. */
   readonly calls: readonly Called[];
-  readonly served: ReadonlyMap<string, Served>;
+  readonly sent: readonly Sent[];
+  /** Virtual seconds at which a canary turned red. */
+  readonly redAtS: number | undefined;
 }
 
 const TICK_MS = 1000;
-const TIMEOUTS = { firstByteMs: 20_000, stallMs: 10_000, totalMs: 60_000, drainMs: 1, keepAliveMs: 0 };
+/** The gateway's own where its configuration says nothing. */
+const TIMEOUTS = { firstByteMs: 300_000, stallMs: 30_000, totalMs: 900_000, drainMs: 1, keepAliveMs: 0 };
 const BOUNDS = { maxEventBytes: 1e6, maxReplyBytes: 1e6, maxPayloadBytes: 0, extendTokens: 1000 };
 
 /** Runs all calls to their end. */
 export async function run(world: World): Promise<Seen> {
   const time = new VirtualTime();
-  const random = seededRandom(world.seed);
-  const upstreams = new SimulatedUpstreams(time, random, new Map(world.endpoints.map((e) => [e.id, e])));
+  // Apart, so that the same calls come to every policy.
+  const arriving = seededRandom(world.seed);
+  const upstreams = new SimulatedUpstreams(
+    time,
+    seededRandom(world.seed + 1),
+    new Map(world.endpoints.map((e) => [e.id, e])),
+  );
+  const trial = trialIn(time, world.policy);
   const health = new Health(time);
-  const model = modelOf(world.endpoints);
-  const deps = {
+  const planning = planDeps(world, health, trial.policy, seededRandom(world.seed + 2));
+  const attempting = attemptDeps(time, health, upstreams);
+  const live = new Set<Attempts>();
+  const calls: Called[] = [];
+  const begin = (session: number) => {
+    const call = newCall(time, world.isWhole === true, session);
+    const done = (outcome: Outcome) => {
+      judgeCanary(call);
+      calls.push(seenOf(call, outcome, time.monotonic(), session));
+    };
+    let attempts: Attempts;
+    try {
+      const planned = planCall(planning, { call, request: call.request as ClientRequest });
+      if (planned instanceof Promise) throw new Error("a prompt of this size is not counted");
+      attempts = new Attempts(attempting, { ...planned, reservation: UNHELD }, (outcome) => {
+        live.delete(attempts);
+        done(outcome);
+      });
+    } catch (error) {
+      if (!(error instanceof WeirError)) throw error;
+      done({ kind: "refused", error });
+      return;
+    }
+    live.add(attempts);
+    attempts.run();
+  };
+  arrivals(world, arriving, time, begin);
+  const tick = () => {
+    for (const attempts of [...live]) attempts.tick(time.monotonic());
+    if (live.size > 0 || calls.length < world.requests) time.after(TICK_MS, tick);
+  };
+  tick();
+  await time.run();
+  return { calls: calls.sort((a, b) => a.atS - b.atS), sent: upstreams.sent, redAtS: trial.redAtS() };
+}
+
+/** A Poisson process: gaps between arrivals are exponential. */
+function arrivals(
+  { requests, requestsPerSecond, atOnce = 0, sessions = 0 }: World,
+  random: Random,
+  time: VirtualTime,
+  begin: (session: number) => void,
+): void {
+  let atMs = 0;
+  for (let number = 0; number < requests; number++) {
+    if (number >= atOnce) atMs += (-Math.log(1 - random()) * 1000) / requestsPerSecond;
+    const session = sessions === 0 ? NO_SESSION : Math.floor(random() * sessions);
+    time.after(atMs, () => begin(session));
+  }
+}
+
+/** The policy in force, its canary judged as in the product, its results kept by nobody. */
+function trialIn(time: VirtualTime, block: PolicyBlock) {
+  let redAtS: number | undefined;
+  const canaries = new Canaries({
+    tables: { canary: () => undefined, saveCanary: async () => {} } as unknown as PolicyTables,
+    clock: time,
+    onCanaryRed: () => {
+      redAtS = time.monotonic() / 1000;
+    },
+    onFailure(error) {
+      throw error;
+    },
+  });
+  const version = { name: "simulated", version: 1 };
+  const compiled = compilePolicy({ version: 1, defaults: block }, version);
+  const { canary } = compiled.decide(NOBODYS_FACTS, {});
+  const trial = canary && canaries.trial({ orgId: "org", policy: version.name, version: 1 }, canary);
+  const policy: ActivePolicy = {
+    compiled,
+    canaryState: () => trial?.state ?? "warming",
+    canaryResult: (_endpointId, failed) => trial?.result(failed),
+  };
+  return { policy, redAtS: () => redAtS };
+}
+
+function planDeps(world: World, health: Health, policy: ActivePolicy, random: Random): PlanDeps {
+  const catalog = catalogOf(world.endpoints);
+  return {
+    health,
+    random,
+    catalog: { current: () => catalog },
+    policies: { of: () => policy },
+    ownKeys: { of: () => undefined },
+    bodies: {},
+  } as unknown as PlanDeps;
+}
+
+const attemptDeps = (time: VirtualTime, health: Health, upstreams: SimulatedUpstreams): AttemptDeps =>
+  ({
     clock: time,
     timers: time,
     health,
@@ -74,97 +181,85 @@ export async function run(world: World): Promise<Seen> {
     onFault(error: unknown) {
       throw error;
     },
-  } as unknown as AttemptDeps;
-  const live = new Set<Attempts>();
-  const calls: Called[] = [];
-  const call = (number: number) => {
-    const { call, reserved } = begin(time, random, health, model, world.decision, number);
-    const done = (outcome: Outcome) => {
-      live.delete(attempts);
-      calls.push(seenOf(call, outcome));
-    };
-    const attempts = new Attempts(deps, reserved, done);
-    live.add(attempts);
-    attempts.run();
-  };
-  arrivals(world, random, time, call);
-  const tick = () => {
-    for (const attempts of [...live]) attempts.tick(time.monotonic());
-    if (live.size > 0 || calls.length < world.requests) time.after(TICK_MS, tick);
-  };
-  tick();
-  await time.run();
-  return { calls: calls.sort((a, b) => a.atS - b.atS), served: upstreams.served };
-}
+  }) as unknown as AttemptDeps;
 
-/** A Poisson process: gaps between arrivals are exponential. */
-function arrivals(world: World, random: Random, time: VirtualTime, call: (number: number) => void): void {
-  let atMs = 0;
-  for (let number = 0; number < world.requests; number++) {
-    atMs += (-Math.log(1 - random()) * 1000) / world.requestsPerSecond;
-    time.after(atMs, () => call(number));
-  }
-}
-
-function begin(
-  time: VirtualTime,
-  random: Random,
-  health: Health,
-  model: Model,
-  decision: Partial<Decision>,
-  number: number,
-): { call: Call; reserved: Reserved } {
-  const incoming = {
-    requestId: String(number),
+function newCall(time: VirtualTime, isWhole: boolean, session: number): Call {
+  const request = requestOf(isWhole, session);
+  const call = new Call({
+    requestId: "",
     tsMs: time.now(),
     startMs: time.monotonic(),
     format: chatFormat,
     key: KEY,
-    body: REQUEST.bytes,
+    body: request.bytes,
     passing: {},
     reply: NOBODY,
-  } as unknown as Incoming;
-  const call = new Call(incoming);
-  call.request = REQUEST;
-  call.model = model;
-  const made = plan(FACTS, model, { ...USUAL, ...decision }, health, random);
-  call.plan = made;
-  const reservation = { credit: undefined, budget: undefined, inputTokens: 1e9, outputTokens: 1e9 };
-  return { call, reserved: { call, request: REQUEST, model, plan: made, reservation } };
+  } as unknown as Incoming);
+  call.request = request;
+  return call;
 }
 
-const seenOf = (call: Call, { kind }: Outcome): Called => ({
-  atS: call.incoming.startMs / 1000,
-  isOk: kind === "streamed",
-  endpointId: kind === "streamed" ? (call.endpoint?.id ?? "") : "",
-  ttftMs: call.firstSentMs === 0 ? 0 : call.firstSentMs - call.incoming.startMs,
-  attempts: call.attempts.length,
-});
+function seenOf(call: Call, outcome: Outcome, nowMs: number, session: number): Called {
+  const { startMs } = call.incoming;
+  const stream = outcome.kind === "streamed" ? outcome.stream.facts : undefined;
+  const facts = outcome.kind === "whole" ? outcome.answer.facts : stream;
+  const firstMs = stream === undefined ? nowMs : call.firstSentMs;
+  const isOk = facts !== undefined;
+  return {
+    atS: startMs / 1000,
+    isOk,
+    endpointId: isOk ? (call.endpoint?.id ?? "") : "",
+    keyId: isOk ? (call.lane?.key.id ?? "") : "",
+    ttftMs: isOk ? firstMs - startMs : 0,
+    session,
+    isCanary: (call.plan?.canary ?? "") !== "",
+    costMicroUsd: meter(call.request?.facts, call.endpoint, facts).cost.total_micro_usd,
+  };
+}
 
-const REQUEST = chatFormat.read(
-  Buffer.from(
-    JSON.stringify({
-      model: "v/m",
-      stream: true,
+const NO_SESSION = -1;
+const requests = new Map<string, ClientRequest>();
+
+/** Read once for each session, as the product would read it. */
+function requestOf(isWhole: boolean, session: number): ClientRequest {
+  const id = `${isWhole} ${session}`;
+  let request = requests.get(id);
+  if (request === undefined) {
+    const body = {
+      model: MODEL,
+      stream: !isWhole,
       max_tokens: 100,
-      messages: [{ role: "user", content: "Hello" }],
-    }),
-  ),
-);
+      messages: [{ role: "user", content: "Hello. ".repeat(55) }],
+      ...(session !== NO_SESSION && { svc: { metadata: { session_id: `session-${session}` } } }),
+    };
+    request = chatFormat.read(Buffer.from(JSON.stringify(body)));
+    requests.set(id, request);
+  }
+  return request;
+}
 
-const FACTS = {
-  ...REQUEST.facts,
-  promptTokens: 100,
-  environment: "live" as const,
-  orgPolicy: { zdr: false, noTrain: false, regions: [] },
-  reasoning: false,
-  stickTo: "",
-  unit: "",
-  isCanaryRed: false,
+const UNHELD = { credit: undefined, budget: undefined, inputTokens: 1e9, outputTokens: 1e9 };
+
+const NOBODYS_FACTS = {
+  modelId: MODEL,
+  projectId: "",
+  projectSlug: "",
+  keyId: "",
+  app: "",
+  tags: {},
+  stream: true,
+  hasTools: false,
+  hasImages: false,
+  inputTokens: 0,
 };
 
 const KEY = {
   keyId: "key",
+  orgId: "org",
+  projectId: "project",
+  projectSlug: "project",
+  environment: "live",
+  dataPolicy: { zdr: false, noTrain: false, regions: [] },
   limits: { rpm: 0, tpm: 0, concurrency: 0 },
   onDisconnect: "cancel",
 } as unknown as KeyContext;
@@ -180,39 +275,3 @@ const NOBODY: ClientReply = {
   onDrain() {},
   onGone() {},
 };
-
-const ABILITIES = ["tools", "parallelTools", "jsonSchema", "vision", "audio", "reasoning", "cache"] as const;
-
-function modelOf(endpoints: readonly SimulatedEndpoint[]): Model {
-  const context = { contextLength: 100_000, maxOutput: 4000 };
-  return {
-    ...{ id: "v/m", vendor: "v", name: "M", task: "generate", tokenizer: "", status: "active" },
-    ...{ markupBps: 0, released: "", modalitiesIn: ["text"], modalitiesOut: ["text"], ...context },
-    endpoints: endpoints.map((given) => {
-      const prices = { version: "pv", input: given.price * 1000, output: given.price * 1000 };
-      const dataPolicy = { trains: false, retentionDays: 0, zdr: true };
-      return {
-        ...{ id: given.id, model: "v/m", provider: providerOf(given), dialects: ["chat"], task: "generate" },
-        ...{
-          upstreamModel: "m",
-          region: "here",
-          status: "active",
-          quantization: "",
-          ...context,
-          imageTokens: 0,
-        },
-        ...{ modalitiesIn: ["text"], prices, listPrices: prices, markupBps: 0, dataPolicy },
-        capabilities: Object.fromEntries(ABILITIES.map((name) => [name, true])),
-      } as unknown as Endpoint;
-    }),
-  } as Model;
-}
-
-const providerOf = ({ id, keys = 1 }: SimulatedEndpoint): Provider =>
-  ({
-    id: `provider-of-${id}`,
-    status: "active",
-    simulated: false,
-    keys: Array.from({ length: keys }, (_, at) => platformKey(id, at + 1, undefined)),
-    quirks: { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false },
-  }) as unknown as Provider;

@@ -48,7 +48,7 @@ const REMEMBERED = 1000;
 const APPS = `
   SELECT app_id, sum(requests) AS requests_7d, sum(input_tokens) + sum(output_tokens) AS tokens_7d
   FROM usage_hourly
-  WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY AND model = {model:String} AND environment = 'live'
+  WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 7 DAY AND model = {model:String} AND environment = 'live'
     AND app_id != '' AND provider != ''
   GROUP BY app_id ORDER BY tokens_7d DESC, app_id LIMIT 20`;
 
@@ -56,7 +56,7 @@ const SERIES = `
   SELECT endpoint_id, toString(toDate(hour)) AS day, sum(attempts) AS n, sum(ok) AS good,
     quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS ttfts, quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS tpot_p50
   FROM attempts_hourly
-  WHERE hour >= toStartOfDay(now()) - INTERVAL 29 DAY AND model = {model:String} AND ${PUBLIC_TRAFFIC}
+  WHERE hour >= toStartOfDay(now('UTC')) - INTERVAL 29 DAY AND model = {model:String} AND ${PUBLIC_TRAFFIC}
   GROUP BY endpoint_id, day ORDER BY endpoint_id, day`;
 
 interface SeriesRow {

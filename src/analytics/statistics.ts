@@ -62,7 +62,7 @@ export function statistics(clickhouse: ClickHouse): Statistics {
         `SELECT endpoint_id, sum(attempts) AS n, n - sum(cancelled) AS ended, sum(down) AS failed,
            quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS q
          FROM attempts_hourly
-         WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY AND ${PUBLIC_TRAFFIC} GROUP BY endpoint_id`,
+         WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 30 DAY AND ${PUBLIC_TRAFFIC} GROUP BY endpoint_id`,
         { simulated },
       );
       return new Map(
@@ -82,7 +82,7 @@ export function statistics(clickhouse: ClickHouse): Statistics {
       // Calls that were refused before any attempt have no provider: a budget used up makes no model popular.
       const rows = await clickhouse.rows<{ model: string; n: number }>(
         `SELECT model, sum(requests) AS n FROM usage_hourly
-         WHERE hour >= toStartOfHour(now()) - INTERVAL 7 DAY AND provider != '' AND ${PUBLIC_TRAFFIC} GROUP BY model`,
+         WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 7 DAY AND provider != '' AND ${PUBLIC_TRAFFIC} GROUP BY model`,
         { simulated },
       );
       return new Map(rows.map(({ model, n }) => [model, n]));

@@ -111,7 +111,7 @@ const USUAL_FIGURES = `
   SELECT endpoint_id, quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms, first_ms AS whole_ms,
     1000 / quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS speed,
     sum(down) / (sum(attempts) - sum(cancelled)) AS failed
-  FROM attempts_hourly WHERE hour >= toStartOfHour(now()) - INTERVAL 30 DAY GROUP BY endpoint_id`;
+  FROM attempts_hourly WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 30 DAY GROUP BY endpoint_id`;
 
 function merged(own: readonly FigureRow[], usual: readonly FigureRow[]): EndpointFigures[] {
   const rows = new Map(usual.map((row) => [row.endpoint_id, row]));

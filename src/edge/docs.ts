@@ -32,7 +32,7 @@ ${groups.map(([name, entries]) => navGroup(name, entries)).join("\n")}
 <pre><code>export WEIR_URL=http://127.0.0.1:8787
 export WEIR_API_KEY=$(cat data/first-key)</code></pre>
 <p>Errors have one shape: <code>{"error": {"type", "code", "message", "request_id"}}</code>. Machine-readable:
-<a href="/openapi.json">openapi.json</a>.</p>
+<a href="/openapi.json">openapi.json</a>, and for routing policies <a href="/schemas/policy.json">policy.json</a>.</p>
 </header>
 ${groups.map(([name, entries]) => group(name, entries)).join("\n")}
 </main>

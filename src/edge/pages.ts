@@ -1,4 +1,4 @@
-/** Answers without a key: is the process alive, is it ready, what does it count, and how is it used. */
+/** Answers without a key: is the process alive, is it ready, what does it count, how is it used, and what are policies made of. */
 import { docsPage } from "./docs.ts";
 import type { OpenApiDocument } from "./openapi.ts";
 import type { Page } from "./server.ts";
@@ -15,6 +15,8 @@ export interface PageDeps {
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
   /** Asked once, by the first reader. */
   readonly openApi: () => OpenApiDocument;
+  /** JSON Schema of routing policies, for editors. Asked once, too. */
+  readonly policySchema: () => object;
 }
 
 export function pages(deps: PageDeps): readonly Page[] {
@@ -25,6 +27,7 @@ export function pages(deps: PageDeps): readonly Page[] {
   });
   const document = once(deps.openApi);
   const openApi = once(() => json(200, document()));
+  const policySchema = once(() => json(200, deps.policySchema()));
   const docs = once(() => ({
     status: 200,
     contentType: "text/html; charset=utf-8",
@@ -42,6 +45,7 @@ export function pages(deps: PageDeps): readonly Page[] {
     { path: "/metrics", read: async () => ({ status: 200, ...(await deps.metrics()) }) },
     { path: "/openapi.json", read: async () => openApi() },
     { path: "/docs", read: async () => docs() },
+    { path: "/schemas/policy.json", read: async () => policySchema() },
   ];
 }
 

@@ -86,6 +86,11 @@ export class Attempt implements RelayHost {
     return this.#relay instanceof StreamRelay ? this.#relay.stream : undefined;
   }
 
+  /** Content has come: it is no longer silent. */
+  get hasBegun(): boolean {
+    return this.#record.ttftMs > 0;
+  }
+
   /** Never throws: what makes it impossible to send is a failure like any other. */
   send(): void {
     const { lane, passable, outgoing } = this;
@@ -177,12 +182,15 @@ export class Attempt implements RelayHost {
     const streamMs = durationMs - ttftMs;
     const isStream = this.#relay instanceof StreamRelay;
     const isMeasured = isStream && outputTokens > 1 && ttftMs > 0 && streamMs > 0;
-    const silentMs = isLoser && ttftMs === 0 ? nowMs - this.startMs : undefined;
+    // A silence that was told of already is not told of twice.
+    const isLost = isLoser && ttftMs === 0 && !this.#isSuspect;
+    const silentMs = isLost ? nowMs - this.startMs : undefined;
     return {
       outcome,
       errorClass,
       httpStatus,
       retryAfterMs: failed?.retryAfterMs,
+      isOvertaken: isLost,
       ttftMs: isStream ? (ttftMs > 0 ? ttftMs : silentMs) : undefined,
       wholeMs: isStream ? undefined : outcome === "ok" ? durationMs : silentMs,
       tokensPerSecond: isMeasured ? (outputTokens * 1000) / streamMs : undefined,

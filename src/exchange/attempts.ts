@@ -11,10 +11,10 @@ import type { Health, Lane } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
-import { Attempt, type AttemptHost, type OneAttemptDeps } from "./attempt.ts";
+import { Attempt, type AttemptHost, type OneAttemptDeps, type Tried } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Reserved } from "./call.ts";
-import { laneFor } from "./lane.ts";
+import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Placed } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -44,9 +44,6 @@ export interface LiveAttempts extends Placed {
   shutDown(): void;
 }
 
-/** Keys of one pool that one call may be refused with. */
-const MAX_KEYS = 3;
-
 /** Asks the endpoints in order; `done` is called once, with what is to be settled. */
 export class Attempts implements AttemptHost, LiveAttempts {
   place = -1;
@@ -60,8 +57,8 @@ export class Attempts implements AttemptHost, LiveAttempts {
   /** Bodies that a thread is writing. */
   #writing = 0;
   #started = 0;
-  /** Keys that were tried at the endpoint whose turn it is; made with the first refusal. */
-  #keysTried: Set<string> = NO_KEYS;
+  /** Made with the first refusal. */
+  #refused: RefusedLanes | undefined;
   /** Whose content the client is getting. */
   #winner: Attempt | undefined;
   #isHedged = false;
@@ -90,12 +87,12 @@ export class Attempts implements AttemptHost, LiveAttempts {
   #start(): void {
     const { plan, call, request } = this.#reserved;
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
-    if (endpoint === undefined || this.#remainingMs() <= 0) {
-      if (this.#running.length === 0 && this.#writing === 0) this.#nobodyLeft(endpoint !== undefined);
+    const isLate = this.#remainingMs() <= 0;
+    if (endpoint === undefined || isLate) {
+      if (this.#running.length === 0 && this.#writing === 0) this.#nobodyLeft(isLate);
       return;
     }
     this.#next++;
-    this.#keysTried = NO_KEYS;
     const passable = passageTo(call.incoming.format, endpoint);
     if (passable === undefined) {
       this.#start();
@@ -135,31 +132,32 @@ export class Attempts implements AttemptHost, LiveAttempts {
       this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
       return;
     }
-    // The one that it was to stand in for has begun to answer while this body was written.
-    if (this.#winner !== undefined) return;
-    // Between planning and now it may have saturated, or another call may be probing it.
-    const lane = laneFor(this.#deps.health, call, endpoint, NO_KEYS);
+    // While this body was written the client may have left, or the one that it was to stand in for begun to answer. If that
+    // breaks off, it is this one's turn again.
+    if (this.#isDecided()) {
+      this.#next--;
+      return;
+    }
+    // Or the time may be over; or the endpoint saturated, or another call is probing it.
+    const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, call, endpoint) : undefined;
     if (lane === undefined) this.#start();
     else this.#open(lane, passable, outgoing);
   }
 
   #open(lane: Lane, passable: Passable, outgoing: Outgoing): void {
     const { call, plan } = this.#reserved;
-    const attempt = new Attempt(this.#deps, this.#reserved, this, {
-      lane,
-      passable,
-      outgoing,
-      number: ++this.#started,
-    });
+    const attempt = this.#made({ lane, passable, outgoing, number: ++this.#started });
+    if (attempt === undefined) return;
     if (this.#running.length === 0) {
       this.#waitingSinceMs = attempt.startMs;
       attempt.adopt(call);
     }
     this.#running.push(attempt);
-    const { timeoutMs, hedgeAfterMs } = plan.decision;
+    const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
       // Each gets its part of the time that is left, so that those behind it have some too.
-      const others = this.#isHedged ? 0 : Math.max(0, plan.attempts.length - this.#next);
+      const behind = Math.min(plan.attempts.length - this.#next, maxAttempts - this.#started);
+      const others = Math.max(0, behind);
       attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
     }
     if (hedgeAfterMs !== undefined && !this.#isHedged && this.#next < plan.attempts.length) {
@@ -168,11 +166,28 @@ export class Attempts implements AttemptHost, LiveAttempts {
     attempt.send();
   }
 
+  /** Undefined after a fault of ours: then another one is asked. */
+  #made(tried: Tried): Attempt | undefined {
+    try {
+      return new Attempt(this.#deps, this.#reserved, this, tried);
+    } catch (error) {
+      this.#deps.health.onResult(tried.lane, NOTHING_LEARNT);
+      this.#unwritable(error);
+      return undefined;
+    }
+  }
+
   /** The first was silent for so long: the next one is asked as well. Once a call. */
   #hedge(): void {
-    if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return;
+    if (this.#isDecided()) return;
     this.#isHedged = true;
     this.#start();
+  }
+
+  /** Whether nobody need be asked besides: the call is over, its client has left (T19), or an answer has begun. */
+  #isDecided(): boolean {
+    if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return true;
+    return this.#running.some(({ hasBegun }) => hasBegun);
   }
 
   /** Of the policy's time for all attempts together. */
@@ -185,14 +200,14 @@ export class Attempts implements AttemptHost, LiveAttempts {
 
   /** This endpoint cannot be told the request; another one may. */
   #unwritable(thrown: unknown): void {
-    if (this.#over || this.#winner !== undefined) return;
+    if (this.#isDecided()) return;
     const error = asWeirError(thrown);
     if (!(thrown instanceof WeirError)) this.fault(thrown);
     this.#refusal ??= error;
     this.#start();
   }
 
-  /** @param isLate endpoints are left, and no time. */
+  /** @param isLate there is no time left either. */
   #nobodyLeft(isLate: boolean): void {
     if (this.#lastFailure === undefined && this.#refusal !== undefined) {
       this.#finish({ kind: "refused", error: this.#refusal });
@@ -214,8 +229,10 @@ export class Attempts implements AttemptHost, LiveAttempts {
   failed(attempt: Attempt, reported: UpstreamFailure): void {
     if (this.#over || !this.#running.includes(attempt)) return;
     const failed = withoutCredential(reported, attempt.lane.key.credential);
+    const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
-    this.#lastFailure = failed;
+    // A refusal of the request itself tells its caller most.
+    if (this.#lastFailure === undefined || mayFallBack(this.#lastFailure)) this.#lastFailure = failed;
     if (attempt === this.#winner) {
       // The winner of a stream has delivered: there is one.
       this.#finish({
@@ -223,24 +240,28 @@ export class Attempts implements AttemptHost, LiveAttempts {
         failure: failed,
         stream: attempt.stream as NonNullable<typeof attempt.stream>,
       });
-    } else if (!mayFallBack(failed) || this.#reserved.call.incoming.reply.gone) {
+      return;
+    }
+    const isRefusal = !mayFallBack(failed);
+    if ((isRefusal && isFirst) || this.#reserved.call.incoming.reply.gone) {
       this.#cancelAll();
       this.#finish({ kind: "failed", failure: failed });
-    } else if (this.#running.length === 0 && this.#writing === 0 && !this.#withAnotherKey(attempt, failed)) {
-      this.#start();
+      return;
     }
+    // What a hedge refuses the one before it may take: the call is no worse off than without.
+    if (isRefusal) this.#next = Number.POSITIVE_INFINITY;
+    this.#running[0]?.adopt(this.#reserved.call);
+    if (this.#running.length > 0 || this.#writing > 0) return;
+    if (!this.#withAnotherKey(attempt, failed)) this.#start();
   }
 
   /** A key was refused, so nothing was processed: another of the pool may do. */
-  #withAnotherKey({ endpoint, lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
+  #withAnotherKey({ lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
     const { call, plan } = this.#reserved;
     const isRefused = errorClass === "capacity" || errorClass === "auth";
     if (!isRefused || this.#started >= plan.decision.maxAttempts) return false;
-    const isPool = endpoint.provider.keys.length > 1 || call.ownKeys !== undefined;
-    if (!isPool) return false;
-    this.#keysTried = new Set([...this.#keysTried, lane.key.id]);
-    if (this.#keysTried.size >= MAX_KEYS) return false;
-    const another = laneFor(this.#deps.health, call, endpoint, this.#keysTried);
+    this.#refused ??= new RefusedLanes();
+    const another = this.#refused.anotherFor(this.#deps.health, call, lane);
     if (another === undefined) return false;
     this.#open(another, passable, outgoing);
     return true;
@@ -293,9 +314,9 @@ export class Attempts implements AttemptHost, LiveAttempts {
     this.#next = Number.POSITIVE_INFINITY;
     const [first, ...others] = this.#running;
     for (const other of others) this.#lose(other);
-    if (first !== undefined) first.giveUp();
-    else if (this.#writing === 0) this.#nobodyLeft(true);
-    else this.#finish({ kind: "failed", failure: failure("timeout", "timeout") });
+    first?.giveUp();
+    // A body that is still being written is not waited for.
+    if (!this.#over) this.#nobodyLeft(true);
   }
 
   shutDown(): void {
@@ -370,5 +391,5 @@ export class Attempts implements AttemptHost, LiveAttempts {
   }
 }
 
-const NO_KEYS: Set<string> = new Set();
 const CANCELLED = failure("cancelled", "");
+const NOTHING_LEARNT = { outcome: "cancelled", errorClass: "" } as const;

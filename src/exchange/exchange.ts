@@ -240,11 +240,17 @@ class LiveExchange implements Exchange {
   /** An answer that could not be settled never passes for a whole one. */
   #abort(call: Call, error: WeirError): void {
     const { reply, format } = call.incoming;
-    if (call.streaming) reply.abort();
-    else {
-      const body = format.errorBody(error, call.requestId);
-      reply.send(error.status, answerHeaders(this.#deps.limits, call), body);
+    try {
+      if (!call.streaming) {
+        const body = format.errorBody(error, call.requestId);
+        reply.send(error.status, answerHeaders(this.#deps.limits, call), body);
+        return;
+      }
+    } catch (thrown) {
+      // Nobody is left to take it, and one call must not end the process.
+      this.#deps.onFault(thrown, call.requestId);
     }
+    reply.abort();
   }
 
   #beginDrain(): boolean {

@@ -1,4 +1,4 @@
-/** With which key an endpoint is asked: the org's own first, then one of the gateway's. */
+/** With which key an endpoint is asked: the org's own first, then one of the gateway's; and with which after a refusal. */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import type { Health, Lane } from "../routing/health.ts";
 import type { Call } from "./call.ts";
@@ -11,7 +11,7 @@ export function laneFor(
   health: Health,
   call: Call,
   endpoint: Endpoint,
-  tried: ReadonlySet<string>,
+  tried: ReadonlySet<string> = NO_KEYS,
 ): Lane | undefined {
   const { provider } = endpoint;
   const own = call.ownKeys?.of(provider.id);
@@ -23,6 +23,25 @@ export function laneFor(
   if (call.ownKeys?.platformFallback(provider.id) === false) return undefined;
   return health.begin(endpoint, without(provider.keys, tried), call.wish);
 }
+
+/** Keys of one pool that one call may be refused with. */
+const MAX_KEYS = 3;
+
+/** What one call was refused with so far, by endpoint. */
+export class RefusedLanes {
+  readonly #keyIds = new Map<Endpoint, Set<string>>();
+
+  /** In the place of a lane that was refused; undefined where no other key of the pool may be used now. */
+  anotherFor(health: Health, call: Call, { endpoint, key }: Lane): Lane | undefined {
+    const isPool = endpoint.provider.keys.length > 1 || call.ownKeys !== undefined;
+    if (!isPool) return undefined;
+    const tried = this.#keyIds.get(endpoint) ?? new Set();
+    this.#keyIds.set(endpoint, tried.add(key.id));
+    return tried.size < MAX_KEYS ? laneFor(health, call, endpoint, tried) : undefined;
+  }
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set();
 
 const without = (keys: readonly ProviderKey[], tried: ReadonlySet<string>): readonly ProviderKey[] =>
   tried.size === 0 ? keys : keys.filter(({ id }) => !tried.has(id));

@@ -150,10 +150,14 @@ function decided(
   return { active, decision };
 }
 
-/** A result in the canary's share is told to who judges it; a call that never reached the canary says nothing of it. */
-export function judgeCanary({ plan: made, policy, attempts }: Call): void {
-  if (made === undefined || policy === undefined || made.canary === "") return;
-  const attempt = attempts.find(({ endpointId }) => endpointId === made.canary);
+/**
+ * A result in the canary's share is told to who judges it. A call that never reached the canary says nothing of it, nor do
+ * test calls: whoever has a test key makes as many failures as he likes, and live calls would follow. Where several keys of
+ * a pool were tried, the last one tells how it went.
+ */
+export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
+  if (made === undefined || policy === undefined || made.canary === "" || key.environment === "test") return;
+  const attempt = attempts.findLast(({ endpointId }) => endpointId === made.canary);
   if (attempt === undefined || attempt.outcome === "cancelled" || attempt.errorClass === "client") return;
   policy.canaryResult(made.canary, attempt.outcome !== "ok");
 }

@@ -12,11 +12,9 @@ import type { AnswerStream } from "../wire/format.ts";
 import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import type { Reserved } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
-import { Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
-/** Of an error body; enough for a code and a message. */
-const MAX_ERROR_BYTES = 64 * 1024;
 /** Share of its hold at which a stream asks for more. */
 const EXTEND_AT = 0.9;
 /** Roles, finish reasons, empty deltas. */

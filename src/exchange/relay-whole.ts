@@ -5,12 +5,13 @@
 import { WeirError } from "../errors.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import type { WholeAnswer } from "../wire/format.ts";
-import { Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
 
 export class WholeRelay extends Relay {
   readonly #relayed: Relayed;
   readonly #parts: Buffer[] = [];
   #bytes = 0;
+  #hasBegun = false;
 
   constructor(deps: RelayDeps, relayed: Relayed, host: RelayHost) {
     super(deps, host);
@@ -25,7 +26,10 @@ export class WholeRelay extends Relay {
   data(chunk: Buffer): void {
     if (this.over) return;
     this.lastDataMs = this.deps.clock.monotonic();
-    this.host.firstContent();
+    if (!this.#hasBegun && this.answering && !isBlank(chunk)) {
+      this.#hasBegun = true;
+      this.host.firstContent();
+    }
     this.#bytes += chunk.length;
     if (this.#bytes > this.deps.bounds.maxReplyBytes) {
       this.upstream?.cancel();
@@ -33,6 +37,10 @@ export class WholeRelay extends Relay {
       return;
     }
     this.#parts.push(chunk);
+    if (!this.answering && this.#bytes > MAX_ERROR_BYTES) {
+      this.upstream?.cancel();
+      this.refused(Buffer.concat(this.#parts));
+    }
   }
 
   end(): void {
@@ -59,5 +67,8 @@ export class WholeRelay extends Relay {
     this.host.answered({ kind: "whole", answer });
   }
 }
+
+/** Some providers send white space for as long as they have nothing to say. */
+const isBlank = (chunk: Buffer): boolean => chunk.every((byte) => byte <= 0x20);
 
 const TOO_LARGE = { code: "reply_too_large", type: "", message: "" };

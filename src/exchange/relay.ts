@@ -49,6 +49,9 @@ export interface Relayed {
   readonly passage: Passage;
 }
 
+/** Of an error body; enough for a code and a message. */
+export const MAX_ERROR_BYTES = 64 * 1024;
+
 /** One upstream's answer on its way to the client. Once `over`, it says nothing more and hears nothing more. */
 export abstract class Relay implements UpstreamHandler {
   /** Of the answer; 0 before its head. */

@@ -3,8 +3,9 @@
  * does, the call that it copies is answered, charged and recorded as if there were none: copies begin after its first bytes
  * are on the way, are bounded in number, size and time, and are dropped rather than waited for.
  */
+import type { Plan } from "../routing/planner.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
-import type { Reserved } from "./call.ts";
+import type { OwnKeys, Reserved } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 import { Run, type RunDeps } from "./shadow-run.ts";
@@ -94,7 +95,14 @@ class BoundedShadows implements Shadows {
     if (request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner sees to it; a prompt in the wrong place could not be taken back.
     if (call.isZdr && plan.shadow?.dataPolicy.zdr !== true) return false;
+    if (this.#isForbidden(plan, call.ownKeys)) return false;
     return this.#deps.store.healthy();
+  }
+
+  /** An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there. */
+  #isForbidden({ shadow, decision }: Plan, ownKeys: OwnKeys | undefined): boolean {
+    if (shadow === undefined || decision.shadow?.bill !== "platform") return false;
+    return ownKeys?.platformFallback(shadow.provider.id) === false;
   }
 
   readonly #launchNext = (): void => {

@@ -13,6 +13,7 @@ import { pages } from "../edge/pages.ts";
 import { routes as routeTable } from "../edge/routes.ts";
 import { openServer } from "../edge/server.ts";
 import { inquire } from "../exchange/inquire.ts";
+import { policyJsonSchema } from "../routing/policy-document.ts";
 import { openRooms } from "./rooms.ts";
 import { byokFeeOf, exchangeOf, metricSources, operationsOf } from "./wiring.ts";
 
@@ -48,7 +49,7 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
   const server = await openServer(
     {
       routes: table,
-      pages: pages({ readiness, metrics, openApi }),
+      pages: pages({ readiness, metrics, openApi, policySchema: policyJsonSchema }),
       keyring: rooms.keyring,
       exchange,
       inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),

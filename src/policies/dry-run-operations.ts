@@ -115,7 +115,9 @@ async function run(
   body: DryRunBody,
 ): Promise<z.input<typeof dryRunAnswer>> {
   const { orgId } = caller;
-  const version = body.version ?? usualVersion(deps, orgId, policy);
+  const version =
+    body.version ??
+    usualVersion(deps, orgId, policy, body.project_id ?? keyOf(deps, caller, body.key_id).projectId);
   const read = await readable(deps, { orgId, policy, version });
   const planned = body.model === undefined ? NOTHING_PLANNED : planCall(deps, caller, read, body.model, body);
   const answer = { policy, version, ...planned };
@@ -194,10 +196,16 @@ const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgP
   return { zdr, noTrain, regions };
 };
 
-/** The version in force: the whole org's, else a project's; else the newest. */
-function usualVersion({ policies, accounts }: DryRunDeps, orgId: string, name: string): number {
+/** The version in force: in the call's project, else in the whole org, else in another project; else the newest. */
+function usualVersion(
+  { policies, accounts }: DryRunDeps,
+  orgId: string,
+  name: string,
+  projectId: string,
+): number {
   const newest = ownPolicy(policies, orgId, name).versions;
-  return inForce(policies.tables, accounts, orgId).find((a) => a.name === name)?.version ?? newest;
+  const active = inForce(policies.tables, accounts, orgId).filter((a) => a.name === name);
+  return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
 }
 
 async function readable({ policies }: DryRunDeps, key: VersionKey): Promise<ReadVersion> {

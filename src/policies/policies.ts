@@ -53,9 +53,9 @@ export interface ReadVersion {
   readonly experiments: readonly Experiment[];
 }
 
-/** Texts up to this length are read on the event loop, within a few milliseconds. */
-const SHORT_TEXT = 4_096;
-/** Bounds of the memory; beyond them it begins anew. */
+/** Texts up to this length are read on the event loop: whatever they say, within a few milliseconds. */
+const SHORT_TEXT = 256;
+/** Bounds of the memory; beyond them a part begins anew. Versions in force are held by their scopes, whoever reads others. */
 const MOST_VERSIONS = 2_000;
 const MOST_SCOPES = 50_000;
 
@@ -133,7 +133,10 @@ export class Policies {
   }
 
   #load(orgId: string, projectId: string): ActivePolicy | null {
-    if (this.#scopes >= MOST_SCOPES) this.#forgetAll();
+    if (this.#scopes >= MOST_SCOPES) {
+      this.#inForce.clear();
+      this.#scopes = 0;
+    }
     const found = this.#active(orgId, projectId) ?? this.#active(orgId, WHOLE_ORG) ?? null;
     let projects = this.#inForce.get(orgId);
     if (projects === undefined) {
@@ -151,14 +154,8 @@ export class Policies {
     return this.read({ orgId, policy: activation.name, version: activation.version })?.active;
   }
 
-  #forgetAll(): void {
-    this.#inForce.clear();
-    this.#versions.clear();
-    this.#scopes = 0;
-  }
-
   #remember(key: VersionKey, reading: PolicyReading): ReadVersion | undefined {
-    if (this.#versions.size >= MOST_VERSIONS) this.#forgetAll();
+    if (this.#versions.size >= MOST_VERSIONS) this.#versions.clear();
     const version = reading.ok ? this.#compile(key, reading.document) : null;
     if (version === null) this.#onUnreadable(key);
     this.#versions.set(idOf(key), version);

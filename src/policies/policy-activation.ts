@@ -34,7 +34,7 @@ export async function activate(
   }
   const scope = scopeOf(projectId);
   const summary = await tables.transact(() => {
-    assertScope(deps, orgId, scope);
+    assertProject(deps, orgId, projectId);
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
     if (old?.name !== name || old.version !== version) {
@@ -60,7 +60,7 @@ export async function deactivate(
   const { tables } = deps.policies;
   const scope = scopeOf(projectId);
   const summary = await tables.transact(() => {
-    assertScope(deps, orgId, scope);
+    assertProject(deps, orgId, projectId);
     ownPolicy(deps.policies, orgId, name);
     const old = tables.activation(orgId, scope);
     const version = old?.name === name ? old.version : undefined;
@@ -76,7 +76,8 @@ export async function deactivate(
 
 const scopeOf = (projectId: string | undefined): string => projectId ?? WHOLE_ORG;
 
-function assertScope({ accounts }: ActivationDeps, orgId: string, scope: string): void {
-  if (scope === WHOLE_ORG || isProject(accounts, orgId, scope)) return;
+/** Where one is named: the word that stands for the whole org names none. */
+function assertProject({ accounts }: ActivationDeps, orgId: string, projectId: string | undefined): void {
+  if (projectId === undefined || isProject(accounts, orgId, projectId)) return;
   throw fail("not_found", "There is no such project.", { param: "/scope/project_id" });
 }

@@ -1,6 +1,7 @@
 /**
  * The control plane of policies: write versions, check them, put them in force. Checks and writes share one transaction.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
@@ -32,11 +33,13 @@ export interface PolicyOperationDeps {
 
 const MOST_POLICIES = 100;
 const MOST_VERSIONS = 1_000;
+/** So many are read in one turn of the event loop (T54). */
+const VERSIONS_A_TURN = 200;
 
 const byName = z.object({ name: z.string() });
 const yaml = z
   .string()
-  .describe("The policy document; at most 64 KB")
+  .describe("The policy document; at most 64 KB. Its JSON Schema: GET /schemas/policy.json")
   .meta({ examples: ["version: 1\nsort: price\n"] });
 const version = z.int().min(1);
 const scope = z
@@ -159,10 +162,18 @@ function listPolicies({ policies, accounts }: PolicyOperationDeps, { orgId }: Ca
   return { object: "list" as const, data };
 }
 
-function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller, name: string) {
-  const active = inForce(policies.tables, accounts, orgId);
-  const rows = policies.tables.versionsOf(orgId, ownPolicy(policies, orgId, name).name);
-  return { object: "list" as const, data: rows.map((row) => summaryWire(row, active)) };
+async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller, name: string) {
+  const { tables } = policies;
+  const { versions } = ownPolicy(policies, orgId, name);
+  const ofPolicy = inForce(tables, accounts, orgId).filter((a) => a.name === name);
+  const active = Map.groupBy(ofPolicy, ({ version }) => version);
+  const data: z.input<typeof summaryShape>[] = [];
+  for (let newest = versions; newest > 0; await turn()) {
+    const rows = tables.versionsOf(orgId, name, newest, VERSIONS_A_TURN);
+    for (const row of rows) data.push(summaryWire(row, active.get(row.version) ?? []));
+    newest = (rows.at(-1)?.version ?? 1) - 1;
+  }
+  return { object: "list" as const, data };
 }
 
 function getVersion(deps: PolicyOperationDeps, { orgId }: Caller, policy: string, version: number) {

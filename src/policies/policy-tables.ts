@@ -97,11 +97,11 @@ export class PolicyTables {
     return this.#versions.get([orgId, name, version]);
   }
 
-  /** Newest first. */
-  versionsOf(orgId: string, name: string): VersionRow[] {
-    const start = [orgId, name, Number.MAX_SAFE_INTEGER];
+  /** Newest first: the one with the given number and those before it, at most `limit`. */
+  versionsOf(orgId: string, name: string, newest: number, limit: number): VersionRow[] {
+    const start = [orgId, name, newest];
     return Array.from(
-      this.#versions.range({ start, end: [orgId, name], reverse: true }),
+      this.#versions.range({ start, end: [orgId, name], reverse: true, limit }),
       ({ value }) => value,
     );
   }

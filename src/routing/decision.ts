@@ -57,6 +57,8 @@ export interface Decision {
   readonly ignore: readonly string[] | undefined;
   /** The request itself gave an order or what is allowed: canary, experiment and weights then do not apply. */
   readonly isOrderAsked: boolean;
+  /** `order` is the request's, not the policy's: then it goes before what knows the conversation. */
+  readonly isOrderOwn: boolean;
   readonly fallbacks: boolean;
   readonly maxAttempts: number;
   /** For all attempts together, until the first content; undefined: only the gateway's own timeouts hold. */
@@ -83,6 +85,7 @@ export const USUAL: Decision = Object.freeze({
   only: undefined,
   ignore: undefined,
   isOrderAsked: false,
+  isOrderOwn: false,
   fallbacks: true,
   maxAttempts: MAX_ATTEMPTS,
   timeoutMs: undefined,

@@ -22,7 +22,7 @@ export interface RouteFacts {
   /** Of inputs that are read one by one, the longest; absent: the prompt is one. */
   readonly longestTokens?: number;
   readonly maxTokens: number | undefined;
-  /** Endpoint id that knows the conversation: it goes first where it may, unless an order is asked for. */
+  /** Endpoint id that knows the conversation: where it may, it goes before all but the request's own order. */
   readonly preferred?: string | undefined;
   /** Who is to stay where it was, by the decision's affinity; empty: nobody. */
   readonly stickTo: string;

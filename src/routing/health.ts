@@ -9,7 +9,10 @@ import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
 
 export type { Lane, LaneWish } from "./lanes.ts";
 
-export interface AttemptResult extends LaneResult, Observation {}
+export interface AttemptResult extends LaneResult, Observation {
+  /** It was silent to its end, which came because another endpoint, asked later, answered first. */
+  readonly isOvertaken?: boolean | undefined;
+}
 
 /** One endpoint as the planner sees it at one instant. */
 export interface EndpointHealth {
@@ -17,6 +20,8 @@ export interface EndpointHealth {
   readonly outForMs: number;
   /** It is out because its credentials were refused, not because it lacks capacity. */
   readonly isRefused?: boolean;
+  /** It has as many calls under way as it is known to take: tried after those that have room. */
+  readonly isFull?: boolean;
   /** 0 to 1, over roughly the last minute. */
   readonly errorRate: number;
   /** Most recent calls failed: tried after all others. */
@@ -60,6 +65,8 @@ const DEGRADED_ERROR_RATE = 0.1;
 const PATIENCE = 5;
 const LEAST_PATIENCE_MS = 3_000;
 const UNKNOWN_PATIENCE_MS = 60_000;
+/** One that was overtaken was silent for too long after this many times what is usual: there was something to compare it with. */
+const OVERTAKEN_PATIENCE = 3;
 
 const UNOBSERVED = {
   ...{ errorRate: 0, failing: false, isTried: false },
@@ -135,9 +142,11 @@ export class Health implements HealthView {
     if (!this.#lanes.give(lane, result, nowMs)) return;
     const { endpoint, key } = lane;
     const seen = this.#observedOf(endpoint.id);
-    seen.measured(result, nowMs);
+    const isLate = result.isOvertaken === true && isTooLate(seen, lane, result, nowMs);
+    // What hangs would be taken for what is usual there, and never again for late.
+    seen.measured(isLate ? {} : result, nowMs);
     if (result.outcome === "ok") seen.succeeded(lane, nowMs);
-    else if (isEndpointsFault(result, key)) seen.failed(lane, nowMs);
+    else if (isLate || isEndpointsFault(result, key)) seen.failed(lane, nowMs);
     else seen.endedOtherwise(lane);
     this.#changed.add(endpoint.id);
   }
@@ -205,6 +214,7 @@ export class Health implements HealthView {
     return {
       outForMs,
       isRefused,
+      isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),
       isTried: seen.isTried(nowMs),
@@ -222,6 +232,12 @@ export class Health implements HealthView {
     }
     return seen;
   }
+}
+
+/** A hedge hides a silent endpoint from its callers; it must not hide it from the plans. */
+function isTooLate(seen: Observed, { sinceMs }: Lane, { ttftMs }: Observation, nowMs: number): boolean {
+  const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
+  return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }
 
 /** The caller's own errors and departures say nothing about the endpoint; nor does a bad key that an org brought. */

@@ -43,6 +43,10 @@ export interface LaneMemory {
 
 /** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
+/** After a refusal for want of room the lane is held to what it took before, for so long after its pause. */
+const HELD_MS = 30_000;
+/** How many calls it took at once is forgotten when it had not as many for so long. */
+const TAKEN_MS = 60_000;
 /** 403 may also be said of one prompt: so many in a row mean the credential. */
 const FORBIDDEN_IN_A_ROW = 3;
 /** A caller stays at its key while that has at most so many calls more than the least loaded, or a quarter more. */
@@ -64,11 +68,36 @@ class LaneState {
   epoch = 0;
   /** 403 in a row. */
   forbidden = 0;
+  /** The most calls at once of late, all of which it answered. */
+  taken = 0;
+  #takenAtMs = 0;
+  #heldUntilMs = 0;
 
   constructor({ id, hint }: ProviderKey) {
     this.keyId = id;
     this.hint = hint;
     this.hash = hashOf(id);
+  }
+
+  /** It has as many calls as it is known to take: others go first. */
+  isFull(nowMs: number): boolean {
+    return nowMs < this.#heldUntilMs && this.inFlight >= Math.max(this.taken, 1);
+  }
+
+  /** It answered a call that was the so-manieth at once. */
+  took(atOnce: number, nowMs: number): void {
+    const isForgotten = nowMs - this.#takenAtMs > TAKEN_MS && nowMs >= this.#heldUntilMs;
+    if (atOnce < this.taken && !isForgotten) return;
+    this.taken = atOnce;
+    this.#takenAtMs = nowMs;
+  }
+
+  /**
+   * It refused a call that was the so-manieth at once, and pauses until then. One more than it ever took: it has room for no
+   * more. Not more than it took: it has another reason, a quota perhaps, and how many it takes at once is not known.
+   */
+  refusedAt(atOnce: number, untilMs: number): void {
+    this.#heldUntilMs = atOnce > this.taken ? untilMs + HELD_MS : 0;
   }
 }
 
@@ -80,6 +109,8 @@ class Place implements Lane {
   /** It also tries whether its credential is taken again. */
   readonly refused: RefusedKey | undefined;
   readonly sinceMs: number;
+  /** Calls under way in the lane when it began, with itself. */
+  readonly atOnce: number;
   isOver = false;
 
   constructor(
@@ -95,6 +126,7 @@ class Place implements Lane {
     this.epoch = state.epoch;
     this.refused = refused;
     this.sinceMs = nowMs;
+    this.atOnce = state.inFlight;
   }
 }
 
@@ -111,7 +143,7 @@ export class Lanes {
   readonly #refused = new RefusedKeys();
 
   /**
-   * The lane with the fewest calls under way among those that are usable; undefined where none is. Whoever got one must
+   * The lane with the fewest calls under way among those that are usable, one with room where there is one; undefined where none is. Whoever got one must
    * give it back, whatever happens.
    */
   take(
@@ -129,7 +161,7 @@ export class Lanes {
       const state = this.#state(at, endpoint.id, key, nowMs);
       if (this.#waitMs(state, key, nowMs) > 0) continue;
       if (key.id === wish?.keyId) return this.#enter(endpoint, key, state, nowMs);
-      if (least !== undefined && least.inFlight <= state.inFlight) continue;
+      if (least !== undefined && !isLighter(state, least, nowMs)) continue;
       least = state;
       leastKey = key;
     }
@@ -159,6 +191,17 @@ export class Lanes {
       if (waitMs < soonestMs) soonestMs = waitMs;
     }
     return soonestMs;
+  }
+
+  /** Whether every lane that may be used there has as many calls as it is known to take. */
+  isFull(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
+    let isAnyFull = false;
+    for (const key of keys) {
+      const state = this.#known(endpointId, key, nowMs);
+      if (state?.hint === key.hint && state.isFull(nowMs)) isAnyFull = true;
+      else if (this.#waitMs(state, key, nowMs) === 0) return false;
+    }
+    return isAnyFull;
   }
 
   /** Whether the credentials themselves are what keeps the endpoint out. */
@@ -235,7 +278,8 @@ export class Lanes {
     let bestHash = -1;
     for (const key of keys) {
       const state = this.#state(at, endpointId, key, nowMs);
-      if (state.inFlight > mostInFlight || this.#waitMs(state, key, nowMs) > 0) continue;
+      if (state.inFlight > mostInFlight || state.isFull(nowMs)) continue;
+      if (this.#waitMs(state, key, nowMs) > 0) continue;
       const hash = mixed(callerHash ^ state.hash);
       if (hash <= bestHash) continue;
       best = key;
@@ -274,24 +318,30 @@ export class Lanes {
   }
 }
 
-function judgeLane({ key, state, epoch }: Place, result: LaneResult, nowMs: number): void {
+function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
+  const isAFull = a.isFull(nowMs);
+  return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
+}
+
+function judgeLane({ key, state, epoch, atOnce }: Place, result: LaneResult, nowMs: number): void {
   const { outcome, errorClass, httpStatus, retryAfterMs } = result;
   const { coolDown } = state;
   const isCurrent = epoch === state.epoch;
   if (isCurrent) coolDown.probed();
   if (errorClass === "capacity") {
-    saturate(state, nowMs, retryAfterMs);
+    saturate(state, atOnce, nowMs, retryAfterMs);
   } else if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
     if (state.forbidden >= FORBIDDEN_IN_A_ROW && !coolDown.isCooling(nowMs)) pause(state, nowMs, REFUSED_MS);
   } else if (outcome === "ok") {
     state.forbidden = 0;
+    state.took(atOnce, nowMs);
     if (isCurrent) coolDown.end();
   }
 }
 
 /** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
-function saturate(state: LaneState, nowMs: number, retryAfterMs: number | undefined): void {
+function saturate(state: LaneState, atOnce: number, nowMs: number, retryAfterMs: number | undefined): void {
   const { coolDown } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
   const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
@@ -300,6 +350,7 @@ function saturate(state: LaneState, nowMs: number, retryAfterMs: number | undefi
     return;
   }
   pause(state, nowMs, isAsked ? askedMs : backoffMs(coolDown.streak));
+  state.refusedAt(atOnce, coolDown.untilMs);
 }
 
 function pause(state: LaneState, nowMs: number, waitMs: number): void {

@@ -9,7 +9,7 @@ import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { hashOf, mixed, unitOf } from "./hash.ts";
 import type { EndpointHealth, HealthView } from "./health.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { type Drawn, type Placed, placeOf, type Standing, standingReason } from "./standing.ts";
+import { alone, type Drawn, type Placed, placeOf, standingReason } from "./standing.ts";
 
 export interface RankedEndpoint {
   readonly endpointId: string;
@@ -40,7 +40,7 @@ export interface Plan {
 }
 
 interface Candidate extends Scored {
-  readonly placed: Placed;
+  placed: Placed;
 }
 
 const UNDRAWN: Drawn = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
@@ -78,12 +78,13 @@ export function plan(
     ({ endpoint, health: seen }): Candidate => ({
       endpoint,
       health: seen,
-      placed: placeOf(endpoint, decision, drawn, facts.preferred, seen?.failing === true),
+      placed: placeOf(endpoint, decision, drawn, facts.preferred, seen),
       score: 0,
       tie: 0,
     }),
   );
   if (candidates.length > 1) order(candidates, decision, facts, random);
+  else for (const c of candidates) c.placed = alone(c.placed);
   const shadow = shadowOf(decision, candidates, random);
   cut(candidates, decision, excluded);
   return new FinishedPlan(candidates, excluded, facts, decision, drawn, shadow, soonestMs);
@@ -131,7 +132,6 @@ function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, r
     for (const c of candidates) {
       if (c.placed.standing !== "weighted") continue;
       c.score = drawnTime(draw(c.endpoint), weights.get(c.endpoint.id) ?? 0);
-      c.tie = 0;
     }
   }
   candidates.sort(byPlaceScoreId);
@@ -167,7 +167,12 @@ function cut(
   };
   if (!fallbacks && !asked?.length) leave(1, "another endpoint ranks first, and fallbacks are off");
   if (candidates.length > maxAttempts) {
-    leave(maxAttempts, `only ${maxAttempts} attempts are allowed, and others rank before it`);
+    leave(
+      maxAttempts,
+      maxAttempts === 1
+        ? "only one attempt is allowed, and another endpoint ranks first"
+        : `only ${maxAttempts} attempts are allowed, and others rank before it`,
+    );
   }
 }
 
@@ -231,17 +236,12 @@ class FinishedPlan implements Plan {
   }
 
   #reasonOf(candidate: Candidate): string {
-    const { standing } = candidate.placed;
-    // Alone it needs no comparison, unless there is more to say than that.
-    if (this.#ranked.length === 1 && ALONE.has(standing)) return "the only endpoint that may serve the call";
     return (
-      standingReason(standing, candidate.endpoint, this.decision, this.#drawn) ??
+      standingReason(candidate.placed.standing, candidate.endpoint, this.decision, this.#drawn) ??
       sortReason(candidate, this.decision.sort, this.#facts)
     );
   }
 }
-
-const ALONE: ReadonlySet<Standing> = new Set(["sorted", "failing"]);
 
 /** A model's endpoints by id, made once for each snapshot of the catalog. */
 const sortedOnce = new WeakMap<Pick<Model, "endpoints">, readonly Endpoint[]>();

@@ -48,11 +48,17 @@ export class Rule {
     this.#maxTokens = match.max_input_tokens ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Asked once a model. A name without a vendor fits any vendor's. */
-  takesModel(modelId: string): boolean {
+  /**
+   * Asked once a model.
+   * @param known what other rules found out of the model: one list of patterns may stand, by alias, in every rule
+   */
+  takesModel(modelId: string, known: Map<string, boolean>): boolean {
     if (this.#models === undefined) return true;
-    const bare = modelId.slice(modelId.indexOf("/") + 1);
-    return this.#models.some((glob) => fits(glob, glob.includes("/") ? modelId : bare) || glob === "*");
+    return this.#models.some((glob) => {
+      const does = known.get(glob) ?? fitsModel(glob, modelId);
+      known.set(glob, does);
+      return does;
+    });
   }
 
   /** All but the model. */
@@ -93,6 +99,15 @@ function tagsOf(wanted: NonNullable<PolicyMatch["tag"]>): Tags {
     any.some(({ name, value }) => Object.hasOwn(tags, name) && (value === undefined || tags[name] === value));
 }
 
+/** A pattern without a vendor fits any vendor's. */
+export const fitsModel = (glob: string, modelId: string): boolean =>
+  fits(glob, glob.includes("/") ? modelId : bareName(modelId));
+
+export const bareName = (modelId: string): string => modelId.slice(modelId.indexOf("/") + 1);
+
+const STAR = 0x2a;
+const ANY = 0x3f;
+
 /** `*` stands for any text, `?` for one character. On a mismatch only the last star gives way: time is the product of both lengths. */
 export function fits(glob: string, text: string): boolean {
   let g = 0;
@@ -100,12 +115,13 @@ export function fits(glob: string, text: string): boolean {
   let star = -1;
   let starText = 0;
   while (t < text.length) {
-    if (g < glob.length && (glob[g] === "?" || (glob[g] === text[t] && glob[g] !== "*"))) {
-      g++;
-      t++;
-    } else if (glob[g] === "*") {
+    const wanted = g < glob.length ? glob.charCodeAt(g) : -1;
+    if (wanted === STAR) {
       star = g++;
       starText = t;
+    } else if (wanted === ANY || wanted === text.charCodeAt(t)) {
+      g++;
+      t++;
     } else if (star >= 0) {
       g = star + 1;
       t = ++starText;
@@ -113,6 +129,6 @@ export function fits(glob: string, text: string): boolean {
       return false;
     }
   }
-  while (glob[g] === "*") g++;
+  while (glob.charCodeAt(g) === STAR) g++;
   return g === glob.length;
 }

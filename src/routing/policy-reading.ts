@@ -4,8 +4,11 @@
  */
 import { nearest, type Problem, pointerTo, readDocument } from "../document.ts";
 import { type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
+import { bareName, fitsModel } from "./policy-match.ts";
 
 export const MAX_POLICY_BYTES = 64 * 1024;
+/** Nobody reads more, and finding out what was meant takes time. */
+const MAX_WARNINGS = 100;
 
 /** What the catalog has now. */
 export interface KnownNames {
@@ -54,13 +57,16 @@ export function readPolicy(text: string, { name, known }: ReadingOptions = {}): 
   for (const [path, block] of blocksOf(document)) checkBlock(path, block, say(problems));
   if (problems.length > 0) return refused(problems);
   if (known !== undefined) warnOf(document, known, say(warnings));
-  return { ok: true, document, warnings };
+  return { ok: true, document, warnings: inTextOrder(warnings) };
 }
 
 const refused = (problems: readonly PolicyProblem[]): PolicyReading => ({
   ok: false,
-  problems: problems.toSorted((a, b) => a.line - b.line || a.column - b.column),
+  problems: inTextOrder(problems),
 });
+
+const inTextOrder = (problems: readonly PolicyProblem[]): PolicyProblem[] =>
+  problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 
 function checkNames(
   { policy, sort, defaults, rules = [] }: PolicyDocument,
@@ -120,14 +126,29 @@ function checkBlock(path: Path, { only, ignore, weights, experiment }: PolicyBlo
 
 function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   const either = new Set([...known.providers, ...known.endpoints]);
-  const expect = (names: ReadonlySet<string>, what: string) => (path: Path, id: string) => {
-    if (names.has(id)) return;
-    const near = nearest(id, [...names]);
-    say(path, `there is no ${what} "${id}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
+  const expect = (names: ReadonlySet<string>, what: string) => {
+    const list = [...names];
+    // One name may stand in every rule.
+    const said = new Map<string, string>();
+    return (path: Path, id: string) => {
+      if (names.has(id) || left === 0) return;
+      left--;
+      let message = said.get(id);
+      if (message === undefined) {
+        const near = nearest(id, list);
+        message = `there is no ${what} "${id}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+        said.set(id, message);
+      }
+      say(path, message);
+    };
   };
+  let left = MAX_WARNINGS;
+  /** Patterns and names of models, and whether the catalog has one that fits. */
+  const ofSome = new Map<string, boolean>();
   const server = expect(either, "provider or endpoint");
   const endpoint = expect(known.endpoints, "endpoint");
-  const model = expect(known.models, "model");
+  const models = [...known.models];
+  const modelNamed = expect(new Set([...models, ...models.map(bareName)]), "model");
   for (const [path, block] of blocksOf(document)) {
     for (const key of ["order", "only", "ignore"] as const) {
       block[key]?.forEach((id, at) => {
@@ -154,8 +175,18 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   });
 
   function warnOfModel(path: Path, name: string): void {
-    const isPattern = /[*?]/.test(name);
-    const isBare = !name.includes("/") && [...known.models].some((known) => known.endsWith(`/${name}`));
-    if (!isPattern && !isBare) model(path, name);
+    if (left === 0 || isOfSome(name)) return;
+    if (!/[*?]/.test(name)) {
+      modelNamed(path, name);
+      return;
+    }
+    left--;
+    say(path, `no model fits "${name}"`);
+  }
+
+  function isOfSome(name: string): boolean {
+    const is = ofSome.get(name) ?? models.some((id) => fitsModel(name, id));
+    ofSome.set(name, is);
+    return is;
   }
 }

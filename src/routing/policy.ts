@@ -30,7 +30,8 @@ export function compilePolicy(document: PolicyDocument, { name, version }: Polic
   const rulesOf = (modelId: string): readonly Rule[] => {
     let found = ofModel.get(modelId);
     if (found === undefined) {
-      found = rules.filter((rule) => rule.takesModel(modelId));
+      const known = new Map<string, boolean>();
+      found = rules.filter((rule) => rule.takesModel(modelId, known));
       if (ofModel.size >= MAX_MODELS) ofModel.clear();
       ofModel.set(modelId, found);
     }
@@ -61,6 +62,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
     only: block.only,
     ignore: block.ignore,
     isOrderAsked: false,
+    isOrderOwn: false,
     fallbacks: block.fallbacks ?? USUAL.fallbacks,
     maxAttempts: block.max_attempts ?? USUAL.maxAttempts,
     timeoutMs: block.timeout_ms,
@@ -98,6 +100,7 @@ const asked = (decision: Decision, route: RouteOptions): Decision => ({
   only: route.only ?? decision.only,
   ignore: route.ignore ?? decision.ignore,
   isOrderAsked: route.order !== undefined || route.only !== undefined,
+  isOrderOwn: route.order !== undefined,
   fallbacks: route.fallbacks ?? decision.fallbacks,
   maxAttempts: route.max_attempts ?? decision.maxAttempts,
   timeoutMs: route.timeout_ms ?? decision.timeoutMs,

@@ -54,11 +54,16 @@ export function score(candidates: readonly Scored[], sort: Sort, facts: RouteFac
       drawByWorth(candidates, facts, draw);
       return;
   }
-  if (facts.stickTo !== "") for (const c of candidates) c.tie = draw(c.endpoint);
+  // Who is to stay stays among equals; and while nobody knows how quick they are, calls spread instead of all waiting at one.
+  for (const c of candidates) if (facts.stickTo !== "" || c.score === LAST) c.tie = draw(c.endpoint);
 }
 
-/** Weighted order without replacement: an exponential time with the weight as rate, the shortest first (Efraimidis, Spirakis 2006). */
-export const drawnTime = (uniform: number, weight: number): number => -Math.log(1 - uniform) / weight;
+/**
+ * Weighted order without replacement: an exponential time with the weight as rate, the shortest first (Efraimidis, Spirakis
+ * 2006). Finite, however small the weight.
+ */
+export const drawnTime = (uniform: number, weight: number): number =>
+  Math.min(-Math.log(1 - uniform) / weight, Number.MAX_VALUE);
 
 /** Expected charge of the call in nano-USD, for comparison only; money is settled from reported usage. */
 export function expectedCostNano(

@@ -6,6 +6,7 @@
 import type { Endpoint } from "../endpoint.ts";
 import type { Decision } from "./decision.ts";
 import { names } from "./eligibility.ts";
+import type { EndpointHealth } from "./health.ts";
 
 export type Standing =
   | "ordered"
@@ -14,6 +15,8 @@ export type Standing =
   | "arm"
   | "weighted"
   | "sorted"
+  | "alone"
+  | "full"
   | "failing"
   | "canary_outside";
 
@@ -29,14 +32,16 @@ export interface Drawn {
 
 /** Behind all that an order lists, whatever its length. */
 const TIERS: Readonly<Record<Standing, number>> = {
-  ordered: 0,
   preferred: -1,
+  ordered: 0,
   canary: 1000,
   arm: 1001,
   weighted: 1002,
   sorted: 1003,
-  failing: 1004,
-  canary_outside: 1005,
+  alone: 1003,
+  full: 1004,
+  failing: 1005,
+  canary_outside: 1006,
 };
 
 export interface Placed {
@@ -44,6 +49,9 @@ export interface Placed {
   /** Compared before any score. */
   readonly tier: number;
 }
+
+/** Of what knows the conversation, where the request's own order goes before it. */
+const BEHIND_ORDER: Placed = Object.freeze({ standing: "preferred", tier: 999 });
 
 const PLACED = Object.fromEntries(
   Object.entries(TIERS).map(([standing, tier]) => [standing, Object.freeze({ standing, tier })]),
@@ -54,26 +62,32 @@ export function placeOf(
   decision: Decision,
   drawn: Drawn,
   preferred: string | undefined,
-  isFailing: boolean,
+  health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
 ): Placed {
-  const { order, isOrderAsked, canary, weights } = decision;
+  const { order, isOrderAsked, isOrderOwn, canary, weights } = decision;
   // What a conversation sealed only its own endpoint can read: a policy's order must not take it away (T49).
-  const isPreferred = endpoint.id === preferred && !(isOrderAsked && order !== undefined);
-  if (isPreferred) return PLACED.preferred;
+  if (endpoint.id === preferred && !isOrderOwn) return PLACED.preferred;
   if (order !== undefined) {
     const at = order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
     if (at >= 0) return { standing: "ordered", tier: at };
   }
+  if (endpoint.id === preferred) return BEHIND_ORDER;
   if (!isOrderAsked) {
     // On trial means that it is also tried while it fails: its test decides.
     if (endpoint.id === drawn.canary) return PLACED.canary;
     if (endpoint.id === canary?.endpoint) return PLACED.canary_outside;
   }
-  if (isFailing) return PLACED.failing;
+  if (health?.failing) return PLACED.failing;
+  if (health?.isFull) return PLACED.full;
   if (isOrderAsked) return PLACED.sorted;
   if (endpoint.id === drawn.armEndpoint) return PLACED.arm;
   return (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
 }
+
+/** Without another it needs no comparison, unless there is more to say than that. */
+export const alone = (placed: Placed): Placed => (NEEDS_ANOTHER.has(placed.standing) ? PLACED.alone : placed);
+
+const NEEDS_ANOTHER: ReadonlySet<Standing> = new Set(["sorted", "full", "failing"]);
 
 /** Why an endpoint stands where it stands; undefined where the sort decided. */
 export function standingReason(
@@ -93,6 +107,10 @@ export function standingReason(
       return `arm ${arm} of ${experiment?.name}`;
     case "weighted":
       return `weight ${weights?.get(endpoint.id)}`;
+    case "alone":
+      return "the only endpoint that may serve the call";
+    case "full":
+      return "has as many calls under way as it took of late";
     case "failing":
       return "recent calls failed";
     case "canary_outside":

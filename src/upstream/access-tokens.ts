@@ -18,6 +18,7 @@ export type PostForm = (url: URL, form: string) => Promise<Answer>;
 
 interface Held {
   readonly token: string;
+  /** Monotonic. */
   readonly untilMs: number;
 }
 
@@ -40,7 +41,7 @@ export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens
   return {
     async of(account) {
       const known = held.get(account);
-      if (known !== undefined && clock.now() < known.untilMs) return known.token;
+      if (known !== undefined && clock.monotonic() < known.untilMs) return known.token;
       let asking = asked.get(account);
       if (asking === undefined) {
         asking = refresh(account).finally(() => asked.delete(account));
@@ -52,8 +53,8 @@ export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens
 }
 
 async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Clock): Promise<Held> {
-  const nowMs = clock.now();
-  const assertion = await assertionOf(account, Math.floor(nowMs / 1000));
+  const askedMs = clock.monotonic();
+  const assertion = await assertionOf(account, Math.floor(clock.now() / 1000));
   const form = new URLSearchParams({ grant_type: GRANT, assertion }).toString();
   const { status, body } = await postForm(new URL(account.tokenUri), form);
   if (status !== 200) throw new Error(`the token endpoint answered ${status}`);
@@ -61,7 +62,7 @@ async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Cl
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw new Error("no access token in the answer");
   const lifeMs = typeof lifeS === "number" && lifeS > 0 ? lifeS * 1000 : 0;
-  return { token, untilMs: nowMs + lifeMs - MARGIN_MS };
+  return { token, untilMs: askedMs + lifeMs - MARGIN_MS };
 }
 
 async function assertionOf(account: ServiceAccount, nowS: number): Promise<string> {

@@ -59,8 +59,12 @@ export function statusFailure(
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
   if (status === 429) return failure("rate_limited", "capacity", status, upstream, retryAfterMs);
-  return failure("http_error", classOf(status), status, upstream, retryAfterMs);
+  const errorClass = REFUSED_KEYS.has(upstream.code) ? "auth" : classOf(status);
+  return failure("http_error", errorClass, status, upstream, retryAfterMs);
 }
+
+/** Google refuses a credential as a bad argument (400). Source: google.api.ErrorReason */
+const REFUSED_KEYS: ReadonlySet<string> = new Set(["API_KEY_INVALID", "API_KEY_EXPIRED"]);
 
 function classOf(status: number): ErrorClass {
   if (status === 503 || status === 529) return "capacity";

@@ -8,12 +8,22 @@ const MESSAGE_LIMIT = 2000;
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 
+/** Google's machine-readable reason, of an ErrorInfo among the details (google.rpc). */
+function googleReason(details: unknown): string {
+  if (!Array.isArray(details)) return "";
+  for (const detail of details as readonly unknown[]) {
+    if (typeof detail === "object" && detail !== null && "reason" in detail) return text(detail.reason);
+  }
+  return "";
+}
+
 /** `error` member of a body or event: an object, or a bare string as some servers send. */
 export function readErrorValue(value: unknown): UpstreamError {
   if (typeof value === "string") return { code: "", type: "", message: value.slice(0, MESSAGE_LIMIT) };
   const error = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
   return {
-    code: text(error.code),
+    // Its `code` repeats the status.
+    code: googleReason(error.details) || text(error.code),
     // Google names the kind in `status`.
     type: text(error.type) || text(error.status),
     message: text(error.message).slice(0, MESSAGE_LIMIT),

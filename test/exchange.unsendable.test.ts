@@ -1,0 +1,34 @@
+/** An answer that cannot even be refused: nothing of it may take the process down, or stay taken. */
+import { afterEach, expect, test, vi } from "vitest";
+import type { Incoming } from "../src/exchange/call.ts";
+import { type Exchange, type ExchangeDeps, openExchange } from "../src/exchange/exchange.ts";
+import { chatFormat } from "../src/wire/chat/format.ts";
+
+let exchange: Exchange | undefined;
+afterEach(async () => {
+  await exchange?.drain(0);
+});
+
+test("the connection ends, the operator is told, and the gateway goes on", async () => {
+  const faults: unknown[] = [];
+  const abort = vi.fn();
+  const broken = new TypeError("a fault of ours");
+  exchange = openExchange({
+    clock: { now: () => 1, monotonic: () => 1 },
+    store: { healthy: () => false },
+    limits: {
+      state() {
+        throw broken;
+      },
+    },
+    onFault: (error: unknown) => faults.push(error),
+  } as unknown as ExchangeDeps);
+  const reply = { gone: false, send: vi.fn(), abort };
+  const key = { limits: {} };
+  exchange.run({ requestId: "r", format: chatFormat, key, idempotencyKey: "", reply } as unknown as Incoming);
+  // What is rejected and not caught fails the run of the tests.
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(new Set(faults)).toEqual(new Set([broken]));
+  expect(abort).toHaveBeenCalledOnce();
+  expect(exchange.counts().live).toBe(0);
+});

@@ -1,0 +1,136 @@
+/** A lane that takes only so many calls at once: what it refused is remembered, and calls beyond that go elsewhere first. */
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ProviderKey } from "../src/endpoint.ts";
+import { USUAL } from "../src/routing/decision.ts";
+import { Health, type Lane } from "../src/routing/health.ts";
+import type { LaneResult } from "../src/routing/lanes.ts";
+import { plan } from "../src/routing/planner.ts";
+import { endpoint, facts, model, pooled } from "./routing.fixtures.ts";
+
+const OK: LaneResult = { outcome: "ok", errorClass: "" };
+const SATURATED: LaneResult = { outcome: "rate_limited", errorClass: "capacity", retryAfterMs: 2000 };
+
+const ONE = pooled("one", "sk-first-1");
+const POOL = pooled("pool", "sk-first-1", "sk-second-2");
+
+let nowMs: number;
+let health: Health;
+beforeEach(() => {
+  nowMs = 1_000_000;
+  health = new Health({ now: () => 0, monotonic: () => nowMs });
+});
+
+const isFull = (of = ONE) => health.of(of)?.isFull ?? false;
+
+function begin(of = ONE, keys: readonly ProviderKey[] = of.provider.keys): Lane {
+  const lane = health.begin(of, keys);
+  if (lane === undefined) throw new Error("no lane was given");
+  return lane;
+}
+const begun = (count: number, of = ONE, keys?: readonly ProviderKey[]) =>
+  Array.from({ length: count }, () => begin(of, keys));
+const end = (lanes: readonly Lane[], result: LaneResult) => {
+  for (const lane of lanes) health.onResult(lane, result);
+};
+
+/** It answers eight at once and refuses the ninth; then its pause passes, and the call that tries it is answered. */
+function refuseTheNinth(of = ONE, keys?: readonly ProviderKey[]): void {
+  const eight = begun(8, of, keys);
+  end(begun(1, of, keys), SATURATED);
+  end(eight, OK);
+  nowMs += 2000;
+  end(begun(1, of, keys), OK);
+}
+
+describe("after it refused the ninth call", () => {
+  beforeEach(() => refuseTheNinth());
+
+  test("an endpoint is full with eight, for half a minute after its pause", () => {
+    const seven = begun(7);
+    expect(isFull()).toBe(false);
+    const eighth = begun(1);
+    expect(isFull()).toBe(true);
+    end(eighth, OK);
+    expect(isFull()).toBe(false);
+    begun(1);
+    nowMs += 29_999;
+    expect(isFull()).toBe(true);
+    nowMs += 1;
+    expect(isFull()).toBe(false);
+    end(seven, OK);
+  });
+
+  test("it is not refused to who has nowhere else to go, and more that it answers is more that it takes", () => {
+    const ten = begun(10);
+    expect(isFull()).toBe(true);
+    end(ten, OK);
+    begun(9);
+    expect(isFull()).toBe(false);
+    begun(1);
+    expect(isFull()).toBe(true);
+  });
+
+  test("a refusal of fewer at once was for another reason: then nothing is known of how many it takes", () => {
+    end(begun(1), SATURATED);
+    nowMs += 2000;
+    end(begun(1), OK);
+    begun(20);
+    expect(isFull()).toBe(false);
+  });
+
+  test("what it answered long ago does not count, once it is not held back any more", () => {
+    nowMs += 90_000;
+    end(begun(3), OK);
+    const three = begun(3);
+    end(begun(1), SATURATED);
+    end(three, OK);
+    nowMs += 2000;
+    end(begun(1), OK);
+    begun(3);
+    expect(isFull()).toBe(true);
+  });
+});
+
+test("of a pool each key has its own measure; full is it when all of them are, but for those that are out", () => {
+  const [first, second] = POOL.provider.keys as [ProviderKey, ProviderKey];
+  refuseTheNinth(POOL, [first]);
+  begun(8, POOL, [first]);
+  expect(isFull(POOL)).toBe(false);
+  // The others go to the second, although it has more calls.
+  const others = begun(12, POOL);
+  expect(others.every(({ key }) => key === second)).toBe(true);
+  end(others.slice(0, 1), SATURATED);
+  expect(isFull(POOL)).toBe(true);
+});
+
+test("a credential that took another's place begins anew", () => {
+  refuseTheNinth();
+  begun(8);
+  expect(isFull()).toBe(true);
+  expect(isFull(pooled("one", "sk-other-9"))).toBe(false);
+});
+
+describe("in a plan", () => {
+  const other = endpoint("other", { prices: { ...endpoint("other").prices, input: 1e9, output: 1e9 } });
+  const ids = (more: object = {}) =>
+    plan(facts(), model(ONE, other), { ...USUAL, sort: "price", ...more }, health, () => 0.5);
+
+  beforeEach(() => {
+    refuseTheNinth();
+    begun(8);
+  });
+
+  test("it stands behind those that have room, and says why", () => {
+    const ranking = ids().ranking();
+    expect(ranking.map(({ endpointId }) => endpointId)).toEqual(["other", "one"]);
+    expect(ranking[1]?.reason).toBe("has as many calls under way as it took of late");
+  });
+
+  test("but not where it is asked for by name, and it stays the only one where it is", () => {
+    expect(ids({ order: ["one"] }).attempts[0]?.id).toBe("one");
+    const alone = plan(facts(), model(ONE), USUAL, health, () => 0.5);
+    expect(alone.ranking()).toMatchObject([
+      { endpointId: "one", reason: "the only endpoint that may serve the call" },
+    ]);
+  });
+});
