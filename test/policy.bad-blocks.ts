@@ -129,7 +129,6 @@ const BLOCKS: readonly BadSample[] = [
     "weights: {a: .inf}",
     "3:16 /defaults/weights/a: Invalid input: expected number, received Infinity",
   ),
-  inDefaults("no weight at all", "weights: {}", "3:12 /defaults/weights: needs a weight above 0"),
   inDefaults(
     "weights that are all nothing",
     "weights: {a: 0, b: 0}",

@@ -25,8 +25,8 @@ const inRule = (what: string, yaml: string, problem: string): BadSample =>
 const SORT_WORDS = 'Invalid option: expected one of "price"|"latency"|"throughput"|"balanced"';
 
 const TEXTS: readonly BadSample[] = [
-  bad("nothing at all", "", "1:1 /version: is missing"),
-  bad("only a comment", "# to be written\n", "1:1 /version: is missing"),
+  bad("nothing at all", "", "1:1 : is empty"),
+  bad("only a comment", "# to be written\n", "1:1 : is empty"),
   bad("a list", "- version: 1\n", "1:1 : Invalid input: expected object, received array"),
   bad("a sentence", "send it to the cheapest\n", "1:1 : Invalid input: expected object, received string"),
   bad("a tab", "version: 1\ndefaults:\n\tsort: price\n", "3:1 : Tabs are not allowed as indentation"),
@@ -40,12 +40,14 @@ const TEXTS: readonly BadSample[] = [
     "version: 1\ndefaults:\n  sort: price\n order: [a]\n",
     "4:1 : All mapping items must start at the same column",
   ),
-  bad("a key twice at the top", "version: 1\nsort: price\nsort: latency\n", "3:1 : Map keys must be unique"),
+  bad("a key twice at the top", "version: 1\nsort: price\nsort: latency\n", '3:1 /sort: "sort" stands twice'),
   bad(
     "a key twice further in",
     "version: 1\ndefaults:\n  weights:\n    a: 1\n    a: 2\n",
-    "5:5 : Map keys must be unique",
+    '5:5 /defaults/weights/a: "a" stands twice',
   ),
+  bad("a mapping as a key", "? ? a\n", "1:3 : a key must be a word"),
+  bad("mappings as keys in each other", "? ".repeat(50) + "a", "1:3 : a key must be a word"),
   bad("two documents", "version: 1\n---\nversion: 1\n", "2:1 : holds more than one document"),
   bad(
     "an alias of nothing",

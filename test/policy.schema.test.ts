@@ -72,7 +72,6 @@ const BEYOND_SCHEMAS = [
   "a name that a nameless rule has",
   "more at the least than at the most",
   "one that is both allowed and not",
-  "no weight at all",
   "weights that are all nothing",
   "two arms of one name",
   "arms of no weight",

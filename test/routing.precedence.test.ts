@@ -43,7 +43,12 @@ describe("the first place", () => {
       {},
       FRESH,
       ["d", "a", "b", "c"],
-      ["asked for first", "about 0.0000500 USD", "about 0.0000500 USD", "about 0.0000500 USD"],
+      [
+        "asked for first",
+        "about 0.0000500 USD",
+        "about 0.0000500 USD",
+        "a canary outside its share is tried last",
+      ],
     ],
     [
       "what knows the conversation, then the policy's order",
@@ -73,13 +78,40 @@ describe("the first place", () => {
       ["knows the conversation"],
     ],
     [
-      "the policy's order, then its canary's share",
+      "what knows the conversation, and no canary and no arm",
+      { ...canary("c", 100), ...experiment("b") },
+      {},
+      { preferred: "d" },
+      FRESH,
+      ["d", "a", "b", "c"],
+      ["knows the conversation", "about 0.0000500 USD"],
+    ],
+    [
+      "the canary's share, then the policy's order",
       { order: ["d"], ...canary("c", 100) },
       {},
       {},
       FRESH,
+      ["c", "d", "a", "b"],
+      ["canary share of 100 %", "asked for first"],
+    ],
+    [
+      "the arm, then the policy's order",
+      { order: ["d", "p-c"], ...experiment("b") },
+      {},
+      {},
+      FRESH,
+      ["b", "d", "c", "a"],
+      ["arm new of x", "asked for first", "asked for by name"],
+    ],
+    [
+      "the policy's order, then the weights",
+      { order: ["d"], weights: { c: 1 } },
+      {},
+      {},
+      FRESH,
       ["d", "c", "a", "b"],
-      ["asked for first", "canary share of 100 %"],
+      ["asked for first", "weight 1"],
     ],
     [
       "the canary's share, and no arm",
@@ -166,12 +198,21 @@ describe("the first place", () => {
     },
   );
 
-  test("a canary that the policy's order names is where the order says, in its share or not", () => {
-    for (const percent of [0, 100]) {
-      const decision = decided({ sort: "price", order: ["d", "c"], ...canary("c", percent) });
-      const result = plan(facts(), all, decision, FRESH, seededRandom(1));
-      expect(attemptIds(result)).toEqual(["d", "c", "a", "b"]);
-    }
+  test("a canary outside its share is last whatever the policy's order says, but where the request names it", () => {
+    const block: PolicyBlock = { sort: "price", order: ["c", "d"], ...canary("c", 0) };
+    const made = (route: RouteOptions = {}, f: Partial<RouteFacts> = {}) =>
+      attemptIds(plan(facts(f), all, decided(block, route), FRESH, seededRandom(1)));
+    expect(made()).toEqual(["d", "a", "b", "c"]);
+    expect(made({}, { isCanaryRed: true })).toEqual(["d", "a", "b", "c"]);
+    expect(made({ order: ["p-c"] })).toEqual(["c", "a", "b", "d"]);
+    expect(made({ order: ["b"] })).toEqual(["b", "a", "d", "c"]);
+    expect(made({ order: [], only: ["a", "c"] })).toEqual(["a", "c"]);
+  });
+
+  test("an order of the request that names nothing lifts the policy's and nothing else", () => {
+    const block: PolicyBlock = { sort: "price", order: ["d"], ...canary("c", 100) };
+    const result = plan(facts(), all, decided(block, { order: [] }), FRESH, seededRandom(1));
+    expect([result.canary, attemptIds(result)]).toEqual(["c", ["c", "a", "b", "d"]]);
   });
 
   test("the trace names policy, rule, canary, arm and shadow", () => {

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
-import { nearest } from "../document.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
+import { nearest } from "../nearest.ts";
 import { operation } from "../operation.ts";
 import { didYouMean } from "./build.ts";
 import type { CatalogSnapshot } from "./catalog.ts";

@@ -3,8 +3,9 @@
  * Where input is bad the error names the field by a JSON pointer; unknown fields of a body name their nearest kin.
  */
 import { z } from "zod";
-import { nearest, pointerTo } from "../document.ts";
+import { pointerTo } from "../document.ts";
 import { fail } from "../errors.ts";
+import { nearest } from "../nearest.ts";
 import type { AnyOperation, Caller, RawAnswer } from "../operation.ts";
 
 export interface Answer {

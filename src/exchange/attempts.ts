@@ -244,7 +244,7 @@ export class Attempts implements AttemptHost, LiveAttempts {
     }
     const isRefusal = !mayFallBack(failed);
     if ((isRefusal && isFirst) || this.#reserved.call.incoming.reply.gone) {
-      this.#cancelAll();
+      this.#cancelAllBut(undefined);
       this.#finish({ kind: "failed", failure: failed });
       return;
     }
@@ -279,7 +279,7 @@ export class Attempts implements AttemptHost, LiveAttempts {
   exhausted(attempt: Attempt, deliveredBytes: number): void {
     const { stream } = attempt;
     attempt.adopt(this.#reserved.call);
-    this.#cancelAll();
+    this.#cancelAllBut(undefined);
     if (stream !== undefined) this.#finish({ kind: "exhausted", stream, deliveredBytes });
   }
 
@@ -312,8 +312,8 @@ export class Attempts implements AttemptHost, LiveAttempts {
   /** The time of the whole call is up: nobody else is asked. */
   #outOfTime(): void {
     this.#next = Number.POSITIVE_INFINITY;
-    const [first, ...others] = this.#running;
-    for (const other of others) this.#lose(other);
+    const [first] = this.#running;
+    this.#cancelAllBut(first);
     first?.giveUp();
     // A body that is still being written is not waited for.
     if (!this.#over) this.#nobodyLeft(true);
@@ -321,8 +321,8 @@ export class Attempts implements AttemptHost, LiveAttempts {
 
   shutDown(): void {
     if (this.#over) return;
-    const stream = this.#heard();
-    this.#cancelAll();
+    const stream = this.#leader()?.stream;
+    this.#cancelAllBut(undefined);
     this.#finish({ kind: "shut_down", stream });
   }
 
@@ -330,12 +330,13 @@ export class Attempts implements AttemptHost, LiveAttempts {
     if (this.#over || this.#drainUntilMs > 0) return;
     const { call, request } = this.#reserved;
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
-    const drained = this.#winner ?? this.#running[0];
+    const drained = this.#leader();
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
     // An attempt that has not answered yet is billed by such a provider all the same.
     if (drains && drained !== undefined && this.#deps.beginDrain()) {
       this.#drainUntilMs = this.#deps.clock.monotonic() + this.#deps.timeouts.drainMs;
-      for (const other of [...this.#running]) if (other !== drained) this.#lose(other);
+      this.#cancelAllBut(drained);
+      drained.adopt(call);
       drained.clientGone();
       return;
     }
@@ -343,18 +344,19 @@ export class Attempts implements AttemptHost, LiveAttempts {
   }
 
   #leave(): void {
-    const stream = this.#heard();
-    this.#cancelAll();
+    const stream = this.#leader()?.stream;
+    this.#cancelAllBut(undefined);
     this.#finish({ kind: "cancelled", stream });
   }
 
-  /** What has come so far: of the winner, or of the oldest where none has won. */
-  #heard(): Attempt["stream"] {
-    return (this.#winner ?? this.#running[0])?.stream;
+  /** Who has begun to answer, or else the oldest. */
+  #leader(): Attempt | undefined {
+    return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
 
-  #cancelAll(): void {
+  #cancelAllBut(spared: Attempt | undefined): void {
     for (const attempt of [...this.#running]) {
+      if (attempt === spared) continue;
       attempt.cancel();
       this.#close(attempt, CANCELLED);
     }

@@ -62,8 +62,9 @@ export class Trial {
   }
 
   /** Resolves once the row is in the store, or could not be brought there. */
-  get saved(): Promise<void> {
-    return this.#saving ?? Promise.resolve();
+  async save(): Promise<void> {
+    if (this.#isUnsaved) this.#saving ??= this.#save();
+    await this.#saving;
   }
 
   /** Whether nothing would be lost by reading the trial anew from the store. */
@@ -74,13 +75,17 @@ export class Trial {
   /** One call of the canary's share has ended. After red only calls that were under way report: they change nothing. */
   result(failed: boolean): void {
     const before = this.#row;
-    if (before.state === "red") return;
+    if (before.state === "red") {
+      // The row may still have to be saved.
+      void this.save();
+      return;
+    }
     const samples = before.samples + 1;
     const failures = before.failures + (failed ? 1 : 0);
     const state = this.#judge(failures, samples);
     this.#row = { ...before, samples, failures, state, evaluatedAtMs: this.#deps.clock.now() };
     this.#isUnsaved = true;
-    this.#saving ??= this.#save();
+    void this.save();
     if (state !== "red") return;
     const { orgId, policy, version } = this.#key;
     const errorRate = failures / samples;
@@ -135,7 +140,7 @@ export class Canaries {
 
   /** Resolves once every row is in the store. Call before the store closes. */
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#trials.values(), (trial) => trial.saved));
+    await Promise.all(Array.from(this.#trials.values(), (trial) => trial.save()));
   }
 
   #dropResting(): void {

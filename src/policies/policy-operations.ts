@@ -33,6 +33,8 @@ export interface PolicyOperationDeps {
 
 const MOST_POLICIES = 100;
 const MOST_VERSIONS = 1_000;
+/** Of a policy's texts together; they are kept for good. */
+const MOST_BYTES = 8 * 1024 * 1024;
 /** So many are read in one turn of the event loop (T54). */
 const VERSIONS_A_TURN = 200;
 
@@ -210,6 +212,13 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
     const versions = old?.versions ?? 0;
     if (versions >= MOST_VERSIONS) {
       throw fail("state", `A policy can have ${MOST_VERSIONS} versions. Go on with a new policy.`);
+    }
+    if ((old?.bytes ?? 0) + Buffer.byteLength(yaml) > MOST_BYTES) {
+      throw fail(
+        "state",
+        `The versions of a policy can have ${MOST_BYTES} bytes together. Go on with a new policy.`,
+        { param: "/yaml" },
+      );
     }
     const made: VersionRow = {
       name,

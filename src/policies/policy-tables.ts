@@ -15,6 +15,8 @@ export interface PolicyRow {
   readonly name: string;
   /** Number of the newest version; the first is 1. */
   readonly versions: number;
+  /** Of all its texts together. */
+  readonly bytes: number;
 }
 
 export interface VersionRow {
@@ -113,7 +115,8 @@ export class PolicyTables {
 
   /** Adds the next version of a policy, and the policy with its first. */
   addVersion(orgId: string, row: VersionRow, yaml: string): void {
-    this.#policies.put([orgId, row.name], { name: row.name, versions: row.version });
+    const bytes = (this.policy(orgId, row.name)?.bytes ?? 0) + Buffer.byteLength(yaml);
+    this.#policies.put([orgId, row.name], { name: row.name, versions: row.version, bytes });
     this.#versions.put([orgId, row.name, row.version], row);
     this.#texts.put([orgId, row.name, row.version], yaml);
   }

@@ -101,12 +101,15 @@ function outOf(endpoint: Endpoint, { outForMs, isRefused }: EndpointHealth): Exc
 /** In a fixed order, so that a plan can be made again from its seed. */
 function draws(
   { canary, experiment, isOrderAsked }: Decision,
-  { isCanaryRed, unit }: RouteFacts,
+  { isCanaryRed, unit, preferred }: RouteFacts,
   open: readonly { readonly endpoint: Endpoint }[],
   random: Random,
 ): Drawn {
   if (isOrderAsked || (canary === undefined && experiment === undefined)) return UNDRAWN;
-  if (canary !== undefined && !isCanaryRed && open.some(({ endpoint }) => endpoint.id === canary.endpoint)) {
+  const isOpen = (id: string | undefined) => open.some(({ endpoint }) => endpoint.id === id);
+  // Who goes back to where its conversation is takes part in nothing: it would be counted for what it did not do.
+  if (preferred !== undefined && isOpen(preferred)) return UNDRAWN;
+  if (canary !== undefined && !isCanaryRed && isOpen(canary.endpoint)) {
     // Of the experiment it is not part then: what its arm would have done is not known.
     if (random() * 100 < canary.percent) return { ...UNDRAWN, canary: canary.endpoint };
   }

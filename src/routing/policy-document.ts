@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { AFFINITIES, MAX_ATTEMPTS, SORTS } from "../route.ts";
 
-const MAX_LISTED = 64;
+export const MAX_LISTED = 64;
 export const MAX_RULES = 200;
 
 const id = z.string().min(1).max(200);
@@ -26,7 +26,10 @@ const require = z
       .describe("Only endpoints whose provider does not train on what is sent."),
     regions: ids.min(1).optional().describe("Only endpoints in one of these regions."),
     max_price: z
-      .strictObject({ input: usd.optional(), output: usd.optional() })
+      .strictObject({
+        input: usd.optional().describe("USD per million prompt tokens."),
+        output: usd.optional().describe("USD per million tokens of the answer."),
+      })
       .optional()
       .describe("Only endpoints that charge at most so many USD per million tokens."),
   })
@@ -59,7 +62,7 @@ const experiment = z
     arms: z
       .array(
         z.strictObject({
-          arm: z.string().min(1).max(100),
+          arm: z.string().min(1).max(100).describe("Names it in reports."),
           endpoint: id.describe("Endpoint id."),
           weight: weight.default(1).describe("Relative to the other arms."),
         }),
@@ -94,7 +97,9 @@ const block = z.strictObject({
   weights: z
     .record(id, weight)
     .optional()
-    .describe("Endpoint id → its part of the first attempts; the others follow by the sort."),
+    .describe(
+      "Endpoint id → its part of the first attempts; the others follow by the sort. {} lifts the defaults'.",
+    ),
   hedge_after_ms: z
     .int()
     .min(0)
@@ -125,11 +130,11 @@ const match = z
       .describe(
         "`name` or `name=value`, any of them; or a mapping of names to values, all of which must hold.",
       ),
-    stream: z.boolean().optional(),
+    stream: z.boolean().optional().describe("Whether the answer is asked for as a stream."),
     tools: z.boolean().optional().describe("Whether the request offers tools."),
     images: z.boolean().optional().describe("Whether the request holds images."),
-    min_input_tokens: tokens.optional(),
-    max_input_tokens: tokens.optional(),
+    min_input_tokens: tokens.optional().describe("The prompt's estimate is at least this."),
+    max_input_tokens: tokens.optional().describe("The prompt's estimate is at most this."),
   })
   .describe("All of it must fit; a rule without it fits every call.");
 

@@ -2,8 +2,9 @@
  * From a policy's YAML text to a document that is sure to compile, or to every problem with its place. Never throws, whatever
  * the text is.
  */
-import { nearest, type Problem, pointerTo, readDocument } from "../document.ts";
-import { type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
+import { type Problem, pointerTo, readDocument } from "../document.ts";
+import { nearest } from "../nearest.ts";
+import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
 import { bareName, fitsModel } from "./policy-match.ts";
 
 export const MAX_POLICY_BYTES = 64 * 1024;
@@ -37,21 +38,33 @@ export interface ReadingOptions {
 type Path = readonly PropertyKey[];
 type Say = (path: Path, message: string) => void;
 
-export function readPolicy(text: string, { name, known }: ReadingOptions = {}): PolicyReading {
-  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) {
-    return refused([
-      { pointer: "", message: `is larger than ${MAX_POLICY_BYTES} bytes`, line: 1, column: 1 },
-    ]);
+export function readPolicy(text: string, options: ReadingOptions = {}): PolicyReading {
+  try {
+    return read(text, options);
+  } catch {
+    // What nobody thought of.
+    return whole("cannot be read");
   }
-  const read = readDocument(text, "", policySchema);
-  if (!read.ok) return refused(read.problems.map(({ file: _, ...problem }) => problem));
-  const document = read.value;
+}
+
+const whole = (message: string): PolicyReading => refused([{ pointer: "", message, line: 1, column: 1 }]);
+
+const isBlank = (text: string): boolean => text.split("\n").every((line) => /^\s*(#|$)/.test(line));
+
+function read(text: string, { name, known }: ReadingOptions): PolicyReading {
+  if (Buffer.byteLength(text) > MAX_POLICY_BYTES) {
+    return whole(`is larger than ${MAX_POLICY_BYTES} bytes`);
+  }
+  if (isBlank(text)) return whole("is empty");
+  const found = readDocument(text, "", policySchema);
+  if (!found.ok) return refused(found.problems.map(({ file: _, ...problem }) => problem));
+  const document = found.value;
   const problems: PolicyProblem[] = [];
   const warnings: PolicyProblem[] = [];
   const say =
     (to: PolicyProblem[]): Say =>
     (path, message) =>
-      to.push({ pointer: pointerTo(path), message, ...read.at(path) });
+      to.push({ pointer: pointerTo(path), message, ...found.at(path) });
   checkNames(document, name, say(problems));
   checkMatches(document, say(problems));
   for (const [path, block] of blocksOf(document)) checkBlock(path, block, say(problems));
@@ -110,7 +123,9 @@ function checkBlock(path: Path, { only, ignore, weights, experiment }: PolicyBlo
   ignore?.forEach((id, at) => {
     if (only?.includes(id)) say([...path, "ignore", at], `"${id}" stands in only, too`);
   });
-  if (weights !== undefined && !Object.values(weights).some((weight) => weight > 0)) {
+  const parts = Object.values(weights ?? {});
+  if (parts.length > MAX_LISTED) say([...path, "weights"], `holds more than ${MAX_LISTED} weights`);
+  if (parts.length > 0 && !parts.some((weight) => weight > 0)) {
     say([...path, "weights"], "needs a weight above 0");
   }
   if (!experiment) return;

@@ -53,7 +53,7 @@ function merged(defaults: PolicyBlock, then: PolicyBlock): PolicyBlock {
 }
 
 function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): Decision {
-  const { canary, shadow, experiment, deny, weights } = block;
+  const { canary, shadow, experiment, deny, weights = {} } = block;
   return Object.freeze<Decision>({
     policy,
     rule,
@@ -68,7 +68,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
     timeoutMs: block.timeout_ms,
     affinity: block.affinity ?? USUAL.affinity,
     require: Object.freeze(block.require ?? {}),
-    weights: weights === undefined ? undefined : new Map(Object.entries(weights)),
+    weights: Object.keys(weights).length === 0 ? undefined : new Map(Object.entries(weights)),
     hedgeAfterMs: block.hedge_after_ms === 0 ? undefined : block.hedge_after_ms,
     deny: deny ? deny.message : undefined,
     canary: canary
@@ -93,20 +93,24 @@ export function steered(decision: Decision, route: RouteOptions): Decision {
   return decision;
 }
 
-const asked = (decision: Decision, route: RouteOptions): Decision => ({
-  ...decision,
-  sort: route.sort ?? decision.sort,
-  order: route.order ?? decision.order,
-  only: route.only ?? decision.only,
-  ignore: route.ignore ?? decision.ignore,
-  isOrderAsked: route.order !== undefined || route.only !== undefined,
-  isOrderOwn: route.order !== undefined,
-  fallbacks: route.fallbacks ?? decision.fallbacks,
-  maxAttempts: route.max_attempts ?? decision.maxAttempts,
-  timeoutMs: route.timeout_ms ?? decision.timeoutMs,
-  affinity: route.affinity ?? decision.affinity,
-  require: route.require === undefined ? decision.require : both(decision.require, route.require),
-});
+function asked(decision: Decision, route: RouteOptions): Decision {
+  // An empty one names nothing: it only lifts the policy's.
+  const isOrderOwn = (route.order?.length ?? 0) > 0;
+  return Object.freeze({
+    ...decision,
+    sort: route.sort ?? decision.sort,
+    order: route.order ?? decision.order,
+    only: route.only ?? decision.only,
+    ignore: route.ignore ?? decision.ignore,
+    isOrderAsked: isOrderOwn || route.only !== undefined,
+    isOrderOwn,
+    fallbacks: route.fallbacks ?? decision.fallbacks,
+    maxAttempts: route.max_attempts ?? decision.maxAttempts,
+    timeoutMs: route.timeout_ms ?? decision.timeoutMs,
+    affinity: route.affinity ?? decision.affinity,
+    require: route.require === undefined ? decision.require : both(decision.require, route.require),
+  });
+}
 
 /** What satisfies both. */
 function both(a: Requirements, b: Requirements): Requirements {
@@ -144,7 +148,8 @@ export function decisionNotes(decision: Decision): string[] {
   notes.push(...requirementNotes(decision.require));
   if (weights)
     notes.push(`first attempts by weight: ${[...weights].map(([id, w]) => `${id} ${w}`).join(", ")}`);
-  if (canary) notes.push(`${canary.percent} % go to the canary ${canary.endpoint} first`);
+  if (canary && !decision.isOrderAsked)
+    notes.push(`${canary.percent} % go to the canary ${canary.endpoint} first`);
   if (experiment)
     notes.push(`experiment ${experiment.name}: ${experiment.arms.map((a) => a.arm).join(", ")}`);
   if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);

@@ -30,18 +30,18 @@ export interface Drawn {
   readonly armEndpoint: string;
 }
 
-/** Behind all that an order lists, whatever its length. */
+/** From `ordered` on there is room for a place each of what an order lists: 64 at most. */
 const TIERS: Readonly<Record<Standing, number>> = {
-  preferred: -1,
-  ordered: 0,
-  canary: 1000,
-  arm: 1001,
-  weighted: 1002,
-  sorted: 1003,
-  alone: 1003,
-  full: 1004,
-  failing: 1005,
-  canary_outside: 1006,
+  preferred: 0,
+  canary: 1,
+  arm: 2,
+  ordered: 100,
+  weighted: 1000,
+  sorted: 1001,
+  alone: 1001,
+  full: 1002,
+  failing: 1003,
+  canary_outside: 1004,
 };
 
 export interface Placed {
@@ -51,7 +51,7 @@ export interface Placed {
 }
 
 /** Of what knows the conversation, where the request's own order goes before it. */
-const BEHIND_ORDER: Placed = Object.freeze({ standing: "preferred", tier: 999 });
+const BEHIND_ORDER: Placed = Object.freeze({ standing: "preferred", tier: 900 });
 
 const PLACED = Object.fromEntries(
   Object.entries(TIERS).map(([standing, tier]) => [standing, Object.freeze({ standing, tier })]),
@@ -64,24 +64,24 @@ export function placeOf(
   preferred: string | undefined,
   health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
 ): Placed {
-  const { order, isOrderAsked, isOrderOwn, canary, weights } = decision;
+  const { order, only, isOrderAsked, isOrderOwn, canary, weights } = decision;
   // What a conversation sealed only its own endpoint can read: a policy's order must not take it away (T49).
   if (endpoint.id === preferred && !isOrderOwn) return PLACED.preferred;
-  if (order !== undefined) {
-    const at = order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
-    if (at >= 0) return { standing: "ordered", tier: at };
-  }
-  if (endpoint.id === preferred) return BEHIND_ORDER;
-  if (!isOrderAsked) {
+  const at =
+    order === undefined ? -1 : order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
+  if (endpoint.id === canary?.endpoint) {
     // On trial means that it is also tried while it fails: its test decides.
     if (endpoint.id === drawn.canary) return PLACED.canary;
-    if (endpoint.id === canary?.endpoint) return PLACED.canary_outside;
+    const isNamed = isOrderAsked && (at >= 0 || (only !== undefined && names(only, endpoint)));
+    if (!isNamed) return PLACED.canary_outside;
   }
+  // A policy that has an order besides an experiment wants its arms all the same.
+  if (endpoint.id === drawn.armEndpoint && !health?.failing && !health?.isFull) return PLACED.arm;
+  if (at >= 0) return { standing: "ordered", tier: TIERS.ordered + at };
+  if (endpoint.id === preferred) return BEHIND_ORDER;
   if (health?.failing) return PLACED.failing;
   if (health?.isFull) return PLACED.full;
-  if (isOrderAsked) return PLACED.sorted;
-  if (endpoint.id === drawn.armEndpoint) return PLACED.arm;
-  return (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
+  return !isOrderAsked && (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
 }
 
 /** Without another it needs no comparison, unless there is more to say than that. */

@@ -1,0 +1,132 @@
+/**
+ * From what zod found wrong with a document to what its author should read: the nearest known key or word, the branch of a union
+ * that was meant, a missing key by that name. Knows paths, no places.
+ */
+import { z } from "zod";
+import { nearest } from "./nearest.ts";
+
+/** One thing that is wrong. */
+export interface Told {
+  readonly path: readonly PropertyKey[];
+  /** Of an unknown key: `path` then is where it stands. */
+  readonly key?: string;
+  readonly message: string;
+  /** What was probably meant. */
+  readonly nearest: string | undefined;
+}
+
+/** Nobody reads more, and each takes time to place. */
+const MAX_TOLD = 100;
+/** How messages begin that no schema of ours wrote. */
+const OF_ZOD = "Invalid input";
+const MISSING = "is missing";
+
+/** @param value what was read, in the schema's input form. */
+export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): Told[] {
+  const told = issues
+    .slice(0, MAX_TOLD)
+    .flatMap((issue) => branchOf(issue, value))
+    .flatMap((issue) =>
+      issue.code === "unrecognized_keys" ? unknownKeys(issue, schema) : [wrongValue(issue, value)],
+    );
+  // A key that is missing because it is misspelt is told once.
+  const meant = new Set(
+    told.flatMap((t) =>
+      t.key === undefined || t.nearest === undefined ? [] : [nameOf([...t.path, t.nearest])],
+    ),
+  );
+  return told.filter((t) => t.message !== MISSING || !meant.has(nameOf(t.path))).slice(0, MAX_TOLD);
+}
+
+const nameOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
+
+function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): Told[] {
+  const known = knownKeys(schema, path);
+  return keys.slice(0, MAX_TOLD).map((key) => {
+    const near = nearest(key, known);
+    return { path, key, message: `unknown key "${key}"${didYouMean(near)}`, nearest: near };
+  });
+}
+
+function wrongValue(issue: z.core.$ZodIssue, value: unknown): Told {
+  const { path } = issue;
+  const said = valueAt(value, path);
+  if (said === undefined && issue.message.startsWith(OF_ZOD))
+    return { path, message: MISSING, nearest: undefined };
+  const near = typeof said === "string" ? nearest(said, words(issue)) : undefined;
+  const message = issue.message.replace("expected record", "expected object") + didYouMean(near);
+  return { path, message, nearest: near };
+}
+
+const didYouMean = (near: string | undefined): string =>
+  near === undefined ? "" : `; did you mean "${near}"?`;
+
+const words = (issue: z.core.$ZodIssue): string[] =>
+  issue.code === "invalid_value"
+    ? issue.values.filter((word): word is string => typeof word === "string")
+    : [];
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : undefined),
+    value,
+  );
+
+/** Of a union that nothing fits: what the branch of the value's own kind lacks, where there is one. */
+function branchOf(issue: z.core.$ZodIssue, value: unknown): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  // A branch of another kind says so of the value itself; of the others the first is meant.
+  const branch = issue.errors.find((errors) => errors.every((e) => e.path.length > 0 || !isKind(e)));
+  if (branch === undefined || branch.length === 0) return [{ ...issue, message: kindsOf(issue) }];
+  return branch.flatMap((inner) => branchOf({ ...inner, path: [...issue.path, ...inner.path] }, value));
+}
+
+/** Whether an issue says that a value is of another kind altogether. */
+const isKind = ({ code }: z.core.$ZodIssue): boolean => code === "invalid_type" || code === "invalid_value";
+
+const kindsOf = ({ errors }: z.core.$ZodIssueInvalidUnion): string => {
+  const kinds = errors.flatMap(([first]) =>
+    first?.code === "invalid_type"
+      ? [first.expected === "record" ? "object" : first.expected]
+      : first?.code === "invalid_value"
+        ? first.values.map((v) => JSON.stringify(v))
+        : [],
+  );
+  return `Invalid input: expected ${[...new Set(kinds)].join(" or ") || "something else"}`;
+};
+
+interface Shape {
+  properties?: Record<string, Shape>;
+  items?: Shape;
+  additionalProperties?: Shape | boolean;
+  anyOf?: Shape[];
+}
+
+/** The JSON Schema form of a schema, which has no wrappers. Made once: it takes a millisecond or two. */
+const shapeOnce = new WeakMap<z.ZodType, Shape>();
+
+function shapeOf(schema: z.ZodType): Shape {
+  let shape = shapeOnce.get(schema);
+  if (shape === undefined) {
+    shape = z.toJSONSchema(schema, { unrepresentable: "any", io: "input", reused: "inline" }) as Shape;
+    shapeOnce.set(schema, shape);
+  }
+  return shape;
+}
+
+/** The keys an object schema takes at a path. */
+function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let shapes: Shape[] = [shapeOf(schema)];
+  const flat = (s: Shape): Shape[] => [s, ...(s.anyOf ?? []).flatMap(flat)];
+  for (const step of path) {
+    shapes = shapes.flatMap(flat).flatMap((s) => {
+      const next =
+        typeof step === "number"
+          ? s.items
+          : (s.properties?.[String(step)] ??
+            (typeof s.additionalProperties === "object" ? s.additionalProperties : undefined));
+      return next === undefined ? [] : [next];
+    });
+  }
+  return [...new Set(shapes.flatMap(flat).flatMap((s) => Object.keys(s.properties ?? {})))];
+}

@@ -1,0 +1,49 @@
+/** What was probably meant: the nearest of the words that are known. */
+
+/** No typo of a name is longer. */
+const MAX_WORD = 200;
+/** Letters that differ; beyond them another word was meant. */
+const MAX_TYPOS = 10;
+
+/** The closest of `known` by edit distance, or undefined where none is near enough to be a typo. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  // No typo of a name is as long; comparing what a stranger sent would take time in proportion to its length.
+  if (word.length > MAX_WORD) return undefined;
+  const meant = word.toLowerCase();
+  let best: string | undefined;
+  let within = Math.min(Math.max(2, Math.floor(word.length / 3)), MAX_TYPOS);
+  for (const candidate of known) {
+    const distance = editDistance(meant, candidate.toLowerCase(), within);
+    if (distance > within) continue;
+    if (distance === 0) return candidate;
+    best = candidate;
+    // Only a nearer one takes its place.
+    within = distance - 1;
+  }
+  return best;
+}
+
+/** Levenshtein's distance; where it exceeds `within`, some greater number. Only that near the diagonal is looked at (Ukkonen 1985). */
+function editDistance(a: string, b: string, within: number): number {
+  const far = within + 1;
+  if (Math.abs(a.length - b.length) > within) return far;
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  let current = previous.map(() => far);
+  for (let i = 1; i <= a.length; i++) {
+    const from = Math.max(1, i - within);
+    const to = Math.min(b.length, i + within);
+    current[from - 1] = from === 1 ? i : far;
+    let least = current[from - 1] ?? far;
+    for (let j = from; j <= to; j++) {
+      const swap = (previous[j - 1] ?? far) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      // Beyond the band nothing was counted.
+      const above = j < i + within ? (previous[j] ?? far) : far;
+      const cost = Math.min(swap, above + 1, (current[j - 1] ?? far) + 1);
+      current[j] = cost;
+      if (cost < least) least = cost;
+    }
+    if (least > within) return far;
+    [previous, current] = [current, previous];
+  }
+  return previous[b.length] ?? far;
+}
