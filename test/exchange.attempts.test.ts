@@ -33,11 +33,26 @@ const FAULTY = {
   },
 } as unknown as ClientFormat;
 
+/** Speaks chat, but not even a reader of its streams can be made. */
+const UNREADABLE = {
+  ...chatFormat,
+  splice: {
+    dialect: "chat",
+    passage: {
+      ...chatFormat.splice?.passage,
+      stream() {
+        throw new TypeError("a fault of ours");
+      },
+    },
+  },
+} as unknown as ClientFormat;
+
 /** Three endpoints: the first is asked at once and says nothing, the bodies of the others are written when the test says so. */
 function begin(format: ClientFormat = chatFormat) {
   const faults: unknown[] = [];
   const handlers: UpstreamHandler[] = [];
   const asked: string[] = [];
+  const lanes = { taken: 0, given: 0 };
   const written = new Map<string, () => void>();
   const outcomes: Outcome[] = [];
   let nowMs = 1;
@@ -52,8 +67,11 @@ function begin(format: ClientFormat = chatFormat) {
   const deps = {
     clock: { now: () => nowMs, monotonic: () => nowMs },
     health: {
-      begin: (at: Endpoint) => ({ endpoint: at, key: at.provider.keys[0] }),
-      onResult() {},
+      begin(at: Endpoint) {
+        lanes.taken++;
+        return { endpoint: at, key: at.provider.keys[0] };
+      },
+      onResult: () => lanes.given++,
       patienceMs: () => 1e9,
     },
     timers: systemTimers,
@@ -84,6 +102,7 @@ function begin(format: ClientFormat = chatFormat) {
     asked,
     faults,
     handlers,
+    lanes,
     outcomes,
     leave: () => leave(),
     tick: (atMs: number) => {
@@ -127,4 +146,14 @@ test("a stream whose translation throws: the operator is told, the attempt has f
   expect(faults).toEqual([new TypeError("a fault of ours")]);
   await write("two");
   expect([asked, outcomes]).toEqual([["one", "two"], []]);
+});
+
+test("an attempt that cannot even be made gives its lane back", async () => {
+  const { asked, faults, lanes, outcomes, write } = begin(UNREADABLE);
+  await write("two");
+  await write("three");
+  expect(asked).toEqual([]);
+  expect(faults).toHaveLength(3);
+  expect(lanes).toEqual({ taken: 3, given: 3 });
+  expect(outcomes).toMatchObject([{ kind: "refused", error: { code: "internal" } }]);
 });

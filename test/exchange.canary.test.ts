@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import type { Call } from "../src/exchange/call.ts";
 import { judgeCanary } from "../src/exchange/plan.ts";
 
-const row = (endpointId: string, outcome: string, errorClass = "") => ({ endpointId, outcome, errorClass });
+const row = (endpointId: string, outcome: string, errorClass = "", httpStatus = 200) => ({
+  ...{ endpointId, outcome, errorClass, httpStatus },
+});
 
 test.each([
   ["an answer", [row("new", "ok")], [false]],
@@ -13,7 +15,12 @@ test.each([
     [row("new", "rate_limited", "capacity"), row("new", "ok")],
     [false],
   ],
-  ["the client's own error", [row("new", "http_error", "client")], []],
+  ["the client's own error", [row("new", "http_error", "client", 400)], []],
+  [
+    "an endpoint that does not know the model",
+    [row("new", "http_error", "client", 404), row("old", "ok")],
+    [true],
+  ],
   ["a client that left", [row("new", "cancelled")], []],
   ["a call that never reached it", [row("old", "ok")], []],
 ])("%s", (_, attempts, told) => {

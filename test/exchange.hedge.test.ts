@@ -117,10 +117,13 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
   });
 
   test("T21: of two that are silent when the client leaves, one is read to its end", async () => {
-    const { time, upstreams, leave, kinds, drains } = hedged({ onDisconnect: "drain" });
+    const { time, upstreams, leave, kinds, drains, health, endpoints } = hedged({ onDisconnect: "drain" });
     time.pass(500);
     leave();
     expect(upstreams.map((u) => u.isCancelled)).toEqual([false, true]);
+    // Nobody was quicker than the other, so its silence says nothing.
+    const [, two] = endpoints;
+    expect(two && health.of(two)).toMatchObject({ ttftMs: undefined, wholeMs: undefined });
     await at(upstreams, 0).answer();
     expect(kinds()).toEqual([stream ? "streamed" : "whole"]);
     expect(drains).toMatchObject({ begun: 1, ended: 1 });
@@ -219,6 +222,19 @@ describe("a hedge whose body a thread is writing", () => {
     expect([asked(), inFlight()]).toEqual([["one"], 0]);
     expect(outcomes).toMatchObject([{ kind: "failed", failure: { errorClass: "timeout" } }]);
   });
+});
+
+test("T21: of a silent one and one whose whole answer is coming, that one is read to its end", async () => {
+  const { time, upstreams, leave, kinds, call } = held({
+    ...{ stream: false, onDisconnect: "drain", decision: { hedgeAfterMs: 500 } },
+  });
+  time.pass(500);
+  await at(upstreams, 1).begin();
+  leave();
+  expect(upstreams.map((u) => u.isCancelled)).toEqual([true, false]);
+  expect([call.endpoint?.id, call.lane?.endpoint.id]).toEqual(["two", "two"]);
+  await at(upstreams, 1).answer();
+  expect(kinds()).toEqual(["whole"]);
 });
 
 test("T15: a stream that has begun is not replaced, however long it is silent then", async () => {

@@ -17,6 +17,8 @@ beforeAll(async () => {
     endpoints: [
       { provider: "silent", instruction: { fault: "hang" }, price: { input: 1, output: 2 } },
       { provider: "mute", instruction: { fault: "hang" } },
+      { provider: "own", credentialEnv: "HEDGE_TEST_NO_KEY", price: { input: 400, output: 800 } },
+      { provider: "own-mute", credentialEnv: "HEDGE_TEST_NO_KEY", instruction: { fault: "hang" } },
       { provider: "thinks", instruction: { first_ms: 400, tokens: 6 } },
       { provider: "quick", instruction: { tokens: 9 }, price: { input: 10, output: 20 } },
       { provider: "slow", instruction: { first_ms: 300, tokens: 30, gap_ms: 5 } },
@@ -148,6 +150,39 @@ describe.each([true, false])("stream %s", (stream) => {
     const record = await recordOf(gateway, requestIdOf(answer));
     expect(attempts(record)).toEqual(["silent cancelled", "translated ok"]);
     expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
+  });
+});
+
+describe("with keys of the org's own", () => {
+  const lines = (record: { cost: { lines: readonly { kind: string }[] } }) =>
+    record.cost.lines.map(({ kind }) => kind);
+  beforeAll(async () => {
+    for (const provider of ["own", "own-mute"]) {
+      const body = { provider, credential: `a-secret-of-${provider}` };
+      const { status } = await gateway.call("POST", "/v1/provider-keys", { body });
+      expect(status).toBe(201);
+    }
+  });
+
+  test("an own key answers for a silent one of the gateway's: its fee is charged", async () => {
+    await hedge("silent", "own");
+    const answer = await ask();
+    const record = await recordOf(gateway, requestIdOf(answer));
+    expect(attempts(record)).toEqual(["silent cancelled", "own ok"]);
+    expect(record).toMatchObject({ byok: true, cost_micro: costOf(answer) });
+    expect(lines(answer.json.svc)).toEqual(["byok_fee"]);
+    expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
+  });
+
+  test("one of the gateway's answers for a silent own one: its tokens are charged", async () => {
+    await hedge("own-mute", "quick");
+    const answer = await ask();
+    const record = await recordOf(gateway, requestIdOf(answer));
+    expect(attempts(record)).toEqual(["own-mute cancelled", "quick ok"]);
+    expect(record).toMatchObject({ byok: false, cost_micro: costOf(answer) });
+    expect(lines(answer.json.svc)).toEqual(["input", "output"]);
+    expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
+    await moneyIsWhole();
   });
 });
 

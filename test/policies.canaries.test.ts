@@ -158,6 +158,28 @@ test("counts that cannot be saved are told of, and the next result saves them", 
   });
 });
 
+test("red that could not be saved is saved by what comes next, a result or the end", async () => {
+  await house();
+  const { tables } = rig.policies;
+  const key = { orgId: "org_1", policy: "house", version: 1 };
+  const save = vi.spyOn(tables, "saveCanary").mockRejectedValueOnce(new Error("full"));
+  results(true, 20);
+  await until("the failure is told", () => rig.failures.length > 0);
+  expect([state(), tables.canary(key, "ep_dear")]).toEqual(["red", undefined]);
+  // Of a call that was under way: it changes nothing but that.
+  results(false, 1);
+  await rig.policies.close();
+  expect(tables.canary(key, "ep_dear")).toMatchObject({ state: "red", samples: 20 });
+
+  await rig.addVersion("house", YAML);
+  await rig.activate("house", 2);
+  save.mockRejectedValueOnce(new Error("full"));
+  results(true, 20);
+  await until("the failure is told", () => rig.failures.length > 1);
+  await rig.restart();
+  expect(state()).toBe("red");
+});
+
 test("projects under one version share its trial; another org's has its own", async () => {
   await house();
   rig.policies.of({ orgId: "org_1", projectId: "prj_2" })?.canaryResult("ep_dear", true);

@@ -1,73 +1,10 @@
 /** The life of a policy as its owner sees it, over HTTP: written, checked, planned with, put in force, seen in every record. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Answer,
-  type GatewayOptions,
-  type TestGateway,
-  testGateway,
-  until,
-} from "./gateway.fixtures.ts";
+import { describe, expect, test } from "vitest";
+import type { Answer } from "./gateway.fixtures.ts";
+import { by, DEBUG, decided, policyGateway, steered } from "./policies.e2e.fixtures.ts";
 
-const OPTIONS: GatewayOptions = {
-  endpoints: [
-    { provider: "alpha", price: { input: 1, output: 2 } },
-    { provider: "beta", price: { input: 2, output: 4 }, entry: { region: "eu" } },
-    { provider: "gamma", price: { input: 3, output: 6 }, entry: { region: "us" } },
-    { provider: "broken", price: { input: 4, output: 8 }, instruction: { status: 500 } },
-    { provider: "mute", price: { input: 5, output: 10 }, instruction: { fault: "hang" } },
-  ],
-};
-const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
-let gateway: TestGateway;
-/** Provider → endpoint id. */
-let ids: Record<string, string> = {};
-
-async function start(): Promise<void> {
-  gateway = await testGateway({ ...OPTIONS, folder });
-  const { json } = await gateway.call("GET", "/v1/models/test/model/endpoints");
-  ids = Object.fromEntries(json.data.map((e: { provider: string; id: string }) => [e.provider, e.id]));
-}
-beforeAll(start);
-afterAll(async () => {
-  await gateway.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const post = (path: string, body: object) => gateway.call("POST", `/v1/policies${path}`, { body });
-const list = async (path: string) => (await gateway.call("GET", `/v1/policies${path}`)).json.data;
-const DEBUG = { headers: { "x-svc-debug": "1" } };
-const ask = (body: object = {}, options: { key?: string } = {}) =>
-  gateway.chat({ model: "test/model", ...body }, { ...DEBUG, ...options });
-/** The provider that answered, or the code of the error. */
-const by = ({ json }: Answer): string => json.svc?.provider ?? json.error.code;
-const answeredBy = async (body: object = {}, options: { key?: string } = {}) => by(await ask(body, options));
-const steered = (route: object) => ({ svc: { route } });
-
-/** The record of a call, once it can be read. */
-async function recordOf(answer: Answer): Promise<Answer["json"]> {
-  const id = answer.headers.get("x-svc-request-id");
-  let found: Answer | undefined;
-  await until("the record is there", async () => {
-    found = await gateway.call("GET", `/v1/requests/${id}`);
-    return found.status === 200;
-  });
-  return found?.json;
-}
-
-/** Writes a version and puts it in force. */
-async function enforce(name: string, yaml: string, scope?: object): Promise<number> {
-  let made = await post("", { name, yaml });
-  if (made.status === 409) made = await post(`/${name}/versions`, { yaml });
-  expect(made.json).toMatchObject({ name, status: "draft", yaml });
-  const { version } = made.json;
-  const activated = await post(`/${name}/activate`, { version, ...(scope && { scope }) });
-  expect(activated.json).toMatchObject({ name, version, status: "active" });
-  return version;
-}
-const decided = (...lines: string[]) => ["version: 1", "defaults:", ...lines.map((l) => `  ${l}`)].join("\n");
+const rig = policyGateway();
+const { post, list, ask, answeredBy, recordOf, enforce } = rig;
 
 test("validate, create, dry run, activate, see it in a call, and roll back", async () => {
   const yaml = [
@@ -99,7 +36,7 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
   });
   expect(dry.plan[0]).toEqual({
     attempt: 1,
-    endpoint_id: ids.beta,
+    endpoint_id: rig.ids.beta,
     provider: "beta",
     region: "eu",
     est_cost_micro: 900 * 2 + 300 * 4,
@@ -117,12 +54,12 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
   expect(by(answer)).toBe("beta");
   const trace = answer.headers.get("x-svc-route-trace") ?? "";
   expect(trace).toMatch(
-    new RegExp(`^policy=house@1; sort=balanced; try: 1 ${ids.beta} \\(asked for first\\)`),
+    new RegExp(`^policy=house@1; sort=balanced; try: 1 ${rig.ids.beta} \\(asked for first\\)`),
   );
   expect(await recordOf(answer)).toMatchObject({
     ...{ route_trace: trace, provider: "beta", policy: "house", policy_version: 1, rule: "" },
   });
-  const asStream = await gateway.chat({ model: "test/model", stream: true }, DEBUG);
+  const asStream = await rig.gateway.chat({ model: "test/model", stream: true }, DEBUG);
   expect(asStream.headers.get("x-svc-route-trace")).toMatch(/^policy=house@1 rule=streams; /);
   expect(await recordOf(asStream)).toMatchObject({ provider: "gamma", policy: "house", rule: "streams" });
 
@@ -140,6 +77,23 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
   expect((await ask()).headers.get("x-svc-route-trace")).not.toContain("policy=");
 });
 
+test("amid activations each call goes by one version, and after the last by that", async () => {
+  for (const provider of ["beta", "gamma"])
+    await enforce("swap", decided(`order: [${provider}]`, "max_attempts: 1"));
+  const calls: Promise<Answer>[] = [];
+  for (let i = 0; i < 12; i++) {
+    for (let k = 0; k < 6; k++) calls.push(ask());
+    expect((await post("/swap/activate", { version: 1 + (i % 2) })).status).toBe(200);
+    // The answer came after the change: what is asked from here on goes by it.
+    expect(await answeredBy()).toBe(i % 2 === 0 ? "beta" : "gamma");
+  }
+  for (const answer of await Promise.all(calls)) {
+    const version = by(answer) === "beta" ? 1 : 2;
+    expect(answer.headers.get("x-svc-route-trace")).toMatch(`policy=swap@${version};`);
+  }
+  await post("/swap/deactivate", {});
+});
+
 test("the native dry run names policy and rule, and plans what the call then does", async () => {
   await enforce(
     "dry",
@@ -149,7 +103,7 @@ test("the native dry run names policy and rule, and plans what the call then doe
     model: "test/model",
     messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
   };
-  const { status, json } = await gateway.call("POST", "/v1/svc/dry_run", { body });
+  const { status, json } = await rig.gateway.call("POST", "/v1/svc/dry_run", { body });
   expect([status, json.plan.map((p: { provider: string }) => p.provider)]).toEqual([200, ["gamma"]]);
   expect(json.trace).toMatch(/^policy=dry@1 rule=plain; /);
   const answer = await ask();
@@ -184,7 +138,7 @@ describe("what a policy may say", () => {
   });
 
   test("weights: first attempts go by them, and the others stand in", async () => {
-    await enforce("weighed", decided(`weights: {${ids.beta}: 3, ${ids.gamma}: 1}`, "affinity: none"));
+    await enforce("weighed", decided(`weights: {${rig.ids.beta}: 3, ${rig.ids.gamma}: 1}`, "affinity: none"));
     const counts: Record<string, number> = {};
     for (let i = 0; i < 120; i++) {
       const who = await answeredBy();
@@ -206,7 +160,7 @@ describe("what a policy may say", () => {
       { type: "permission_denied", code: "denied_by_policy", message: "Closed until Monday" },
     ]);
     expect(chat.headers.get("x-should-retry")).toBe("false");
-    const messages = await gateway.call("POST", "/v1/messages", {
+    const messages = await rig.gateway.call("POST", "/v1/messages", {
       body: { model: "test/model", max_tokens: 5, messages: [{ role: "user", content: "Hello" }] },
     });
     expect([messages.status, messages.json]).toMatchObject([
@@ -253,9 +207,9 @@ describe("policy and request", () => {
   });
 
   test("a project's policy goes before the org's, for its keys only", async () => {
-    const created = await gateway.call("POST", "/v1/projects", { body: { slug: "lab", name: "Lab" } });
+    const created = await rig.gateway.call("POST", "/v1/projects", { body: { slug: "lab", name: "Lab" } });
     const scope = { project_id: created.json.id };
-    const made = await gateway.call("POST", "/v1/keys", { body: { name: "lab", ...scope } });
+    const made = await rig.gateway.call("POST", "/v1/keys", { body: { name: "lab", ...scope } });
     const lab = { key: made.json.secret as string };
     await enforce("org-wide", decided("only: [alpha]"));
     expect(await answeredBy({}, lab)).toBe("alpha");
@@ -277,112 +231,3 @@ describe("policy and request", () => {
     await post("/org-wide/deactivate", {});
   });
 });
-
-test("an experiment keeps each user in an arm, and its report counts what was called", async () => {
-  const arms = `[{arm: a, endpoint: ${ids.alpha}, weight: 1}, {arm: b, endpoint: ${ids.gamma}, weight: 1}]`;
-  await enforce("trial", decided(`experiment: {name: hosts, arms: ${arms}}`, "ignore: [broken, mute]"));
-  const seen: Record<string, { requests: number; cost: number; tokens: number }> = {};
-  const armOf = new Map<string, string>();
-  for (let i = 0; i < 36; i++) {
-    const user = `user-${i % 12}`;
-    const { json, headers } = await ask({ svc: { metadata: { user_id: user } }, max_tokens: 1 + (i % 5) });
-    const arm = /experiment=hosts arm=(\w)/.exec(headers.get("x-svc-route-trace") ?? "")?.[1] ?? "";
-    expect(json.svc.provider).toBe(arm === "a" ? "alpha" : "gamma");
-    expect(armOf.get(user) ?? arm).toBe(arm);
-    armOf.set(user, arm);
-    const sum = seen[arm] ?? { requests: 0, cost: 0, tokens: 0 };
-    seen[arm] = sum;
-    sum.requests++;
-    sum.cost += json.svc.cost.total_micro_usd;
-    sum.tokens += json.usage.completion_tokens;
-  }
-  expect(Object.keys(seen).sort()).toEqual(["a", "b"]);
-  const { json } = await gateway.call("GET", "/v1/policies/trial/experiments?hours=1");
-  expect([json.object, json.hours]).toEqual(["list", 1]);
-  expect(json.data).toMatchObject(
-    ["a", "b"].map((arm) => ({
-      arm,
-      experiment: "hosts",
-      requests: seen[arm]?.requests,
-      errors: 0,
-      cost_micro: seen[arm]?.cost,
-      output_tokens: seen[arm]?.tokens,
-    })),
-  );
-  for (const arm of json.data) expect(arm.ttft_p95_ms).toBeGreaterThanOrEqual(arm.ttft_p50_ms);
-  await post("/trial/deactivate", {});
-});
-
-test("of 60 calls at once each result counts once, and none after red", async () => {
-  const canary = `canary: {endpoint: ${ids.broken}, percent: 100, max_error_rate: 0.1, min_samples: 40}`;
-  await enforce("crowd", decided(canary, "only: [alpha, broken]", "sort: price"));
-  const answers = await Promise.all(Array.from({ length: 60 }, () => ask()));
-  expect(new Set(answers.map(by))).toEqual(new Set(["alpha"]));
-  // An endpoint in trouble is left to probes, so perhaps not all came to it.
-  const tried = async () => (await list("/crowd/canaries"))[0];
-  const { samples } = await tried();
-  expect(samples).toBeGreaterThan(0);
-  expect(samples).toBeLessThanOrEqual(40);
-  for (let i = 0; i < 40 && (await tried()).state === "warming"; i++) await ask();
-  expect(await tried()).toMatchObject({ state: "red", samples: 40, error_rate: 1 });
-  // What a test key does counts for nothing.
-  await enforce("crowd", decided(canary, "only: [alpha, broken]"));
-  await Promise.all(Array.from({ length: 5 }, () => ask({}, { key: gateway.testKey })));
-  expect(await tried()).toMatchObject({ version: 2, state: "warming", samples: 0 });
-  await post("/crowd/deactivate", {});
-});
-
-test("a red canary leaves the share at the next call, for good; a new version begins anew", async () => {
-  const canary = `canary: {endpoint: ${ids.broken}, percent: 100, max_error_rate: 0.1, min_samples: 4}`;
-  const yaml = decided(canary, "only: [alpha, broken]");
-  expect(await enforce("risky", yaml)).toBe(1);
-  const firstTried = async () => {
-    const answer = await ask();
-    expect(by(answer)).toBe("alpha");
-    return /try: 1 (\S+)/.exec(answer.headers.get("x-svc-route-trace") ?? "")?.[1];
-  };
-  // Calls at once: whichever result comes in fourth, no plan after it has the canary first.
-  for (let i = 0; i < 4; i++) expect(await firstTried()).toBe(ids.broken);
-  const [report] = await list("/risky/canaries");
-  expect(Object.keys(report).sort()).toEqual(
-    [
-      "endpoint_id",
-      "error_rate",
-      "evaluated_at",
-      "max_error_rate",
-      "min_samples",
-      "reason",
-      "samples",
-      "state",
-      "version",
-    ].sort(),
-  );
-  expect(report).toMatchObject({
-    version: 1,
-    endpoint_id: ids.broken,
-    state: "red",
-    error_rate: 1,
-    samples: 4,
-  });
-  const isOutside = async () => expect(await firstTried()).toBe(ids.alpha);
-  await isOutside();
-
-  await gateway.stop();
-  await start();
-  await isOutside();
-  expect((await list("/risky/canaries"))[0]).toMatchObject({ state: "red", samples: 4 });
-
-  await post("/risky/deactivate", {});
-  await post("/risky/activate", { version: 1 });
-  await isOutside();
-
-  expect(await enforce("risky", yaml)).toBe(2);
-  expect(
-    (await list("/risky/canaries")).map((c: { version: number; state: string }) => [c.version, c.state]),
-  ).toEqual([
-    [2, "warming"],
-    [1, "red"],
-  ]);
-  expect(await firstTried()).toBe(ids.broken);
-  await post("/risky/deactivate", {});
-}, 20_000);

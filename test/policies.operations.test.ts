@@ -80,6 +80,19 @@ describe("creation", () => {
     expect(await failureKind(() => rig.create("p0", "version: 1", STRANGER))).toBe("done");
   });
 
+  test("the texts of a policy have at most 8 MB together", async () => {
+    const big = `version: 1\n# ${"x".repeat(60_000)}`;
+    await rig.create("house", big);
+    const { tables } = rig.policies;
+    const row = { name: "house", createdAtMs: 0, createdBy: "key_1", wasActive: false };
+    await tables.transact(() => {
+      for (let version = 2; version <= 139; version++) tables.addVersion("org_1", { ...row, version }, big);
+    });
+    expect(await failure(() => rig.addVersion("house", big))).toBe("state /yaml");
+    expect(await failure(() => rig.addVersion("house"))).toBe("done");
+    expect(await failure(() => rig.create("other", big))).toBe("done");
+  });
+
   test("what the catalog does not know is a warning", async () => {
     const made = await rig.create("house", "version: 1\ndefaults:\n  order: [cheep]\n");
     expect(made.warnings).toMatchObject([

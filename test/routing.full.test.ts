@@ -33,8 +33,9 @@ const end = (lanes: readonly Lane[], result: LaneResult) => {
   for (const lane of lanes) health.onResult(lane, result);
 };
 
-/** It answers eight at once and refuses the ninth; then its pause passes, and the call that tries it is answered. */
+/** One call is answered; then it answers eight at once and refuses the ninth; then its pause passes, and the call that tries it is answered. */
 function refuseTheNinth(of = ONE, keys?: readonly ProviderKey[]): void {
+  end(begun(1, of, keys), OK);
   const eight = begun(8, of, keys);
   end(begun(1, of, keys), SATURATED);
   end(eight, OK);
@@ -101,6 +102,15 @@ test("of a pool each key has its own measure; full is it when all of them are, b
   expect(others.every(({ key }) => key === second)).toBe(true);
   end(others.slice(0, 1), SATURATED);
   expect(isFull(POOL)).toBe(true);
+});
+
+test("who never answered and refuses says nothing of how many calls it takes", () => {
+  const two = begun(2);
+  end(two, SATURATED);
+  nowMs += 2000;
+  end(begun(1), OK);
+  begun(20);
+  expect(isFull()).toBe(false);
 });
 
 test("a credential that took another's place begins anew", () => {

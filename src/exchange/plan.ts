@@ -158,7 +158,9 @@ function decided(
 export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
   if (made === undefined || policy === undefined || made.canary === "" || key.environment === "test") return;
   const attempt = attempts.findLast(({ endpointId }) => endpointId === made.canary);
-  if (attempt === undefined || attempt.outcome === "cancelled" || attempt.errorClass === "client") return;
+  if (attempt === undefined || attempt.outcome === "cancelled") return;
+  // A refused request is its client's fault, but for one whose model the endpoint does not know: nobody would ever be served.
+  if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
   policy.canaryResult(made.canary, attempt.outcome !== "ok");
 }
 

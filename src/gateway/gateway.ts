@@ -28,6 +28,9 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** Long policies take a tenth of a second each to read. */
+const POLICIES_WARM_MS = 2000;
+
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(config: Config, log: Logger): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
@@ -46,6 +49,7 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
   };
   const metrics = openMetrics(metricSources(rooms, exchange));
   const openApi = () => openApiDocument(table, VERSION);
+  await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await openServer(
     {
       routes: table,

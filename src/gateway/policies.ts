@@ -19,13 +19,18 @@ export function openPolicyRoom(store: Store, clock: Clock, log: Logger) {
       log.error({ version }, "a policy can be read no more; it counts as not active"),
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
   });
-  // A call that comes sooner reads its policy itself.
-  policies.warm().catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
+  const warmed = policies
+    .warm()
+    .catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
   return {
     policies,
+    /** Resolves once what is in force has been read, or so long later: a call that comes sooner reads its policy itself. */
+    policiesWarm: (withinMs: number) => Promise.race([warmed, after(withinMs)]),
     async closePolicies() {
       await policies.close();
       await thread.close();
     },
   };
 }
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -81,7 +81,7 @@ class LaneState {
 
   /** It has as many calls as it is known to take: others go first. */
   isFull(nowMs: number): boolean {
-    return nowMs < this.#heldUntilMs && this.inFlight >= Math.max(this.taken, 1);
+    return nowMs < this.#heldUntilMs && this.inFlight >= this.taken;
   }
 
   /** It answered a call that was the so-manieth at once. */
@@ -97,7 +97,8 @@ class LaneState {
    * more. Not more than it took: it has another reason, a quota perhaps, and how many it takes at once is not known.
    */
   refusedAt(atOnce: number, untilMs: number): void {
-    this.#heldUntilMs = atOnce > this.taken ? untilMs + HELD_MS : 0;
+    const isForRoom = this.taken > 0 && atOnce > this.taken;
+    this.#heldUntilMs = isForRoom ? untilMs + HELD_MS : 0;
   }
 }
 
