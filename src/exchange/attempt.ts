@@ -150,13 +150,15 @@ export class Attempt implements RelayHost {
     return relay.lastDataMs === 0 ? nowMs - this.startMs >= firstByteMs : nowMs - relay.lastDataMs >= stallMs;
   }
 
-  /** Once, where it has been silent for longer than its endpoint usually is. */
-  suspect(nowMs: number, health: Health): void {
-    if (this.#isSuspect || this.#record.ttftMs > 0) return;
+  /** Whether it is silent for longer than its endpoint usually is; the first time health is told. */
+  suspect(nowMs: number, health: Health): boolean {
+    if (this.#record.ttftMs > 0) return false;
+    if (this.#isSuspect) return true;
     const isStream = this.#relay instanceof StreamRelay;
-    if (nowMs - this.startMs < health.patienceMs(this.endpoint, isStream)) return;
+    if (nowMs - this.startMs < health.patienceMs(this.endpoint, isStream)) return false;
     this.#isSuspect = true;
     health.onSilence(this.lane);
+    return true;
   }
 
   /** Writes down how it ended. @param nowMs monotonic */

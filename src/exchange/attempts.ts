@@ -37,15 +37,8 @@ export interface AttemptDeps extends OneAttemptDeps {
   };
 }
 
-/** What the sweep of all live calls looks at once a second. */
-export interface LiveAttempts extends Placed {
-  tick(nowMs: number): void;
-  /** The process stops: ends the call with an error now. */
-  shutDown(): void;
-}
-
 /** Asks the endpoints in order; `done` is called once, with what is to be settled. */
-export class Attempts implements AttemptHost, LiveAttempts {
+export class Attempts implements AttemptHost, Placed {
   place = -1;
   readonly #deps: AttemptDeps;
   readonly #reserved: Reserved;
@@ -179,7 +172,7 @@ export class Attempts implements AttemptHost, LiveAttempts {
 
   /** The first was silent for so long: the next one is asked as well. Once a call. */
   #hedge(): void {
-    if (this.#isDecided()) return;
+    if (this.#isHedged || this.#isDecided()) return;
     this.#isHedged = true;
     this.#start();
   }
@@ -302,11 +295,19 @@ export class Attempts implements AttemptHost, LiveAttempts {
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else attempt.suspect(nowMs, this.#deps.health);
+      else if (attempt.suspect(nowMs, this.#deps.health)) this.#standIn(attempt);
       if (this.#over) return;
     }
     // One is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
+  }
+
+  /** It hangs where others hang too: the next endpoint is asked as well, where that one is well. Also without a policy's hedge. */
+  #standIn({ endpoint }: Attempt): void {
+    const next = this.#reserved.plan.attempts[this.#next];
+    if (next === undefined || this.#running.length > 1) return;
+    const { health } = this.#deps;
+    if (health.of(endpoint)?.failing && !health.of(next)?.failing) this.#hedge();
   }
 
   /** The time of the whole call is up: nobody else is asked. */
