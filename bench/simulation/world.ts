@@ -6,10 +6,11 @@ import type { KeyContext } from "../../src/account/keyring.ts";
 import { type Random, seededRandom } from "../../src/clock.ts";
 import { WeirError } from "../../src/errors.ts";
 import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
-import { type ActivePolicy, Call, type ClientReply, type Incoming } from "../../src/exchange/call.ts";
+import { type ActivePolicy, Call, type Incoming } from "../../src/exchange/call.ts";
 import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
 import { judgeCanary, type PlanDeps, planCall } from "../../src/exchange/plan.ts";
+import { NOBODY } from "../../src/exchange/shadow-copy.ts";
 import { openLimits } from "../../src/limits/limits.ts";
 import { Canaries } from "../../src/policies/canary.ts";
 import type { PolicyTables } from "../../src/policies/policy-tables.ts";
@@ -263,15 +264,3 @@ const KEY = {
   limits: { rpm: 0, tpm: 0, concurrency: 0 },
   onDisconnect: "cancel",
 } as unknown as KeyContext;
-
-/** Takes everything at once and never leaves. */
-const NOBODY: ClientReply = {
-  gone: false,
-  send() {},
-  openStream() {},
-  write: () => true,
-  end() {},
-  abort() {},
-  onDrain() {},
-  onGone() {},
-};

@@ -95,7 +95,8 @@ function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandl
   };
 }
 
-const NOBODY: ClientReply = Object.freeze({
+/** Takes everything at once and never leaves. */
+export const NOBODY: ClientReply = Object.freeze({
   gone: false,
   send() {},
   openStream() {},
