@@ -38,6 +38,8 @@ const fileSchema = z.strictObject({
       max_drains: count.default(256),
       /** Copies of calls under way to shadow endpoints of routing policies. */
       max_shadows: count.default(64),
+      /** False: orgs pay for their copies, whatever their policies say of it. */
+      platform_shadows: z.boolean().default(true),
     })
     .prefault({}),
   timeouts: z

@@ -74,6 +74,8 @@ export function bench() {
   const { store } = temp;
   const clock = new ManualClock("2026-03-01T00:00:00Z");
   const credits = openCredits({ store, clock });
+  const usedUp: unknown[] = [];
+  const budgets = openBudgets({ store, clock, onBudgetExceeded: (event) => usedUp.push(event) });
   const sent: Sent[] = [];
   const rows: ShadowRow[] = [];
   const faults: unknown[] = [];
@@ -84,11 +86,12 @@ export function bench() {
     credits,
     store,
     timers: systemTimers,
-    budgets: openBudgets({ store, clock }),
+    budgets,
     limits: openLimits({ clock }),
     byokFee: { bps: 500, microUsdPerRequest: 0 },
     defaultMaxTokens: 50,
     maxShadows: 4,
+    platformShadows: true,
     upstreams: {
       call(request: UpstreamRequest, handler: UpstreamHandler) {
         const one: Sent = { request, handler, cancelled: false };
@@ -110,7 +113,7 @@ export function bench() {
   } as unknown as ShadowDeps;
 
   return {
-    ...{ clock, credits, sent, rows, faults, deps },
+    ...{ clock, credits, budgets, usedUp, sent, rows, faults, deps },
     /** Nothing is known of any endpoint yet. */
     open(change: Partial<ShadowDeps> = {}): Shadows & { readonly health: Health } {
       const health = new Health(clock);

@@ -5,8 +5,6 @@
  */
 import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
-import type { Hold } from "../credits/account.ts";
-import type { Credits } from "../credits/credits.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { ErrorClass } from "../record.ts";
 import type { Shadow } from "../routing/decision.ts";
@@ -20,12 +18,12 @@ import type { Outcome } from "./outcome.ts";
 import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
 import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
+import { type CopyHold, holdForCopy } from "./shadow-hold.ts";
 
 export interface RunDeps
   extends Omit<AttemptDeps, "beginDrain" | "endDrain">,
     Pick<ReserveDeps, "byokFee" | "defaultMaxTokens"> {
   readonly store: Pick<Store, "commit" | "healthy">;
-  readonly credits: Credits;
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;
 }
 
@@ -59,7 +57,7 @@ export class Run implements Placed, ShadowRun {
   #startMs = 0;
   #attempts: Attempts | undefined;
   /** Where the org pays: until the run is closed. */
-  #hold: Hold | undefined;
+  #hold: CopyHold | undefined;
   #isLate = false;
   #isOver = false;
   /** Between the end of the copy and the end of the run. */
@@ -132,7 +130,7 @@ export class Run implements Placed, ShadowRun {
     const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
     const { key } = planned.call;
     if (isOrgs && key.environment === "live") {
-      this.#hold = this.#deps.credits.hold(key.orgId, this.#worstCase(planned));
+      this.#hold = holdForCopy(this.#deps, key, this.#worstCase(planned));
       if (this.#hold === undefined) return undefined;
     }
     // The run's own hold is for the longest answer: the copy has none that could grow.
@@ -179,16 +177,14 @@ export class Run implements Placed, ShadowRun {
     const copied = this.#copied;
     if (primary === undefined || copied === undefined) return;
     this.#copied = undefined;
-    const { store, credits, clock, shadowRuns } = this.#deps;
+    const { store, clock, shadowRuns } = this.#deps;
     const hold = this.#hold;
     try {
       const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, hold !== undefined));
       const { requestId } = copied.reserved.call;
       const amountMicroUsd = copied.metered.cost.total_micro_usd;
       const committed =
-        hold === undefined
-          ? store.commit(put)
-          : credits.settle(hold, { requestId, amountMicroUsd, atMs: clock.now(), also: put });
+        hold === undefined ? store.commit(put) : hold.settle(requestId, amountMicroUsd, clock.now(), put);
       this.#hold = undefined;
       committed.catch((error: unknown) => this.#fault(error));
     } catch (error) {
@@ -220,7 +216,7 @@ export class Run implements Placed, ShadowRun {
     const hold = this.#hold;
     this.#hold = undefined;
     try {
-      if (hold !== undefined) this.#deps.credits.release(hold);
+      hold?.release();
     } catch {
       // Closed already: the fault came after.
     }

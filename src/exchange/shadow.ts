@@ -3,6 +3,7 @@
  * does, the call that it copies is answered, charged and recorded as if there were none: copies begin after its first bytes
  * are on the way, are bounded in number, size and time, and are dropped rather than waited for.
  */
+import type { Shadow } from "../routing/decision.ts";
 import type { Plan } from "../routing/planner.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { OwnKeys, Reserved } from "./call.ts";
@@ -13,6 +14,8 @@ import { Run, type RunDeps } from "./shadow-run.ts";
 export interface ShadowDeps extends RunDeps {
   /** Copies under way at once. */
   readonly maxShadows: number;
+  /** Whether the platform pays for copies where a policy says so; else the org does. */
+  readonly platformShadows: boolean;
 }
 
 export interface ShadowCounts {
@@ -64,7 +67,7 @@ class BoundedShadows implements Shadows {
       this.#dropped++;
       return undefined;
     }
-    const order = { original: reserved, endpoint, bill: decision.shadow.bill };
+    const order = { original: reserved, endpoint, bill: this.#billOf(decision.shadow) };
     const run = new Run(this.#deps, order, (over, wasSent) => this.#over(over, wasSent));
     this.#count++;
     this.#live.add(run);
@@ -101,8 +104,13 @@ class BoundedShadows implements Shadows {
 
   /** An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there. */
   #isForbidden({ shadow, decision }: Plan, ownKeys: OwnKeys | undefined): boolean {
-    if (shadow === undefined || decision.shadow?.bill !== "platform") return false;
+    if (shadow === undefined || decision.shadow === undefined) return false;
+    if (this.#billOf(decision.shadow) !== "platform") return false;
     return ownKeys?.platformFallback(shadow.provider.id) === false;
+  }
+
+  #billOf({ bill }: Shadow): Shadow["bill"] {
+    return this.#deps.platformShadows ? bill : "org";
   }
 
   readonly #launchNext = (): void => {

@@ -39,6 +39,7 @@ export function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["
     maxPayloadBytes: limits.max_payload_bytes,
     maxDrains: limits.max_drains,
     maxShadows: limits.max_shadows,
+    platformShadows: limits.platform_shadows,
     shadowRuns: rooms.analytics.shadowRuns,
     maxBodyBytes: limits.max_body_bytes,
     bounds: {

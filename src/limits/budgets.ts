@@ -29,6 +29,8 @@ export interface PeriodSpend {
 }
 
 export interface Budgets {
+  /** Whether `hold` would admit it now; reports nothing where it would not. */
+  wouldHold(scope: BudgetScope, microUsd: number): boolean;
   /** Both budgets are checked before either is held. An amount of 0 is never refused. */
   hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
   /** Grows an open hold; false (and nothing changed) where a hard budget does not allow it. */
@@ -87,6 +89,10 @@ class PeriodBudgets implements Budgets {
     this.#onBudgetExceeded = onBudgetExceeded;
   }
 
+  wouldHold(scope: BudgetScope, microUsd: number): boolean {
+    return forbiddenBy(scope, this.#standing(scope), microUsd) === undefined;
+  }
+
   hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal {
     const hold = new OpenBudgetHold(scope);
     const refusal = this.#grow(hold, microUsd);
@@ -139,14 +145,8 @@ class PeriodBudgets implements Budgets {
     const { scope } = hold;
     const now = this.#standing(scope);
     const { key, project } = now;
-    if (microUsd > 0) {
-      if (forbids(scope.keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) {
-        return this.#refuse(scope, "key_daily", now);
-      }
-      if (forbids(scope.projectMonthly, project.monthMicroUsd + project.heldMicroUsd + microUsd)) {
-        return this.#refuse(scope, "project_monthly", now);
-      }
-    }
+    const forbidden = forbiddenBy(scope, now, microUsd);
+    if (forbidden !== undefined) return this.#refuse(scope, forbidden, now);
     hold.amountMicroUsd += microUsd;
     key.heldMicroUsd += microUsd;
     project.heldMicroUsd += microUsd;
@@ -178,6 +178,18 @@ class PeriodBudgets implements Budgets {
     const hard = (name === "key_daily" ? scope.keyDaily : scope.projectMonthly)?.hard ?? false;
     this.#onBudgetExceeded({ ...standingOf(scope, name, now), keyId, projectId, hard });
   }
+}
+
+/** Which budget has no room for so much more. */
+function forbiddenBy(
+  scope: BudgetScope,
+  { key, project }: Standing,
+  microUsd: number,
+): BudgetName | undefined {
+  if (microUsd === 0) return undefined;
+  if (forbids(scope.keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";
+  const month = project.monthMicroUsd + project.heldMicroUsd + microUsd;
+  return forbids(scope.projectMonthly, month) ? "project_monthly" : undefined;
 }
 
 const standingOf = (
