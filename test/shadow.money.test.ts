@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { ANSWER_MICRO_USD, answerWhole, bench, ENDED, type Sent, turn } from "./shadow.fixtures.ts";
 
 const b = bench();
-const { clock, credits, faults, rows, sent } = b;
+const { credits, faults, rows, sent } = b;
 beforeEach(() => {
   for (const list of [sent, rows, faults]) list.length = 0;
 });
