@@ -1,5 +1,6 @@
 /** Policies and their versions: creation, what is refused, what is in force where, and what a restart or a crash leaves. */
 import { describe, expect, test, vi } from "vitest";
+import type { PolicyFacts } from "../src/routing/policy.ts";
 import { failure, failureKind } from "./account.fixtures.ts";
 import { accountsWithout, policyRig, START, STRANGER, TESTER } from "./policies.fixtures.ts";
 
@@ -271,17 +272,23 @@ describe("a version that can be read no more", () => {
       ),
     );
 
-  test("counts as not active, is told once, and breaks no call", async () => {
+  test("lets nothing pass where it is in force, is told once, and gives way to another", async () => {
     await rig.create("house");
     await rig.create("lab");
     await rig.activate("house", 1);
     await rig.activate("lab", 1, { project_id: "prj_2" });
     await spoil("lab", 1);
     await rig.restart();
-    for (let i = 0; i < 3; i++)
-      expect([rig.inForce("prj_2"), rig.inForce("prj_1")]).toEqual(["house@1", "house@1"]);
+    const denied = (projectId: string) =>
+      rig.policies.of({ orgId: "org_1", projectId })?.compiled.decide({} as PolicyFacts, {}).deny;
+    for (let i = 0; i < 3; i++) {
+      expect([rig.inForce("prj_2"), rig.inForce("prj_1")]).toEqual(["lab@1", "house@1"]);
+      expect(denied("prj_2")).toMatch(/^Version 1 of the routing policy "lab" can be read no more/);
+    }
     expect(rig.unreadable).toEqual([{ orgId: "org_1", policy: "lab", version: 1 }]);
     expect((await rig.versions("lab"))[0]?.status).toBe("active");
+    await rig.activate("house", 1, { project_id: "prj_2" });
+    expect([rig.inForce("prj_2"), denied("prj_2")]).toEqual(["house@1", undefined]);
   });
 
   test("cannot be put in force or planned with", async () => {

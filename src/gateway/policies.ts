@@ -16,7 +16,7 @@ export function openPolicyRoom(store: Store, clock: Clock, log: Logger) {
     readInThread: (task) => thread.run("readInThread", task) as Promise<PolicyReading>,
     onCanaryRed: (event) => log.warn({ event }, "a canary turned red and gets no share any more"),
     onUnreadable: (version) =>
-      log.error({ version }, "a policy can be read no more; it counts as not active"),
+      log.error({ version }, "a policy can be read no more; where it is in force, calls are refused"),
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),
   });
   const warmed = policies

@@ -7,7 +7,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import type { Canary, CanaryState, Experiment } from "../routing/decision.ts";
+import { type Canary, type CanaryState, type Experiment, USUAL } from "../routing/decision.ts";
 import { type CompiledPolicy, compilePolicy } from "../routing/policy.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import { type PolicyReading, type ReadingOptions, readPolicy } from "../routing/policy-reading.ts";
@@ -38,7 +38,7 @@ export interface PoliciesOptions {
   readonly readInThread: (task: ReadingTask) => Promise<PolicyReading>;
   /** A canary has just turned red. */
   readonly onCanaryRed: (event: CanaryRed) => void;
-  /** A version that was valid once is so no more: calls go on as if it were not active. Told once a load. */
+  /** A version that was valid once is so no more: where it is in force, calls are refused. Told once a load. */
   readonly onUnreadable: (version: VersionKey) => void;
   /** A canary's counts could not be saved. */
   readonly onFailure: (error: unknown) => void;
@@ -151,7 +151,8 @@ export class Policies {
   #active(orgId: string, scope: string): ActivePolicy | undefined {
     const activation = this.tables.activation(orgId, scope);
     if (activation === undefined) return undefined;
-    return this.read({ orgId, policy: activation.name, version: activation.version })?.active;
+    const { name, version } = activation;
+    return this.read({ orgId, policy: name, version })?.active ?? refusing(name, version);
   }
 
   #remember(key: VersionKey, reading: PolicyReading): ReadVersion | undefined {
@@ -177,6 +178,17 @@ export class Policies {
     });
     return { compiled, active, canaries, experiments: experimentsOf(document) };
   }
+}
+
+/** What it forbade is not known any more, and it may be all that keeps prompts where they may be: so nothing passes. */
+function refusing(name: string, version: number): ActivePolicy {
+  const deny = `Version ${version} of the routing policy "${name}" can be read no more. Put another one in force.`;
+  const decision = Object.freeze({ ...USUAL, policy: { name, version }, deny });
+  return Object.freeze({
+    compiled: { name, version, decide: () => decision },
+    canaryState: () => "warming" as const,
+    canaryResult: () => {},
+  });
 }
 
 const idOf = ({ orgId, policy, version }: VersionKey): string => `${orgId} ${policy} ${version}`;
