@@ -3,7 +3,7 @@
  * that was meant, a missing key by that name. Knows paths, no places.
  */
 import { z } from "zod";
-import { nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 
 /** One thing that is wrong. */
 export interface Told {
@@ -57,9 +57,6 @@ function wrongValue(issue: z.core.$ZodIssue, value: unknown): Told {
   const message = issue.message.replace("expected record", "expected object") + didYouMean(near);
   return { path, message, nearest: near };
 }
-
-const didYouMean = (near: string | undefined): string =>
-  near === undefined ? "" : `; did you mean "${near}"?`;
 
 const words = (issue: z.core.$ZodIssue): string[] =>
   issue.code === "invalid_value"

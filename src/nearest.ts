@@ -23,6 +23,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
+/** Ends a message that names an unknown word. */
+export const didYouMean = (near: string | undefined): string =>
+  near === undefined ? "" : `; did you mean "${near}"?`;
+
 /** Levenshtein's distance; where it exceeds `within`, some greater number. Only that near the diagonal is looked at (Ukkonen 1985). */
 function editDistance(a: string, b: string, within: number): number {
   const far = within + 1;

@@ -87,6 +87,7 @@ export interface CallRecord {
   rule: string;
   /** Endpoint id of the canary in whose share the call was; else empty. */
   canary: string;
+  /** The experiment in an arm of which the call was; else both are empty. */
   experiment: string;
   arm: string;
   /** What the request said of the bound of its answer; 0: nothing. */

@@ -10,7 +10,7 @@ export type Sort = (typeof SORTS)[number];
 export const AFFINITIES = ["none", "user", "session", "prompt"] as const;
 export type Affinity = (typeof AFFINITIES)[number];
 
-/** The most endpoints that one call may be tried at. */
+/** The most attempts that one call may take; another key of a pool is one, too. */
 export const MAX_ATTEMPTS = 8;
 
 /** What an endpoint must promise. Each member only ever leaves endpoints out. */

@@ -108,6 +108,24 @@ describe("the call", () => {
     expect([tried(only), (only.decision as { max_attempts: number }).max_attempts]).toEqual([["ep_dear"], 2]);
   });
 
+  test("is told of what applies to it: an order of its own takes it out of shares, arms and weights", async () => {
+    const arms = "[{arm: a, endpoint: ep_dear}, {arm: b, endpoint: ep_cheap}]";
+    const shares = [
+      "canary: {endpoint: ep_dear, percent: 5, max_error_rate: 0.1, min_samples: 10}",
+      "weights: {ep_dear: 1}",
+      `experiment: {name: hosts, arms: ${arms}}`,
+    ];
+    await rig.create("house", ["version: 1", "defaults:", ...shares.map((line) => `  ${line}`)].join("\n"));
+    const notes = async (body: object) =>
+      ((await dryRun(body)).decision as { notes: string[] }).notes.slice(1);
+    expect(await notes({})).toEqual([
+      "first attempts by weight: ep_dear 1",
+      "5 % go to the canary ep_dear first",
+      "experiment hosts: a, b",
+    ]);
+    expect(await notes({ route: { providers: { order: ["dear"] } } })).toEqual(["tried first: dear"]);
+  });
+
   test("may be too long for everybody: an empty plan with reasons", async () => {
     await rig.create("house");
     expect(await dryRun({ est_input_tokens: 50_000 })).toMatchObject({

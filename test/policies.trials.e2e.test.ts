@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { by, decided, policyGateway } from "./policies.e2e.fixtures.ts";
 
 const rig = policyGateway();
-const { post, list, ask, enforce } = rig;
+const { post, list, ask, recordOf, enforce } = rig;
 
 test("an experiment keeps each user in an arm, and its report counts what was called", async () => {
   const arms = `[{arm: a, endpoint: ${rig.ids.alpha}, weight: 1}, {arm: b, endpoint: ${rig.ids.gamma}, weight: 1}]`;
@@ -37,6 +37,8 @@ test("an experiment keeps each user in an arm, and its report counts what was ca
     })),
   );
   for (const arm of json.data) expect(arm.ttft_p95_ms).toBeGreaterThanOrEqual(arm.ttft_p50_ms);
+  const steeredItself = await ask({ svc: { route: { providers: { order: ["alpha"] } } } });
+  expect(await recordOf(steeredItself)).toMatchObject({ policy: "trial", experiment: "", arm: "" });
   await post("/trial/deactivate", {});
 });
 

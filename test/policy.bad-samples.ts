@@ -47,7 +47,7 @@ const TEXTS: readonly BadSample[] = [
     '5:5 /defaults/weights/a: "a" stands twice',
   ),
   bad("a mapping as a key", "? ? a\n", "1:3 : a key must be a word"),
-  bad("mappings as keys in each other", "? ".repeat(50) + "a", "1:3 : a key must be a word"),
+  bad("mappings as keys in each other", `${"? ".repeat(50)}a`, "1:3 : a key must be a word"),
   bad("two documents", "version: 1\n---\nversion: 1\n", "2:1 : holds more than one document"),
   bad(
     "an alias of nothing",

@@ -39,8 +39,8 @@ export interface Behaviour {
   readonly spells?: readonly Spell[];
 }
 
-export const PROMPT_TOKENS = 100;
-export const OUTPUT_TOKENS = 20;
+const PROMPT_TOKENS = 100;
+const OUTPUT_TOKENS = 20;
 const BUSY_MS = 2000;
 const ROUND_TRIP_MS = 30;
 

@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { AwsKeys, Credential, Provider, ServiceAccount } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 
-export const MAX_CREDENTIAL_BYTES = 8192;
+const MAX_CREDENTIAL_BYTES = 8192;
 /** A shorter one could be shown by its hint, or missed where upstream messages are cleaned of it. */
 const MIN_SECRET = 8;
 

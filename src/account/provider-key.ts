@@ -22,7 +22,7 @@ export interface ProviderKeyRow {
 }
 
 /** `unreadable`: sealed with a master key that this gateway does not have. It is not used; it can be deleted. */
-export const PROVIDER_KEY_STATUSES = ["active", "unreadable"] as const;
+const PROVIDER_KEY_STATUSES = ["active", "unreadable"] as const;
 export type ProviderKeyStatus = (typeof PROVIDER_KEY_STATUSES)[number];
 
 export const providerKeyShape = z.object({

@@ -13,7 +13,7 @@ export interface TrafficWindow {
   readonly untilMs: number;
 }
 
-/** Medians over the window; of what it does not tell, those of all answers to anybody in 30 days. Undefined: neither has any. */
+/** Medians over the window; of what it does not tell, those of all streams to anybody in 30 days. Undefined: neither has any. */
 export interface EndpointFigures {
   readonly endpointId: string;
   /** To the first token of streams. */
@@ -106,9 +106,9 @@ const figuresSql = (where: string): string => `
     countIf(${DOWN}) / countIf(try.outcome != 'cancelled') AS failed
   FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id`;
 
-/** The roll-up does not tell streams from whole answers. */
+/** The roll-up has first tokens of streams only: how long a whole answer takes it does not know. */
 const USUAL_FIGURES = `
-  SELECT endpoint_id, quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms, first_ms AS whole_ms,
+  SELECT endpoint_id, quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms, NULL AS whole_ms,
     1000 / quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS speed,
     sum(down) / (sum(attempts) - sum(cancelled)) AS failed
   FROM attempts_hourly WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 30 DAY GROUP BY endpoint_id`;

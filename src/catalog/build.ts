@@ -4,7 +4,7 @@
  */
 import { type Problem, pointerTo } from "../document.ts";
 import type { Capabilities, DataPolicy, Dialect, Endpoint, Modality, Provider, Task } from "../endpoint.ts";
-import { nearest } from "../nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
 import { listPriceTable, markedUp, priceFaults } from "./prices.ts";
@@ -208,9 +208,6 @@ class Build {
     this.#problems.push({ file: document.file, ...document.at(path), pointer: pointerTo(path), message });
   }
 }
-
-export const didYouMean = (word: string | undefined): string =>
-  word === undefined ? "" : `; did you mean "${word}"?`;
 
 const DIALECTS_OF: Readonly<Record<Task, readonly Dialect[]>> = {
   generate: ["chat", "responses", "messages", "gemini", "converse"],

@@ -35,7 +35,7 @@ export interface CatalogStats {
 }
 
 /** Of an endpoint that was not tried lately. */
-export const NOT_TRIED: LiveHealth = {
+const NOT_TRIED: LiveHealth = {
   state: "unknown",
   errorRate: 0,
   ttftMs: undefined,

@@ -4,12 +4,12 @@
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Hold } from "../credits/account.ts";
-import type { Endpoint, Model, ProviderKey } from "../endpoint.ts";
+import type { Endpoint, Model } from "../endpoint.ts";
 import type { BudgetHold } from "../limits/budgets.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
-import type { Lane, LaneWish } from "../routing/health.ts";
+import type { Lane, LaneWish, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
@@ -165,11 +165,7 @@ export interface Preferred {
 }
 
 /** An org's own provider keys, as far as calls need them. */
-export interface OwnKeys {
-  /** Empty where it has none for the provider. */
-  of(providerId: string): readonly ProviderKey[];
-  /** Whether the gateway's own keys may be used where none of the org's can. */
-  platformFallback(providerId: string): boolean;
+export interface OwnKeys extends OwnPools {
   /** The model with the endpoints that only an own key reaches. */
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }

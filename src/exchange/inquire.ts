@@ -16,7 +16,7 @@ import { isEncoding } from "../workers/tokenise.ts";
 import { type Bodies, USUAL_ENCODING } from "./bodies.ts";
 import { Call, type Incoming, type Planned } from "./call.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
-import { type PlanDeps, planCall } from "./plan.ts";
+import { excludedWire, type PlanDeps, planCall } from "./plan.ts";
 import { worstCaseOf } from "./reserve.ts";
 
 export type Inquiry = "count_tokens" | "dry_run";
@@ -134,11 +134,7 @@ function dryRun(deps: InquireDeps, planned: Planned): object {
       const provider = byId.get(endpointId)?.provider.id;
       return provider === undefined ? [] : [{ endpoint_id: endpointId, provider, score, reason }];
     }),
-    excluded: plan.excluded.map(({ endpointId, kind, reason }) => ({
-      endpoint_id: endpointId,
-      kind,
-      reason,
-    })),
+    excluded: excludedWire(plan),
     trace: plan.trace(),
     warnings: [],
     reserve_micro: worstCaseOf(deps, planned),

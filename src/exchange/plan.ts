@@ -42,7 +42,8 @@ const TEXT_SHARE = 0.95;
 
 /**
  * Answers at once, or with a promise where the prompt is so near a context's length that it is counted first.
- * @throws WeirError `model_not_found`, `denied_by_policy`, `no_endpoint`, `context_length_exceeded`, `upstream_all_out`.
+ * @throws WeirError `model_not_found`, `capability_not_supported`, `denied_by_policy`, `no_endpoint`,
+ * `context_length_exceeded`, `upstream_all_out`.
  */
 export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<Planned> {
   const { call, request } = admitted;
@@ -164,17 +165,17 @@ export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
   policy.canaryResult(made.canary, attempt.outcome !== "ok");
 }
 
+/** Why each endpoint that is left out is, as callers see it. */
+export const excludedWire = ({ excluded }: Plan) =>
+  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
+
 function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {
   if (planned.allSaturated) {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
       retryAfterMs: planned.retryAfterMs,
     });
   }
-  const excluded = planned.excluded.map(({ endpointId, kind, reason }) => ({
-    endpoint_id: endpointId,
-    kind,
-    reason,
-  }));
+  const excluded = excludedWire(planned);
   const [first] = excluded;
   if (first !== undefined && excluded.every((x) => x.kind === "context")) {
     const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;

@@ -32,6 +32,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   const zdr = call.isZdr;
   const facts = request?.facts;
   const { decision } = call;
+  const arm = call.plan?.arm ?? "";
   const durationMs = nowMs - incoming.startMs;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
   return {
@@ -67,8 +68,8 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     policyVersion: decision?.policy?.version ?? 0,
     rule: decision?.rule ?? "",
     canary: call.plan?.canary ?? "",
-    experiment: decision?.experiment?.name ?? "",
-    arm: call.plan?.arm ?? "",
+    experiment: arm === "" ? "" : (decision?.experiment?.name ?? ""),
+    arm,
     maxTokens: facts?.maxTokens ?? 0,
     parallelTools: facts?.parallelTools ?? false,
     hasAudio: facts?.hasAudio ?? false,

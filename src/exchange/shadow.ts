@@ -4,12 +4,11 @@
  * are on the way, are bounded in number, size and time, and are dropped rather than waited for.
  */
 import type { Shadow } from "../routing/decision.ts";
-import type { Plan } from "../routing/planner.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
-import type { OwnKeys, Reserved } from "./call.ts";
+import type { Reserved } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
-import { Run, type RunDeps } from "./shadow-run.ts";
+import { Run, type RunDeps, type ShadowOrder } from "./shadow-run.ts";
 
 export interface ShadowDeps extends RunDeps {
   /** Copies under way at once. */
@@ -63,11 +62,11 @@ class BoundedShadows implements Shadows {
   start(reserved: Reserved): ShadowRun | undefined {
     const { shadow: endpoint, decision } = reserved.plan;
     if (endpoint === undefined || decision.shadow === undefined) return undefined;
-    if (!this.#mayCopy(reserved)) {
+    const order = { original: reserved, endpoint, bill: this.#billOf(decision.shadow) };
+    if (!this.#mayCopy(order)) {
       this.#dropped++;
       return undefined;
     }
-    const order = { original: reserved, endpoint, bill: this.#billOf(decision.shadow) };
     const run = new Run(this.#deps, order, (over, wasSent) => this.#over(over, wasSent));
     this.#count++;
     this.#live.add(run);
@@ -91,22 +90,16 @@ class BoundedShadows implements Shadows {
     for (const run of this.#live.all()) run.cut();
   }
 
-  #mayCopy({ call, request, plan }: Reserved): boolean {
+  #mayCopy({ original: { call, request }, endpoint, bill }: ShadowOrder): boolean {
     // Its first attempt may have failed at once, and with it the call.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
     // Larger ones are written in a thread that calls wait for.
     if (request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner sees to it; a prompt in the wrong place could not be taken back.
-    if (call.isZdr && plan.shadow?.dataPolicy.zdr !== true) return false;
-    if (this.#isForbidden(plan, call.ownKeys)) return false;
+    if (call.isZdr && !endpoint.dataPolicy.zdr) return false;
+    // An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there.
+    if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
     return this.#deps.store.healthy();
-  }
-
-  /** An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there. */
-  #isForbidden({ shadow, decision }: Plan, ownKeys: OwnKeys | undefined): boolean {
-    if (shadow === undefined || decision.shadow === undefined) return false;
-    if (this.#billOf(decision.shadow) !== "platform") return false;
-    return ownKeys?.platformFallback(shadow.provider.id) === false;
   }
 
   #billOf({ bill }: Shadow): Shadow["bill"] {

@@ -14,8 +14,7 @@ import { type AccountView, isProject } from "./account-view.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
 import type { Policies, ReadVersion } from "./policies.ts";
-import { ownPolicy, ownVersion } from "./policy-lookup.ts";
-import type { VersionKey } from "./policy-tables.ts";
+import { ownPolicy, readableVersion } from "./policy-lookup.ts";
 import { inForce } from "./policy-wire.ts";
 import type { ReplayRequest } from "./replay.ts";
 import { type ReplayReport, replayReportSchema, replaySchema } from "./replay-report.ts";
@@ -118,13 +117,13 @@ async function run(
   const version =
     body.version ??
     usualVersion(deps, orgId, policy, body.project_id ?? keyOf(deps, caller, body.key_id).projectId);
-  const read = await readable(deps, { orgId, policy, version });
+  const read = await readableVersion(deps.policies, { orgId, policy, version });
   const planned = body.model === undefined ? NOTHING_PLANNED : planCall(deps, caller, read, body.model, body);
   const answer = { policy, version, ...planned };
   if (body.replay === undefined) return answer;
   const { hours, project_id } = body.replay;
   const key = { orgId, policy, version: body.replay.version ?? version };
-  await readable(deps, key);
+  await readableVersion(deps.policies, key);
   if (project_id !== undefined) assertProject(deps, orgId, project_id, "/replay/project_id");
   const replay = await deps.replay({
     orgId,
@@ -206,14 +205,6 @@ function usualVersion(
   const newest = ownPolicy(policies, orgId, name).versions;
   const active = inForce(policies.tables, accounts, orgId).filter((a) => a.name === name);
   return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
-}
-
-async function readable({ policies }: DryRunDeps, key: VersionKey): Promise<ReadVersion> {
-  ownVersion(policies, key.orgId, key.policy, key.version);
-  const read = await policies.prepare(key);
-  if (read === undefined)
-    throw fail("state", `Version ${key.version} is not valid any more. Add a version that is.`);
-  return read;
 }
 
 /** The key that the call would come with. */

@@ -12,6 +12,7 @@ import type { RouteFacts } from "../routing/eligibility.ts";
 import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
 import { decisionNotes, type PolicyFacts } from "../routing/policy.ts";
+import { expectedOutputTokens } from "../routing/sorts.ts";
 import type { ReadVersion } from "./policies.ts";
 
 /** A call as far as a policy and the planner look at it. */
@@ -120,19 +121,12 @@ function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
   };
 }
 
-/** A chat call rarely writes fewer tokens than this. */
-const TYPICAL_OUTPUT_TOKENS = 256;
-
-/**
- * As charged. Expected output as the planner expects it: a third of the prompt, at least 256 tokens, at most `maxTokens`;
- * none where the task writes nothing.
- */
+/** As charged, with as much output as the planner expects; none where the task writes nothing. */
 export function expectedCostMicroUsd(
   { prices, task }: Endpoint,
   inputTokens: number,
   maxTokens: number | undefined,
 ): number {
-  const usual = Math.max(Math.ceil(inputTokens / 3), TYPICAL_OUTPUT_TOKENS);
-  const outputTokens = task === "generate" ? Math.min(usual, maxTokens ?? usual) : 0;
+  const outputTokens = task === "generate" ? Math.ceil(expectedOutputTokens(inputTokens, maxTokens)) : 0;
   return lineMicroUsd(inputTokens, prices.input) + lineMicroUsd(outputTokens, prices.output);
 }

@@ -7,7 +7,7 @@ import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
-import { assertMayWrite, ownPolicy, ownVersion, versionOrNewest } from "./policy-lookup.ts";
+import { assertMayWrite, ownPolicy, ownVersion, readableVersion, versionOrNewest } from "./policy-lookup.ts";
 import { WHOLE_ORG } from "./policy-tables.ts";
 import { inForce, summaryWire } from "./policy-wire.ts";
 
@@ -28,10 +28,7 @@ export async function activate(
   assertMayWrite(caller);
   const { orgId } = caller;
   const { tables } = deps.policies;
-  ownVersion(deps.policies, orgId, name, version);
-  if ((await deps.policies.prepare({ orgId, policy: name, version })) === undefined) {
-    throw fail("state", `Version ${version} is not valid any more. Add a version that is.`);
-  }
+  await readableVersion(deps.policies, { orgId, policy: name, version });
   const scope = scopeOf(projectId);
   const summary = await tables.transact(() => {
     assertProject(deps, orgId, projectId);

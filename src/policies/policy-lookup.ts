@@ -3,8 +3,8 @@
  */
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
-import type { Policies } from "./policies.ts";
-import type { PolicyRow, VersionRow } from "./policy-tables.ts";
+import type { Policies, ReadVersion } from "./policies.ts";
+import type { PolicyRow, VersionKey, VersionRow } from "./policy-tables.ts";
 
 /** @throws WeirError `not_found`. */
 export function ownPolicy({ tables }: Policies, orgId: string, name: string): PolicyRow {
@@ -21,6 +21,16 @@ export function ownVersion(policies: Policies, orgId: string, name: string, vers
     throw fail("not_found", `The policy has no version ${version}.`, { param: "/version" });
   }
   return row;
+}
+
+/** Compiled. @throws WeirError `not_found`; `state` where a later grammar refuses it. */
+export async function readableVersion(policies: Policies, key: VersionKey): Promise<ReadVersion> {
+  ownVersion(policies, key.orgId, key.policy, key.version);
+  const read = await policies.prepare(key);
+  if (read === undefined) {
+    throw fail("state", `Version ${key.version} is not valid any more. Add a version that is.`);
+  }
+  return read;
 }
 
 /** The version asked for, else the newest. @throws WeirError `not_found`. */

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 
-export const MAX_REPLAY_HOURS = 720;
+const MAX_REPLAY_HOURS = 720;
 
 export const replaySchema = z
   .strictObject({

@@ -204,7 +204,7 @@ function whyNone(model: Model, { excluded }: Plan): string {
 }
 
 /** What the recorded usage costs at an endpoint, micro-USD; nothing where nothing was used. */
-export function costAt(call: RecordedCall, { id, prices }: Endpoint): number {
+function costAt(call: RecordedCall, { id, prices }: Endpoint): number {
   const { usage, images } = call;
   if (call.usageSource === "none") return 0;
   if (id !== call.endpointId) {

@@ -144,8 +144,8 @@ export class Lanes {
   readonly #refused = new RefusedKeys();
 
   /**
-   * The lane with the fewest calls under way among those that are usable, one with room where there is one; undefined where none is. Whoever got one must
-   * give it back, whatever happens.
+   * The lane with the fewest calls under way among those that are usable, one with room where there is one; undefined where
+   * none is. Whoever got one must give it back, whatever happens.
    */
   take(
     endpoint: Endpoint,

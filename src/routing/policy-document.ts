@@ -85,7 +85,7 @@ const block = z.strictObject({
     .min(1)
     .max(MAX_ATTEMPTS)
     .optional()
-    .describe("Endpoints that one call may be tried at."),
+    .describe("Attempts that one call may take; another key of a pool is one, too."),
   timeout_ms: z
     .int()
     .min(1)

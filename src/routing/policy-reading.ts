@@ -3,7 +3,7 @@
  * the text is.
  */
 import { type Problem, pointerTo, readDocument } from "../document.ts";
-import { nearest } from "../nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
 import { bareName, fitsModel } from "./policy-match.ts";
 
@@ -150,8 +150,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
       left--;
       let message = said.get(id);
       if (message === undefined) {
-        const near = nearest(id, list);
-        message = `there is no ${what} "${id}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+        message = `there is no ${what} "${id}"${didYouMean(nearest(id, list))}`;
         said.set(id, message);
       }
       say(path, message);

@@ -131,7 +131,7 @@ const lower = (a: number | undefined, b: number | undefined): number | undefined
 
 /** A decision in plain words, for dry runs. */
 export function decisionNotes(decision: Decision): string[] {
-  const { policy, rule, canary, shadow, experiment, weights } = decision;
+  const { policy, rule, shadow } = decision;
   const notes: string[] = [];
   if (policy !== undefined) {
     const of = `${policy.name}@${policy.version}`;
@@ -146,13 +146,18 @@ export function decisionNotes(decision: Decision): string[] {
   if (decision.hedgeAfterMs !== undefined)
     notes.push(`after ${decision.hedgeAfterMs} ms of silence the next endpoint is asked too`);
   notes.push(...requirementNotes(decision.require));
+  if (!decision.isOrderAsked) notes.push(...shareNotes(decision));
+  if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);
+  return notes;
+}
+
+function shareNotes({ weights, canary, experiment }: Decision): string[] {
+  const notes: string[] = [];
   if (weights)
     notes.push(`first attempts by weight: ${[...weights].map(([id, w]) => `${id} ${w}`).join(", ")}`);
-  if (canary && !decision.isOrderAsked)
-    notes.push(`${canary.percent} % go to the canary ${canary.endpoint} first`);
+  if (canary) notes.push(`${canary.percent} % go to the canary ${canary.endpoint} first`);
   if (experiment)
     notes.push(`experiment ${experiment.name}: ${experiment.arms.map((a) => a.arm).join(", ")}`);
-  if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);
   return notes;
 }
 

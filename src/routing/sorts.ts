@@ -65,13 +65,17 @@ export function score(candidates: readonly Scored[], sort: Sort, facts: RouteFac
 export const drawnTime = (uniform: number, weight: number): number =>
   Math.min(-Math.log(1 - uniform) / weight, Number.MAX_VALUE);
 
+/** A third of the prompt, at least {@link TYPICAL_OUTPUT_TOKENS}, at most `maxTokens`. Not whole. */
+export const expectedOutputTokens = (promptTokens: number, maxTokens: number | undefined): number =>
+  Math.min(Math.max(promptTokens / 3, TYPICAL_OUTPUT_TOKENS), maxTokens ?? Number.POSITIVE_INFINITY);
+
 /** Expected charge of the call in nano-USD, for comparison only; money is settled from reported usage. */
-export function expectedCostNano(
+function expectedCostNano(
   { prices }: Endpoint,
   { promptTokens, maxTokens }: Pick<RouteFacts, "promptTokens" | "maxTokens">,
 ): number {
   const input = Math.max(promptTokens, 1);
-  const output = Math.max(Math.min(Math.max(input / 3, TYPICAL_OUTPUT_TOKENS), maxTokens ?? Infinity), 1);
+  const output = Math.max(expectedOutputTokens(input, maxTokens), 1);
   return input * prices.input + output * prices.output;
 }
 
