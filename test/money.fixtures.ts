@@ -16,6 +16,7 @@ export interface Row {
   readonly status: string;
   readonly error_code: string;
   readonly cost_micro: number;
+  readonly byok: boolean;
   readonly usage_source: string;
 }
 
