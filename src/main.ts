@@ -37,12 +37,12 @@ function screen(gateway: Gateway, config: Config): string {
 }
 
 async function main(): Promise<void> {
-  let gateway: Gateway;
-  let log: Logger;
   try {
     const config = readConfig(process.env);
-    log = pino({ level: config.logLevel }, pino.destination(2));
-    gateway = await startGateway(config, log);
+    const log = pino({ level: config.logLevel }, pino.destination(2));
+    const gateway = await startGateway(config, log);
+    // Before anybody is told that it is ready: a signal may follow at once.
+    handleSignals(gateway, log);
     console.log(screen(gateway, config));
   } catch (error) {
     const plain = error instanceof ConfigError || error instanceof CatalogError;
@@ -50,6 +50,9 @@ async function main(): Promise<void> {
     if (!plain && process.env.LOG_LEVEL === "debug") console.error(error);
     process.exit(1);
   }
+}
+
+function handleSignals(gateway: Gateway, log: Logger): void {
   process.on(
     "SIGHUP",
     () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),

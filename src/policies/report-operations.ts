@@ -167,7 +167,15 @@ async function canariesOf(deps: ReportDeps, orgId: string, policy: string) {
 async function rowsOf(policies: Policies, key: VersionKey, isActive: boolean): Promise<readonly CanaryRow[]> {
   const version = isActive ? await policies.prepare(key) : undefined;
   if (version === undefined) return policies.tables.canariesOf(key);
-  return Array.from(version.canaries.values(), (canary) => policies.canaries.trial(key, canary).row);
+  const trials = Array.from(version.canaries.values(), (canary) => policies.canaries.trial(key, canary));
+  return Promise.all(
+    trials.map(async (trial) => {
+      const { row } = trial;
+      // Told only once kill -9 cannot undo it. A red row changes no more, so this ends with one commit.
+      if (row.state === "red") await trial.save();
+      return row;
+    }),
+  );
 }
 
 function canaryWire(version: number, row: CanaryRow): z.input<typeof canaryShape> {
