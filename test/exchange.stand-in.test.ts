@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { type Held, held } from "./exchange.held.ts";
 
 describe.each([true, false])("a call that hangs, stream %s", (stream) => {
-  /** One call is under way at the first endpoint, where 200 ms are usual: three seconds are too long. */
-  function hanging(decision: object = {}) {
+  /** One call is under way at the first endpoint. Where an endpoint has answered, 200 ms are usual: three seconds are too long. */
+  function hanging(decision: object = {}, answered: readonly string[] = ["one", "two"]) {
     const all = held({ stream, decision });
     const [one, two] = all.endpoints;
     if (one === undefined || two === undefined) throw new Error("two endpoints are needed");
@@ -14,7 +14,7 @@ describe.each([true, false])("a call that hangs, stream %s", (stream) => {
       return lane;
     };
     const usual = { outcome: "ok", errorClass: "", ttftMs: 200, wholeMs: 200 } as const;
-    for (const at of [one, two]) all.health.onResult(begin(at), usual);
+    for (const at of [one, two]) if (answered.includes(at.id)) all.health.onResult(begin(at), usual);
     return {
       ...all,
       /** So many others are found to hang there now. */
@@ -50,6 +50,29 @@ describe.each([true, false])("a call that hangs, stream %s", (stream) => {
       tick();
       expect(asked()).toEqual(["one"]);
     }
+  });
+
+  test("O31: where none was ever answered, what the other endpoints take is expected of it", async () => {
+    const { time, tick, asked, upstreams, kinds, ended } = hanging({}, ["two"]);
+    time.pass(2900);
+    tick();
+    expect(asked()).toEqual(["one"]);
+    time.pass(200);
+    tick();
+    tick();
+    expect(asked()).toEqual(["one", "two"]);
+    await (upstreams[1] as Held).answer();
+    expect([kinds(), ended()]).toEqual([[stream ? "streamed" : "whole"], ["1 one cancelled", "2 two ok"]]);
+  });
+
+  test("O31: where nothing is known of any endpoint, a minute is waited", () => {
+    const { time, tick, asked } = hanging({}, []);
+    time.pass(59_900);
+    tick();
+    expect(asked()).toEqual(["one"]);
+    time.pass(200);
+    tick();
+    expect(asked()).toEqual(["one", "two"]);
   });
 
   test("a policy's hedge beside it does not ask a third", () => {

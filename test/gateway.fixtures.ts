@@ -294,16 +294,29 @@ function client(
   const read = (file: string) => readFileSync(join(folder, "data", file), "utf8").trim();
   const liveKey = read("first-key");
   const call: TestGateway["call"] = async (method, path, { body, key = liveKey, headers } = {}) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        ...(key !== null && { authorization: `Bearer ${key}` }),
-        ...(body !== undefined && { "content-type": "application/json" }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
+    const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const waited = AbortSignal.timeout(ANSWER_MS);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(sent !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(sent !== undefined && { body: sent }),
+        signal: waited,
+      });
+      text = await response.text();
+    } catch (error) {
+      if (!waited.aborted) throw error;
+      const open = `the simulator has ${simulator.openCalls} calls open`;
+      throw new Error(
+        `no answer within ${ANSWER_MS} ms to ${method} ${path} ${sent?.slice(0, 500)}; ${open}`,
+      );
+    }
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
     return {
       status: response.status,
@@ -330,5 +343,8 @@ function client(
     ...life,
   };
 }
+
+/** Less than a test may take, so that a call that hangs is named by the failure. */
+const ANSWER_MS = 15_000;
 
 const HELLO = { model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] };

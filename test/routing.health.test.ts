@@ -210,7 +210,7 @@ describe("trouble", () => {
 
   test("a call that is silent for too long tells of it before it gives up", () => {
     report({ ...OK, ttftMs: 1000 });
-    expect([health.patienceMs(EP, true), health.patienceMs(EP, false)]).toEqual([5000, 60_000]);
+    expect([health.patienceMs(EP, true, []), health.patienceMs(EP, false, [])]).toEqual([5000, 60_000]);
     const silent = begun(5);
     for (const lane of silent) if (lane !== undefined) health.onSilence(lane);
     expect(failing()).toBe(true);

@@ -150,12 +150,18 @@ export class Attempt implements RelayHost {
     return relay.lastDataMs === 0 ? nowMs - this.startMs >= firstByteMs : nowMs - relay.lastDataMs >= stallMs;
   }
 
-  /** Whether it is silent for longer than its endpoint usually is; the first time health is told. */
-  suspect(nowMs: number, health: Health): boolean {
+  get isStream(): boolean {
+    return this.#relay instanceof StreamRelay;
+  }
+
+  /**
+   * Whether it is silent for longer than its endpoint usually is; the first time health is told.
+   * @param others the endpoints of the plan: what they take is expected of an endpoint that never answered.
+   */
+  suspect(nowMs: number, health: Health, others: readonly Endpoint[]): boolean {
     if (this.#record.ttftMs > 0) return false;
     if (this.#isSuspect) return true;
-    const isStream = this.#relay instanceof StreamRelay;
-    if (nowMs - this.startMs < health.patienceMs(this.endpoint, isStream)) return false;
+    if (nowMs - this.startMs < health.patienceMs(this.endpoint, this.isStream, others)) return false;
     this.#isSuspect = true;
     health.onSilence(this.lane);
     return true;
@@ -182,7 +188,7 @@ export class Attempt implements RelayHost {
   result(nowMs: number, failed: UpstreamFailure | undefined, isLoser: boolean): AttemptResult {
     const { outcome, errorClass, httpStatus, ttftMs, durationMs, outputTokens } = this.#record;
     const streamMs = durationMs - ttftMs;
-    const isStream = this.#relay instanceof StreamRelay;
+    const { isStream } = this;
     const isMeasured = isStream && outputTokens > 1 && ttftMs > 0 && streamMs > 0;
     // A silence that was told of already is not told of twice.
     const isLost = isLoser && ttftMs === 0 && !this.#isSuspect;

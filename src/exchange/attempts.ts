@@ -288,26 +288,31 @@ export class Attempts implements AttemptHost, Placed {
       if (nowMs >= this.#drainUntilMs) this.#leave();
       return;
     }
-    const { timeouts } = this.#deps;
+    const { timeouts, health } = this.#deps;
+    const { attempts } = this.#reserved.plan;
     if (nowMs - this.#reserved.call.incoming.startMs >= timeouts.totalMs) {
       this.#outOfTime();
       return;
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, this.#deps.health)) this.#standIn(attempt);
+      else if (attempt.suspect(nowMs, health, attempts)) this.#standIn(attempt);
       if (this.#over) return;
     }
     // One is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
   }
 
-  /** It hangs where others hang too: the next endpoint is asked as well, where that one is well. Also without a policy's hedge. */
-  #standIn({ endpoint }: Attempt): void {
+  /**
+   * The call hangs where others hang too, or where no call was ever answered: the next endpoint is asked as well, where
+   * that one is well. Also without a policy's hedge.
+   */
+  #standIn({ endpoint, isStream }: Attempt): void {
     const next = this.#reserved.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
-    if (health.of(endpoint)?.failing && !health.of(next)?.failing) this.#hedge();
+    const isInTrouble = health.of(endpoint)?.failing || !health.hasAnswered(endpoint, isStream);
+    if (isInTrouble && !health.of(next)?.failing) this.#hedge();
   }
 
   /** The time of the whole call is up: nobody else is asked. */

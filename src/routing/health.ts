@@ -125,10 +125,19 @@ export class Health implements HealthView {
     return lane;
   }
 
-  /** How long a call there may be silent before `onSilence` should be told, milliseconds. */
-  patienceMs(endpoint: Endpoint, isStream: boolean): number {
-    const usualMs = this.#observed.get(endpoint.id)?.usualMs(isStream, this.#clock.monotonic());
+  /**
+   * How long a call there may be silent before `onSilence` should be told, milliseconds.
+   * @param others endpoints of the same model: an endpoint that never answered is expected to be no slower than the slowest
+   *   of them.
+   */
+  patienceMs(endpoint: Endpoint, isStream: boolean, others: readonly Endpoint[]): number {
+    const usualMs = this.#usualMs(endpoint, isStream) ?? this.#slowestMs(others, isStream);
     return usualMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(LEAST_PATIENCE_MS, usualMs * PATIENCE);
+  }
+
+  /** Whether an answer of this kind was ever seen from the endpoint. */
+  hasAnswered(endpoint: Endpoint, isStream: boolean): boolean {
+    return this.#usualMs(endpoint, isStream) !== undefined;
   }
 
   /** A call is silent for too long: others need not wait until it gives up to learn of that. Once a call. */
@@ -192,6 +201,19 @@ export class Health implements HealthView {
     const nowMs = this.#clock.monotonic();
     this.#observedOf(endpointId).restore(snapshot, nowMs);
     this.#lanes.restore(endpointId, snapshot.lanes, nowMs);
+  }
+
+  #usualMs({ id }: Endpoint, isStream: boolean): number | undefined {
+    return this.#observed.get(id)?.usualMs(isStream, this.#clock.monotonic());
+  }
+
+  #slowestMs(endpoints: readonly Endpoint[], isStream: boolean): number | undefined {
+    let slowestMs: number | undefined;
+    for (const endpoint of endpoints) {
+      const usualMs = this.#usualMs(endpoint, isStream);
+      if (usualMs !== undefined) slowestMs = Math.max(usualMs, slowestMs ?? 0);
+    }
+    return slowestMs;
   }
 
   #stateOf(endpointId: string, seen: EndpointHealth): HealthState {
