@@ -289,30 +289,25 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     const { timeouts, health } = this.#deps;
-    const { attempts } = this.#reserved.plan;
     if (nowMs - this.#reserved.call.incoming.startMs >= timeouts.totalMs) {
       this.#outOfTime();
       return;
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, health, attempts)) this.#standIn(attempt);
+      else if (attempt.suspect(nowMs, health, this.#reserved.plan.attempts)) this.#standIn(attempt);
       if (this.#over) return;
     }
     // One is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
   }
 
-  /**
-   * The call hangs where others hang too, or where no call was ever answered: the next endpoint is asked as well, where
-   * that one is well. Also without a policy's hedge.
-   */
+  /** It hangs where others hang too, or none was ever answered: the next endpoint, where it is well, is asked as well. */
   #standIn({ endpoint, isStream }: Attempt): void {
     const next = this.#reserved.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
-    const isInTrouble = health.of(endpoint)?.failing || !health.hasAnswered(endpoint, isStream);
-    if (isInTrouble && !health.of(next)?.failing) this.#hedge();
+    if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();
   }
 
   /** The time of the whole call is up: nobody else is asked. */

@@ -135,9 +135,9 @@ export class Health implements HealthView {
     return usualMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(LEAST_PATIENCE_MS, usualMs * PATIENCE);
   }
 
-  /** Whether an answer of this kind was ever seen from the endpoint. */
-  hasAnswered(endpoint: Endpoint, isStream: boolean): boolean {
-    return this.#usualMs(endpoint, isStream) !== undefined;
+  /** Whether a call that is silent there for too long may not be answered at all: most fail, or none was ever answered. */
+  isDoubtful(endpoint: Endpoint, isStream: boolean): boolean {
+    return this.#usualMs(endpoint, isStream) === undefined || this.of(endpoint)?.failing === true;
   }
 
   /** A call is silent for too long: others need not wait until it gives up to learn of that. Once a call. */

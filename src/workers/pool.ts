@@ -4,6 +4,7 @@
  */
 import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
+import { runBounded } from "./bounded-task.ts";
 import type { Finished, FinishInput } from "./finish.ts";
 import type { Encoding } from "./tokenise.ts";
 
@@ -13,6 +14,7 @@ export interface PoolOptions {
   readonly maxWaiting?: number;
 }
 
+/** Every task may take a minute; the caller of a longer one gets an Error that names it. */
 export interface WorkerPool {
   /** Decodes, redacts and writes a batch of outbox rows. Takes the buffers of the input over. */
   finish(input: FinishInput): Promise<Finished>;
@@ -53,19 +55,16 @@ export function openPool(options: PoolOptions = {}): WorkerPool {
   return {
     finish(input) {
       const transferList = [input.bytes.buffer as ArrayBuffer, input.lengths.buffer as ArrayBuffer];
-      return running().run(input, { name: "finish", transferList }) as Promise<Finished>;
+      return runBounded(running(), input, { name: "finish", transferList }) as Promise<Finished>;
     },
     redactPayload(redaction, parts) {
-      return running().run({ redaction, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
+      return runBounded(running(), { redaction, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
     },
     async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");
       counting++;
       try {
-        return (await running().run(
-          { texts, encoding },
-          { name: "tokenise", ...(signal && { signal }) },
-        )) as number[];
+        return (await runBounded(running(), { texts, encoding }, { name: "tokenise", signal })) as number[];
       } finally {
         counting--;
       }
