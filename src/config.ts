@@ -54,6 +54,8 @@ const fileSchema = z.strictObject({
       /** Silence towards the client before a comment line is sent; 0 switches them off. */
       keep_alive_ms: count.default(10_000),
       drain_ms: positive.default(120_000),
+      /** An answer waits so long for the commit of its charge while the disk takes nothing. */
+      commit_ms: positive.default(30_000),
       shutdown_ms: positive.default(30_000),
     })
     .prefault({}),

@@ -14,6 +14,7 @@ import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NOBODY } from "./affinity.ts";
+import type { Placed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 
 /** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
@@ -59,7 +60,9 @@ export interface Incoming {
   readonly reply: ClientReply;
 }
 
-export class Call {
+export class Call implements Placed {
+  /** Among the calls that wait for their commit. */
+  place = -1;
   incoming: Incoming;
   /** Of a call with an `Idempotency-Key`. */
   pledge: Pledge | undefined;
@@ -98,6 +101,8 @@ export class Call {
   /** The event stream's head is out (perhaps only for a keep-alive): errors are events from here on. */
   streaming = false;
   settled = false;
+  /** When its commit was asked for; monotonic. */
+  settledMs = 0;
   /** The client left, and the call goes on for the one that will ask for its answer again. */
   stays = false;
   /** The upstream reported more than was held; it was charged all the same. */

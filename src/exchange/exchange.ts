@@ -8,7 +8,7 @@ import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
-import { answerHeaders } from "./headers.ts";
+import { answerHeaders, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
@@ -26,6 +26,10 @@ export type ExchangeDeps = AdmitDeps &
   ContinueDeps & {
     readonly maxDrains: number;
     readonly answers: IdempotentAnswers;
+    readonly timeouts: {
+      /** How long an answer waits for the commit of its charge. */
+      readonly commitMs: number;
+    };
   };
 
 export interface ExchangeCounts {
@@ -56,6 +60,8 @@ class LiveExchange implements Exchange {
   readonly #deps: ExchangeDeps;
   readonly #attemptDeps: AttemptDeps;
   readonly #live = new Live<Attempts>();
+  /** Calls that wait for the commit of their charge. */
+  readonly #settling = new Live<Call>();
   readonly #shadows: Shadows;
   readonly #ended: Record<Outcome["kind"], number> = {
     whole: 0,
@@ -203,6 +209,7 @@ class LiveExchange implements Exchange {
   }
 
   async #close(call: Call, outcome: Outcome): Promise<void> {
+    this.#settling.add(call);
     try {
       await settle(this.#deps, call, outcome);
     } catch (error) {
@@ -210,6 +217,7 @@ class LiveExchange implements Exchange {
       giveBack(this.#deps, call);
       this.#abort(call, asWeirError(error));
     } finally {
+      this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
       call.pledge?.release();
       // Where settlement failed, or was not even tried, it has not been told.
@@ -235,6 +243,28 @@ class LiveExchange implements Exchange {
         attempts.fault(error);
       }
     }
+    for (const call of this.#settling.all()) {
+      if (nowMs - call.settledMs >= this.#deps.timeouts.commitMs) this.#unrecorded(call);
+    }
+  }
+
+  /**
+   * The store could not commit the charge for so long that the client is told. The commit goes on, and may still charge: a
+   * retry could pay twice.
+   */
+  #unrecorded(call: Call): void {
+    this.#settling.remove(call);
+    const message = "The answer was not recorded in time and is not given in full. It may still be charged.";
+    const error = fail("storage_unavailable", message, { retryable: false });
+    const { reply, format } = call.incoming;
+    this.#deps.onFault(error, call.requestId);
+    try {
+      if (call.streaming) reply.end(Buffer.from(format.errorEvent(error, call.requestId)));
+      else this.#abort(call, error);
+    } catch (thrown) {
+      this.#deps.onFault(thrown, call.requestId);
+      reply.abort();
+    }
   }
 
   /** An answer that could not be settled never passes for a whole one. */
@@ -243,7 +273,7 @@ class LiveExchange implements Exchange {
     try {
       if (!call.streaming) {
         const body = format.errorBody(error, call.requestId);
-        reply.send(error.status, answerHeaders(this.#deps.limits, call), body);
+        reply.send(error.status, answerHeaders(this.#deps.limits, call) + retryHeaders(error), body);
         return;
       }
     } catch (thrown) {

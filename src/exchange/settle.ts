@@ -48,6 +48,7 @@ interface Delivery {
 export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
+  call.settledMs = deps.clock.monotonic();
   let last: Last;
   try {
     last = lastOf(deps, call, outcome);
@@ -103,7 +104,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
     truncated: stream !== undefined && kept === undefined,
   };
   call.shadow?.primaryEnded(ending);
-  const prepared = deps.outbox.prepare(recordOf(deps, call, ending, deps.clock.monotonic()));
+  const prepared = deps.outbox.prepare(recordOf(deps, call, ending, call.settledMs));
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;

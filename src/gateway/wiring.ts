@@ -53,6 +53,7 @@ export function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["
       stallMs: timeouts.stall_ms,
       totalMs: timeouts.total_ms,
       drainMs: timeouts.drain_ms,
+      commitMs: timeouts.commit_ms,
       keepAliveMs: timeouts.keep_alive_ms,
     },
   });
