@@ -44,6 +44,8 @@ export interface Operation<
   readonly query?: Q;
   readonly body?: B;
   readonly output: O;
+  /** Media types of answers that are not JSON: `text/csv`. */
+  readonly otherTypes?: readonly string[];
   /** 200 unless given. 204 sends no body. */
   readonly status?: 200 | 201 | 204;
   /** Beyond authentication, scope, validation and `internal`, which every operation has. */

@@ -2,10 +2,12 @@
  * Every row of the route table against a running gateway: who may call it, what it answers, what is printed of it in
  * `/openapi.json` and `/docs`; and the pages that need no key.
  */
+import { get } from "node:http";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { docsPage, exampleOf } from "../src/edge/docs.ts";
-import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "../src/edge/openapi-types.ts";
 import { type Operations, type Route, routes } from "../src/edge/routes.ts";
 import { REQUEST_ID } from "../src/ids.ts";
 import { policyJsonSchema } from "../src/routing/policy-document.ts";
@@ -98,6 +100,18 @@ const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body
   "DELETE /v1/projects/{id}": { id: newProjectId },
 };
 
+/** `fetch` sets `Host` itself. */
+function rawGet(url: string, path: string, headers: Record<string, string>) {
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    const request = get(`${url}${path}`, { headers }, (response) => {
+      let text = "";
+      response.on("data", (data: Buffer) => (text += data.toString()));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    request.on("error", reject);
+  });
+}
+
 async function callRoute(route: Route, key: string | null): Promise<Answer> {
   const { id, body } = CALLS[nameOf(route)] ?? {};
   const path = route.path
@@ -177,7 +191,10 @@ describe("/openapi.json", () => {
       path,
       item["x-svc-access"],
     ]);
-    const expected = table.map((route) => [route.method, route.path, route.access]);
+    const expected = [
+      ...table.map((route) => [route.method, route.path, route.access]),
+      ...["/healthz", "/readyz", "/metrics"].map((path) => ["GET", path, "public"]),
+    ];
     expect(listed.sort()).toEqual(expected.sort());
     for (const route of table) {
       if (route.access !== "public" && route.access !== "key") {
@@ -217,21 +234,58 @@ describe("/openapi.json", () => {
         .reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], document);
       expect([reference, target]).toEqual([reference, expect.any(Object)]);
     }
-    for (const { item } of everyItem()) {
+    for (const { path, item } of everyItem()) {
+      const shape = path.startsWith("/v1/messages") ? "MessagesError" : "Error";
       for (const [status, { content }] of Object.entries(item.responses)) {
-        if (status >= "400") {
-          expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
+        if (status >= "400" && path !== "/readyz") {
+          expect(content?.["application/json"]?.schema).toEqual({ $ref: `#/components/schemas/${shape}` });
         }
       }
     }
   });
 
-  test("the envelope is the one errors have", async () => {
-    const { schemas } = document.components as { schemas: { Error: Schema } };
-    const envelope = z.fromJSONSchema(schemas.Error as Parameters<typeof z.fromJSONSchema>[0]);
+  test("O30: the envelopes are the ones errors have", async () => {
+    const { schemas } = document.components as { schemas: Record<"Error" | "MessagesError", Schema> };
+    const shape = (schema: Schema) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+    const envelope = shape(schemas.Error);
     envelope.parse((await gateway.chat({ model: "no/model" })).json);
     envelope.parse((await gateway.call("GET", "/nowhere")).json);
     expect(envelope.safeParse({ error: {} }).success).toBe(false);
+    const messages = shape(schemas.MessagesError);
+    const body = { model: "no/model", max_tokens: 9, messages: said };
+    messages.parse((await gateway.call("POST", "/v1/messages", { body })).json);
+    expect(messages.safeParse({ error: {} }).success).toBe(false);
+  });
+
+  test("O30: a linter finds nothing in it, by the strictest of its usual rules", async () => {
+    // A page that takes nothing cannot be asked wrongly; of the routes another test says that they refuse.
+    const rules = { "operation-4xx-response": "off" } as const;
+    const config = await createConfig({ extends: ["recommended-strict"], rules });
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
+      [],
+    );
+  });
+
+  test("O30: it names the address that its reader called", async () => {
+    expect(document.servers).toEqual([{ url: gateway.url, description: "This gateway." }]);
+    const behindProxy = { host: "models.example.com", "x-forwarded-proto": "https" };
+    for (const [path, shown] of [
+      ["/openapi.json", '"servers":[{"url":"https://models.example.com"'],
+      ["/docs", "export WEIR_URL=https://models.example.com\n"],
+    ] as const) {
+      const { text } = await rawGet(gateway.url, path, behindProxy);
+      expect(text).toContain(shown);
+      // What is no host is not repeated.
+      const odd = await rawGet(gateway.url, path, { host: "<script>" });
+      expect([odd.status, odd.text.includes("<script>")]).toEqual([200, false]);
+    }
+  });
+
+  test("O30: an answer that may be CSV is told as such", () => {
+    const answer = document.paths["/v1/credits/ledger"]?.get?.responses[200];
+    expect(Object.keys(answer?.content ?? {})).toEqual(["application/json", "text/csv"]);
   });
 });
 
@@ -267,7 +321,7 @@ describe("/docs", () => {
   );
 
   test("what stands in the document is text, not markup", () => {
-    const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>" };
+    const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>", license: {} };
     const html = docsPage({ ...document, info });
     expect(html).not.toContain("<script>");
     expect(html).not.toContain("<b>");

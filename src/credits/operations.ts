@@ -81,6 +81,7 @@ export function creditOperations({ credits, cursors, orgMoney }: CreditOperation
     summary: "The org's ledger, newest first",
     query: ledgerQuery,
     output: ledgerSchema,
+    otherTypes: ["text/csv"],
     run({ query: { cursor, limit, kind, format } }, { orgId }) {
       // Bound to the org: a cursor of another one was never issued here.
       const list = `ledger:${orgId}`;

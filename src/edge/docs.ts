@@ -4,7 +4,7 @@
  */
 
 import { STYLE } from "./docs-style.ts";
-import type { Json, OpenApiDocument, OperationItem, Schema } from "./openapi.ts";
+import type { Json, OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
 
 /** The reference page of an API. */
 export function docsPage(document: OpenApiDocument): string {
@@ -29,9 +29,10 @@ ${groups.map(([name, entries]) => navGroup(name, entries)).join("\n")}
 <h1>${escaped(title)} API</h1>
 <p>${inline(description)}</p>
 <p>The examples take the gateway's address and a key from the shell:</p>
-<pre><code>export WEIR_URL=http://127.0.0.1:8787
+<pre><code>export WEIR_URL=${escaped(document.servers[0]?.url ?? "")}
 export WEIR_API_KEY=$(cat data/first-key)</code></pre>
-<p>Errors have one shape: <code>{"error": {"type", "code", "message", "request_id"}}</code>. Machine-readable:
+<p>Errors have one shape: <code>{"error": {"type", "code", "message", "request_id"}}</code>; on messages routes Anthropic's:
+<code>{"type": "error", "error": {"type", "message", "code"}, "request_id"}</code>. Machine-readable:
 <a href="/openapi.json">openapi.json</a>, and for routing policies <a href="/schemas/policy.json">policy.json</a>.</p>
 </header>
 ${groups.map(([name, entries]) => group(name, entries)).join("\n")}

@@ -3,77 +3,34 @@
  * schemas, errors from the error table, the scope each route needs from its row. Built once a process.
  */
 import { z } from "zod";
-import { ERRORS, type ErrorName } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
+import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
+import type {
+  Content,
+  OpenApiDocument,
+  OperationItem,
+  PageItem,
+  Parameter,
+  Schema,
+} from "./openapi-types.ts";
 import type { Route } from "./routes.ts";
 
-export type Json = Record<string, unknown>;
-export type Schema = z.core.JSONSchema.BaseSchema;
-
-interface Parameter {
-  readonly name: string;
-  readonly in: "path" | "query";
-  readonly required: boolean;
-  readonly schema: Schema;
-  readonly description?: string;
+export interface DocumentParts {
+  readonly routes: readonly Route[];
+  readonly pages: readonly PageItem[];
+  readonly version: string;
+  /** Where the gateway is served. */
+  readonly address: string;
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema }>>;
-
-export interface OperationItem {
-  readonly operationId: string;
-  readonly summary: string;
-  /** Who may call it. */
-  readonly description: string;
-  readonly tags: readonly string[];
-  /** Empty where no key is needed, absent where one is. */
-  readonly security?: readonly [];
-  readonly "x-svc-access": string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  /** By status. */
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
-}
-
-export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly security: readonly Json[];
-  /** By path, then by method in lower case. */
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationItem>>>>;
-  readonly components: Json;
-}
-
-const ALWAYS: readonly ErrorName[] = ["invalid_value", "internal"];
-const WITH_KEY: readonly ErrorName[] = ["missing_key", "invalid_key", "expired_key", "revoked_key", "scope"];
-const OF_CALLS: readonly ErrorName[] = [
-  "invalid_json",
-  "unsupported_option",
-  "context_length_exceeded",
-  "upstream_rejected",
-  "insufficient_credits",
-  "budget_exceeded",
-  "model_not_found",
-  "no_endpoint",
-  "payload_too_large",
-  "rpm",
-  "tpm",
-  "concurrency",
-  "upstream_capacity",
-  "upstream_all_out",
-  "upstream_error",
-  "upstream_invalid_response",
-  "upstream_timeout",
-  "shutting_down",
-];
-
-export function openApiDocument(routes: readonly Route[], version: string): OpenApiDocument {
+export function openApiDocument({ routes, pages, version, address }: DocumentParts): OpenApiDocument {
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
     item[route.method.toLowerCase()] = "exchange" in route ? callItem(route) : operationItem(route);
     paths[route.path] = item;
   }
+  for (const page of pages) paths[page.path] = { get: pageItem(page) };
   return {
     openapi: "3.1.0",
     info: {
@@ -81,13 +38,57 @@ export function openApiDocument(routes: readonly Route[], version: string): Open
       version,
       description:
         "A streaming-first model gateway. Amounts are integers: micro-USD, prices nano-USD a unit.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
+    servers: [{ url: address, description: "This gateway." }],
+    tags: TAGS,
     security: [{ key: [] }],
     paths,
     components: {
-      securitySchemes: { key: { type: "http", scheme: "bearer", description: "An API key: `svc-live-…`" } },
-      schemas: { Error: errorSchema },
+      securitySchemes: {
+        key: { type: "http", scheme: "bearer", description: "An API key: `svc-live-…` or `svc-test-…`" },
+      },
+      schemas: ERROR_SCHEMAS,
     },
+  };
+}
+
+const PAGES = "Operation";
+
+/** The headings, in the order of the reference. */
+const TAGS: OpenApiDocument["tags"] = [
+  { name: "Inference", description: "Model calls in the formats of OpenAI and Anthropic." },
+  { name: "Native inference", description: "Model calls in the gateway's own format." },
+  { name: "Catalog", description: "Models, their endpoints, prices and figures." },
+  { name: "Usage", description: "What was called, by whom, and what it cost." },
+  { name: "Routing policies", description: "Versioned documents that choose endpoints." },
+  { name: "Credits", description: "The prepaid balance and its ledger." },
+  { name: "Keys", description: "API keys and their limits." },
+  { name: "Provider keys", description: "An org's own keys at providers." },
+  { name: "Projects", description: "Groups of keys with a budget." },
+  { name: PAGES, description: "For whoever operates the gateway." },
+];
+
+function pageItem({ operationId, summary, answers }: PageItem): OperationItem {
+  return {
+    tags: [PAGES],
+    description: "Needs no key.",
+    security: [],
+    "x-svc-access": "public",
+    operationId,
+    summary,
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([status, { description, schema, type }]) => [
+        status,
+        {
+          description,
+          content:
+            schema === undefined
+              ? { [type ?? "text/plain"]: { schema: { type: "string" } } }
+              : { "application/json": { schema: schemaOf(schema, "output") } },
+        },
+      ]),
+    ),
   };
 }
 
@@ -104,10 +105,14 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
         description: streams ? "The answer; with `stream: true`, events." : "The answer.",
         content: {
           "application/json": { schema: schemaOf(kind.reply, "output") },
-          ...(streams && { "text/event-stream": { schema: { type: "string" } } }),
+          ...(streams && { "text/event-stream": TEXT }),
         },
       },
-      ...failures([...ALWAYS, ...WITH_KEY, ...OF_CALLS]),
+      ...failures({
+        ...{ needsKey: true, hasBody: true, isCall: true },
+        isMessages: kind.format.name === "messages",
+        errors: [],
+      }),
     },
   };
 }
@@ -115,7 +120,6 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
 function operationItem(route: Extract<Route, { operation: unknown }>): OperationItem {
   const { operation } = route;
   const status = operation.status ?? 200;
-  const errors = [...ALWAYS, ...(route.access === "public" ? [] : WITH_KEY), ...(operation.errors ?? [])];
   return {
     ...common(route),
     operationId: operation.name,
@@ -128,9 +132,18 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
           ? { description: "Done." }
           : {
               description: "The answer.",
-              content: { "application/json": { schema: schemaOf(operation.output, "output") } },
+              content: {
+                "application/json": { schema: schemaOf(operation.output, "output") },
+                ...Object.fromEntries((operation.otherTypes ?? []).map((type) => [type, TEXT])),
+              },
             },
-      ...failures(errors),
+      ...failures({
+        needsKey: route.access !== "public",
+        hasBody: operation.body !== undefined,
+        isCall: false,
+        isMessages: false,
+        errors: operation.errors ?? [],
+      }),
     },
   };
 }
@@ -171,45 +184,9 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
   });
 }
 
-/** One answer a status; its description lists the codes that come with it. */
-function failures(names: readonly ErrorName[]): OperationItem["responses"] {
-  const byStatus = new Map<number, Set<string>>();
-  for (const name of names) {
-    const { status, code } = ERRORS[name];
-    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
-  }
-  return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [
-      status,
-      {
-        description: [...codes].map((code) => `\`${code}\``).join(", "),
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-      },
-    ]),
-  );
-}
+const TEXT: Content[string] = { schema: { type: "string" } };
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Schema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 }
-
-const errorSchema: Schema = {
-  type: "object",
-  required: ["error"],
-  properties: {
-    error: {
-      type: "object",
-      required: ["type", "code", "message", "request_id"],
-      properties: {
-        type: { type: "string" },
-        code: { type: "string" },
-        message: { type: "string" },
-        request_id: { type: "string" },
-        param: { type: "string", description: "JSON pointer to the field at fault." },
-        retry_after_ms: { type: "integer" },
-        details: { type: "object" },
-      },
-    },
-  },
-};

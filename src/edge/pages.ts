@@ -1,6 +1,7 @@
 /** Answers without a key: is the process alive, is it ready, what does it count, how is it used, and what are policies made of. */
+import { z } from "zod";
 import { docsPage } from "./docs.ts";
-import type { OpenApiDocument } from "./openapi.ts";
+import type { OpenApiDocument, PageItem } from "./openapi-types.ts";
 import type { Page } from "./server.ts";
 
 export interface Readiness {
@@ -13,11 +14,54 @@ export interface PageDeps {
   readonly readiness: () => Readiness;
   /** Prometheus text format. */
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
-  /** Asked once, by the first reader. */
-  readonly openApi: () => OpenApiDocument;
+  /** Asked once, by the first reader. @param address stands for the gateway's own in the document. */
+  readonly openApi: (address: string) => OpenApiDocument;
   /** JSON Schema of routing policies, for editors. Asked once, too. */
   readonly policySchema: () => object;
 }
+
+const parts = z
+  .record(z.string(), z.boolean())
+  .describe("By part of the gateway: `store` (commits), `analytics` (answers), `serving` (takes calls).");
+
+/** What `/openapi.json` says of the pages that machines read. */
+export const PAGE_ITEMS: readonly PageItem[] = [
+  {
+    path: "/healthz",
+    operationId: "getHealth",
+    summary: "Whether the process is alive",
+    answers: {
+      200: {
+        description: "It answers.",
+        schema: z.object({ status: z.literal("ok").describe("Always `ok`.") }),
+      },
+    },
+  },
+  {
+    path: "/readyz",
+    operationId: "getReadiness",
+    summary: "Whether calls can be taken now, part by part",
+    answers: {
+      200: {
+        description: "Calls are taken. Analytics may be away: no call needs it.",
+        schema: z.object({ status: z.literal("ready").describe("Calls are taken."), parts }),
+      },
+      503: {
+        description: "The store cannot commit, or the gateway is stopping.",
+        schema: z.object({ status: z.literal("not_ready").describe("Calls are refused."), parts }),
+      },
+    },
+  },
+  {
+    path: "/metrics",
+    operationId: "getMetrics",
+    summary: "Counters and gauges for Prometheus",
+    answers: { 200: { description: "Prometheus text format.", type: "text/plain" } },
+  },
+];
+
+/** Stands for the gateway's own address in what is made once. Nothing else in the documents looks like it. */
+const ADDRESS = "https://address.of.this.gateway.invalid";
 
 export function pages(deps: PageDeps): readonly Page[] {
   const json = (status: number, value: unknown) => ({
@@ -25,14 +69,12 @@ export function pages(deps: PageDeps): readonly Page[] {
     contentType: "application/json",
     body: JSON.stringify(value),
   });
-  const document = once(deps.openApi);
-  const openApi = once(() => json(200, document()));
+  const document = once(() => deps.openApi(ADDRESS));
+  const openApi = once(() => JSON.stringify(document()));
   const policySchema = once(() => json(200, deps.policySchema()));
-  const docs = once(() => ({
-    status: 200,
-    contentType: "text/html; charset=utf-8",
-    body: docsPage(document()),
-  }));
+  const docs = once(() => docsPage(document()));
+  /** Relative where the reader's own address is not known. */
+  const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
   return [
     { path: "/healthz", read: async () => json(200, { status: "ok" }) },
     {
@@ -43,8 +85,22 @@ export function pages(deps: PageDeps): readonly Page[] {
       },
     },
     { path: "/metrics", read: async () => ({ status: 200, ...(await deps.metrics()) }) },
-    { path: "/openapi.json", read: async () => openApi() },
-    { path: "/docs", read: async () => docs() },
+    {
+      path: "/openapi.json",
+      read: async (address) => ({
+        status: 200,
+        contentType: "application/json",
+        body: servedAt(openApi(), address),
+      }),
+    },
+    {
+      path: "/docs",
+      read: async (address) => ({
+        status: 200,
+        contentType: "text/html; charset=utf-8",
+        body: servedAt(docs(), address),
+      }),
+    },
     { path: "/schemas/policy.json", read: async () => policySchema() },
   ];
 }

@@ -34,6 +34,18 @@ export function bearer(req: HttpRequest): string | undefined {
   return value.slice(7).trim();
 }
 
+const HOST = /^[\w.-]{1,253}(:\d{1,5})?$|^\[[\da-f:.]{2,45}\](:\d{1,5})?$/i;
+
+/**
+ * The address that the client called, as it may be shown to it again; empty where its `Host` is no host. A proxy in front says
+ * by `X-Forwarded-Proto` that it was called by https.
+ */
+export function servedAddress(req: HttpRequest): string {
+  const host = req.getHeader("host");
+  if (!HOST.test(host)) return "";
+  return `${req.getHeader("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
+}
+
 /** The credential as Anthropic's clients send it, or undefined where none came. */
 export const apiKey = (req: HttpRequest): string | undefined => req.getHeader("x-api-key") || undefined;
 

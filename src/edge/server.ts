@@ -16,17 +16,27 @@ import { requestId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
 import { perform } from "./perform.ts";
 import { SocketReply } from "./reply.ts";
-import { apiKey, bearer, bodyHead, idempotencyKey, ipPrefix, passingHeaders, readBody } from "./request.ts";
+import {
+  apiKey,
+  bearer,
+  bodyHead,
+  idempotencyKey,
+  ipPrefix,
+  passingHeaders,
+  readBody,
+  servedAddress,
+} from "./request.ts";
 import type { Access, Route } from "./routes.ts";
 
 // Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
 const { App, us_listen_socket_close, us_socket_local_port } = await import("uWebSockets.js");
 
-/** Answers that need no key and no schema: health, metrics, documentation. */
+/** Answers that need no key and read no body: health, metrics, documentation. */
 export interface Page {
   readonly path: string;
-  read(): Promise<{ status: number; contentType: string; body: string | Buffer }>;
+  /** @param address where the reader found this gateway: `http://localhost:8787` */
+  read(address: string): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
 
 export interface ServerDeps {
@@ -269,7 +279,7 @@ function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpReq
   const reply = replyTo(res, req);
   const id = requestId(deps.clock.now());
   page
-    .read()
+    .read(servedAddress(req))
     .then(({ status, contentType, body }) =>
       reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
     )

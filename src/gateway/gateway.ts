@@ -9,7 +9,7 @@ import type { Config } from "../config.ts";
 import { problemText } from "../document.ts";
 import { openMetrics } from "../edge/metrics.ts";
 import { openApiDocument } from "../edge/openapi.ts";
-import { pages } from "../edge/pages.ts";
+import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { routes as routeTable } from "../edge/routes.ts";
 import { openServer } from "../edge/server.ts";
 import { inquire } from "../exchange/inquire.ts";
@@ -48,7 +48,8 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
     return { ready: parts.store && parts.serving, parts };
   };
   const metrics = openMetrics(metricSources(rooms, exchange));
-  const openApi = () => openApiDocument(table, VERSION);
+  const openApi = (address: string) =>
+    openApiDocument({ routes: table, pages: PAGE_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await openServer(
     {

@@ -1,0 +1,66 @@
+/** What the OpenAPI document is made of, as far as this gateway uses it (OpenAPI 3.1). */
+import type { z } from "zod";
+
+export type Json = Record<string, unknown>;
+export type Schema = z.core.JSONSchema.BaseSchema;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly schema: Schema;
+  readonly description?: string;
+}
+
+export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+export interface OperationItem {
+  readonly operationId: string;
+  readonly summary: string;
+  /** Who may call it. */
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** Empty where no key is needed, absent where one is. */
+  readonly security?: readonly [];
+  readonly "x-svc-access": string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Answers;
+}
+
+/** By status. */
+export type Answers = Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+
+/** A page that machines read: no operation, no key. */
+export interface PageItem {
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly answers: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        /** JSON of this shape; else `type`. */
+        readonly schema?: z.ZodType;
+        readonly type?: string;
+      }
+    >
+  >;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: Json;
+  };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly security: readonly Json[];
+  /** By path, then by method in lower case. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationItem>>>>;
+  readonly components: Json;
+}
