@@ -4,7 +4,8 @@
  */
 
 import { STYLE } from "./docs-style.ts";
-import type { Json, OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
+import { itemsOf, schemaOrNone } from "./example.ts";
+import type { OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
 
 /** The reference page of an API. */
 export function docsPage(document: OpenApiDocument): string {
@@ -149,12 +150,6 @@ function inner(schema: Schema): Schema {
   return schema;
 }
 
-const schemaOrNone = (value: Schema | boolean | undefined): Schema | undefined =>
-  typeof value === "object" && Object.keys(value).length > 0 ? value : undefined;
-
-const itemsOf = ({ items }: Schema): Schema | undefined =>
-  Array.isArray(items) ? undefined : schemaOrNone(items as Schema | boolean | undefined);
-
 const variants = (schema: Schema): Schema[] => [
   schema,
   ...(schema.anyOf ?? schema.oneOf ?? []).flatMap((v) => (typeof v === "object" ? variants(v) : [])),
@@ -195,30 +190,10 @@ function remarks(schema: Schema): string {
 function curl({ method, path, item }: Entry): string {
   const url = `"$WEIR_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`;
   const verb = method === "GET" ? "" : `-X ${method} `;
-  const body = item.requestBody?.content["application/json"]?.schema;
-  const data = body && ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(exampleOf(body))}'`;
+  const body = item.requestBody?.content["application/json"];
+  const data = body && ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(body.example)}'`;
   const key = item.security === undefined ? ' \\\n  -H "Authorization: Bearer $WEIR_API_KEY"' : "";
   return `curl ${verb}${url}${key}${data ?? ""}`;
-}
-
-/** A small value that a schema takes: its own example or default, else what is required or has an example. */
-export function exampleOf(schema: Schema): Json | string | number | boolean | null | unknown[] {
-  const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0];
-  if (given !== undefined) return given as Json;
-  const option = (schema.anyOf ?? schema.oneOf)?.find((v) => typeof v === "object");
-  if (typeof option === "object") return exampleOf(option);
-  if (schema.type === "object") {
-    const properties = Object.entries(schema.properties ?? {});
-    const told = properties.filter(
-      ([name, value]) => schema.required?.includes(name) || schemaOrNone(value)?.examples !== undefined,
-    );
-    const shown = told.length > 0 ? told : properties.slice(0, 1);
-    return Object.fromEntries(shown.map(([name, value]) => [name, exampleOf(schemaOrNone(value) ?? {})]));
-  }
-  if (schema.type === "array") return [exampleOf(itemsOf(schema) ?? {})];
-  if (schema.type === "boolean") return true;
-  if (schema.type === "integer" || schema.type === "number") return Math.max(1, schema.minimum ?? 1);
-  return schema.type === "null" ? null : "text";
 }
 
 const badge = (method: string) => `<span class="method ${method.toLowerCase()}">${method}</span>`;

@@ -12,7 +12,7 @@ export interface Parameter {
   readonly description?: string;
 }
 
-export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export interface OperationItem {
   readonly operationId: string;

@@ -4,6 +4,8 @@
  */
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
+import { exampleOf } from "./example.ts";
+import { meaningOf, type Place } from "./field-words.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
 import type {
   Content,
@@ -27,7 +29,9 @@ export function openApiDocument({ routes, pages, version, address }: DocumentPar
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
-    item[route.method.toLowerCase()] = "exchange" in route ? callItem(route) : operationItem(route);
+    item[route.method.toLowerCase()] = described(
+      "exchange" in route ? callItem(route) : operationItem(route),
+    );
     paths[route.path] = item;
   }
   for (const page of pages) paths[page.path] = { get: pageItem(page) };
@@ -68,6 +72,20 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Projects", description: "Groups of keys with a budget." },
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
+
+/** The same item; nothing else holds its schemas. */
+function described(item: OperationItem): OperationItem {
+  const place: Place = { operationId: item.operationId, tag: item.tags[0] ?? "", parent: undefined };
+  const contents = [item.requestBody, ...Object.values(item.responses)].flatMap((part) =>
+    Object.values(part?.content ?? {}),
+  );
+  for (const { schema } of contents) describeFields(schema, place);
+  const parameters = item.parameters?.map((parameter) => ({
+    description: meaningOf(parameter.name, place) ?? "",
+    ...parameter,
+  }));
+  return parameters === undefined ? item : { ...item, parameters };
+}
 
 function pageItem({ operationId, summary, answers }: PageItem): OperationItem {
   return {
@@ -160,10 +178,10 @@ function access({ access }: Route): string {
   return access === "key" ? "Needs a working key." : `Needs a key with the scope \`${access}\`.`;
 }
 
-const body = (schema: z.ZodType) => ({
-  required: true,
-  content: { "application/json": { schema: schemaOf(schema, "input") } },
-});
+function body(schema: z.ZodType) {
+  const json = schemaOf(schema, "input");
+  return { required: true, content: { "application/json": { schema: json, example: exampleOf(json) } } };
+}
 
 function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Parameter[] {
   if (schema === undefined) return [];
@@ -185,6 +203,19 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
 }
 
 const TEXT: Content[string] = { schema: { type: "string" } };
+
+/** Gives each field that has no description of its own the one of its name. */
+function describeFields(schema: Schema, place: Place): void {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    if (typeof field !== "object") continue;
+    const meaning = field.description ?? meaningOf(name, place);
+    if (meaning !== undefined) field.description = meaning;
+    describeFields(field, { ...place, parent: name });
+  }
+  const { items, additionalProperties } = schema;
+  const inner = [schema.anyOf, schema.oneOf, schema.allOf, [items, additionalProperties]].flat(2);
+  for (const variant of inner) if (typeof variant === "object") describeFields(variant, place);
+}
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Schema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
