@@ -1,6 +1,13 @@
-/** `svc.route` as people write it: in requests of every format, and in dry runs. */
+/** `svc.route` and `svc.data_policy` as people write them: in requests of every format, and in dry runs. */
 import { z } from "zod";
-import { AFFINITIES, MAX_ATTEMPTS, type RouteOptions, SORTS } from "./route.ts";
+import {
+  AFFINITIES,
+  type AskedDataPolicy,
+  DATA_POLICIES,
+  MAX_ATTEMPTS,
+  type RouteOptions,
+  SORTS,
+} from "./route.ts";
 
 const names = z.array(z.string().min(1)).max(64);
 const price = z.number().nonnegative();
@@ -24,11 +31,23 @@ export const routeSchema = z.strictObject({
   affinity: z.enum(AFFINITIES).optional(),
 });
 
-/** As the planner reads it. Absent stays absent: the schema makes no undefined members. */
-export function routeOptions(body: z.output<typeof routeSchema> | undefined): RouteOptions {
-  if (body === undefined) return NOTHING;
-  const { providers, ...route } = body;
-  return { ...route, ...providers };
+export const dataPolicySchema = z
+  .enum(DATA_POLICIES)
+  .describe("Only endpoints that do not train on data, or that keep none. The same as in `route.require`.");
+
+/**
+ * As the planner reads it. Absent stays absent: the schema makes no undefined members.
+ * @param dataPolicy becomes a requirement like those of the route; it takes none of them back.
+ */
+export function routeOptions(
+  body: z.output<typeof routeSchema> | undefined,
+  dataPolicy?: AskedDataPolicy,
+): RouteOptions {
+  if (body === undefined && dataPolicy === undefined) return NOTHING;
+  const { providers, ...route } = body ?? {};
+  const options = { ...route, ...providers };
+  if (dataPolicy === undefined) return options;
+  return { ...options, require: { ...options.require, [dataPolicy]: true } };
 }
 
 const NOTHING: RouteOptions = Object.freeze({});

@@ -6,6 +6,10 @@
 export const SORTS = ["price", "latency", "throughput", "balanced"] as const;
 export type Sort = (typeof SORTS)[number];
 
+/** What a caller may ask of an endpoint's data policy in one word: the same as that member of {@link Requirements}. */
+export const DATA_POLICIES = ["no_train", "zdr"] as const;
+export type AskedDataPolicy = (typeof DATA_POLICIES)[number];
+
 /** What keeps a caller at the endpoint that knows it: nothing, the end user, the session, the prompt's beginning. */
 export const AFFINITIES = ["none", "user", "session", "prompt"] as const;
 export type Affinity = (typeof AFFINITIES)[number];

@@ -34,6 +34,8 @@ export interface TestEndpoint {
   readonly quirks?: Readonly<Record<string, unknown>>;
   /** The environment variable that holds the provider's credential. */
   readonly credentialEnv?: string;
+  /** What the provider does with data; keeps nothing and trains on nothing unless told. */
+  readonly dataPolicy?: { readonly trains: boolean; readonly retention_days: number; readonly zdr: boolean };
   /** How the credential travels, where it is no bearer: `aws_sigv4`, … */
   readonly auth?: string;
   /** Not marked as simulated, so that test keys may not reach it. */
@@ -237,6 +239,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
       ...(endpoint.isReal && { simulated: false }),
       ...(endpoint.credentialEnv && { credential_env: [endpoint.credentialEnv] }),
       ...(endpoint.auth && { auth: endpoint.auth }),
+      ...(endpoint.dataPolicy && { data_policy: endpoint.dataPolicy }),
     });
   }
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));

@@ -7,7 +7,7 @@ import { nameHash } from "../digest.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
-import { routeOptions, routeSchema } from "../route-schema.ts";
+import { dataPolicySchema, routeOptions, routeSchema } from "../route-schema.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import type { Health, OwnPools } from "../routing/health.ts";
 import { type AccountView, isProject } from "./account-view.ts";
@@ -66,6 +66,7 @@ const dryRunBody = z
     user: word.optional().describe("End user: whom experiments divide, and what affinity may hold on to"),
     session: word.optional(),
     route: routeSchema.optional().describe("As `svc.route` of a request"),
+    data_policy: dataPolicySchema.optional(),
     replay: replaySchema.optional(),
   })
   .refine((body) => body.model !== undefined || body.replay !== undefined, {
@@ -177,7 +178,7 @@ function planCall(
       hasSchema: body.json_schema ?? false,
       user: nameHash(orgId, body.user ?? ""),
       session: nameHash(orgId, body.session ?? ""),
-      route: routeOptions(body.route),
+      route: routeOptions(body.route, body.data_policy),
       orgPolicy: dataPolicyOf(deps, orgId),
     },
     own === undefined ? deps.health : deps.health.with(own),

@@ -147,7 +147,7 @@ function inUtf8(value: unknown, bytes: Buffer, members: readonly Member[], ours:
 
 function readSvc(svc: SvcBody): SvcOptions {
   return {
-    route: routeOptions(svc.route),
+    route: routeOptions(svc.route, svc.data_policy),
     app: svc.metadata?.app ?? "",
     userId: svc.metadata?.user_id ?? "",
     sessionId: svc.metadata?.session_id ?? "",

@@ -1,10 +1,11 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
-import { routeSchema } from "../route-schema.ts";
+import { dataPolicySchema, routeSchema } from "../route-schema.ts";
 
 export const svcSchema = z
   .strictObject({
     route: routeSchema.optional(),
+    data_policy: dataPolicySchema.optional(),
     metadata: z
       .strictObject({
         app: z.string().max(128).optional(),
@@ -18,6 +19,9 @@ export const svcSchema = z
     on_disconnect: z.enum(["cancel", "drain"]).optional(),
   })
   .describe("Options of this gateway; never sent to a provider.");
+
+/** Their names in the native formats, which have them at the top of the body. */
+export const NATIVE_OPTIONS: readonly string[] = Object.keys(svcSchema.shape);
 
 export type SvcBody = z.output<typeof svcSchema>;
 

@@ -6,6 +6,7 @@ import { type Member, memberOf } from "../json.ts";
 import type { Said } from "../neutral.ts";
 import { listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
+import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import type { EmbedRequest, NeutralEmbedRequest } from "./neutral.ts";
 import {
   type EmbedBody,
@@ -16,7 +17,7 @@ import {
   inputTypeOf,
   isUsualEmbeddings,
 } from "./schema.ts";
-import { factsOf, longStringsIn, NATIVE_OPTIONS, refuseStream, strangersIn } from "./task.ts";
+import { factsOf, longStringsIn, refuseStream, strangersIn } from "./task.ts";
 import type { VectorEncoding } from "./vectors.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */

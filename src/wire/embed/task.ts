@@ -10,7 +10,6 @@ import type { ReplyFacts, RequestFacts } from "../contract.ts";
 import type { ClientRequest } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";
 import type { Said } from "../neutral.ts";
-import { svcSchema } from "../svc-schema.ts";
 
 /** Nothing is generated: `maxTokens` is 0, which no context and no hold needs to make room for. */
 export const factsOf = (
@@ -34,9 +33,6 @@ export const factsOf = (
   hasUncounted: false,
   searchUnits,
 });
-
-/** Our options in the native formats, which have them at their top. */
-export const NATIVE_OPTIONS: readonly string[] = Object.keys(svcSchema.shape);
 
 export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
 

@@ -2,17 +2,15 @@
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
+import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import { type GenerateBody, generateRequestSchema } from "./schema.ts";
 
 /** Members that no model gets to read. */
-const NO_PROMPT: readonly string[] = [
-  ...["model", "stream", "generation", "route", "metadata", "compat"],
-  ...["provider_options", "on_disconnect"],
-];
+const NO_PROMPT: readonly string[] = ["model", "stream", "generation", ...NATIVE_OPTIONS];
 
 const RULES: BodyRules<GenerateBody> = {
   schema: generateRequestSchema,
-  ours: ["route", "metadata", "compat", "provider_options", "on_disconnect"],
+  ours: NATIVE_OPTIONS,
   svcOf: (body: GenerateBody) => body,
   noPrompt: NO_PROMPT,
   media: ["messages"],

@@ -119,8 +119,6 @@ const tool = z.strictObject({
   cache: cache.optional(),
 });
 
-const { route, metadata, compat, provider_options, on_disconnect } = svcSchema.shape;
-
 export const generateRequestSchema = z.strictObject({
   model: z
     .string()
@@ -147,11 +145,7 @@ export const generateRequestSchema = z.strictObject({
       }),
     ])
     .optional(),
-  route,
-  metadata,
-  compat,
-  provider_options,
-  on_disconnect,
+  ...svcSchema.shape,
 });
 
 export type GenerateBody = z.output<typeof generateRequestSchema>;

@@ -1,11 +1,12 @@
 /** Reads the body of a ranking as far as every call needs it, and in neutral terms for translation. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
-import { factsOf, longStringsIn, NATIVE_OPTIONS, refuseStream } from "../embed/task.ts";
+import { factsOf, longStringsIn, refuseStream } from "../embed/task.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { PromptText } from "../format.ts";
 import { type Elided, type Member, memberOf } from "../json.ts";
 import { listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
+import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import type { NeutralRerankRequest, RerankRequest } from "./neutral.ts";
 import { type RerankBody, rerankRequestSchema } from "./schema.ts";
 import { pairedTokens, searchUnitBound } from "./units.ts";
