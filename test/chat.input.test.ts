@@ -88,12 +88,6 @@ describe("bodies that are no chat request", () => {
     ["messages that are text", withField("messages", "Hi"), "invalid_value", "/messages"],
     ["a message that is text", withField("messages", ["Hi"]), "invalid_value", "/messages/0"],
     [
-      "a message without a role",
-      withField("messages", [...good.messages, {}]),
-      "invalid_value",
-      "/messages/1/role",
-    ],
-    [
       "content that is a number",
       withField("messages", [{ role: "user", content: 5 }]),
       "invalid_value",
@@ -106,14 +100,12 @@ describe("bodies that are no chat request", () => {
       "invalid_value",
       "/stream_options/include_usage",
     ],
-    ["temperature that is text", withField("temperature", "hot"), "invalid_value", "/temperature"],
     ["max_tokens of 0", withField("max_tokens", 0), "invalid_value", "/max_tokens"],
     ["max_tokens with a fraction", withField("max_tokens", 1.5), "invalid_value", "/max_tokens"],
     ["max_tokens beyond numbers", json(good).replace("2", "1e999"), "invalid_value", "/max_tokens"],
     ["n of 0", withField("n", 0), "invalid_value", "/n"],
     ["n of 129", withField("n", 129), "invalid_value", "/n"],
     ["tools that are no list", withField("tools", {}), "invalid_value", "/tools"],
-    ["a tool without a type", withField("tools", [{}]), "invalid_value", "/tools/0/type"],
     [
       "response_format that is text",
       withField("response_format", "json"),

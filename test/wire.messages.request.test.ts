@@ -75,8 +75,9 @@ describe("reading", () => {
     ["/max_tokens", { max_tokens: undefined }],
     ["/max_tokens", { max_tokens: -1 }],
     ["/messages", { messages: [] }],
-    ["/messages/0/content", { messages: [{ role: "user" }] }],
-    ["/stop_sequences/0", { stop_sequences: [1] }],
+    ["/messages/0", { messages: ["Hi"] }],
+    ["/messages/0/content", { messages: [{ role: "user", content: 1 }] }],
+    ["/tools", { tools: {} }],
     ["/models", { models: ["a"] }],
     ["/svc/x", { svc: { x: 1 } }],
   ])("what is wrong is named: %s", (param, more) => {
@@ -96,11 +97,10 @@ describe("reading", () => {
       { ...HELLO, system: "a", tools: [{}], stop_sequences: ["a"], metadata: {}, stream: false, top_k: 1 },
       { ...HELLO, system: [{ type: "text", text: "a" }], thinking: { type: "adaptive" } },
       { ...HELLO, max_tokens: 1.5 },
-      { ...HELLO, tools: [1] },
-      { ...HELLO, system: 1 },
-      { ...HELLO, thinking: {} },
-      { ...HELLO, messages: [{ role: "user", content: [{}] }] },
-      { ...HELLO, stop_sequences: "a" },
+      { ...HELLO, tools: 1 },
+      { ...HELLO, stream: 1 },
+      { ...HELLO, messages: [{ role: "user", content: 1 }] },
+      { ...HELLO, messages: [1] },
     ];
     const usual = bodies.filter((body) => isUsualRequest(body));
     expect(usual).toHaveLength(3);

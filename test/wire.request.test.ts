@@ -255,7 +255,6 @@ describe("refusals", () => {
     ["empty messages", { ...ok, messages: [] }, "/messages"],
     ["messages that are a string", { ...ok, messages: "hi" }, "/messages"],
     ["a message that is a string", { ...ok, messages: ["hi"] }, "/messages/0"],
-    ["a message without role", { ...ok, messages: [...MESSAGES, { content: "x" }] }, "/messages/1/role"],
     ["content that is a number", { ...ok, messages: [{ role: "user", content: 1 }] }, "/messages/0/content"],
     ["stream that is a string", { ...ok, stream: "true" }, "/stream"],
     [
@@ -272,10 +271,7 @@ describe("refusals", () => {
     ["max_completion_tokens a string", { ...ok, max_completion_tokens: "9" }, "/max_completion_tokens"],
     ["n zero", { ...ok, n: 0 }, "/n"],
     ["n too large", { ...ok, n: 129 }, "/n"],
-    ["temperature a string", { ...ok, temperature: "hot" }, "/temperature"],
-    ["stop a number", { ...ok, stop: 4 }, "/stop"],
     ["tools an object", { ...ok, tools: {} }, "/tools"],
-    ["a tool without type", { ...ok, tools: [{}] }, "/tools/0/type"],
     ["response_format a string", { ...ok, response_format: "json" }, "/response_format"],
     ["svc a string", { ...ok, svc: "x" }, "/svc"],
     ["svc null", { ...ok, svc: null }, "/svc"],

@@ -44,6 +44,8 @@ const ASSISTANT_KEYS = [
   ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "extra_content"],
   ...["reasoning", "reasoning_content", "reasoning_details", ...CACHE_KEYS],
 ];
+/** Kinds of part that have a member of their own name, by which a part without a type is known. */
+const PART_KINDS = ["text", "image_url", "file", "input_audio", "video_url", "refusal"];
 const PLAIN_KEYS = ["role", "content", ...CACHE_KEYS];
 const RESULT_KEYS = [...PLAIN_KEYS, "tool_call_id", "name"];
 
@@ -99,7 +101,9 @@ class Conversation {
     }
     for (const [index, value] of (optional(content, place, listAt) ?? []).entries()) {
       const partAt = `${place}/${index}`;
-      add(this.#part(objectAt(value, partAt), partAt), partAt);
+      // Some clients send the bare text.
+      const part = typeof value === "string" ? { type: "text", text: value } : objectAt(value, partAt);
+      add(this.#part(part, partAt), partAt);
     }
     return parts;
   }
@@ -107,7 +111,7 @@ class Conversation {
   #part(part: JsonObject, at: string): Part | undefined {
     const reading = this.#reading;
     const others = (...known: string[]) => dropOthers(reading, part, at, ["type", ...known, ...CACHE_KEYS]);
-    switch (part.type) {
+    switch (part.type ?? PART_KINDS.find((kind) => kind in part)) {
       case "text":
         others("text");
         return textPart(reading, part, at);

@@ -12,7 +12,7 @@ import {
   stringAt,
 } from "./neutral-reading.ts";
 
-const FUNCTION_KEYS = ["name", "description", "parameters", "strict", ...CACHE_KEYS];
+const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
 const NO_PARAMETERS = { type: "object", properties: {} };
 
 /** Other kinds of tool, such as `custom`, have no equal in most dialects. */
@@ -21,12 +21,15 @@ export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
   for (const [index, value] of (optional(body.tools, "/tools", listAt) ?? []).entries()) {
     const at = `/tools/${index}`;
     const tool = objectAt(value, at);
-    if (tool.type !== "function") {
+    if (!isFunction(tool)) {
       reading.dropped.push(at);
-      continue;
+    } else if (tool.type == null && tool.function == null) {
+      tools.push(readFunction(reading, tool, at, tool, at));
+    } else {
+      dropOthers(reading, tool, at, ["type", "function", ...CACHE_KEYS]);
+      const fn = objectAt(tool.function, `${at}/function`);
+      tools.push(readFunction(reading, fn, `${at}/function`, tool, at));
     }
-    dropOthers(reading, tool, at, ["type", "function", ...CACHE_KEYS]);
-    tools.push(readFunction(reading, objectAt(tool.function, `${at}/function`), `${at}/function`, tool, at));
   }
   for (const [index, value] of (optional(body.functions, "/functions", listAt) ?? []).entries()) {
     const at = `/functions/${index}`;
@@ -35,6 +38,10 @@ export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
   }
   return tools;
 }
+
+/** Without a type it is a function all the same, where it holds one or is one itself: clients of Mistral's say none. */
+const isFunction = ({ type, function: fn, name }: JsonObject): boolean =>
+  type === "function" || (type == null && (isObject(fn) || typeof name === "string"));
 
 /** @param marked what a cache mark may stand on beside the function. */
 function readFunction(

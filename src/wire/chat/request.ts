@@ -8,6 +8,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
+import { isObject } from "../reader.ts";
 import { spliced, spliceOf } from "../splice.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
@@ -126,6 +127,10 @@ interface Media {
   readonly others: number;
 }
 
+/** By its type, or by the member of that name: providers take parts that do not say their type. */
+const isPart = (part: unknown, kind: string): boolean =>
+  isObject(part) && (part.type === kind || kind in part);
+
 function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Media {
   let images = 0;
   let audio = 0;
@@ -133,11 +138,11 @@ function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Med
   for (const message of messages) {
     const { content } = message;
     if (hasOpaque && holdsOpaque({ ...message, content: undefined })) others++;
-    if (!Array.isArray(content)) continue;
-    for (const part of content) {
-      if (part.type === "image_url") images++;
-      else if (part.type === "input_audio") audio++;
-      else if (part.type === "file" || part.type === "video_url") others++;
+    if (typeof content !== "object" || content === null) continue;
+    for (const part of Array.isArray(content) ? content : [content]) {
+      if (isPart(part, "image_url")) images++;
+      else if (isPart(part, "input_audio")) audio++;
+      else if (isPart(part, "file") || isPart(part, "video_url")) others++;
       else if (hasOpaque && holdsOpaque(part)) others++;
     }
   }

@@ -4,15 +4,13 @@
  */
 import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
+import { contentOf, unread } from "../unread.ts";
 
-const contentPart = z.looseObject({ type: z.string() });
+const typed = z.looseObject({ type: z.string() });
 
 const message = z.looseObject({
-  role: z.string().meta({ examples: ["user"] }),
-  content: z
-    .union([z.string(), z.array(contentPart), z.null()])
-    .optional()
-    .meta({ examples: ["Hello"] }),
+  role: unread(z.string().meta({ examples: ["user"] })).optional(),
+  content: contentOf(typed).meta({ examples: ["Hello"] }),
 });
 
 const tokens = z.int().positive();
@@ -28,13 +26,13 @@ export const chatRequestSchema = z.looseObject({
   max_tokens: tokens.nullish(),
   max_completion_tokens: tokens.nullish(),
   n: z.int().min(1).max(128).nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  stop: z.union([z.string(), z.array(z.string())]).nullish(),
-  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  temperature: unread(z.number()).optional(),
+  top_p: unread(z.number()).optional(),
+  stop: unread(z.union([z.string(), z.array(z.string())])).optional(),
+  tools: z.array(unread(typed)).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
-  user: z.string().nullish(),
+  response_format: z.looseObject({ type: unread(z.string()).optional() }).nullish(),
+  user: unread(z.string()).optional(),
   svc: svcSchema.optional(),
 });
 
@@ -52,38 +50,28 @@ export function isUsualRequest(body: unknown): body is ChatRequestBody {
     Array.isArray(messages) &&
     messages.length > 0 &&
     messages.every(isUsualMessage) &&
-    isAbsentOr("boolean", body.stream) &&
-    (options === undefined || (isObject(options) && isAbsentOr("boolean", options.include_usage))) &&
+    isFlag(body.stream) &&
+    (options === undefined || (isObject(options) && isFlag(options.include_usage))) &&
     isCountWithin(Number.MAX_SAFE_INTEGER, body.max_tokens) &&
     isCountWithin(Number.MAX_SAFE_INTEGER, body.max_completion_tokens) &&
     isCountWithin(128, body.n) &&
-    (body.temperature === undefined || Number.isFinite(body.temperature)) &&
-    (body.top_p === undefined || Number.isFinite(body.top_p)) &&
-    isAbsentOr("string", body.stop) &&
-    (tools === undefined || (Array.isArray(tools) && tools.every(isTyped))) &&
-    isAbsentOr("boolean", body.parallel_tool_calls) &&
-    (format === undefined || isTyped(format)) &&
-    isAbsentOr("string", body.user)
+    (tools === undefined || Array.isArray(tools)) &&
+    isFlag(body.parallel_tool_calls) &&
+    (format === undefined || isObject(format))
   );
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isTyped = (value: unknown): boolean => isObject(value) && typeof value.type === "string";
-
-const isAbsentOr = (type: "string" | "boolean", value: unknown): boolean =>
-  value === undefined || typeof value === type;
+const isFlag = (value: unknown): boolean => value === undefined || typeof value === "boolean";
 
 const isCountWithin = (most: number, value: unknown): boolean =>
   value === undefined || (Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= most);
 
 const isUsualMessage = (value: unknown): boolean =>
   isObject(value) &&
-  typeof value.role === "string" &&
-  (typeof value.content === "string" ||
-    value.content == null ||
-    (Array.isArray(value.content) && value.content.every(isTyped)));
+  (typeof value.content === "string" || value.content == null || typeof value.content === "object");
 
 /** The answer's shape, for the OpenAPI document. */
 export const chatReplySchema = z.looseObject({

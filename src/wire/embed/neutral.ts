@@ -42,7 +42,8 @@ export interface NeutralEmbedReply {
 export interface EmbedRequest extends ClientRequest {
   /** Texts or token lists that want a vector each. */
   readonly inputs: number;
-  readonly encoding: VectorEncoding;
+  /** Undefined where the client names one that only a provider knows: its answer passes as it comes. */
+  readonly encoding: VectorEncoding | undefined;
 }
 
 /** A client format of embeddings, as translation needs it. */

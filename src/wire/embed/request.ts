@@ -1,10 +1,11 @@
 /** Reads the bodies of both embedding formats as far as every call needs them, and in neutral terms for translation. */
+import { fail } from "../../errors.ts";
 import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { PromptText } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
 import type { Said } from "../neutral.ts";
-import { listOf, objectOf, stringOf } from "../reader.ts";
+import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
 import type { EmbedRequest, NeutralEmbedRequest } from "./neutral.ts";
@@ -14,7 +15,9 @@ import {
   type EmbeddingsInput,
   embeddingsRequestSchema,
   embedRequestSchema,
+  INPUT_KINDS,
   inputTypeOf,
+  isEmbeddingsInput,
   isUsualEmbeddings,
 } from "./schema.ts";
 import { factsOf, longStringsIn, refuseStream, strangersIn } from "./task.ts";
@@ -50,7 +53,7 @@ const EMBED_RULES: BodyRules<EmbedBody> = {
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readEmbeddingsRequest(bytes: Buffer): EmbedRequest {
   const read = readBody(bytes, EMBEDDINGS_RULES);
-  return requestOf(read, read.value.input, read.value.encoding_format ?? "float");
+  return requestOf(read, read.value.input, encodingOf(read.value.encoding_format ?? "float"));
 }
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
@@ -61,12 +64,13 @@ export function readEmbedRequest(bytes: Buffer): EmbedRequest {
 
 function requestOf(
   { text, value: { model }, proseBytes, ...read }: ReadBody<AnyBody>,
-  input: EmbeddingsInput,
-  encoding: VectorEncoding,
+  input: unknown,
+  encoding: VectorEncoding | undefined,
 ): EmbedRequest {
   refuseStream(text, read.members);
-  const { kind, inputs, longest, total } = sizesOf(input);
   const member = memberOf(read.members, "input") as Member;
+  if (!isEmbeddingsInput(input)) return ofAnotherKind({ ...read, proseBytes }, model, input, encoding);
+  const { kind, inputs, longest, total } = sizesOf(input);
   if (kind === "tokens") {
     const prose = estimatePromptTokens(proseBytes - (member.valueEnd - member.valueStart), 0);
     const facts = factsOf(model, prose + total, longest);
@@ -87,6 +91,22 @@ function requestOf(
   };
 }
 
+/** Input that only some providers take, such as pictures: how much it is they alone know, so the hold is for the most. */
+function ofAnotherKind(
+  { proseBytes, ...read }: Omit<ReadBody<AnyBody>, "text" | "value">,
+  model: string,
+  input: unknown,
+  encoding: VectorEncoding | undefined,
+): EmbedRequest {
+  const { opaqueBytes } = memberOf(read.members, "input") as Member;
+  const inputs = Array.isArray(input) ? input.length : 1;
+  const facts = factsOf(model, estimatePromptTokens(proseBytes - opaqueBytes, 0) + inputs, 1);
+  return { ...read, hasOpaque: true, inputs, encoding, facts: { ...facts, hasUncounted: true } };
+}
+
+const encodingOf = (name: unknown): VectorEncoding | undefined =>
+  name === "float" || name === "base64" ? name : undefined;
+
 /** See {@link promptTextsOf}. */
 export const embeddingsTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
@@ -98,7 +118,19 @@ export function embeddingsNeutral(request: EmbedRequest, source: Source): Neutra
   const dropped = strangersIn(request, ["input", ...NO_PROMPT]);
   const type = objectOf(source.value).input_type;
   if (type != null && inputTypeOf(type) === undefined) dropped.push("/input_type");
+  refuseUntranslatable(request, objectOf(source.value));
   return neutralOf(request, source, dropped);
+}
+
+/** What a splice leaves to the upstream, and another dialect cannot be told. @throws WeirError 400 naming the field */
+function refuseUntranslatable({ encoding }: EmbedRequest, body: JsonObject): void {
+  const { input, dimensions, user } = body;
+  const refuse = (at: string, what: string) => fail("invalid_value", `${at}: ${what}.`, { param: at });
+  if (!isEmbeddingsInput(input)) throw refuse("/input", INPUT_KINDS);
+  if (encoding === undefined) throw refuse("/encoding_format", "expected float or base64");
+  const isCount = Number.isSafeInteger(dimensions) && (dimensions as number) > 0;
+  if (dimensions != null && !isCount) throw refuse("/dimensions", "expected a positive whole number");
+  if (user != null && typeof user !== "string") throw refuse("/user", "expected a string");
 }
 
 /** The native request: all of it is known. */
@@ -110,7 +142,7 @@ function neutralOf(request: EmbedRequest, source: Source, dropped: readonly stri
   const inputType = inputTypeOf(body.input_type);
   return {
     input: inputOf(body.input),
-    encoding: request.encoding,
+    encoding: request.encoding ?? "float",
     dropped,
     ...(inputType !== undefined && { inputType: said(inputType, "/input_type") }),
     ...(typeof body.dimensions === "number" && { dimensions: said(body.dimensions, "/dimensions") }),

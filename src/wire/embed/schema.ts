@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
+import { unread } from "../unread.ts";
 import type { InputType } from "./neutral.ts";
 import { streamSchema } from "./task.ts";
 
@@ -43,6 +44,8 @@ export function isEmbeddingsInput(value: unknown): value is EmbeddingsInput {
   return Array.isArray(first) ? value.every(isTokenList) : isTokenList(value);
 }
 
+export const INPUT_KINDS = "must be a text, a list of texts, a list of token ids, or a list of such lists";
+
 const tokens = { type: "array", items: { type: "integer" } } as const;
 const model = (example: string) =>
   z
@@ -50,25 +53,26 @@ const model = (example: string) =>
     .min(1)
     .meta({ examples: [example] });
 
+/** Metering must know how much it is; what else an upstream takes (texts and pictures as objects) is its own matter. */
+const isAnyInput = (value: unknown): boolean =>
+  typeof value === "string" || (typeof value === "object" && value !== null && !isEmptyList(value));
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
 export const embeddingsRequestSchema = z.looseObject({
   model: model("openai/text-embedding-3-small"),
-  input: z
-    .custom<EmbeddingsInput>(
-      isEmbeddingsInput,
-      "must be a text, a list of texts, a list of token ids, or a list of such lists",
-    )
-    .meta({
-      anyOf: [
-        { type: "string" },
-        { type: "array", items: { type: "string" } },
-        tokens,
-        { type: "array", items: tokens },
-      ],
-      examples: ["Hello"],
-    }),
-  dimensions: z.int().positive().nullish(),
-  encoding_format: z.enum(["float", "base64"]).nullish(),
-  user: z.string().nullish(),
+  input: z.custom<unknown>(isAnyInput, INPUT_KINDS).meta({
+    anyOf: [
+      { type: "string" },
+      { type: "array", items: { type: "string" } },
+      tokens,
+      { type: "array", items: tokens },
+    ],
+    examples: ["Hello"],
+  }),
+  dimensions: unread(z.int().positive()).optional(),
+  encoding_format: unread(z.enum(["float", "base64"])).optional(),
+  user: unread(z.string()).optional(),
   stream: streamSchema,
   svc: svcSchema.optional(),
 });
@@ -78,16 +82,12 @@ export type EmbeddingsBody = z.output<typeof embeddingsRequestSchema>;
 /** True for the usual request, and only where the schema accepts it as it stands. */
 export function isUsualEmbeddings(value: unknown): value is EmbeddingsBody {
   const body = value as Record<string, unknown>;
-  const { dimensions, encoding_format: encoding } = body;
   return (
     body.svc === undefined &&
     body.stream === undefined &&
     typeof body.model === "string" &&
     body.model !== "" &&
-    isEmbeddingsInput(body.input) &&
-    (dimensions === undefined || (Number.isSafeInteger(dimensions) && (dimensions as number) > 0)) &&
-    (encoding === undefined || encoding === "float" || encoding === "base64") &&
-    (body.user === undefined || typeof body.user === "string")
+    isAnyInput(body.input)
   );
 }
 

@@ -30,7 +30,9 @@ export const embeddingsSplice: Passage<EmbedRequest> = {
     const [first] = listOf(value.data);
     const vector = objectOf(first).embedding;
     const came = typeof vector === "string" ? "base64" : "float";
-    if (vector !== undefined && came !== request.encoding) return RECODED.whole(body, request, identity);
+    const { encoding } = request;
+    if (vector !== undefined && encoding !== undefined && came !== encoding)
+      return RECODED.whole(body, request, identity);
     return new SplicedEmbeddings(body, members, value, identity);
   },
   stream() {

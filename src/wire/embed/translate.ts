@@ -20,7 +20,7 @@ export const translatedEmbeddings = (format: EmbedFormat, dialect: EmbedDialect)
   whole(body, request, identity) {
     const read = dialect.readReply(parseReply(body));
     // Here and not where it is written: a vector that cannot be read must still let another endpoint answer.
-    const vectors = read.vectors.map((vector) => encoded(vector, request.encoding));
+    const vectors = read.vectors.map((vector) => encoded(vector, request.encoding ?? "float"));
     const reply: NeutralEmbedReply = { ...read, vectors };
     // A client takes the vectors for those of its inputs, one by one.
     if (reply.error === undefined && reply.vectors.length !== request.inputs) {

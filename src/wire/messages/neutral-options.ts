@@ -84,7 +84,7 @@ export function optionsOf(body: JsonObject, dropped: string[]): NeutralOptions {
   if (temperature !== undefined) options.temperature = temperature;
   if (topP !== undefined) options.topP = topP;
   if (topK !== undefined) options.topK = topK;
-  const stop = listOf(body.stop_sequences).filter((text) => typeof text === "string");
+  const stop = stopsOf(body.stop_sequences);
   if (stop.length > 0) options.stop = { value: stop, at: "/stop_sequences" };
   readToolChoice(body.tool_choice, options, dropped);
   readReasoning(body, options, dropped);
@@ -99,11 +99,25 @@ export function optionsOf(body: JsonObject, dropped: string[]): NeutralOptions {
 
 function numberAt(body: JsonObject, key: string): Said<number> | undefined {
   const value = body[key];
-  return typeof value === "number" ? { value, at: `/${key}` } : undefined;
+  if (value == null) return undefined;
+  if (typeof value !== "number") throw wrong(`/${key}`, "expected a number");
+  return { value, at: `/${key}` };
 }
 
-function readToolChoice(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
-  if (!isObject(value)) return;
+function stopsOf(value: unknown): string[] {
+  const at = "/stop_sequences";
+  if (value == null) return [];
+  if (!Array.isArray(value)) throw wrong(at, "expected a list of strings");
+  return value.map((text: unknown, index) => {
+    if (typeof text !== "string") throw wrong(`${at}/${index}`, "expected a string");
+    return text;
+  });
+}
+
+/** Some clients send the bare type. */
+function readToolChoice(said: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  if (said == null) return;
+  const value = isObject(said) ? said : { type: said };
   const choice = choiceOf(value);
   if (choice === undefined) dropped.push("/tool_choice");
   else options.toolChoice = { value: choice, at: "/tool_choice" };
@@ -146,14 +160,15 @@ function thinkingOf(value: unknown): Reasoning | undefined {
 
 function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
   const config = objectOf(body.output_config);
+  if (body.output_config != null && !isObject(body.output_config)) dropped.push("/output_config");
   for (const key in config) {
     if (key !== "effort" && key !== "format" && isSaid(config[key]))
       dropped.push(`/output_config/${escapedKey(key)}`);
   }
   const at = isObject(config.format) ? "/output_config/format" : "/output_format";
   const said = isObject(config.format) ? config.format : body.output_format;
-  if (!isObject(said)) return;
-  const { type, schema } = said;
+  if (said == null) return;
+  const { type, schema } = objectOf(said);
   if (type !== "json_schema" || !isObject(schema)) {
     dropped.push(at);
     return;
@@ -163,7 +178,11 @@ function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped
 }
 
 function readMetadata(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
-  if (!isObject(value)) return;
+  if (value == null) return;
+  if (!isObject(value)) {
+    dropped.push("/metadata");
+    return;
+  }
   for (const key in value) {
     const member = value[key];
     if (key === "user_id" && typeof member === "string")

@@ -47,6 +47,7 @@ export class BlockReader {
   /** A message's content, or that of the system prompt. */
   parts(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
+    if (content == null) return [];
     if (!Array.isArray(content)) throw wrong(at, NO_CONTENT);
     const parts: Part[] = [];
     for (const [index, block] of content.entries()) {

@@ -72,7 +72,7 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
       maxTokens: body.max_tokens,
       promptTokens: estimatePromptTokens(proseBytes, media.images),
       hasTools: (body.tools?.length ?? 0) > 0,
-      parallelTools: body.tool_choice?.disable_parallel_tool_use === false,
+      parallelTools: objectOf(body.tool_choice).disable_parallel_tool_use === false,
       hasImages: media.images > 0,
       imageCount: media.images,
       hasAudio: false,
@@ -111,7 +111,7 @@ function refuseThread(body: MessagesCountBody): void {
 }
 
 const hasSchema = ({ output_config: config, output_format: format }: MessagesCountBody): boolean =>
-  config?.format?.type === "json_schema" || format?.type === "json_schema";
+  objectOf(objectOf(config).format).type === "json_schema" || objectOf(format).type === "json_schema";
 
 interface Media {
   images: number;
@@ -122,7 +122,7 @@ interface Media {
 
 /** @param hasOpaque some text was taken for media: where it stands in no image, its tokens are unknown. */
 function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
-  for (const block of listOf(content)) {
+  for (const block of isObject(content) ? [content] : listOf(content)) {
     if (!isObject(block)) continue;
     switch (block.type) {
       case "text":

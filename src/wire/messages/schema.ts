@@ -4,13 +4,13 @@
  */
 import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
+import { contentOf, unread } from "../unread.ts";
 
 const block = z.looseObject({ type: z.string() });
-const content = z.union([z.string(), z.array(block)]);
 
 const message = z.looseObject({
-  role: z.string().meta({ examples: ["user"] }),
-  content: content.meta({ examples: ["Hello"] }),
+  role: unread(z.string().meta({ examples: ["user"] })).optional(),
+  content: contentOf(block).meta({ examples: ["Hello"] }),
 });
 
 export const messagesRequestSchema = z.looseObject({
@@ -24,19 +24,19 @@ export const messagesRequestSchema = z.looseObject({
     .nonnegative()
     .meta({ examples: [256] }),
   messages: z.array(message).min(1),
-  system: content.nullish(),
+  system: unread(z.union([z.string(), z.array(block)])).optional(),
   stream: z.boolean().nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  top_k: z.number().nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
-  tools: z.array(z.looseObject({})).nullish(),
-  tool_choice: block.nullish(),
-  thinking: block.nullish(),
-  output_config: z.looseObject({ format: block.nullish(), effort: z.string().nullish() }).nullish(),
+  temperature: unread(z.number()).optional(),
+  top_p: unread(z.number()).optional(),
+  top_k: unread(z.number()).optional(),
+  stop_sequences: unread(z.array(z.string())).optional(),
+  tools: z.array(unread(z.looseObject({}))).nullish(),
+  tool_choice: unread(block).optional(),
+  thinking: unread(block).optional(),
+  output_config: unread(z.looseObject({ format: block.nullish(), effort: z.string().nullish() })).optional(),
   /** The name that `output_config.format` had as a beta. */
-  output_format: block.nullish(),
-  metadata: z.looseObject({}).nullish(),
+  output_format: unread(block).optional(),
+  metadata: unread(z.looseObject({})).optional(),
   svc: svcSchema.optional(),
 });
 
@@ -54,42 +54,24 @@ export type MessagesCountBody = z.output<typeof messagesCountSchema>;
 export function isUsualRequest(body: unknown): body is MessagesRequestBody {
   if (!isObject(body)) return false;
   if (body.svc !== undefined || typeof body.model !== "string" || body.model === "") return false;
-  const { messages, system, tools, max_tokens: bound, stop_sequences: stop, output_config: config } = body;
+  const { messages, tools, max_tokens: bound } = body;
   return (
     Array.isArray(messages) &&
     messages.length > 0 &&
     messages.every(isUsualMessage) &&
     Number.isSafeInteger(bound) &&
     (bound as number) >= 0 &&
-    (system === undefined || isContent(system)) &&
     (body.stream === undefined || typeof body.stream === "boolean") &&
-    isNumberOrAbsent(body.temperature) &&
-    isNumberOrAbsent(body.top_p) &&
-    isNumberOrAbsent(body.top_k) &&
-    (stop === undefined || (Array.isArray(stop) && stop.every((text) => typeof text === "string"))) &&
-    (tools === undefined || (Array.isArray(tools) && tools.every(isObject))) &&
-    isBlockOrAbsent(body.tool_choice) &&
-    isBlockOrAbsent(body.thinking) &&
-    config === undefined &&
-    body.output_format === undefined &&
-    (body.metadata === undefined || isObject(body.metadata))
+    (tools === undefined || Array.isArray(tools))
   );
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const isBlock = (value: unknown): boolean => isObject(value) && typeof value.type === "string";
-
-const isBlockOrAbsent = (value: unknown): boolean => value === undefined || isBlock(value);
-
-const isNumberOrAbsent = (value: unknown): boolean => value === undefined || Number.isFinite(value);
-
-const isContent = (value: unknown): boolean =>
-  typeof value === "string" || (Array.isArray(value) && value.every(isBlock));
-
 const isUsualMessage = (value: unknown): boolean =>
-  isObject(value) && typeof value.role === "string" && isContent(value.content);
+  isObject(value) &&
+  (typeof value.content === "string" || value.content == null || typeof value.content === "object");
 
 /** The answer's shape, for the OpenAPI document. */
 export const messagesReplySchema = z.looseObject({

@@ -33,6 +33,7 @@ export function readInput(body: JsonObject, source: Source, dropped: string[]): 
   const messages = new InputReader(source, dropped);
   const { instructions, input } = body;
   if (typeof instructions === "string") messages.say("system", instructions, "/instructions");
+  else if (instructions != null) throw wrong("/instructions", "a string");
   if (typeof input === "string") messages.say("user", input, "/input");
   else for (const [index, item] of listOf(input).entries()) messages.take(objectOf(item), `/input/${index}`);
   return messages.done();
@@ -57,6 +58,7 @@ class InputReader {
 
   take(item: JsonObject, at: string): void {
     const type = item.type ?? "message";
+    if (typeof type !== "string") throw wrong(`${at}/type`, "a string");
     if (type !== "function_call") this.#giveBack();
     if (type === "message") this.#message(item, at);
     else if (type === "function_call") this.#call(item, at);
@@ -107,8 +109,7 @@ class InputReader {
   #said(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
     const parts: Part[] = [];
-    for (const [index, value] of listOf(content).entries()) {
-      const part = objectOf(value);
+    for (const [index, part] of partsOf(content, at).entries()) {
       if (part.type === "refusal") parts.push({ type: "refusal", text: stringOf(part.refusal) });
       else parts.push(...this.#part(part, `${at}/${index}`));
     }
@@ -117,7 +118,7 @@ class InputReader {
 
   #content(content: unknown, at: string): ContentPart[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
-    return listOf(content).flatMap((value, index) => this.#part(objectOf(value), `${at}/${index}`));
+    return partsOf(content, at).flatMap((part, index) => this.#part(part, `${at}/${index}`));
   }
 
   #part(part: JsonObject, at: string): ContentPart[] {
@@ -209,6 +210,16 @@ class InputReader {
   }
 }
 
+/** What a list of parts holds; nothing where it was not said. */
+function partsOf(content: unknown, at: string): JsonObject[] {
+  if (content == null) return [];
+  if (!Array.isArray(content)) throw wrong(at, "a string or a list");
+  return content.map((part, index) => {
+    if (!isObject(part) || typeof part.type !== "string") throw wrong(`${at}/${index}/type`, "a string");
+    return part;
+  });
+}
+
 const textsOf = (parts: unknown): string[] =>
   listOf(parts).flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : []));
 
@@ -234,5 +245,7 @@ const OF_NO_TYPE = "application/octet-stream";
 
 const fileOf = (id: unknown): MediaSource | undefined =>
   typeof id === "string" ? { kind: "file", id } : undefined;
+
+const wrong = (at: string, what: string) => fail("invalid_value", `${at} must be ${what}.`, { param: at });
 
 const missing = (at: string) => fail("invalid_value", `${at} is required.`, { param: at });

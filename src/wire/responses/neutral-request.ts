@@ -77,7 +77,7 @@ function readTools(value: unknown, dropped: string[]): NeutralTool[] {
     const at = `/tools/${index}`;
     const tool = objectOf(item);
     // Hosted tools, namespaces of tools, and tools with input in free form.
-    if (tool.type !== "function") dropped.push(at);
+    if (tool.type !== "function" && (tool.type != null || typeof tool.name !== "string")) dropped.push(at);
     else tools.push(functionTool(tool, at));
   }
   return tools;
@@ -192,6 +192,7 @@ function formatOf(format: JsonObject, at: string): OutputFormat | undefined {
 function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
   const value: Writable<Reasoning> = {};
   let said = false;
+  if (body.reasoning != null && !isObject(body.reasoning)) dropped.push("/reasoning");
   for (const [key, word] of Object.entries(objectOf(body.reasoning))) {
     if (word == null) continue;
     if (key === "effort" && isEffort(word)) value.effort = word;

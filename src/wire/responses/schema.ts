@@ -4,8 +4,8 @@
  */
 import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
+import { unread } from "../unread.ts";
 
-/** What an item may hold is looked at one by one (`request.ts`): a union of schemas could not name the one at fault. */
 const item = z.looseObject({
   type: z.unknown().optional(),
   role: z
@@ -28,7 +28,7 @@ export const responsesRequestSchema = z.looseObject({
     .union([z.string(), z.array(item)])
     .nullish()
     .meta({ examples: ["Hello"] }),
-  instructions: z.string().nullish(),
+  instructions: unread(z.string()).optional(),
   previous_response_id: z.string().nullish(),
   store: z.boolean().nullish(),
   stream: z.boolean().nullish(),
@@ -36,13 +36,13 @@ export const responsesRequestSchema = z.looseObject({
   conversation: z.unknown().optional(),
   prompt: z.unknown().optional(),
   max_output_tokens: z.int().positive().nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  temperature: unread(z.number()).optional(),
+  top_p: unread(z.number()).optional(),
+  tools: z.array(unread(z.looseObject({ type: z.string() }))).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  text: z.looseObject({ format: z.looseObject({ type: z.string() }).nullish() }).nullish(),
-  reasoning: z.looseObject({}).nullish(),
-  user: z.string().nullish(),
+  text: z.looseObject({ format: z.looseObject({ type: unread(z.string()).optional() }).nullish() }).nullish(),
+  reasoning: unread(z.looseObject({})).optional(),
+  user: unread(z.string()).optional(),
   svc: svcSchema.optional(),
 });
 
