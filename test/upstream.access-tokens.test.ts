@@ -19,6 +19,7 @@ test("a wall clock that is set back does not keep a token beyond its end", async
   let given = 0;
   const post = async (): Promise<Answer> => ({
     status: 200,
+    headers: {},
     body: Buffer.from(JSON.stringify({ access_token: `token-${++given}`, expires_in: 3600 })),
   });
   const tokens = openAccessTokens(post, { now: () => time.wallMs, monotonic: () => time.monotonicMs });

@@ -9,7 +9,7 @@ import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
 import { messagesCountFormat } from "../wire/messages/format.ts";
 import type { Passable } from "../wire/passages.ts";
-import { fromThread, type ReadTask, type ThreadResult } from "../wire/thread.ts";
+import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../wire/thread.ts";
 import type { WorkerPool } from "../workers/pool.ts";
 import type { WorkerThread } from "../workers/thread.ts";
 import type { Encoding } from "../workers/tokenise.ts";
@@ -83,7 +83,9 @@ export function openBodies(
     write(format, { passage, dialect, isSplice }, request, endpoint) {
       const isQuick = isSplice && passage.looksThrough?.(request) !== true;
       if (isQuick || !isLarge(request.bytes)) return passage.write(request, endpoint);
-      return there<Outgoing>("writeInThread", { format: format.name, dialect, request, endpoint });
+      const isMessagesCount = format === messagesCountFormat;
+      const task: WriteTask = { format: format.name, isMessagesCount, dialect, request, endpoint };
+      return there<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
       if (!isLarge(request.bytes)) return countable(format, request);

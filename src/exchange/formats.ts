@@ -103,7 +103,13 @@ export const CALLS: Readonly<Record<CallName, CallKind>> = {
     format: messagesCountFormat,
     inquiry: "count_tokens",
     request: messagesCountSchema,
-    reply: z.object({ input_tokens: z.int() }),
+    reply: z.looseObject({
+      input_tokens: z.int(),
+      source: z
+        .literal("estimated")
+        .optional()
+        .describe("Where no provider of the model counts: the number is an estimate."),
+    }),
   },
   count_tokens: {
     operationId: "countTokens",

@@ -4,11 +4,12 @@
  */
 import type { Dispatcher } from "undici";
 import { fail, type WeirError } from "../errors.ts";
-import { Call, type UpstreamHandler } from "./call.ts";
+import { Call, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
 import type { UpstreamFailure } from "./failure.ts";
 
 export interface Answer {
   readonly status: number;
+  readonly headers: UpstreamHeaders;
   readonly body: Buffer;
 }
 
@@ -24,6 +25,7 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
     const chunks: Buffer[] = [];
     let bytes = 0;
     let status = 0;
+    let headers: UpstreamHeaders = {};
     const over = () => clearTimeout(timer);
     const give = (error: WeirError) => {
       over();
@@ -31,8 +33,9 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
       reject(error);
     };
     const handler: UpstreamHandler = {
-      head(code) {
+      head(code, all) {
         status = code;
+        headers = all;
       },
       data(chunk) {
         bytes += chunk.length;
@@ -42,7 +45,7 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
       },
       end() {
         over();
-        resolve({ status, body: Buffer.concat(chunks) });
+        resolve({ status, headers, body: Buffer.concat(chunks) });
       },
       failed: (failed) => give(unanswered(failed)),
     };

@@ -14,6 +14,7 @@ import { type Line, Lines } from "./lines.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
 
+export type { Answer } from "./ask.ts";
 export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
 
 export interface UpstreamRequest {

@@ -6,7 +6,7 @@ import type { Dialect, Endpoint } from "../endpoint.ts";
 import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts";
 import { counted, sharedConcat } from "../shared-memory.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
-import type { ClientRequest, FormatName, Outgoing } from "./format.ts";
+import type { ClientFormat, ClientRequest, FormatName, Outgoing } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { messagesCountFormat } from "./messages/format.ts";
 import { passageTo } from "./passages.ts";
@@ -32,21 +32,28 @@ export const readInThread = ({
   bytes,
 }: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
   caught(() => {
-    const rules = isMessagesCount ? messagesCountFormat : FORMATS[format];
-    const { bytes: _, ...read } = rules.read(viewOf(bytes));
+    const { bytes: _, ...read } = formatOf(format, isMessagesCount).read(viewOf(bytes));
     return read;
   });
 
 export interface WriteTask {
   readonly format: FormatName;
+  /** As of {@link ReadTask}. */
+  readonly isMessagesCount: boolean;
   readonly dialect: Dialect;
   readonly request: ClientRequest;
   readonly endpoint: Endpoint;
 }
 
-export const writeInThread = ({ format, dialect, request, endpoint }: WriteTask): ThreadResult<Outgoing> =>
+export const writeInThread = ({
+  format,
+  isMessagesCount,
+  dialect,
+  request,
+  endpoint,
+}: WriteTask): ThreadResult<Outgoing> =>
   caught(() => {
-    const way = passageTo(FORMATS[format], { ...endpoint, dialects: [dialect] });
+    const way = passageTo(formatOf(format, isMessagesCount), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
     return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint);
   });
@@ -74,7 +81,7 @@ export const questionInThread = ({
   dialect,
   request,
   endpoint,
-}: WriteTask): ThreadResult<readonly Uint8Array[] | undefined> =>
+}: Omit<WriteTask, "isMessagesCount">): ThreadResult<readonly Uint8Array[] | undefined> =>
   caught(() =>
     countQuestion(FORMATS[format], dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
   );
@@ -85,6 +92,9 @@ export function fromThread<T>(result: ThreadResult<T>): T {
   const { kind, message, extras } = result.refused;
   throw fail(kind, message, extras);
 }
+
+const formatOf = (format: FormatName, isMessagesCount: boolean): ClientFormat =>
+  isMessagesCount ? messagesCountFormat : FORMATS[format];
 
 const viewOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(counted(bytes).buffer, bytes.byteOffset, bytes.byteLength);

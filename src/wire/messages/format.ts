@@ -4,7 +4,7 @@ import { sseEvent } from "../sse.ts";
 import { messagesErrorBody, messagesErrorEvent } from "./errors.ts";
 import { messagesNeutral } from "./neutral-request.ts";
 import { type MessagesRequest, promptTexts, readMessagesCount, readMessagesRequest } from "./request.ts";
-import { messagesSplice } from "./splice.ts";
+import { messagesCountSplice, messagesSplice } from "./splice.ts";
 import { writeMessagesReply } from "./write-reply.ts";
 import { MessagesStreamWriter } from "./writer.ts";
 
@@ -30,4 +30,5 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
 export const messagesCountFormat: ClientFormat<MessagesRequest> = {
   ...messagesFormat,
   read: readMessagesCount,
+  splice: { dialect: "messages", passage: messagesCountSplice },
 };

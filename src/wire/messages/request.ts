@@ -7,10 +7,10 @@ import { fail } from "../../errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
-import { type Member, memberOf } from "../json.ts";
+import { type Edit, type Member, memberOf } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
-import { spliced, spliceOf } from "../splice.ts";
+import { type RequestSplice, spliced, spliceOf } from "../splice.ts";
 import { withoutForeign } from "./foreign.ts";
 import {
   isUsualRequest,
@@ -90,12 +90,36 @@ export const promptTexts = (request: MessagesRequest): PromptText[] => promptTex
  * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
  * provider's own ways.
  */
-export function spliceMessagesRequest(request: MessagesRequest, endpoint: Endpoint): Outgoing {
-  const splice = spliceOf(request, endpoint, "messages");
+export const spliceMessagesRequest = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
+  splicedWithout([], request, endpoint);
+
+/** Members that say how to answer and nothing of the prompt: the provider refuses them in a count. */
+const OF_THE_ANSWER: readonly string[] = [
+  ...["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "service_tier"],
+];
+
+/** The body of a count: clients also send that of the call which they are about to make. */
+export const spliceMessagesCount = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
+  splicedWithout(OF_THE_ANSWER, request, endpoint);
+
+function splicedWithout(names: readonly string[], request: MessagesRequest, endpoint: Endpoint): Outgoing {
+  const splice = without(names, request, spliceOf(request, endpoint, "messages"));
   if (request.hasThinking) {
     splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
   }
   return spliced(request, splice);
+}
+
+/** What a provider's own ways change of those members goes with them. */
+function without(
+  names: readonly string[],
+  { members }: MessagesRequest,
+  splice: RequestSplice,
+): RequestSplice {
+  if (names.length === 0) return splice;
+  const gone = members.filter(({ key }) => names.includes(key));
+  const stays = ({ start, end }: Edit) => !gone.some((m) => end > m.start && start < m.valueEnd);
+  return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
 }
 
 /**

@@ -11,7 +11,7 @@ import { NO_FACTS, patchedReply, type ReplyText, readReplyText } from "../splice
 import { readErrorBody } from "../upstream-error.ts";
 import { parseReply } from "../upstream-reply.ts";
 import { isErrorBody, noMessage, readMessagesReply } from "./read-reply.ts";
-import { type MessagesRequest, spliceMessagesRequest } from "./request.ts";
+import { type MessagesRequest, spliceMessagesCount, spliceMessagesRequest } from "./request.ts";
 import { MessagesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
@@ -21,6 +21,12 @@ export const messagesSplice: Passage<MessagesRequest> = {
   looksThrough: ({ hasThinking }) => hasThinking,
   whole: (body, _request, identity) => new SplicedMessage(body, identity),
   stream: (_request, identity) => new MessagesSpliceStream(identity),
+};
+
+/** Of a count only the request is written: its answer is a number. */
+export const messagesCountSplice: Passage<MessagesRequest> = {
+  ...messagesSplice,
+  write: spliceMessagesCount,
 };
 
 class SplicedMessage implements WholeAnswer {

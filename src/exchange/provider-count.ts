@@ -1,0 +1,187 @@
+/**
+ * Token counts by the providers' own endpoints for them. A client of the provider's own format is spliced: its body goes there
+ * as it came but for the model's name, and the answer comes back as it is. Other formats are told in the dialect.
+ */
+import type { Clock } from "../clock.ts";
+import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
+import { fail, WeirError } from "../errors.ts";
+import { mayFallBack, retryAfterOf, statusFailure, withoutCredential } from "../upstream/failure.ts";
+import type { Answer, UpstreamQuestion } from "../upstream/upstreams.ts";
+import type { UpstreamError } from "../wire/contract.ts";
+import { countAnswer, countingDialects } from "../wire/count.ts";
+import { passageTo } from "../wire/passages.ts";
+import { readErrorBody } from "../wire/upstream-error.ts";
+import type { Bodies, Question } from "./bodies.ts";
+import type { Call, Planned } from "./call.ts";
+import { callerError } from "./failure.ts";
+
+export interface ProviderCountDeps {
+  readonly clock: Clock;
+  readonly bodies: Pick<Bodies, "write" | "question">;
+  readonly upstreams: {
+    does(endpoint: Endpoint, dialect: Dialect, act: Act): boolean;
+    ask(question: UpstreamQuestion): Promise<Answer>;
+  };
+}
+
+export interface ProviderCount {
+  readonly tokens: number;
+  /** Id of the provider. */
+  readonly provider: string;
+  /** The provider's own answer, where the client speaks its format: it may say more than the number. */
+  readonly body: Buffer | undefined;
+}
+
+/** Of one question. */
+const ASK_TIMEOUT_MS = 10_000;
+/** Of all questions about one prompt. */
+const ASK_ALL_TIMEOUT_MS = 20_000;
+
+/**
+ * Asks the endpoints of the plan in order, each with its keys, until one counts.
+ * @returns undefined where none of them has a way to count, or none can be told this prompt in its dialect.
+ * @throws WeirError as a call would be refused, where those that were asked failed or refused the request.
+ */
+export async function countByProvider(
+  deps: ProviderCountDeps,
+  planned: Planned,
+): Promise<ProviderCount | undefined> {
+  const { call, plan, model } = planned;
+  const endMs =
+    deps.clock.monotonic() + Math.min(plan.decision.timeoutMs ?? ASK_ALL_TIMEOUT_MS, ASK_ALL_TIMEOUT_MS);
+  let asksLeft = plan.decision.maxAttempts;
+  let failed: WeirError | undefined;
+  for (const endpoint of plan.attempts) {
+    const way = wayTo(deps, call, endpoint);
+    const parts = way && (await questionFor(deps, planned, endpoint, way));
+    if (way === undefined || parts === undefined) continue;
+    if (parts instanceof WeirError) {
+      failed ??= parts;
+      continue;
+    }
+    for (const key of keysFor(call, endpoint)) {
+      const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
+      if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
+      const headers = way.isSplice ? call.incoming.passing : NO_HEADERS;
+      const question = {
+        endpoint,
+        key,
+        dialect: way.dialect,
+        parts,
+        headers,
+        act: "count",
+        timeoutMs,
+      } as const;
+      const told = await outcomeOf(deps, question, model.id);
+      if (told.kind === "counted") return { ...told, body: way.isSplice ? told.body : undefined };
+      // Another key of the pool would find the same.
+      if (told.kind === "unable") break;
+      failed = told.error;
+      if (told.isFinal) throw failed;
+      if (!told.isOfKey) break;
+    }
+  }
+  if (failed !== undefined) throw failed;
+  return undefined;
+}
+
+interface Way {
+  readonly dialect: Dialect;
+  /** Bytes pass. */
+  readonly isSplice: boolean;
+}
+
+/** The client's own dialect where the endpoint counts in it, else the first that it counts in. */
+function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: Endpoint): Way | undefined {
+  const counts = (dialect: Dialect) =>
+    endpoint.dialects.includes(dialect) &&
+    countingDialects.includes(dialect) &&
+    upstreams.does(endpoint, dialect, "count");
+  const own = incoming.format.splice?.dialect;
+  if (own !== undefined && counts(own)) return { dialect: own, isSplice: true };
+  const dialect = endpoint.dialects.find(counts);
+  return dialect && { dialect, isSplice: false };
+}
+
+/** The refusal where this endpoint cannot be told the request: another one may. */
+async function questionFor(
+  { bodies }: ProviderCountDeps,
+  { call, request }: Planned,
+  endpoint: Endpoint,
+  { dialect, isSplice }: Way,
+): Promise<Question | WeirError> {
+  const { format } = call.incoming;
+  try {
+    if (!isSplice) return await bodies.question(format, dialect, request, endpoint);
+    const passable = passageTo(format, endpoint);
+    return passable && (await bodies.write(format, passable, request, endpoint)).parts;
+  } catch (error) {
+    if (error instanceof WeirError) return error;
+    throw error;
+  }
+}
+
+/** The org's own first; the gateway's unless the org keeps its calls from them. */
+function keysFor({ ownKeys }: Call, { provider }: Endpoint): readonly ProviderKey[] {
+  const own = ownKeys?.of(provider.id) ?? [];
+  return ownKeys?.platformFallback(provider.id) === false ? own : [...own, ...provider.keys];
+}
+
+type Told =
+  | { readonly kind: "counted"; readonly tokens: number; readonly provider: string; readonly body: Buffer }
+  /** There is no such route. */
+  | { readonly kind: "unable" }
+  | {
+      readonly kind: "failed";
+      readonly error: WeirError;
+      /** The request itself was refused: nobody else is asked. */
+      readonly isFinal: boolean;
+      /** Another key of the endpoint may do. */
+      readonly isOfKey: boolean;
+    };
+
+async function outcomeOf(
+  { clock, upstreams }: ProviderCountDeps,
+  question: UpstreamQuestion,
+  modelId: string,
+): Promise<Told> {
+  let answer: Answer;
+  try {
+    answer = await upstreams.ask(question);
+  } catch (error) {
+    if (error instanceof WeirError) return { kind: "failed", error, isFinal: false, isOfKey: false };
+    throw error;
+  }
+  const { status, headers, body } = answer;
+  const { dialect, endpoint, key } = question;
+  if (status >= 200 && status < 300) {
+    const tokens = countAnswer(dialect, body);
+    if (tokens !== undefined) return { kind: "counted", tokens, provider: endpoint.provider.id, body };
+    const message = `The provider behind ${modelId} answered with no count.`;
+    return {
+      kind: "failed",
+      error: fail("upstream_invalid_response", message),
+      isFinal: false,
+      isOfKey: false,
+    };
+  }
+  const kind = headers["x-amzn-errortype"];
+  const upstream = readErrorBody(body, typeof kind === "string" ? kind : "");
+  if (isNoRoute(status, upstream)) return { kind: "unable" };
+  const reported = statusFailure(status, upstream, retryAfterOf(headers, clock.now()));
+  const failed = withoutCredential(reported, key.credential);
+  return {
+    kind: "failed",
+    error: callerError(failed, modelId),
+    isFinal: !mayFallBack(failed),
+    isOfKey: failed.errorClass === "capacity" || failed.errorClass === "auth",
+  };
+}
+
+/** Servers that speak the dialect and have no such route say so by the status, or by a 404 in no dialect's words. */
+const isNoRoute = (status: number, { code, type }: UpstreamError): boolean =>
+  status === 405 || status === 501 || (status === 404 && code === "" && type === "");
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
+const tooLate = () => fail("upstream_timeout", "No provider counted the prompt in time.");
