@@ -3,7 +3,10 @@
  * format is spliced, so that what only the provider knows is counted too; its failures are errors, never a number.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { countAnswer, countQuestion } from "../src/wire/count.ts";
+import { FORMATS } from "../src/wire/formats.ts";
 import { closedPort, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { endpoint } from "./routing.fixtures.ts";
 import { startProvider, type TestProvider } from "./upstream.fixtures.ts";
 
 let first: TestProvider;
@@ -259,4 +262,19 @@ describe.each(ROUTES)("what fails, %s", (path, bodyOf) => {
     expect(headers.get("x-svc-request-id")).toMatch(/^[0-9A-Z]{26}$/);
     expect(await gateway.balance()).toEqual(before);
   });
+});
+
+test("O21: an upstream that speaks responses is asked what it has a word for", () => {
+  const messages = [{ role: "user", content: [{ type: "image", url: "https://example.com/a.png" }] }];
+  const tools = [{ name: "f", parameters: { type: "object" } }];
+  const body = { model: "v/m", messages, tools, generation: { max_tokens: 9, temperature: 1 } };
+  const request = FORMATS.generate.read(Buffer.from(JSON.stringify(body)));
+  const up = endpoint("e", { upstreamModel: "up", dialects: ["responses"] });
+  const parts = countQuestion(FORMATS.generate, "responses", request, up) ?? [];
+  const asked = JSON.parse(Buffer.concat(parts).toString());
+  expect(Object.keys(asked).sort()).toEqual(["input", "model", "tools"]);
+  expect(asked).toMatchObject({ model: "up", tools: [{ type: "function", name: "f" }] });
+  expect(countAnswer("responses", Buffer.from('{"object":"response.input_tokens","input_tokens":11}'))).toBe(
+    11,
+  );
 });

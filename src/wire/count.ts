@@ -26,6 +26,11 @@ const COUNTING: Partial<Readonly<Record<Dialect, CountDialect>>> = {
       only(body, ["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"]),
     answer: ({ input_tokens: tokens }) => countOf(tokens),
   },
+  responses: {
+    question: (body) =>
+      only(body, ["model", "input", "instructions", "tools", "tool_choice", "text", "reasoning"]),
+    answer: ({ input_tokens: tokens }) => countOf(tokens),
+  },
   gemini: {
     question: (body, { upstreamModel }) => ({
       generateContentRequest: {
