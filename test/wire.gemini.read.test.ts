@@ -112,7 +112,9 @@ describe("a stream", () => {
   test("a report that knows the prompt only is none of the answer that has begun", () => {
     const event = (more: object) =>
       `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: "x" }] }, ...more }], usageMetadata: { promptTokenCount: 7 } })}\n\n`;
-    expect(assembled(eventsOf(reader(), [event({})])).usage).toBeUndefined();
+    // It is told before the text: what follows it is estimated where the stream breaks off.
+    expect(eventsOf(reader(), [event({})]).map(({ type }) => type)).toEqual(["usage", "begin", "delta"]);
+    expect(eventsOf(reader(), [event({}), event({})]).filter(({ type }) => type === "usage")).toHaveLength(1);
     expect(
       assembled(eventsOf(reader(), [event({}), event({ finishReason: "STOP" })])).usage?.inputTokens,
     ).toBe(7);

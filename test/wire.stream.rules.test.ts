@@ -135,7 +135,7 @@ describe("a learned frame", () => {
 });
 
 describe("order and endings", () => {
-  test("from the finish reason on, everything waits for the settlement", () => {
+  test("O22: the finish reason waits for the settlement, text behind it does not", () => {
     const stream = chatStream();
     const out = stream.push(
       sse(
@@ -146,9 +146,12 @@ describe("order and endings", () => {
         "[DONE]",
       ),
     );
-    expect(contents(out)).toEqual(["a"]);
+    expect(contents(out)).toEqual(["a", "late"]);
+    expect(out).not.toContain('"stop"');
     expect(stream.done).toBe(true);
-    expect(contents(stream.close(usage(1, 2), SVC))).toEqual([undefined, "late"]);
+    const last = stream.close(usage(1, 2), SVC);
+    expect(contents(last)).toEqual([undefined]);
+    expect(last).toContain('"finish_reason":"stop"');
   });
 
   test("nothing counts after [DONE]", () => {

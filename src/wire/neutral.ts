@@ -297,7 +297,7 @@ export type StreamEvent =
       readonly id: string;
       readonly name: string;
     }
-  /** More of the part's text, or of a call's arguments. */
+  /** More of the part's text, or of a call's arguments. An empty one says that nothing else may come for a while. */
   | {
       readonly type: "delta";
       readonly choice: number;

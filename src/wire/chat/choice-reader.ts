@@ -84,7 +84,15 @@ export class ChoiceReader {
     if (isObject(functionCall)) this.#legacy(functionCall, reply);
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
       this.finish = choice.finish_reason;
+      this.#release();
     }
+  }
+
+  /** Writers keep a call's first piece back until the next event, which may be long in coming behind a finish reason. */
+  #release(): void {
+    const call = this.#calls.findLast(({ part }) => part >= 0);
+    if (call === undefined) return;
+    this.#emit({ type: "delta", choice: this.#choice, part: call.part, text: "" });
   }
 
   /** The stream is over: ends what is open, then the choice. */

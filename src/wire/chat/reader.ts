@@ -54,11 +54,15 @@ export class ChatStreamReader extends SseStreamReader {
       return;
     }
     if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
+    const usage = readEventUsage(event);
+    // Before the first choice, so that formats which open with the prompt's tokens can tell them.
+    if (usage !== undefined && this.#choices.length === 0 && usage.inputTokens > 0) {
+      this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
+    }
     for (const value of listOf(event.choices)) {
       const choice = objectOf(value);
       this.#choice(placeOf(choice.index, MAX_CHOICES) ?? 0).take(choice, this.#reply);
     }
-    const usage = readEventUsage(event);
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }
 

@@ -25,6 +25,7 @@ import { SseReader, sseData } from "../sse.ts";
 import { svcJson } from "../svc.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { ChatCapture } from "./capture.ts";
+import { cutChunk } from "./finish-chunk.ts";
 import { type Envelope, enclosedIn, envelopeOf, type Frame, frameOf, growingString, runOf } from "./frame.ts";
 import { readChatUsage, readEventUsage, writeChatUsage } from "./usage.ts";
 
@@ -33,7 +34,7 @@ export interface StreamIdentity {
   readonly model: string;
   /** False: the client asked for no usage; `usage` members and the last chunk are left out. */
   readonly includeUsage: boolean;
-  /** Answers asked for; with one, what follows the finish reason waits for the settlement. */
+  /** Answers asked for; with one, its finish reason waits for the settlement. */
   readonly choices: number;
   readonly maxEventBytes: number;
   readonly maxCaptureBytes: number;
@@ -79,7 +80,7 @@ export class ChatStream implements AnswerStream {
   #envelope: Envelope | undefined;
   #learned: Learned | undefined;
   #out = "";
-  /** From the finish reason on: goes out after the settlement. */
+  /** The finish reason and what ends the stream: goes out after the settlement. */
   #last = "";
   #holding = false;
   #usage: Usage | undefined;
@@ -182,7 +183,12 @@ export class ChatStream implements AnswerStream {
     const choices = listOf(enclosed.choices);
     if (choices.length === 0 || readEventUsage({ choices }) !== undefined) return false;
     this.#gather(choices);
-    this.#emit(envelope.headOut + enclosed.choices + envelope.tailOut + enclosed.rest);
+    const patched = envelope.headOut + enclosed.choices + envelope.tailOut + enclosed.rest;
+    if (this.#holding) {
+      this.#hold(patched, choices);
+      return true;
+    }
+    this.#emit(patched);
     this.#learn(envelope, enclosed.choices, choices);
     return true;
   }
@@ -191,6 +197,14 @@ export class ChatStream implements AnswerStream {
     this.events++;
     if (this.#holding) this.#last += copied(sseData(data));
     else this.#out += sseData(data);
+  }
+
+  /** A chunk with the finish reason or behind it: its text leaves at once. */
+  #hold(data: string, choices: readonly unknown[]): void {
+    this.events++;
+    const { now, later } = cutChunk(data, choices);
+    if (now !== "") this.#out += sseData(now);
+    if (later !== "") this.#last += copied(sseData(later));
   }
 
   #parse(event: string): void {
@@ -229,6 +243,10 @@ export class ChatStream implements AnswerStream {
     this.#gather(choices);
     if (usage !== undefined) this.#reportedBytes = this.capture.textBytes;
     const edits = this.#edits(data, members);
+    if (this.#holding) {
+      this.#hold(applyEdits(data, edits), choices);
+      return;
+    }
     this.#emit(applyEdits(data, edits));
     const member = memberOf(members, "choices");
     if (usage !== undefined || member === undefined) return;
@@ -265,7 +283,7 @@ export class ChatStream implements AnswerStream {
 
   /** Keeps the frame around the one string of the only choice, if that is all there is to it. */
   #learn(envelope: Envelope, text: string, choices: readonly unknown[]): void {
-    if (choices.length !== 1 || this.#holding) return;
+    if (choices.length !== 1) return;
     const place = growingString(text, choices[0]);
     if (place === undefined) return;
     const into = this.capture.growing(place.index, place.kind, place.tool);

@@ -3,10 +3,19 @@
  * one before. Thoughts are reasoning; consecutive texts are one part until a signature closes it; calls come whole. The
  * stream has no last word: it is whole once its candidates have finished.
  */
+import type { Usage } from "../../usage.ts";
 import type { FrameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
-import type { StreamEvent } from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf, SseStreamReader, stringOf } from "../reader.ts";
+import type { Stop, StreamEvent } from "../neutral.ts";
+import {
+  type Emit,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  SseStreamReader,
+  stringOf,
+} from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { isBlocked, readCall, readCitations, readLogprobs, readStop } from "./candidate.ts";
 import { readGeminiUsage } from "./usage.ts";
@@ -19,26 +28,44 @@ interface Choice {
   /** What is open has its signature: sources of it may still follow, text of it no more. */
   sealed: boolean;
   calls: number;
-  stopped: boolean;
+  /** The last reason to finish; it is passed on at the stream's end, because some models say it in every event. */
+  finish: unknown;
 }
 
 /** More than the provider offers. */
 const MAX_CHOICES = 128;
+
+/** No candidate came, because of what the prompt says. */
+const PROMPT_BLOCKED = Symbol("prompt blocked");
+const BLOCKED: Stop = { reason: "content_filter" };
 
 const FRAME_KEYS: FrameKeys = { growing: ["text"], unread: [] };
 
 export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();
   #generated = false;
+  #ended = false;
 
   constructor(maxEventBytes: number) {
     super(maxEventBytes, FRAME_KEYS);
   }
 
   get complete(): boolean {
+    if (this.#ended) return true;
     if (this.#choices.size === 0) return false;
-    for (const { stopped } of this.#choices.values()) if (!stopped) return false;
+    for (const { finish } of this.#choices.values()) if (finish === undefined) return false;
     return true;
+  }
+
+  override end(emit: Emit): void {
+    super.end(emit);
+    if (this.#ended || !this.complete || this.error !== undefined) return;
+    this.#ended = true;
+    for (const choice of this.#choices.values()) {
+      this.#close(choice);
+      const stop = readStop(choice.finish, choice.calls) ?? BLOCKED;
+      this.emit({ type: "stop", choice: choice.index, stop });
+    }
   }
 
   protected take(event: JsonObject): void {
@@ -46,26 +73,30 @@ export class GeminiStreamReader extends SseStreamReader {
       this.error = readErrorValue(event.error);
       return;
     }
+    const usage = readGeminiUsage(event.usageMetadata);
+    // Before the first content, so that formats which open with the prompt's tokens can tell them.
+    if (usage !== undefined && !this.#generated && usage.inputTokens > 0) {
+      this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
+    }
     for (const candidate of listOf(event.candidates)) {
       if (isObject(candidate)) this.#takeCandidate(candidate, event);
     }
     if (this.#choices.size === 0 && isBlocked(event)) this.#block();
-    this.#report(event);
+    this.#report(usage);
   }
 
   /**
    * Reports are cumulative. One without output after something was generated knows the prompt only, and would stand for
    * an answer that cost nothing if the stream broke off here.
    */
-  #report(event: JsonObject): void {
-    const usage = readGeminiUsage(event.usageMetadata);
+  #report(usage: Usage | undefined): void {
     if (usage === undefined || (usage.outputTokens === 0 && this.#generated && !this.complete)) return;
     this.emit({ type: "usage", usage });
   }
 
   #takeCandidate(candidate: JsonObject, event: JsonObject): void {
     const choice = this.#choiceOf(candidate.index ?? 0);
-    if (choice === undefined || choice.stopped) return;
+    if (choice === undefined) return;
     let logprobs = readLogprobs(candidate);
     for (const part of listOf(objectOf(candidate.content).parts)) {
       if (!isObject(part)) continue;
@@ -78,16 +109,12 @@ export class GeminiStreamReader extends SseStreamReader {
         if (!isThought && part.text !== "") logprobs = undefined;
       }
     }
-    const stop = readStop(candidate.finishReason, choice.calls);
+    if (readStop(candidate.finishReason, choice.calls) !== undefined) choice.finish = candidate.finishReason;
     if (choice.open === "text") {
       for (const citation of readCitations(candidate)) {
         this.emit({ type: "citation", choice: choice.index, part: choice.part, citation });
       }
     }
-    if (stop === undefined) return;
-    this.#close(choice);
-    choice.stopped = true;
-    this.emit({ type: "stop", choice: choice.index, stop });
   }
 
   #choiceOf(index: unknown): Choice | undefined {
@@ -95,7 +122,7 @@ export class GeminiStreamReader extends SseStreamReader {
       return undefined;
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = { index, part: 0, open: undefined, sealed: false, calls: 0, stopped: false };
+      choice = { index, part: 0, open: undefined, sealed: false, calls: 0, finish: undefined };
       this.#choices.set(index, choice);
     }
     return choice;
@@ -158,8 +185,6 @@ export class GeminiStreamReader extends SseStreamReader {
 
   #block(): void {
     const choice = this.#choiceOf(0);
-    if (choice === undefined) return;
-    choice.stopped = true;
-    this.emit({ type: "stop", choice: 0, stop: { reason: "content_filter" } });
+    if (choice !== undefined) choice.finish = PROMPT_BLOCKED;
   }
 }

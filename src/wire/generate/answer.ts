@@ -89,7 +89,7 @@ export class GenerateStreamWriter implements StreamWriter {
     switch (event.type) {
       case "delta": {
         const part = this.#parts.get(partKey(event.choice, event.part));
-        if (part === undefined) return "";
+        if (part === undefined || (event.text === "" && event.logprobs === undefined)) return "";
         const logprobs = event.logprobs === undefined ? "" : `,"logprobs":${latin1OfJson(event.logprobs)}`;
         return `${part.delta}${event.text}"${logprobs}}\n\n`;
       }

@@ -111,13 +111,13 @@ export class MessagesStreamWriter implements StreamWriter {
   #tell(block: Block, event: StreamEvent): string {
     switch (event.type) {
       case "delta": {
-        if (event.text === "") return "";
+        if (event.text === "" && block.first === "") return "";
         if (block.begin.kind === "tool_call" && block.index < 0 && block.first === "") {
           block.first = event.text;
           return "";
         }
         const begun = block.head === "" ? this.#begin(block) : "";
-        return begun + block.head + event.text + TAIL;
+        return event.text === "" ? begun : begun + block.head + event.text + TAIL;
       }
       case "seal":
         return this.#seal(block, event.seal);

@@ -1,0 +1,97 @@
+/**
+ * A chunk that comes with or after the finish reason, cut in two. What it says of the answer (text, reasoning, pieces of tool
+ * calls) leaves at once, as a chunk of its own whose finish reason is null. The reason, and whatever else the provider put
+ * into the chunk, wait for the settlement. Text is latin1.
+ */
+import { latin1OfJson } from "../fragment.ts";
+import { applyEdits, type Edit, memberOf, removeMembers, setMember, skim } from "../json.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
+
+export interface CutChunk {
+  /** What leaves at once; "" where the chunk says nothing of the answer. */
+  readonly now: string;
+  /** What waits; "" where nothing does. */
+  readonly later: string;
+}
+
+/** Members of a chunk that every chunk repeats: a chunk cut from another has no more than these. */
+const ENVELOPE: readonly string[] = [
+  ...["id", "object", "created", "model", "choices", "usage"],
+  ...["system_fingerprint", "service_tier", "provider", "obfuscation"],
+];
+
+/** Members of a choice that belong to its text. */
+const SPOKEN: readonly string[] = ["index", "delta", "logprobs", "finish_reason"];
+
+/** @param data the chunk as the client gets it, its choices as they came. @param choices the same choices, parsed. */
+export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
+  const cuts = choices.map((choice) => cutOf(objectOf(choice)));
+  if (!cuts.some(({ says }) => says)) return { now: "", later: data };
+  if (cuts.every(({ says, ends }) => says && !ends)) return { now: data, later: "" };
+  const { members } = skim(data);
+  const list = memberOf(members, "choices");
+  if (list === undefined) return { now: "", later: data };
+  const inside = data.slice(list.valueStart + 1, list.valueEnd - 1).trim();
+  const now: string[] = [];
+  const later: string[] = [];
+  for (const [at, { says, ends }] of cuts.entries()) {
+    // Of several choices in one chunk, which no provider sends that was asked for one, the bytes need not be kept.
+    const text = choices.length === 1 && isPatchable(inside) ? inside : latin1OfJson(choices[at]);
+    if (says) now.push(ends ? spokenOf(text) : text);
+    if (!says || ends) later.push(says ? endOf(text) : text);
+  }
+  const others = members.map(({ key }) => key).filter((key) => !ENVELOPE.includes(key));
+  const early = applyEdits(data, [setChoices(data, now), ...removeMembers(members, others)]);
+  return { now: early, later: later.length === 0 ? "" : applyEdits(data, [setChoices(data, later)]) };
+}
+
+interface Cut {
+  readonly says: boolean;
+  readonly ends: boolean;
+}
+
+function cutOf({ delta, logprobs, finish_reason: reason }: JsonObject): Cut {
+  return { says: saysSomething(delta) || saysSomething(logprobs), ends: stringOf(reason) !== "" };
+}
+
+/** What a piece of an answer is told by, not what it says. */
+const LABELS: readonly string[] = ["role", "type", "index"];
+
+function saysSomething(value: unknown): boolean {
+  if (typeof value === "string") return value !== "";
+  if (Array.isArray(value)) return value.some(saysSomething);
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(([key, member]) => !LABELS.includes(key) && saysSomething(member));
+}
+
+/** A choice as a chunk of text has it. */
+function spokenOf(choice: string): string {
+  const { members } = skim(choice);
+  const others = members.map(({ key }) => key).filter((key) => !SPOKEN.includes(key));
+  return applyEdits(choice, [
+    setMember(choice, members, "finish_reason", "null"),
+    ...removeMembers(members, others),
+  ]);
+}
+
+/** A choice without its text. */
+function endOf(choice: string): string {
+  const { members } = skim(choice);
+  const edits = [setMember(choice, members, "delta", "{}")];
+  if (memberOf(members, "logprobs") !== undefined) edits.push(setMember(choice, members, "logprobs", "null"));
+  return applyEdits(choice, edits);
+}
+
+function setChoices(data: string, choices: readonly string[]): Edit {
+  return setMember(data, skim(data).members, "choices", `[${choices.join(",")}]`);
+}
+
+/** False where a member stands twice: its place cannot be told. */
+function isPatchable(choice: string): boolean {
+  try {
+    skim(choice);
+    return true;
+  } catch {
+    return false;
+  }
+}
