@@ -163,6 +163,18 @@ describe("streams", () => {
     });
   });
 
+  test("O28: the number of the next event is known behind any event and at every cut", () => {
+    for (const name of RECORDED) {
+      const text = recorded(name);
+      for (let cut = 0; cut <= text.length; cut += 7) {
+        const stream = new ResponsesSpliceStream(IDENTITY, undefined);
+        const left = eventsIn(stream.push(text.slice(0, cut)));
+        const expected = left.length === 0 ? 0 : (left.at(-1)?.sequence_number as number) + 1;
+        if (stream.nextSequence !== expected) expect.fail(`${name} at ${cut}: ${stream.nextSequence}`);
+      }
+    }
+  });
+
   test("T14: nothing leaves before an error that comes first", () => {
     const stream = new ResponsesSpliceStream(IDENTITY, undefined);
     expect(stream.push(recorded("openai-failed"))).toBe("");

@@ -12,7 +12,7 @@ import type { Upstreams } from "../upstream/upstreams.ts";
 import type { AnswerStream, Outgoing } from "../wire/format.ts";
 import type { Passable } from "../wire/passages.ts";
 import type { Call, Reserved } from "./call.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Delivered, Outcome } from "./outcome.ts";
 import type { RelayDeps, RelayHost } from "./relay.ts";
 import { StreamRelay } from "./relay-stream.ts";
 import { WholeRelay } from "./relay-whole.ts";
@@ -29,7 +29,7 @@ export interface AttemptHost {
   failed(attempt: Attempt, failure: UpstreamFailure): void;
   answered(attempt: Attempt, outcome: Outcome): void;
   /** The hold cannot grow any further; what came beyond these bytes of text is not delivered. */
-  exhausted(attempt: Attempt, deliveredBytes: number): void;
+  exhausted(attempt: Attempt, delivered: Delivered): void;
   /** Something threw that must not. */
   fault(error: unknown): void;
 }
@@ -224,8 +224,8 @@ export class Attempt implements RelayHost {
     this.#host.answered(this, outcome);
   }
 
-  exhausted(deliveredBytes: number): void {
-    this.#host.exhausted(this, deliveredBytes);
+  exhausted(delivered: Delivered): void {
+    this.#host.exhausted(this, delivered);
   }
 
   fault(error: unknown): void {

@@ -16,7 +16,7 @@ import type { Bodies } from "./bodies.ts";
 import type { Reserved } from "./call.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Placed } from "./live.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Delivered, Outcome } from "./outcome.ts";
 
 export interface AttemptDeps extends OneAttemptDeps {
   readonly health: Health;
@@ -269,11 +269,11 @@ export class Attempts implements AttemptHost, Placed {
     this.#finish(outcome);
   }
 
-  exhausted(attempt: Attempt, deliveredBytes: number): void {
+  exhausted(attempt: Attempt, delivered: Delivered): void {
     const { stream } = attempt;
     attempt.adopt(this.#reserved.call);
     this.#cancelAllBut(undefined);
-    if (stream !== undefined) this.#finish({ kind: "exhausted", stream, deliveredBytes });
+    if (stream !== undefined) this.#finish({ kind: "exhausted", stream, delivered });
   }
 
   fault(error: unknown): void {

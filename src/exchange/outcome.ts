@@ -3,6 +3,13 @@ import type { WeirError } from "../errors.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerStream, WholeAnswer } from "../wire/format.ts";
 
+/** How far a stream got that is cut before its end. */
+export interface Delivered {
+  readonly textBytes: number;
+  /** Of formats that number their events: the number of the next. */
+  readonly nextSequence: number | undefined;
+}
+
 export type Outcome =
   /** The upstream answered in full; nothing of it has left yet. */
   | { readonly kind: "whole"; readonly answer: WholeAnswer }
@@ -10,8 +17,8 @@ export type Outcome =
   | { readonly kind: "streamed"; readonly stream: AnswerStream }
   /** The stream broke after its first content had left. */
   | { readonly kind: "broken"; readonly stream: AnswerStream; readonly failure: UpstreamFailure }
-  /** The credit ran out under the stream, of whose text only so many bytes were delivered. */
-  | { readonly kind: "exhausted"; readonly stream: AnswerStream; readonly deliveredBytes: number }
+  /** The credit ran out under the stream, which had read more than was delivered. */
+  | { readonly kind: "exhausted"; readonly stream: AnswerStream; readonly delivered: Delivered }
   /** The client left. `stream` where one had begun. */
   | { readonly kind: "cancelled"; readonly stream: AnswerStream | undefined }
   /** No attempt answered; undefined where none could even be made. */

@@ -128,7 +128,7 @@ export class StreamRelay extends Relay {
 
   #pass(): void {
     const { stream } = this;
-    const deliveredBytes = stream.textBytes;
+    const { textBytes, nextSequence } = stream;
     let out: string;
     try {
       out = stream.push(this.#collected());
@@ -144,7 +144,7 @@ export class StreamRelay extends Relay {
     if (out !== "" && !this.#covered()) {
       this.over = true;
       this.upstream?.cancel();
-      this.host.exhausted(deliveredBytes);
+      this.host.exhausted({ textBytes, nextSequence });
       return;
     }
     if (out !== "") this.#deliver(out);

@@ -10,7 +10,7 @@ import type { ByokFee } from "../usage.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
 import type { Reserved } from "./call.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Delivered, Outcome } from "./outcome.ts";
 
 export interface RelayDeps {
   readonly clock: Clock;
@@ -33,8 +33,8 @@ export interface RelayHost {
   firstContent(): void;
   failed(failure: UpstreamFailure): void;
   answered(outcome: Outcome): void;
-  /** The hold cannot grow any further; what came beyond these bytes of text is not delivered. */
-  exhausted(deliveredBytes: number): void;
+  /** The hold cannot grow any further; what came beyond this is not delivered. */
+  exhausted(delivered: Delivered): void;
   /** Something threw that must not; the relay fails the attempt besides. */
   fault(error: unknown): void;
 }

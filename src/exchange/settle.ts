@@ -195,8 +195,8 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
   const facts = streamOf(outcome)?.facts;
   if (outcome.kind !== "exhausted" || facts === undefined) return facts;
   // What the upstream reported may count what we kept back.
-  const { deliveredBytes } = outcome;
-  return { ...facts, usage: undefined, outputBytes: deliveredBytes, unreportedBytes: deliveredBytes };
+  const { textBytes } = outcome.delivered;
+  return { ...facts, usage: undefined, outputBytes: textBytes, unreportedBytes: textBytes };
 }
 
 function statusOf(outcome: Outcome, gone: boolean): Ending["status"] {
@@ -231,7 +231,8 @@ function deliveryOf(
   }
   const failure = error ?? fail("internal", "The call ended without an answer.");
   if (call.streaming) {
-    const bytes = Buffer.from(format.errorEvent(failure, call.requestId));
+    const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
+    const bytes = Buffer.from(format.errorEvent(failure, call.requestId, nextSequence ?? 0));
     return { bytes, send: () => reply.end(bytes) };
   }
   const envelope = format.errorBody(failure, call.requestId);

@@ -71,6 +71,8 @@ export interface AnswerStream {
   readonly malformed: number;
   /** Bytes of generated text so far. */
   readonly textBytes: number;
+  /** Of formats that number their events: the number of the next, behind all that `push` and `end` returned. */
+  readonly nextSequence?: number | undefined;
   readonly facts: ReplyFacts;
   /** The answer for the record as JSON; undefined where it outgrew the bound. */
   kept(): Buffer | undefined;
@@ -153,8 +155,11 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   readonly history?: History<R>;
   /** An error as this format's clients read it: a whole body. */
   errorBody(error: WeirError, requestId: string): string;
-  /** The same inside a stream that has begun: events as text. */
-  errorEvent(error: WeirError, requestId: string): string;
+  /**
+   * The same inside a stream that has begun: events as text.
+   * @param sequence its number, in formats that number their events
+   */
+  errorEvent(error: WeirError, requestId: string, sequence?: number): string;
 }
 
 /** A format of generations, as translation needs it. */
@@ -172,6 +177,8 @@ export interface StreamWriter {
   write(event: StreamEvent): string;
   /** The rest, once the call is settled. */
   close(usage: Usage, svc: SvcReply): string;
+  /** Of formats that number their events: the number of the next. */
+  readonly nextSequence?: number;
   /** See {@link AnswerStream}. */
   responseJson?(): string | undefined;
 }

@@ -118,6 +118,10 @@ class TranslatedStream extends CapturedStream {
     this.#writer = writer;
   }
 
+  get nextSequence(): number | undefined {
+    return this.#begun ? this.#writer.nextSequence : undefined;
+  }
+
   responseJson(): string | undefined {
     return this.#writer.responseJson?.();
   }

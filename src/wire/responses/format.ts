@@ -30,10 +30,10 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
 
 /**
  * An error inside a stream. The envelope stands beside the event's own members: SDKs throw what is under `error`, where
- * there is such, and the event itself otherwise.
+ * there is such, and the event itself otherwise. Its number continues those of the events before it.
  */
-function errorEvent(error: WeirError, requestId: string): string {
+function errorEvent(error: WeirError, requestId: string, sequence = 0): string {
   const { code, message, param = null } = error;
-  const event = JSON.stringify({ type: "error", sequence_number: 0, code, message, param });
+  const event = JSON.stringify({ type: "error", sequence_number: sequence, code, message, param });
   return sseEvent("error", `${event.slice(0, -1)},${errorEnvelope(error, requestId).slice(1)}`);
 }

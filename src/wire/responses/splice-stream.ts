@@ -25,6 +25,10 @@ export class ResponsesSpliceStream extends SplicedStream {
   readonly #previousId: string | undefined;
   #last: Last | undefined;
   #delivered: string | undefined;
+  /** The number of the last event that was passed on; -1 before the first, and where the upstream numbers none. */
+  #sequence = -1;
+  /** What stands in `out` behind this came unparsed. */
+  #parsedTo = 0;
 
   /** @param previousId `previous_response_id` as the client gave it. */
   constructor(identity: AnswerIdentity, previousId: string | undefined) {
@@ -37,6 +41,10 @@ export class ResponsesSpliceStream extends SplicedStream {
   /** Patched by position: an event must be what the positions are found by, too. */
   accepts(event: JsonObject, data: string): boolean {
     return !isObject(event.response) || isSkimmable(data);
+  }
+
+  get nextSequence(): number {
+    return this.hasBegun ? this.#sequence + 1 : 0;
   }
 
   responseJson(): string | undefined {
@@ -53,10 +61,18 @@ export class ResponsesSpliceStream extends SplicedStream {
     return out + passedEvent(type, before + this.#delivered + after);
   }
 
+  /** Once a read, not once an event: of those that came unparsed the last says its number. */
+  protected override flush(): string {
+    const out = super.flush();
+    if (out.length > this.#parsedTo) this.#sequence = lastNumberIn(out) ?? this.#sequence;
+    this.#parsedTo = 0;
+    return out;
+  }
+
   protected pass(data: string, type: string, event: JsonObject): void {
     if (!isObject(event.response)) {
       this.begin();
-      this.add(passedEvent(type, data));
+      this.#add(type, data, event);
       return;
     }
     const { members } = skim(data);
@@ -66,13 +82,29 @@ export class ResponsesSpliceStream extends SplicedStream {
     const edits = responseEdits(text, skim(text).members, this.#identity, this.#previousId);
     const response = applyEdits(text, edits);
     if (!this.reader.complete) {
-      this.add(passedEvent(type, applyEdits(data, [setMember(data, members, "response", response)])));
+      this.#add(type, applyEdits(data, [setMember(data, members, "response", response)]), event);
       return;
     }
     this.begin();
     const before = data.slice(0, member.valueStart);
     this.#last = { type, before, response, after: data.slice(member.valueEnd) };
   }
+
+  #add(type: string, data: string, event: JsonObject): void {
+    this.add(passedEvent(type, data));
+    this.#parsedTo = this.out.length;
+    if (typeof event.sequence_number === "number") this.#sequence = event.sequence_number;
+  }
+}
+
+const NUMBER = '"sequence_number":';
+
+/** What the last event of a text says as its number; undefined where none says any. The event holds no other object. */
+function lastNumberIn(events: string): number | undefined {
+  const at = events.lastIndexOf(NUMBER);
+  const number =
+    at < 0 ? Number.NaN : Number.parseInt(events.slice(at + NUMBER.length, at + NUMBER.length + 20), 10);
+  return Number.isSafeInteger(number) ? number : undefined;
 }
 
 /** Whether positions are found in an event, and in its response. @param text JSON */

@@ -84,6 +84,10 @@ export class ResponsesStreamWriter implements StreamWriter {
     return this.#out;
   }
 
+  get nextSequence(): number {
+    return this.#sequence;
+  }
+
   responseJson(): string | undefined {
     return this.#delivered === undefined ? undefined : utf8Of(this.#delivered);
   }
