@@ -6,6 +6,7 @@
 import type { FrameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
+import type { Citation, Fragment } from "../neutral.ts";
 import {
   type EventTap,
   isObject,
@@ -16,38 +17,39 @@ import {
   stringOf,
 } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { citationOf, errorOf, isCall, stopOf } from "./answer.ts";
+import { citationOf, errorOf, stopOf } from "./answer.ts";
+import {
+  ARGUMENT_DELTAS,
+  ITEM_KINDS,
+  itemKindOf,
+  itemOf,
+  kindOf,
+  MESSAGE_TEXTS,
+  REASONING_TEXTS,
+  TEXT_DELTAS,
+  TEXTS_DONE,
+  type TextKind,
+} from "./kinds.ts";
 import { sealOfItem } from "./reasoning-seal.ts";
+import {
+  mayBegin,
+  type OpenCall,
+  type OpenItem,
+  type OpenText,
+  pairedTexts,
+  placeIn,
+  StreamItems,
+  textIndexOf,
+  textToBegin,
+  textToGrow,
+  textToTell,
+} from "./stream-items.ts";
 import { readResponsesUsage } from "./usage.ts";
-
-/** Items and contents beyond these are passed over: no answer has so many. */
-const MAX_ITEMS = 4096;
-const MAX_CONTENTS = 512;
 
 const FRAME_KEYS: FrameKeys = { growing: ["delta"], unread: ["sequence_number", "obfuscation"] };
 
-type TextKind = "text" | "refusal" | "reasoning";
-
-interface OpenPart {
-  readonly part: number;
-  isOpen: boolean;
-  /** Some of its text came. */
-  hasText: boolean;
-}
-
-interface OpenItem {
-  readonly isReasoning: boolean;
-  /** Summaries stand before contents. */
-  readonly summaries: (OpenPart | undefined)[];
-  readonly contents: (OpenPart | undefined)[];
-  call: OpenPart | undefined;
-  isDone: boolean;
-  /** The last reasoning part, open until the next begins: the seal comes with the item's end. */
-  last: OpenPart | undefined;
-}
-
 export class ResponsesStreamReader extends SseStreamReader {
-  readonly #items: (OpenItem | undefined)[] = [];
+  readonly #items = new StreamItems();
   #parts = 0;
   #hasCalls = false;
   #hasRefusal = false;
@@ -64,26 +66,10 @@ export class ResponsesStreamReader extends SseStreamReader {
 
   protected take(event: JsonObject, name: string): void {
     const type = stringOf(event.type) || name;
-    switch (type) {
-      case "response.output_text.delta":
-        this.#delta(event, "text", event.delta);
-        break;
-      case "response.function_call_arguments.delta":
-      case "response.custom_tool_call_input.delta":
-        this.#argument(event, event.delta);
-        break;
-      case "response.reasoning_summary_text.delta":
-        this.#delta(event, "reasoning", event.delta, true);
-        break;
-      case "response.reasoning_text.delta":
-        this.#delta(event, "reasoning", event.delta);
-        break;
-      case "response.refusal.delta":
-        this.#delta(event, "refusal", event.delta);
-        break;
-      default:
-        this.#takeRare(type, event);
-    }
+    const kind = TEXT_DELTAS.get(type);
+    if (kind !== undefined) this.#delta(event, kind);
+    else if (ARGUMENT_DELTAS.includes(type)) this.#argument(event);
+    else this.#takeRare(type, event);
   }
 
   #takeRare(type: string, event: JsonObject): void {
@@ -92,16 +78,19 @@ export class ResponsesStreamReader extends SseStreamReader {
         this.#added(event);
         break;
       case "response.output_item.done":
-        this.#itemDone(indexOf(event.output_index, MAX_ITEMS), objectOf(event.item));
+        this.#itemDone(event);
         break;
       case "response.content_part.added":
-        this.#partOf(event, kindOf(objectOf(event.part).type), false);
+        this.#partAdded(event, this.#kindOf(event));
         break;
       case "response.reasoning_summary_part.added":
-        this.#partOf(event, "reasoning", true);
+        this.#partAdded(event, "summary");
         break;
       case "response.content_part.done":
-        this.#contentDone(event);
+        this.#contentDone(event, this.#kindOf(event));
+        break;
+      case "response.reasoning_summary_part.done":
+        this.#contentDone(event, "summary");
         break;
       case "response.output_text.annotation.added":
         this.#annotation(event);
@@ -120,171 +109,250 @@ export class ResponsesStreamReader extends SseStreamReader {
         this.error = readErrorValue(event.error ?? event);
         break;
       default:
-        // An error of a server that names none of its events.
-        if (type === "" && event.error != null) this.error = readErrorValue(event.error);
+        this.#takeWhole(type, event);
     }
   }
 
-  #item(index: number | undefined, isReasoning: boolean): OpenItem | undefined {
-    if (index === undefined) return undefined;
-    let item = this.#items[index];
-    if (item === undefined) {
-      item = { isReasoning, summaries: [], contents: [], call: undefined, isDone: false, last: undefined };
-      this.#items[index] = item;
-    }
-    return item.isDone ? undefined : item;
+  /** What tells a text, or arguments, as a whole. */
+  #takeWhole(type: string, event: JsonObject): void {
+    const kind = TEXTS_DONE.get(type);
+    if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
+    else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
+    else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
+    // An error of a server that names none of its events.
+    else if (type === "" && event.error != null) this.error = readErrorValue(event.error);
   }
 
   #added(event: JsonObject): void {
-    const index = indexOf(event.output_index, MAX_ITEMS);
     const item = objectOf(event.item);
-    const open = this.#item(index, item.type === "reasoning");
-    if (open !== undefined && isCall(item)) this.#beginCall(open, item);
+    const kind = itemKindOf(item);
+    if (kind === undefined) return;
+    const open = this.#items.begun({ ...placeIn(event), id: stringOf(item.id) }, kind);
+    if (open !== undefined && kind === "call") this.#beginCall(open, item);
   }
 
-  #beginCall(open: OpenItem, item: JsonObject): void {
-    if (open.call !== undefined) return;
+  #beginCall(open: OpenItem, item: JsonObject): OpenCall {
+    if (open.call !== undefined) return open.call;
     const call = { part: this.#parts++, isOpen: true, hasText: false };
     open.call = call;
     this.#hasCalls = true;
     const id = stringOf(item.call_id) || stringOf(item.id);
-    this.emit({
-      type: "begin",
-      choice: 0,
-      part: call.part,
-      kind: "tool_call",
-      id,
-      name: stringOf(item.name),
-    });
+    const name = stringOf(item.name) || open.name;
+    this.emit({ type: "begin", choice: 0, part: call.part, kind: "tool_call", id, name });
+    if (open.early !== "") this.#piece(call, open.early);
+    open.early = "";
+    return call;
   }
 
-  /** The part that an event belongs to; it begins here where nothing announced it. */
-  #partOf(event: JsonObject, kind: TextKind | undefined, isSummary: boolean): OpenPart | undefined {
-    if (kind === undefined) return undefined;
-    const open = this.#item(indexOf(event.output_index, MAX_ITEMS), kind === "reasoning");
-    const index = indexOf(isSummary ? event.summary_index : event.content_index, MAX_CONTENTS);
-    if (open === undefined || index === undefined) return undefined;
-    const list = isSummary ? open.summaries : open.contents;
-    let part = list[index];
-    if (part === undefined) {
-      part = this.#begin(open, kind, isSummary, false);
-      list[index] = part;
+  #delta(event: JsonObject, kind: TextKind): void {
+    const { delta } = event;
+    if (typeof delta !== "string" || delta === "") return;
+    const open = this.#items.of(placeIn(event), itemOf(kind));
+    if (open === undefined) return;
+    const index = textIndexOf(kind === "summary" ? event.summary_index : event.content_index);
+    const text = textToGrow(open, kind, index) ?? this.#begin(open, kind, index);
+    if (text === undefined) return;
+    const logprobs =
+      kind === "text" && event.logprobs !== undefined ? readLogprobs(event.logprobs) : undefined;
+    if (logprobs === undefined) this.#piece(text, fragmentOf(delta));
+    else {
+      text.hasText = true;
+      this.emit({ type: "delta", choice: 0, part: text.part, text: fragmentOf(delta), logprobs });
     }
-    return part.isOpen ? part : undefined;
   }
 
-  #begin(open: OpenItem, kind: TextKind, isSummary: boolean, isRedacted: boolean): OpenPart {
+  #argument(event: JsonObject): void {
+    const { delta } = event;
+    if (typeof delta !== "string" || delta === "") return;
+    const open = this.#items.of(placeIn(event), "call");
+    if (open === undefined) return;
+    if (open.call === undefined) open.early += fragmentOf(delta);
+    else if (open.call.isOpen) this.#piece(open.call, fragmentOf(delta));
+  }
+
+  #argumentsDone(event: JsonObject, value: unknown): void {
+    const open = this.#items.told(placeIn(event), "call");
+    if (open === undefined) return;
+    open.name ||= stringOf(event.name);
+    if (open.call !== undefined) this.#missed(open.call, value);
+    else if (open.early === "") open.early = fragmentOf(stringOf(value));
+  }
+
+  /** Of a content. vLLM calls those of its reasoning items texts of an answer. */
+  #kindOf(event: JsonObject): TextKind | undefined {
+    const kind = kindOf(objectOf(event.part).type);
+    const item = this.#items.named(stringOf(event.item_id));
+    return kind === "text" && item?.kind === "reasoning" ? "reasoning" : kind;
+  }
+
+  #partAdded(event: JsonObject, kind: TextKind | undefined): void {
+    const open = kind && this.#items.of(placeIn(event), itemOf(kind));
+    if (kind === undefined || open === undefined) return;
+    const index = textIndexOf(kind === "summary" ? event.summary_index : event.content_index);
+    const text = textToBegin(open, kind, index) ?? this.#begin(open, kind, index);
+    if (text !== undefined) text.isAnnounced = true;
+  }
+
+  #textDone(event: JsonObject, kind: TextKind, value: unknown): void {
+    const text = this.#told(event, kind, value, ({ isTold }) => !isTold);
+    if (text === undefined) return;
+    text.isTold = true;
+    this.#missed(text, value);
+  }
+
+  #contentDone(event: JsonObject, kind: TextKind | undefined): void {
+    if (kind === undefined) return;
+    const content = objectOf(event.part);
+    const value = kind === "refusal" ? content.refusal : content.text;
+    const text = this.#told(event, kind, value, ({ isEnded }) => !isEnded);
+    if (text === undefined) return;
+    text.isEnded = true;
+    this.#cited(text, content);
+    this.#missed(text, value);
+    // Of reasoning the last part stays open for the seal.
+    if (kind === "text" || kind === "refusal") this.#end(text);
+  }
+
+  /** The text of an event that tells it as a whole; one that no other event told of begins where it says anything. */
+  #told(
+    event: JsonObject,
+    kind: TextKind,
+    value: unknown,
+    wants: (text: OpenText) => boolean,
+  ): OpenText | undefined {
+    const open = this.#items.told(placeIn(event), itemOf(kind));
+    if (open === undefined) return undefined;
+    const index = textIndexOf(kind === "summary" ? event.summary_index : event.content_index);
+    const text = textToTell(open, kind, index, wants);
+    return text === undefined && stringOf(value) !== "" ? this.#begin(open, kind, index) : text;
+  }
+
+  #begin(
+    open: OpenItem,
+    kind: TextKind,
+    index: number | undefined,
+    isRedacted = false,
+  ): OpenText | undefined {
+    if (!mayBegin(open)) return undefined;
     if (kind === "refusal") this.#hasRefusal = true;
-    const begun: OpenPart = { part: this.#parts++, isOpen: true, hasText: false };
-    if (kind === "reasoning") {
+    const begun: OpenText = {
+      ...{ kind, index, part: this.#parts++, isOpen: true, hasText: false },
+      ...{ isAnnounced: false, isTold: false, isEnded: false, hasCitations: false },
+    };
+    open.texts.push(begun);
+    if (open.kind === "reasoning") {
       if (open.last !== undefined) this.#end(open.last);
       open.last = begun;
     }
+    const { part } = begun;
     this.emit({
-      type: "begin",
-      choice: 0,
-      part: begun.part,
-      kind,
-      ...(isSummary && { isSummary }),
+      ...{ type: "begin", choice: 0, part, kind: kind === "summary" ? "reasoning" : kind },
+      ...(kind === "summary" && { isSummary: true }),
       ...(isRedacted && { isRedacted }),
     });
     return begun;
   }
 
-  #delta(event: JsonObject, kind: TextKind, text: unknown, isSummary = false): void {
-    const part = this.#partOf(event, kind, isSummary);
-    if (part === undefined || typeof text !== "string" || text === "") return;
-    const logprobs =
-      kind === "text" && event.logprobs !== undefined ? readLogprobs(event.logprobs) : undefined;
-    if (logprobs !== undefined) {
-      part.hasText = true;
-      this.emit({ type: "delta", choice: 0, part: part.part, text: fragmentOf(text), logprobs });
-    } else this.#text(part, text);
-  }
-
-  #text(part: OpenPart, text: string): void {
-    if (text === "") return;
+  #piece(part: OpenText | OpenCall, text: Fragment): void {
     part.hasText = true;
-    this.emit({ type: "delta", choice: 0, part: part.part, text: fragmentOf(text) });
+    this.emit({ type: "delta", choice: 0, part: part.part, text });
   }
 
-  #argument(event: JsonObject, text: unknown): void {
-    const index = indexOf(event.output_index, MAX_ITEMS);
-    const call = index === undefined ? undefined : this.#items[index]?.call;
-    if (call?.isOpen === true && typeof text === "string") this.#text(call, text);
+  /** The whole text of a part of which nothing came. */
+  #missed(part: OpenText | OpenCall, value: unknown): void {
+    const text = stringOf(value);
+    if (part.isOpen && !part.hasText && text !== "") this.#piece(part, fragmentOf(text));
   }
 
   #annotation(event: JsonObject): void {
     const citation = citationOf(event.annotation);
-    const part = citation && this.#partOf(event, "text", false);
-    if (part !== undefined && citation !== undefined) {
-      this.emit({ type: "citation", choice: 0, part: part.part, citation });
+    const open = citation && this.#items.of(placeIn(event), "message");
+    if (citation === undefined || open === undefined) return;
+    const index = textIndexOf(event.content_index);
+    const text =
+      textToTell(open, "text", index, ({ isOpen, isEnded }) => isOpen && !isEnded) ??
+      this.#begin(open, "text", index);
+    if (text?.isOpen === true) this.#cite(text, citation);
+  }
+
+  #cite(text: OpenText, citation: Citation): void {
+    text.hasCitations = true;
+    this.emit({ type: "citation", choice: 0, part: text.part, citation });
+  }
+
+  /** The sources of a whole text, where no events told them. */
+  #cited(text: OpenText, { annotations }: JsonObject): void {
+    if (text.kind !== "text" || text.hasCitations || !text.isOpen) return;
+    for (const annotation of listOf(annotations)) {
+      const citation = citationOf(annotation);
+      if (citation !== undefined) this.#cite(text, citation);
     }
   }
 
-  #contentDone(event: JsonObject): void {
-    const content = objectOf(event.part);
-    const kind = kindOf(content.type);
-    const part = this.#partOf(event, kind, false);
-    if (part === undefined) return;
-    this.#missed(part, kind === "refusal" ? content.refusal : content.text);
-    if (kind !== "reasoning") this.#end(part);
-  }
-
-  /** The text of a part of which no delta came. */
-  #missed(part: OpenPart, text: unknown): void {
-    if (!part.hasText && typeof text === "string") this.#text(part, text);
-  }
-
-  #end(part: OpenPart): void {
+  #end(part: OpenText | OpenCall): void {
     if (!part.isOpen) return;
     part.isOpen = false;
     this.emit({ type: "end", choice: 0, part: part.part });
   }
 
-  #itemDone(index: number | undefined, item: JsonObject): void {
-    const open = this.#item(index, item.type === "reasoning");
-    if (open === undefined) return;
-    if (isCall(item)) {
-      this.#beginCall(open, item);
-      if (open.call !== undefined) this.#missed(open.call, item.arguments ?? item.input);
-    }
-    for (const [at, value] of listOf(item.summary).entries()) {
-      this.#whole({ output_index: index, summary_index: at }, objectOf(value), "reasoning", true);
-    }
-    for (const [at, value] of listOf(item.content).entries()) {
-      const content = objectOf(value);
-      this.#whole({ output_index: index, content_index: at }, content, kindOf(content.type), false);
+  #itemDone(event: JsonObject): void {
+    const item = objectOf(event.item);
+    const kind = itemKindOf(item);
+    const place = { ...placeIn(event), id: stringOf(item.id) };
+    const open = kind && this.#items.done(place, kind);
+    if (open !== undefined) this.#whole(open, item);
+  }
+
+  /** A finished item, as far as its own events did not tell it. */
+  #whole(open: OpenItem, item: JsonObject): void {
+    if (open.kind === "call") this.#missed(this.#beginCall(open, item), item.arguments ?? item.input);
+    const contents = listOf(item.content).map(objectOf);
+    const summaries = listOf(item.summary).map(objectOf);
+    if (open.kind === "reasoning") this.#wholeTexts(open, "summary", summaries, () => true);
+    for (const kind of open.kind === "reasoning" ? REASONING_TEXTS : MESSAGE_TEXTS) {
+      this.#wholeTexts(open, kind, contents, ({ type }) => kindOf(type) === kind);
     }
     const data = stringOf(item.encrypted_content);
-    if (item.type === "reasoning" && data !== "") {
-      const { part } = open.last ?? this.#begin(open, "reasoning", false, true);
-      this.emit({ type: "seal", choice: 0, part, seal: sealOfItem(stringOf(item.id), data) });
+    if (open.kind === "reasoning" && data !== "" && !open.isSealed) {
+      const text =
+        open.last?.isOpen === true
+          ? open.last
+          : this.#begin(open, "reasoning", undefined, open.last === undefined);
+      open.isSealed = true;
+      if (text !== undefined) {
+        this.emit({ type: "seal", choice: 0, part: text.part, seal: sealOfItem(stringOf(item.id), data) });
+      }
     }
     this.#close(open);
   }
 
-  /** One content of a finished item, as far as its own events did not tell it. */
-  #whole(place: JsonObject, content: JsonObject, kind: TextKind | undefined, isSummary: boolean): void {
-    const part = this.#partOf(place, kind, isSummary);
-    if (part === undefined) return;
-    if (kind === "text" && !part.hasText) this.#wholeText(part.part, content);
-    this.#missed(part, kind === "refusal" ? content.refusal : content.text);
-  }
-
-  /** What stands beside a text of which no event told. */
-  #wholeText(part: number, content: JsonObject): void {
-    for (const annotation of listOf(content.annotations)) {
-      const citation = citationOf(annotation);
-      if (citation !== undefined) this.emit({ type: "citation", choice: 0, part, citation });
+  #wholeTexts(
+    open: OpenItem,
+    kind: TextKind,
+    list: readonly JsonObject[],
+    isOfKind: (content: JsonObject) => boolean,
+  ): void {
+    const contents = list.flatMap((value, index) => {
+      if (!isOfKind(value)) return [];
+      return [{ value, index, text: stringOf(kind === "refusal" ? value.refusal : value.text) }];
+    });
+    for (const [at, told] of pairedTexts(open, kind, contents).entries()) {
+      const content = contents[at];
+      if (content === undefined || (told?.hasText === true && !told.isOpen)) continue;
+      const { value, index, text } = content;
+      if (told === undefined && text === "" && open.texts.length > 0) continue;
+      // One that ended without a text cannot take it any more.
+      const isMissing = told === undefined || (!told.isOpen && text !== "");
+      const part = isMissing ? this.#begin(open, kind, index) : told;
+      if (part === undefined) continue;
+      this.#cited(part, value);
+      this.#missed(part, text);
     }
   }
 
   #close(open: OpenItem): void {
-    for (const part of open.summaries) if (part !== undefined) this.#end(part);
-    for (const part of open.contents) if (part !== undefined) this.#end(part);
+    for (const text of open.texts) this.#end(text);
     if (open.call !== undefined) this.#end(open.call);
-    if (open.last !== undefined) this.#end(open.last);
     open.isDone = true;
   }
 
@@ -294,11 +362,12 @@ export class ResponsesStreamReader extends SseStreamReader {
       this.error = failed;
       return;
     }
-    // Whatever was not told in events of its own: some servers send the last one only.
-    for (const [index, item] of listOf(response.output).entries()) {
-      if (index < MAX_ITEMS) this.#itemDone(index, objectOf(item));
+    this.#output(listOf(response.output).map(objectOf));
+    for (const open of this.#items.all) {
+      if (open.kind === "call" && open.call === undefined && open.name !== "")
+        this.#beginCall(open, { id: open.id });
+      if (!open.isDone) this.#close(open);
     }
-    for (const open of this.#items) if (open !== undefined && !open.isDone) this.#close(open);
     const usage = readResponsesUsage(response.usage);
     if (usage !== undefined) this.emit({ type: "usage", usage });
     const ended = type === "response.incomplete" ? { ...response, status: "incomplete" } : response;
@@ -306,13 +375,24 @@ export class ResponsesStreamReader extends SseStreamReader {
     this.emit({ type: "stop", choice: 0, stop: stopOf(ended, held) });
     this.#ended = this.done = true;
   }
-}
 
-const indexOf = (value: unknown, bound: number): number | undefined =>
-  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < bound ? value : undefined;
-
-function kindOf(type: unknown): TextKind | undefined {
-  if (type === "output_text") return "text";
-  if (type === "refusal") return "refusal";
-  return type === "reasoning_text" ? "reasoning" : undefined;
+  /** Whatever was not told in events of its own: some servers send the last one only. */
+  #output(items: readonly JsonObject[]): void {
+    const known = new Map<JsonObject, OpenItem | undefined>();
+    const first = this.#items.firstOf(items.length);
+    const places = items.map((item, at) => ({ item, place: { id: stringOf(item.id), index: first + at } }));
+    for (const kind of ITEM_KINDS) {
+      const own = places.filter(({ item }) => itemKindOf(item) === kind);
+      const paired = this.#items.paired(
+        own.map(({ place }) => place),
+        kind,
+      );
+      for (const [at, { item }] of own.entries()) known.set(item, paired[at]);
+    }
+    for (const { item, place } of places) {
+      const kind = itemKindOf(item);
+      const open = kind && (known.get(item) ?? this.#items.add(place, kind));
+      if (open !== undefined) this.#whole(open, item);
+    }
+  }
 }

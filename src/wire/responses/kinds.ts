@@ -1,0 +1,42 @@
+/** Kinds of items in a response and of texts in them, and the events of a stream that lengthen or tell each. */
+import type { JsonObject } from "../reader.ts";
+import { isCall } from "./answer.ts";
+
+export type ItemKind = "message" | "reasoning" | "call";
+export type TextKind = "text" | "refusal" | "summary" | "reasoning";
+
+export const ITEM_KINDS: readonly ItemKind[] = ["message", "reasoning", "call"];
+export const MESSAGE_TEXTS: readonly TextKind[] = ["text", "refusal"];
+export const REASONING_TEXTS: readonly TextKind[] = ["reasoning"];
+
+export const itemOf = (kind: TextKind): ItemKind =>
+  kind === "text" || kind === "refusal" ? "message" : "reasoning";
+
+/** Undefined for items of tools that the provider runs itself. */
+export function itemKindOf(item: JsonObject): ItemKind | undefined {
+  if (isCall(item)) return "call";
+  return item.type === "message" || item.type === "reasoning" ? item.type : undefined;
+}
+
+export function kindOf(type: unknown): TextKind | undefined {
+  if (type === "output_text") return "text";
+  if (type === "refusal") return "refusal";
+  return type === "reasoning_text" ? "reasoning" : undefined;
+}
+
+export const TEXT_DELTAS: ReadonlyMap<string, TextKind> = new Map([
+  ["response.output_text.delta", "text"],
+  ["response.refusal.delta", "refusal"],
+  ["response.reasoning_summary_text.delta", "summary"],
+  ["response.reasoning_text.delta", "reasoning"],
+]);
+export const TEXTS_DONE: ReadonlyMap<string, TextKind> = new Map([
+  ["response.output_text.done", "text"],
+  ["response.refusal.done", "refusal"],
+  ["response.reasoning_summary_text.done", "summary"],
+  ["response.reasoning_text.done", "reasoning"],
+]);
+export const ARGUMENT_DELTAS: readonly string[] = [
+  "response.function_call_arguments.delta",
+  "response.custom_tool_call_input.delta",
+];
