@@ -1,7 +1,7 @@
 /** Chat-completions usage, both ways. `prompt_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../usage.ts";
-import { countOf, objectOf } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { countOf, type JsonObject, objectOf } from "../reader.ts";
+import { areBelievable, cacheTokens } from "../tokens.ts";
 
 /** Undefined where the value is no usage report (null on the chunks before the last) or cannot be true. */
 export function readChatUsage(value: unknown): Usage | undefined {
@@ -15,25 +15,43 @@ export function readChatUsage(value: unknown): Usage | undefined {
   const reasoningTokens = countOf(completion.reasoning_tokens);
   if (!areBelievable(inputTokens, outputTokens, reasoningTokens, countOf(usage.total_tokens)))
     return undefined;
-  const apart = apartFrom(inputTokens + outputTokens, reasoningTokens, usage.total_tokens);
+  const rest = countOf(usage.total_tokens) - inputTokens - outputTokens;
+  const heard = rest > 0 ? audioApart(rest, usage, prompt, reasoningTokens) : 0;
+  const thought = reasoningApart(rest - heard, reasoningTokens);
   return {
-    inputTokens,
-    outputTokens: outputTokens + apart,
-    // Beside the details object: DeepSeek's name, then Moonshot's and Together's.
-    cacheReadTokens: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
-    cacheWriteTokens: countOf(prompt.cache_write_tokens),
-    reasoningTokens: Math.max(reasoningTokens, apart),
+    inputTokens: inputTokens + heard,
+    outputTokens: outputTokens + thought,
+    ...cacheTokens(inputTokens + heard, {
+      // Beside the details object: DeepSeek's name, then Moonshot's and Together's.
+      read: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
+      // Beside OpenAI's and OpenRouter's name: Alibaba's.
+      written: countOf(prompt.cache_write_tokens ?? prompt.cache_creation_input_tokens),
+    }),
+    reasoningTokens: Math.max(reasoningTokens, thought),
   };
+}
+
+/**
+ * Sound in the prompt that `prompt_tokens` leaves out although the total counts it: the details tell how much, or the
+ * prompt has fewer tokens than its sound alone. Mistral says its seconds beside the counts instead.
+ */
+function audioApart(rest: number, usage: JsonObject, prompt: JsonObject, reasoningTokens: number): number {
+  const audio = countOf(prompt.audio_tokens);
+  if (audio === 0) {
+    const isHeard = typeof usage.prompt_audio_seconds === "number" && usage.prompt_audio_seconds > 0;
+    const known = rest > reasoningTokens ? rest - reasoningTokens : rest;
+    return isHeard && rest !== reasoningTokens ? known : 0;
+  }
+  if (countOf(usage.prompt_tokens) < audio && rest >= audio) return audio;
+  return rest !== reasoningTokens && (rest === audio || rest === audio + reasoningTokens) ? audio : 0;
 }
 
 /**
  * Reasoning that `completion_tokens` leaves out although it is billed as output: the total tells. xAI reports its count
  * in the details, Gemini's compatible endpoint only in the total.
  */
-function apartFrom(sum: number, reasoningTokens: number, total: unknown): number {
-  const rest = countOf(total) - sum;
-  return rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
-}
+const reasoningApart = (rest: number, reasoningTokens: number): number =>
+  rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
 
 interface Reports {
   readonly usage?: unknown;

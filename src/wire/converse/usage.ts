@@ -11,9 +11,13 @@ export function readConverseUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   if (typeof value.inputTokens !== "number" && typeof value.outputTokens !== "number") return undefined;
   const cacheReadTokens = countOf(value.cacheReadInputTokens);
-  const cacheWriteTokens = countOf(value.cacheWriteInputTokens);
-  const inputTokens = countOf(value.inputTokens) + cacheReadTokens + cacheWriteTokens;
   const outputTokens = countOf(value.outputTokens);
+  const fresh = countOf(value.inputTokens);
+  const written = countOf(value.cacheWriteInputTokens);
+  // The total counts them once where the same tokens stand as read and as written.
+  const isTwice = written === cacheReadTokens && value.totalTokens === fresh + outputTokens + written;
+  const cacheWriteTokens = isTwice ? 0 : written;
+  const inputTokens = fresh + cacheReadTokens + cacheWriteTokens;
   if (!areBelievable(inputTokens, outputTokens)) return undefined;
   const hour = hourOf(value.cacheDetails);
   return {

@@ -1,7 +1,7 @@
 /** Usage of the responses format, both ways. `input_tokens` includes cached tokens (OpenAI API reference, "usage"). */
 import type { Usage } from "../../usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
-import { areBelievable } from "../tokens.ts";
+import { areBelievable, cacheTokens } from "../tokens.ts";
 
 /** Undefined where the value is no usage report or cannot be true. */
 export function readResponsesUsage(value: unknown): Usage | undefined {
@@ -15,8 +15,10 @@ export function readResponsesUsage(value: unknown): Usage | undefined {
   return {
     inputTokens,
     outputTokens,
-    cacheReadTokens: countOf(input.cached_tokens),
-    cacheWriteTokens: countOf(input.cache_write_tokens),
+    ...cacheTokens(inputTokens, {
+      read: countOf(input.cached_tokens),
+      written: countOf(input.cache_write_tokens),
+    }),
     reasoningTokens,
   };
 }
