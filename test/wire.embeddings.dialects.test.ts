@@ -9,6 +9,7 @@ import { WeirError } from "../src/errors.ts";
 import type { embeddingsAnswer } from "../src/wire/embed/answer.ts";
 import { embeddingsFormat, embedFormat } from "../src/wire/embed/formats.ts";
 import { embedPassage } from "../src/wire/embed/passages.ts";
+import { embeddingsSplice } from "../src/wire/embed/splice.ts";
 import { base64Of, floatsOf } from "../src/wire/embed/vectors.ts";
 import {
   A,
@@ -241,6 +242,28 @@ describe("what upstreams may send", () => {
       expect(error?.message).toBe("no");
       expect(facts.outputBytes).toBe(0);
     }
+  });
+
+  test("O25: base64 of bytes passes where no encoding was asked for, and is read as numbers where they were", () => {
+    const bytes = Int8Array.from({ length: 256 }, (_, i) => ((i * 37) % 200) - 100);
+    const embedding = Buffer.from(bytes.buffer).toString("base64");
+    const reply = {
+      object: "list",
+      data: [{ object: "embedding", index: 0, embedding }],
+      usage: { prompt_tokens: 4 },
+    };
+    const vectorOf = (more: Json, dialect?: "jina") => {
+      const request = read({ input: ["a"], ...more });
+      const passage = dialect === undefined ? embeddingsSplice : passageTo(dialect);
+      const whole = passage.whole(bytesOf(reply), request, IDENTITY);
+      return JSON.parse(whole.write(usage(4, 0), SVC).toString()).data[0].embedding;
+    };
+    expect(vectorOf({})).toBe(embedding);
+    expect(vectorOf({ encoding_format: "base64" })).toBe(embedding);
+    expect(vectorOf({ encoding_format: "float" })).toEqual([...bytes]);
+    expect(vectorOf({}, "jina")).toEqual([...bytes]);
+    const floats = Array.from({ length: 64 }, (_, i) => Math.fround(Math.sin(i) / 8));
+    expect(floatsOf(base64Of(floats))).toEqual(floats);
   });
 
   test("vectors of 32-bit floats survive both encodings to the bit", () => {

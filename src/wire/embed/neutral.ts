@@ -42,9 +42,16 @@ export interface NeutralEmbedReply {
 export interface EmbedRequest extends ClientRequest {
   /** Texts or token lists that want a vector each. */
   readonly inputs: number;
-  /** Undefined where the client names one that only a provider knows: its answer passes as it comes. */
-  readonly encoding: VectorEncoding | undefined;
+  /**
+   * As asked for. Undefined: nothing was, and in a splice the answer passes as it comes. `other`: one that only a provider
+   * knows, whose answer passes too.
+   */
+  readonly encoding: VectorEncoding | "other" | undefined;
 }
+
+/** What a translated answer is written in: numbers, where the client did not ask for base64. */
+export const vectorEncoding = ({ encoding }: EmbedRequest): VectorEncoding =>
+  encoding === "base64" ? "base64" : "float";
 
 /** A client format of embeddings, as translation needs it. */
 export interface EmbedFormat {

@@ -8,7 +8,7 @@ import type { Said } from "../neutral.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
-import type { EmbedRequest, NeutralEmbedRequest } from "./neutral.ts";
+import { type EmbedRequest, type NeutralEmbedRequest, vectorEncoding } from "./neutral.ts";
 import {
   type EmbedBody,
   type EmbeddingsBody,
@@ -21,7 +21,6 @@ import {
   isUsualEmbeddings,
 } from "./schema.ts";
 import { factsOf, longStringsIn, refuseStream, strangersIn } from "./task.ts";
-import type { VectorEncoding } from "./vectors.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */
 const NO_PROMPT: readonly string[] = [
@@ -53,7 +52,7 @@ const EMBED_RULES: BodyRules<EmbedBody> = {
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export function readEmbeddingsRequest(bytes: Buffer): EmbedRequest {
   const read = readBody(bytes, EMBEDDINGS_RULES);
-  return requestOf(read, read.value.input, encodingOf(read.value.encoding_format ?? "float"));
+  return requestOf(read, read.value.input, encodingOf(read.value.encoding_format));
 }
 
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
@@ -65,7 +64,7 @@ export function readEmbedRequest(bytes: Buffer): EmbedRequest {
 function requestOf(
   { text, value: { model }, proseBytes, ...read }: ReadBody<AnyBody>,
   input: unknown,
-  encoding: VectorEncoding | undefined,
+  encoding: EmbedRequest["encoding"],
 ): EmbedRequest {
   refuseStream(text, read.members);
   const member = memberOf(read.members, "input") as Member;
@@ -96,7 +95,7 @@ function ofAnotherKind(
   { proseBytes, ...read }: Omit<ReadBody<AnyBody>, "text" | "value">,
   model: string,
   input: unknown,
-  encoding: VectorEncoding | undefined,
+  encoding: EmbedRequest["encoding"],
 ): EmbedRequest {
   const { opaqueBytes } = memberOf(read.members, "input") as Member;
   const inputs = Array.isArray(input) ? input.length : 1;
@@ -104,8 +103,10 @@ function ofAnotherKind(
   return { ...read, hasOpaque: true, inputs, encoding, facts: { ...facts, hasUncounted: true } };
 }
 
-const encodingOf = (name: unknown): VectorEncoding | undefined =>
-  name === "float" || name === "base64" ? name : undefined;
+function encodingOf(name: unknown): EmbedRequest["encoding"] {
+  if (name == null) return undefined;
+  return name === "float" || name === "base64" ? name : "other";
+}
 
 /** See {@link promptTextsOf}. */
 export const embeddingsTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
@@ -127,7 +128,7 @@ function refuseUntranslatable({ encoding }: EmbedRequest, body: JsonObject): voi
   const { input, dimensions, user } = body;
   const refuse = (at: string, what: string) => fail("invalid_value", `${at}: ${what}.`, { param: at });
   if (!isEmbeddingsInput(input)) throw refuse("/input", INPUT_KINDS);
-  if (encoding === undefined) throw refuse("/encoding_format", "expected float or base64");
+  if (encoding === "other") throw refuse("/encoding_format", "expected float or base64");
   const isCount = Number.isSafeInteger(dimensions) && (dimensions as number) > 0;
   if (dimensions != null && !isCount) throw refuse("/dimensions", "expected a positive whole number");
   if (user != null && typeof user !== "string") throw refuse("/user", "expected a string");
@@ -142,7 +143,7 @@ function neutralOf(request: EmbedRequest, source: Source, dropped: readonly stri
   const inputType = inputTypeOf(body.input_type);
   return {
     input: inputOf(body.input),
-    encoding: request.encoding ?? "float",
+    encoding: vectorEncoding(request),
     dropped,
     ...(inputType !== undefined && { inputType: said(inputType, "/input_type") }),
     ...(typeof body.dimensions === "number" && { dimensions: said(body.dimensions, "/dimensions") }),

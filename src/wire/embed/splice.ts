@@ -1,7 +1,8 @@
 /**
  * OpenAI's embeddings to an upstream of the same dialect: bytes pass. In the request `model` is the upstream's and `svc` goes;
  * in the answer `model` is ours and `svc` is added, and the vectors are neither parsed nor looked at. But an upstream that does
- * not know `encoding_format` sends numbers to a client that reads base64: that answer is translated.
+ * not know `encoding_format` sends numbers to a client that reads base64: that answer is translated. Whoever asked for no
+ * encoding gets the provider's own: Perplexity's is base64 of bytes.
  */
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
@@ -31,8 +32,8 @@ export const embeddingsSplice: Passage<EmbedRequest> = {
     const vector = objectOf(first).embedding;
     const came = typeof vector === "string" ? "base64" : "float";
     const { encoding } = request;
-    if (vector !== undefined && encoding !== undefined && came !== encoding)
-      return RECODED.whole(body, request, identity);
+    const isAsked = encoding === "float" || encoding === "base64";
+    if (isAsked && vector !== undefined && came !== encoding) return RECODED.whole(body, request, identity);
     return new SplicedEmbeddings(body, members, value, identity);
   },
   stream() {

@@ -6,7 +6,13 @@ import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
 import { fitted } from "../quirks.ts";
 import { bytesOf, Source } from "../source.ts";
 import { parseReply } from "../upstream-reply.ts";
-import type { EmbedDialect, EmbedFormat, EmbedRequest, NeutralEmbedReply } from "./neutral.ts";
+import {
+  type EmbedDialect,
+  type EmbedFormat,
+  type EmbedRequest,
+  type NeutralEmbedReply,
+  vectorEncoding,
+} from "./neutral.ts";
 import { answerFacts, noStream } from "./task.ts";
 import { encoded } from "./vectors.ts";
 
@@ -20,7 +26,7 @@ export const translatedEmbeddings = (format: EmbedFormat, dialect: EmbedDialect)
   whole(body, request, identity) {
     const read = dialect.readReply(parseReply(body));
     // Here and not where it is written: a vector that cannot be read must still let another endpoint answer.
-    const vectors = read.vectors.map((vector) => encoded(vector, request.encoding ?? "float"));
+    const vectors = read.vectors.map((vector) => encoded(vector, vectorEncoding(request)));
     const reply: NeutralEmbedReply = { ...read, vectors };
     // A client takes the vectors for those of its inputs, one by one.
     if (reply.error === undefined && reply.vectors.length !== request.inputs) {

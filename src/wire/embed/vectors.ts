@@ -25,15 +25,32 @@ export function base64Of(numbers: readonly number[]): string {
   return (SWAPPED ? bytes.swap32() : bytes).toString("base64");
 }
 
-/** @throws WeirError `upstream_invalid_response` where the text is no such encoding. */
+/**
+ * The numbers of 32-bit floats; of signed bytes where the provider quantised them (Perplexity's `base64_int8`).
+ * @throws WeirError `upstream_invalid_response` where the text is no such encoding.
+ */
 export function floatsOf(base64: string): number[] {
   // On memory of its own, so that it begins where floats may stand.
   const bytes = Buffer.from(new Uint8Array(Buffer.from(base64, "base64")).buffer);
   if (bytes.length % FLOAT_BYTES !== 0) throw noVectors();
-  if (SWAPPED) bytes.swap32();
-  const numbers = Array.from(new Float32Array(bytes.buffer));
+  const floats = Buffer.from(new Uint8Array(bytes).buffer);
+  if (SWAPPED) floats.swap32();
+  const numbers = Array.from(new Float32Array(floats.buffer));
+  if (areBytes(numbers)) return [...new Int8Array(bytes.buffer)];
   if (!isVector(numbers)) throw noVectors();
   return numbers;
+}
+
+/** No model's vectors hold larger numbers. */
+const LARGE = 1e15;
+/** No model that quantises has fewer dimensions. */
+const FEWEST_BYTES = 128;
+
+/** Whether floats are signed bytes in truth: the last of four bytes is negative in every second, which makes the float huge. */
+function areBytes(numbers: readonly number[]): boolean {
+  let large = 0;
+  for (const number of numbers) if (!(Math.abs(number) < LARGE)) large++;
+  return large * 8 > numbers.length && numbers.length * FLOAT_BYTES >= FEWEST_BYTES;
 }
 
 /** @throws WeirError `upstream_invalid_response` unless the value is a list of vectors. */
