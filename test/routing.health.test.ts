@@ -64,17 +64,21 @@ describe("cool-down after saturation", () => {
     expect(outForMs()).toBe(5000);
   });
 
-  test("after it, exactly one of 200 callers goes through; its success opens the endpoint to all", () => {
+  test("O18: after it, exactly one of 200 callers goes through; with each success twice as many may", () => {
     report(SATURATED);
     nowMs += 1000;
     expect(outForMs()).toBe(0);
-    const [probe, ...others] = begun(200);
-    expect(others.filter((lane) => lane !== undefined)).toEqual([]);
-    expect(outForMs()).toBeGreaterThan(0);
-    end(probe, OK);
-    const all = begun(200);
-    expect(all.filter((lane) => lane !== undefined)).toHaveLength(200);
-    end(all[0], SATURATED);
+    const through = () => begun(200).filter((lane) => lane !== undefined);
+    const counts: number[] = [];
+    let trials = through();
+    while (trials.length < 200) {
+      counts.push(trials.length);
+      expect(outForMs()).toBeGreaterThan(0);
+      end(trials[0], OK);
+      trials = [...trials.slice(1), ...through()];
+    }
+    expect(counts).toEqual([1, 2, 4, 8, 16, 32]);
+    end(trials.at(-1), SATURATED);
     expect(outForMs()).toBe(1000);
   });
 
@@ -88,14 +92,19 @@ describe("cool-down after saturation", () => {
     expect(outForMs()).toBe(2000);
   });
 
-  test("a probe whose caller never reports gives way after its lease", () => {
+  test("O18: a probe that is silent was not refused: after three seconds two may try", () => {
     report(SATURATED);
     nowMs += 1000;
     expect(begin()).toBeDefined();
-    nowMs += 29_999;
+    nowMs += 2_999;
     expect(begin()).toBeUndefined();
+    expect(outForMs()).toBe(1);
     nowMs += 1;
-    expect(begin()).toBeDefined();
+    expect(begun(9).filter((lane) => lane !== undefined)).toHaveLength(2);
+    // It counts as refused for all that: the next rest is the second.
+    nowMs += 3_000;
+    end(begin(), SATURATED);
+    expect(outForMs()).toBe(2000);
   });
 
   test("a call begun before the cool-down does not end it, nor the probation behind it", () => {

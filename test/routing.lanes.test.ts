@@ -115,8 +115,58 @@ describe("cool-down", () => {
     const probes = Array.from({ length: 200 }, () => take()).filter((lane) => lane !== undefined);
     expect(probes.map(({ key }) => key.id).sort()).toEqual(keys.map(({ id }) => id));
     give(probes[0], OK);
-    const behind = Array.from({ length: 200 }, () => take()?.key);
-    expect(new Set(behind)).toEqual(new Set([probes[0]?.key]));
+    const behind = Array.from({ length: 200 }, () => take()?.key).filter((key) => key !== undefined);
+    expect(behind).toEqual([probes[0]?.key, probes[0]?.key]);
+  });
+
+  test("O18: ends with the first content of a probe, not with its end", () => {
+    give(take({ keyId: first.id }), SATURATED);
+    nowMs += 1000;
+    const probe = takeAt(EP, [first]) as Lane;
+    expect(takeAt(EP, [first])).toBeUndefined();
+    lanes.taken(probe, nowMs);
+    const next = [takeAt(EP, [first]), takeAt(EP, [first])];
+    expect(next).not.toContain(undefined);
+    expect(takeAt(EP, [first])).toBeUndefined();
+    // Whatever is told of it again says nothing new.
+    lanes.taken(probe, nowMs);
+    give(probe, OK);
+    lanes.taken(probe, nowMs);
+    expect(takeAt(EP, [first])).toBeUndefined();
+    nowMs += 5000;
+    expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
+  });
+
+  test("O18: steps up also where content came before the refusal, as errors under 200 do", () => {
+    const waits: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const lane = takeAt(EP, [first]) as Lane;
+      lanes.taken(lane, nowMs);
+      give(lane, SATURATED);
+      waits.push(waitMs([first]));
+      nowMs += waitMs([first]);
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000]);
+  });
+
+  test("O18: without another endpoint lasts as long as the provider asked for, else two seconds at most", () => {
+    const pressed = () => lanes.waitMs(EP.id, [first], nowMs, true);
+    const waits: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      give(takeAt(EP, [first], { isPressed: true }), SATURATED);
+      waits.push(pressed());
+      nowMs += pressed();
+    }
+    expect(waits).toEqual([1000, 2000, 2000, 2000, 2000]);
+    // For all who have another one it is the usual rest, counted from the last refusal.
+    expect(waitMs([first])).toBe(14_000);
+    expect(takeAt(EP, [first])).toBeUndefined();
+    give(takeAt(EP, [first], { isPressed: true }), { ...SATURATED, retryAfterMs: 7000 });
+    expect([pressed(), waitMs([first])]).toEqual([7000, 7000]);
+    nowMs += 7000;
+    // A call that is taken opens it to the others, too.
+    lanes.taken(takeAt(EP, [first], { isPressed: true }) as Lane, nowMs);
+    expect(waitMs([first])).toBe(0);
   });
 
   test("the step up and the way back are each lane's own", () => {
@@ -165,6 +215,27 @@ describe("a credential that is refused", () => {
     expect(waitMs([first])).toBe(58_000);
     give(early, OK);
     expect(waitMs([first])).toBe(58_000);
+  });
+
+  test("O18: opens with the first content, and is no shorter for callers with nowhere else to go", () => {
+    give(takeAt(EP, [first]), REVOKED);
+    expect(lanes.waitMs(EP.id, [first], nowMs, true)).toBe(60_000);
+    expect(lanes.areRefused(EP.id, [first], nowMs)).toBe(true);
+    expect(lanes.areRefused(EP.id, [first, second], nowMs)).toBe(false);
+    nowMs += 60_000;
+    const probe = takeAt(TWIN, [first]) as Lane;
+    expect(takeAt(EP, [first])).toBeUndefined();
+    lanes.taken(probe, nowMs);
+    expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
+  });
+
+  test("O18: three 403 are told as a refused credential, not as saturation", () => {
+    for (let i = 0; i < 3; i++) give(takeAt(EP, [first]), FORBIDDEN);
+    expect([waitMs([first]), lanes.areRefused(EP.id, [first], nowMs)]).toEqual([60_000, true]);
+    expect(lanes.areRefused(TWIN.id, [first], nowMs)).toBe(false);
+    nowMs += 60_000;
+    give(takeAt(EP, [first]), SATURATED);
+    expect([waitMs([first]), lanes.areRefused(EP.id, [first], nowMs)]).toEqual([2000, false]);
   });
 
   test("another credential under the same id begins anew", () => {

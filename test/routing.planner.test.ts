@@ -85,7 +85,7 @@ describe("who is left out", () => {
     const result = plan(facts(f), model(endpoint("a", given)), decideAlone(route), FRESH, seededRandom(1));
     expect(result.attempts).toEqual([]);
     expect(result.excluded).toEqual([{ endpointId: "a", kind, reason: expect.stringMatching(reason) }]);
-    expect(result.allSaturated).toBe(false);
+    expect(result.left).toBe("none");
     expect(result.trace()).toContain(`a (${kind}: `);
   });
 
@@ -104,7 +104,7 @@ describe("who is left out", () => {
 
   test("a model without endpoints has an empty plan", () => {
     const result = plan(facts(), model(), decideAlone({}), FRESH, seededRandom(1));
-    expect([result.attempts, result.excluded, result.allSaturated]).toEqual([[], [], false]);
+    expect([result.attempts, result.excluded, result.left]).toEqual([[], [], "none"]);
   });
 });
 
@@ -281,7 +281,7 @@ describe("saturation", () => {
     expect(result.excluded).toEqual([
       { endpointId: "a", kind: "saturated", reason: "it is saturated and cools down for 701 ms" },
     ]);
-    expect([result.allSaturated, result.retryAfterMs]).toEqual([false, 0]);
+    expect([result.left, result.retryAfterMs]).toEqual(["some", 0]);
   });
 
   test("a refused credential is not called saturation", () => {
@@ -289,7 +289,7 @@ describe("saturation", () => {
     expect(plan(facts(), two, decideAlone({}), view, seededRandom(1)).excluded).toEqual([
       {
         endpointId: "a",
-        kind: "saturated",
+        kind: "refused",
         reason: "its credential was refused; it is tried again in 59000 ms",
       },
     ]);
@@ -299,7 +299,39 @@ describe("saturation", () => {
     const m = model(...two.endpoints, endpoint("off", { status: "inactive" }));
     const view = health({ a: { outForMs: 700.2 }, b: { outForMs: 300 } });
     const result = plan(facts(), m, decideAlone({}), view, seededRandom(1));
-    expect([result.attempts, result.allSaturated, result.retryAfterMs]).toEqual([[], true, 300]);
+    expect([result.attempts, result.left, result.retryAfterMs]).toEqual([[], "saturated", 300]);
+  });
+
+  test("O18: where all that is left rests by the gateway's own caution, the call is tried all the same", () => {
+    const view = health({
+      a: { outForMs: 30_000, pressedOutForMs: 0 },
+      b: { outForMs: 30_000, pressedOutForMs: 30_000 },
+    });
+    const pressed = plan(facts(), two, decideAlone({}), view, seededRandom(1));
+    expect([attemptIds(pressed), pressed.isPressed, pressed.left]).toEqual([["a"], true, "some"]);
+    expect(pressed.excluded.map((x) => x.endpointId)).toEqual(["b"]);
+    // Not while another endpoint is well.
+    const well = plan(facts(), model(...two.endpoints, endpoint("c")), decideAlone({}), view, seededRandom(1));
+    expect([attemptIds(well), well.isPressed]).toEqual([["c"], false]);
+    const soon = health({
+      a: { outForMs: 30_000, pressedOutForMs: 1_500 },
+      b: { outForMs: 9_000, isRefused: true },
+    });
+    const none = plan(facts(), two, decideAlone({}), soon, seededRandom(1));
+    expect([none.left, none.retryAfterMs, none.isPressed]).toEqual(["saturated", 1_500, false]);
+    expect(none.excluded[0]?.reason).toContain("1500 ms");
+  });
+
+  test("O18: where each credential was refused, the plan does not say that they are saturated", () => {
+    const refused = { outForMs: 59_000, pressedOutForMs: 59_000, isRefused: true };
+    const result = plan(
+      facts(),
+      two,
+      decideAlone({}),
+      health({ a: refused, b: refused }),
+      seededRandom(1),
+    );
+    expect([result.left, result.retryAfterMs]).toEqual(["refused", 59_000]);
   });
 
   test("one that could not serve the call anyway does not count as saturated", () => {
@@ -310,7 +342,7 @@ describe("saturation", () => {
       health({ a: { outForMs: 700 } }),
       seededRandom(1),
     );
-    expect(result.allSaturated).toBe(false);
+    expect(result.left).toBe("none");
     expect(result.excluded.map((x) => x.kind)).toEqual(["context", "context"]);
   });
 });

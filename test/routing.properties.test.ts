@@ -81,9 +81,12 @@ describe("for any model, call, health, policy and request", () => {
   test("a plan is empty for saturation's sake only if something was saturated, and then says when to come back", () => {
     fc.assert(
       fc.property(cases, (made) => {
-        const { attempts, excluded, allSaturated, retryAfterMs } = planned(made);
-        const isOut = attempts.length === 0 && excluded.some((x) => x.kind === "saturated");
-        expect([allSaturated, retryAfterMs]).toEqual(isOut ? [true, 701] : [false, 0]);
+        const { attempts, excluded, left, retryAfterMs } = planned(made);
+        const isNone = attempts.length === 0;
+        const isSaturated = isNone && excluded.some((x) => x.kind === "saturated");
+        const isRefused = isNone && !isSaturated && excluded.some((x) => x.kind === "refused");
+        expect([left === "saturated", left === "refused"]).toEqual([isSaturated, isRefused]);
+        expect(retryAfterMs).toBe(isSaturated || isRefused ? 701 : 0);
       }),
       RUNS,
     );

@@ -16,7 +16,9 @@ const ABILITIES = ["tools", "parallelTools", "jsonSchema", "vision", "audio", "r
 const CONTEXT = { contextLength: 100_000, maxOutput: 4000 };
 
 /** Only what planning reads. */
-export function catalogOf(endpoints: readonly SimulatedEndpoint[]): Pick<CatalogSnapshot, "resolve"> {
+export function catalogOf(
+  endpoints: readonly SimulatedEndpoint[],
+): Pick<CatalogSnapshot, "resolve" | "unreachable"> {
   const model = {
     id: MODEL,
     vendor: "v",
@@ -31,7 +33,7 @@ export function catalogOf(endpoints: readonly SimulatedEndpoint[]): Pick<Catalog
     ...CONTEXT,
     endpoints: endpoints.map(endpointOf),
   } as Model;
-  return { resolve: (name) => (name === MODEL ? model : undefined) };
+  return { resolve: (name) => (name === MODEL ? model : undefined), unreachable: () => [] };
 }
 
 function endpointOf(given: SimulatedEndpoint): Endpoint {

@@ -123,6 +123,15 @@ const saturated: readonly Trouble[] = [
     ways: [PRICE],
   },
   {
+    name: "one 429, alone",
+    what: "the only endpoint streams each answer for 20 s; in second 60 it answers 429, without a Retry-After",
+    endpoints: [
+      { ...steady("a", 1, 400), tokensPerSecond: 1, spells: [{ fromS: 60, untilS: 61, kind: "busy" }] },
+    ],
+    requestsPerSecond: 30,
+    ways: [PRICE],
+  },
+  {
     name: "key pool",
     what: "the cheapest has four keys, 8 calls at once for each; 40 calls a second would want 26",
     endpoints: [{ ...steady("a", 1, 400), maxInFlight: 8, keys: 4 }, steady("b", 2, 400)],

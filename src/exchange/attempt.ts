@@ -20,6 +20,7 @@ import { WholeRelay } from "./relay-whole.ts";
 export interface OneAttemptDeps extends RelayDeps {
   readonly clock: Clock;
   readonly upstreams: Pick<Upstreams, "call">;
+  readonly health: Pick<Health, "onFirstContent">;
 }
 
 /** After `failed`, `answered` or `exhausted` the attempt says nothing more. */
@@ -212,6 +213,7 @@ export class Attempt implements RelayHost {
     if (record.ttftMs > 0) return;
     this.#stopTimer?.();
     record.ttftMs = Math.max(1, Math.round(this.#deps.clock.monotonic() - this.startMs));
+    this.#deps.health.onFirstContent(this.lane);
     // Of a whole answer nothing leaves before all of it is there.
     if (this.#relay instanceof StreamRelay) this.#host.won(this);
   }

@@ -116,8 +116,9 @@ export class Call implements Placed {
 
   /** Which of an endpoint's keys to take, where there are several. */
   get wish(): LaneWish | undefined {
-    if (this.preferred === undefined && this.stickTo === "") return undefined;
-    return { keyId: this.preferred?.keyId, stickTo: this.stickTo };
+    const isPressed = this.plan?.isPressed === true;
+    if (this.preferred === undefined && this.stickTo === "" && !isPressed) return undefined;
+    return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isPressed };
   }
 
   /** Who the request says it is of. */

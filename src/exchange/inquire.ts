@@ -12,7 +12,8 @@ import { isEncoding } from "../workers/tokenise.ts";
 import { type Bodies, USUAL_ENCODING } from "./bodies.ts";
 import { Call, type Incoming, type Planned } from "./call.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
-import { excludedWire, type PlanDeps, planCall } from "./plan.ts";
+import { excludedWire } from "./nothing-left.ts";
+import { type PlanDeps, planCall } from "./plan.ts";
 import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
 import { worstCaseOf } from "./reserve.ts";
 
@@ -108,7 +109,7 @@ function dryRun(deps: InquireDeps, planned: Planned): object {
       const provider = byId.get(endpointId)?.provider.id;
       return provider === undefined ? [] : [{ endpoint_id: endpointId, provider, score, reason }];
     }),
-    excluded: excludedWire(plan),
+    excluded: excludedWire(plan.excluded),
     trace: plan.trace(),
     warnings: [],
     reserve_micro: worstCaseOf(deps, planned),

@@ -2,16 +2,17 @@
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import type { Random } from "../clock.ts";
 import type { Model } from "../endpoint.ts";
-import { fail, type WeirError } from "../errors.ts";
+import { fail } from "../errors.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { Health } from "../routing/health.ts";
-import { type Plan, plan } from "../routing/planner.ts";
+import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
-import type { ClientFormat, ClientRequest } from "../wire/format.ts";
+import type { ClientRequest } from "../wire/format.ts";
 import { stickTo } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, Admitted, Call, OwnKeys, Planned } from "./call.ts";
+import { nothingLeft } from "./nothing-left.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -113,7 +114,10 @@ function planned(
     deps.random,
   );
   call.plan = made;
-  if (made.attempts.length === 0) throw nothingLeft(made, model, format);
+  if (made.attempts.length === 0) {
+    const unreachable = deps.catalog.current().unreachable(model.id);
+    throw nothingLeft(made, model, { reached: reach.endpoints, unreachable }, { call, request });
+  }
   return { call, request, model, plan: made };
 }
 
@@ -163,26 +167,4 @@ export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
   // A refused request is its client's fault, but for one whose model the endpoint does not know: nobody would ever be served.
   if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
   policy.canaryResult(made.canary, attempt.outcome !== "ok");
-}
-
-/** Why each endpoint that is left out is, as callers see it. */
-export const excludedWire = ({ excluded }: Plan) =>
-  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
-
-function nothingLeft(planned: Plan, model: Model, { promptAt }: ClientFormat): WeirError {
-  if (planned.allSaturated) {
-    return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
-      retryAfterMs: planned.retryAfterMs,
-    });
-  }
-  const excluded = excludedWire(planned);
-  const [first] = excluded;
-  if (first !== undefined && excluded.every((x) => x.kind === "context")) {
-    const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
-    return fail("context_length_exceeded", message, {
-      param: promptAt,
-      details: { excluded },
-    });
-  }
-  return fail("no_endpoint", `No endpoint of ${model.id} satisfies this request.`, { details: { excluded } });
 }

@@ -1,18 +1,13 @@
 /**
- * A pause after a refusal, and the way back: when it is over, one call at a time tries whether things are well again
- * (half-open), and all others wait for its result. A call that never reports gives way after its lease.
+ * A pause of an endpoint in trouble, and the way back: when it is over, one call at a time tries whether things are well again
+ * (half-open), and all others are sent elsewhere first, where there is such a place. A call that never reports gives way after
+ * its lease.
  */
 
 /** A probe whose result never comes gives way to the next after this. */
 const PROBE_LEASE_MS = 30_000;
 /** While a probe is out, others are told to look again this soon. */
 const PROBE_WAIT_MS = 1_000;
-
-const FIRST_MS = 1_000;
-const LONGEST_MS = 60_000;
-
-/** 1 s, 2 s, 4 s … 60 s. @param streak pauses in a row before this one. */
-export const backoffMs = (streak: number): number => Math.min(FIRST_MS * 2 ** streak, LONGEST_MS);
 
 export class CoolDown {
   /** Refusals in a row; 0: neither cooling down nor on probation. */

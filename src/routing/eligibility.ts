@@ -2,7 +2,7 @@
  * Which endpoints may serve a call: one reason, in plain words, for each that may not. Requirements only ever
  * exclude, so tightening one never lets an endpoint in.
  */
-import type { Endpoint } from "../endpoint.ts";
+import type { Capabilities, Endpoint } from "../endpoint.ts";
 import { usdPerMillionFromNano } from "../money.ts";
 import type { Decision } from "./decision.ts";
 
@@ -47,7 +47,9 @@ export type ExclusionKind =
   | "region"
   | "price"
   | "route"
-  | "saturated";
+  | "saturated"
+  | "refused"
+  | "not_configured";
 
 export interface Exclusion {
   readonly endpointId: string;
@@ -100,23 +102,38 @@ function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
   return undefined;
 }
 
+/** What a request may need and not every endpoint has. */
+export const NEEDS = ["tools", "parallelTools", "vision", "audio", "jsonSchema", "reasoning"] as const;
+export type Need = (typeof NEEDS)[number];
+
+export const needWords: Readonly<Record<Need, string>> = {
+  tools: "tools",
+  parallelTools: "parallel tool calls",
+  vision: "images",
+  audio: "audio",
+  jsonSchema: "JSON schemas",
+  reasoning: "reasoning",
+};
+
+/** The first thing that the call needs and that is lacking there. */
+export function lackOf(
+  can: Pick<Capabilities, Need>,
+  needs: Pick<
+    RouteFacts,
+    "hasTools" | "parallelTools" | "hasImages" | "hasAudio" | "hasSchema" | "reasoning"
+  >,
+): Need | undefined {
+  if (needs.hasTools && !can.tools) return "tools";
+  if (needs.parallelTools && !can.parallelTools) return "parallelTools";
+  if (needs.hasImages && !can.vision) return "vision";
+  if (needs.hasAudio && !can.audio) return "audio";
+  if (needs.hasSchema && !can.jsonSchema) return "jsonSchema";
+  return needs.reasoning && !can.reasoning ? "reasoning" : undefined;
+}
+
 function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
-  const can = endpoint.capabilities;
-  const lacks =
-    facts.hasTools && !can.tools
-      ? "tools"
-      : facts.parallelTools && !can.parallelTools
-        ? "parallel tool calls"
-        : facts.hasImages && !can.vision
-          ? "images"
-          : facts.hasAudio && !can.audio
-            ? "audio"
-            : facts.hasSchema && !can.jsonSchema
-              ? "JSON schemas"
-              : facts.reasoning && !can.reasoning
-                ? "reasoning"
-                : undefined;
-  return lacks === undefined ? undefined : out(endpoint, "capability", `it does not support ${lacks}`);
+  const lack = lackOf(endpoint.capabilities, facts);
+  return lack && out(endpoint, "capability", `it does not support ${needWords[lack]}`);
 }
 
 function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {

@@ -52,6 +52,7 @@ const savedHealth = z.object({
       hint: z.string(),
       streak: z.int().min(0),
       outForMs: durationMs,
+      askedForMs: durationMs.optional(),
       refusedForMs: durationMs.optional(),
     }),
   ),
@@ -147,9 +148,10 @@ function later(
     speed: aged(speed),
     troubles,
     troubleForMs: Math.max(troubleForMs - elapsedMs, 0),
-    lanes: lanes.map(({ outForMs, refusedForMs, ...lane }) => ({
+    lanes: lanes.map(({ outForMs, askedForMs, refusedForMs, ...lane }) => ({
       ...lane,
       outForMs: Math.max(outForMs - elapsedMs, 0),
+      ...(askedForMs !== undefined && { askedForMs: Math.max(askedForMs - elapsedMs, 0) }),
       ...(refusedForMs !== undefined && { refusedForMs: Math.max(refusedForMs - elapsedMs, 0) }),
     })),
   };

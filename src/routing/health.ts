@@ -18,6 +18,8 @@ export interface AttemptResult extends LaneResult, Observation {
 export interface EndpointHealth {
   /** Milliseconds until it may be tried again; 0: now. */
   readonly outForMs: number;
+  /** The same for a call that no other endpoint is left for; absent: no sooner. Only what providers ask for is waited for in full. */
+  readonly pressedOutForMs?: number;
   /** It is out because its credentials were refused, not because it lacks capacity. */
   readonly isRefused?: boolean;
   /** It has as many calls under way as it is known to take: tried after those that have room. */
@@ -73,6 +75,8 @@ const UNOBSERVED = {
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 } as const;
 
+const NOT_OUT = { outForMs: 0, isRefused: false } as const;
+
 export class Health implements HealthView {
   readonly #clock: Clock;
   readonly #observed = new Map<string, Observed>();
@@ -105,7 +109,7 @@ export class Health implements HealthView {
         if (ownKeys.length === 0) return this.of(endpoint);
         const nowMs = this.#clock.monotonic();
         let outForMs = this.#lanes.waitMs(endpoint.id, ownKeys, nowMs);
-        if (outForMs === 0) return this.#seen(endpoint, ownKeys, outForMs, nowMs);
+        if (outForMs === 0) return this.#seen(endpoint, ownKeys, 0, nowMs);
         const all = own.platformFallback(id) ? [...ownKeys, ...keys] : ownKeys;
         outForMs = this.#lanes.waitMs(endpoint.id, all, nowMs);
         return this.#seen(endpoint, all, outForMs, nowMs);
@@ -114,8 +118,8 @@ export class Health implements HealthView {
   }
 
   /**
-   * Asks to start a call now, with one of these keys. Undefined: each of them cools down at the endpoint, or another
-   * call is already trying whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
+   * Asks to start a call now, with one of these keys. Undefined: each of them rests at the endpoint, or other calls are
+   * finding out whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
    * whatever happens.
    */
   begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LaneWish): Lane | undefined {
@@ -123,6 +127,11 @@ export class Health implements HealthView {
     const lane = this.#lanes.take(endpoint, keys, wish, nowMs);
     if (lane !== undefined) this.#observedOf(endpoint.id).begins(lane, nowMs);
     return lane;
+  }
+
+  /** The first content of a call came: those that wait to learn whether calls are taken again need not wait for its end. */
+  onFirstContent(lane: Lane): void {
+    this.#lanes.taken(lane, this.#clock.monotonic());
   }
 
   /**
@@ -231,11 +240,10 @@ export class Health implements HealthView {
     nowMs: number,
   ): EndpointHealth | undefined {
     const seen = this.#observed.get(endpoint.id);
-    const isRefused = outForMs > 0 && this.#lanes.areRefused(keys, nowMs);
-    if (seen === undefined) return outForMs === 0 ? undefined : { ...UNOBSERVED, outForMs, isRefused };
+    const out = this.#out(endpoint, keys, outForMs, nowMs);
+    if (seen === undefined) return outForMs === 0 ? undefined : { ...UNOBSERVED, ...out };
     return {
-      outForMs,
-      isRefused,
+      ...out,
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),
@@ -244,6 +252,12 @@ export class Health implements HealthView {
       wholeMs: seen.wholeMs(nowMs),
       tokensPerSecond: seen.tokensPerSecond(nowMs),
     };
+  }
+
+  #out({ id }: Endpoint, keys: readonly ProviderKey[], outForMs: number, nowMs: number) {
+    if (outForMs === 0) return NOT_OUT;
+    const pressedOutForMs = this.#lanes.waitMs(id, keys, nowMs, true);
+    return { outForMs, pressedOutForMs, isRefused: this.#lanes.areRefused(id, keys, nowMs) };
   }
 
   #observedOf(endpointId: string): Observed {

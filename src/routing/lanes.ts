@@ -3,10 +3,10 @@
  * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { backoffMs, CoolDown } from "./cool-down.ts";
+import { backoffMs, Door, type Trial } from "./door.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
-import { type KeyResult, REFUSED_MS, type RefusedKey, RefusedKeys } from "./refused-keys.ts";
+import { type KeyResult, type KeyTrial, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
 /** A call's place at an endpoint, from `take` to `give`. */
 export interface Lane {
@@ -22,6 +22,8 @@ export interface LaneWish {
   readonly keyId?: string | undefined;
   /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
   readonly stickTo?: string | undefined;
+  /** No other endpoint is left for it: of a rest only what the provider asked for is waited for in full. */
+  readonly isPressed?: boolean | undefined;
 }
 
 /** What a call tells of the lane that it took. */
@@ -37,6 +39,8 @@ export interface LaneMemory {
   /** Of the lane; 0: it is not out. */
   readonly streak: number;
   readonly outForMs: number;
+  /** What the provider asked for of that; absent: nothing. */
+  readonly askedForMs?: number | undefined;
   /** Of the credential, at every endpoint; absent: it was not refused. */
   readonly refusedForMs?: number | undefined;
 }
@@ -62,12 +66,12 @@ class LaneState {
   readonly hint: string;
   /** Of the key's id. */
   readonly hash: number;
-  readonly coolDown = new CoolDown();
+  readonly door = new Door();
   inFlight = 0;
-  /** Cool-downs so far: results of calls begun before the last one say nothing of what came after. */
-  epoch = 0;
   /** 403 in a row. */
   forbidden = 0;
+  /** It rests for those, not for want of room. */
+  isForbidden = false;
   /** The most calls at once of late, all of which it answered. */
   taken = 0;
   #takenAtMs = 0;
@@ -106,9 +110,9 @@ class Place implements Lane {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   readonly state: LaneState;
-  readonly epoch: number;
-  /** It also tries whether its credential is taken again. */
-  readonly refused: RefusedKey | undefined;
+  /** Of the lane, and of its credential. */
+  readonly trial: Trial | undefined;
+  readonly keyTrial: KeyTrial | undefined;
   readonly sinceMs: number;
   /** Calls under way in the lane when it began, with itself. */
   readonly atOnce: number;
@@ -118,14 +122,14 @@ class Place implements Lane {
     endpoint: Endpoint,
     key: ProviderKey,
     state: LaneState,
-    refused: RefusedKey | undefined,
+    keyTrial: KeyTrial | undefined,
     nowMs: number,
   ) {
     this.endpoint = endpoint;
     this.key = key;
     this.state = state;
-    this.epoch = state.epoch;
-    this.refused = refused;
+    this.trial = state.door.enter(nowMs);
+    this.keyTrial = keyTrial;
     this.sinceMs = nowMs;
     this.atOnce = state.inFlight;
   }
@@ -155,12 +159,13 @@ export class Lanes {
   ): Lane | undefined {
     const at = this.#at(endpoint.id);
     const first = at.turn++;
+    const isPressed = wish?.isPressed === true;
     let least: LaneState | undefined;
     let leastKey: ProviderKey | undefined;
     for (let i = 0; i < keys.length; i++) {
       const key = keys[(first + i) % keys.length] as ProviderKey;
       const state = this.#state(at, endpoint.id, key, nowMs);
-      if (this.#waitMs(state, key, nowMs) > 0) continue;
+      if (this.#waitMs(state, key, nowMs, isPressed) > 0) continue;
       if (key.id === wish?.keyId) return this.#enter(endpoint, key, state, nowMs);
       if (least !== undefined && !isLighter(state, least, nowMs)) continue;
       least = state;
@@ -169,8 +174,16 @@ export class Lanes {
     if (least === undefined || leastKey === undefined) return undefined;
     if (!wish?.stickTo || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
-    const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs) ?? leastKey;
+    const usable = (state: LaneState, key: ProviderKey) => this.#waitMs(state, key, nowMs, isPressed) === 0;
+    const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs, usable) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
+  }
+
+  /** The call's first content came: calls are taken again, its credential too. */
+  taken(lane: Lane, nowMs: number): void {
+    if (!(lane instanceof Place) || lane.isOver) return;
+    if (lane.trial !== undefined) lane.state.door.taken(lane.trial, nowMs);
+    if (lane.keyTrial !== undefined) this.#refused.taken(lane.key, lane.keyTrial);
   }
 
   /** Ends what `take` began. False: it was given back before, and this says nothing. */
@@ -179,15 +192,18 @@ export class Lanes {
     lane.isOver = true;
     lane.state.inFlight -= 1;
     judgeLane(lane, result, nowMs);
-    this.#refused.judge(lane.key, lane.refused, result, nowMs);
+    this.#refused.judge(lane.key, lane.keyTrial, result, nowMs);
     return true;
   }
 
-  /** Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key. */
-  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number): number {
+  /**
+   * Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key.
+   * @param isPressed by a call that no other endpoint is left for
+   */
+  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isPressed = false): number {
     let soonestMs = Number.POSITIVE_INFINITY;
     for (const key of keys) {
-      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs);
+      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs, isPressed);
       if (waitMs === 0) return 0;
       if (waitMs < soonestMs) soonestMs = waitMs;
     }
@@ -205,9 +221,13 @@ export class Lanes {
     return isAnyFull;
   }
 
-  /** Whether the credentials themselves are what keeps the endpoint out. */
-  areRefused(keys: readonly ProviderKey[], nowMs: number): boolean {
-    return this.#refused.areAllOut(keys, nowMs);
+  /** Whether the credentials themselves are what keeps the endpoint out: none of them is taken there. */
+  areRefused(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
+    return keys.every((key) => {
+      if (this.#refused.waitMs(key, nowMs) > 0) return true;
+      const state = this.#known(endpointId, key, nowMs);
+      return state?.hint === key.hint && state.isForbidden && state.door.waitMs(nowMs) > 0;
+    });
   }
 
   /** Calls under way with this key there. */
@@ -218,48 +238,48 @@ export class Lanes {
   /** Keys that are out at one endpoint at least. */
   keysCooling(nowMs: number): number {
     const out = new Set<string>();
-    const note = ({ keyId, coolDown }: LaneState) => {
-      if (coolDown.isCooling(nowMs)) out.add(keyId);
+    const note = ({ keyId, door }: LaneState) => {
+      if (door.isResting(nowMs)) out.add(keyId);
     };
     for (const { lanes } of this.#endpoints.values()) for (const state of lanes.values()) note(state);
     for (const state of this.#own.values()) note(state);
-    for (const keyId of this.#refused.coolingIds(nowMs)) out.add(keyId);
+    for (const keyId of this.#refused.restingIds(nowMs)) out.add(keyId);
     return out.size;
   }
 
   /** What must not be forgotten of an endpoint's platform lanes. */
   memories(endpointId: string, nowMs: number): LaneMemory[] {
     const found: LaneMemory[] = [];
-    for (const { keyId, hint, coolDown } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
+    for (const { keyId, hint, door } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
       const refused = this.#refused.of({ id: keyId, hint });
-      if (coolDown.streak === 0 && refused === undefined) continue;
+      if (door.streak === 0 && refused === undefined) continue;
+      const askedForMs = Math.max(door.askedUntilMs - nowMs, 0);
       found.push({
         keyId,
         hint,
-        streak: coolDown.streak,
-        outForMs: Math.max(coolDown.untilMs - nowMs, 0),
-        ...(refused && { refusedForMs: Math.max(refused.coolDown.untilMs - nowMs, 0) }),
+        streak: door.streak,
+        outForMs: Math.max(door.untilMs - nowMs, 0),
+        ...(askedForMs > 0 && { askedForMs }),
+        ...(refused && { refusedForMs: Math.max(refused.door.untilMs - nowMs, 0) }),
       });
     }
     return found;
   }
 
   restore(endpointId: string, memories: readonly LaneMemory[], nowMs: number): void {
-    for (const { keyId, hint, streak, outForMs, refusedForMs } of memories) {
+    for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of memories) {
       const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
-      const { coolDown } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
-      coolDown.streak = streak;
-      coolDown.untilMs = nowMs + Math.min(outForMs, LONGEST_RETRY_AFTER_MS);
+      const { door } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+      const bounded = (ms: number) => Math.min(ms, LONGEST_RETRY_AFTER_MS);
+      door.streak = streak;
+      if (streak > 0) door.rest(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
       if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
     }
   }
 
   #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): Lane {
-    const refused = this.#refused.of(key);
     state.inFlight += 1;
-    state.coolDown.probe(nowMs);
-    refused?.coolDown.probe(nowMs);
-    return new Place(endpoint, key, state, refused, nowMs);
+    return new Place(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
   }
 
   /**
@@ -273,6 +293,7 @@ export class Lanes {
     stickTo: string,
     mostInFlight: number,
     nowMs: number,
+    usable: (state: LaneState, key: ProviderKey) => boolean,
   ): ProviderKey | undefined {
     const callerHash = hashOf(stickTo);
     let best: ProviderKey | undefined;
@@ -280,7 +301,7 @@ export class Lanes {
     for (const key of keys) {
       const state = this.#state(at, endpointId, key, nowMs);
       if (state.inFlight > mostInFlight || state.isFull(nowMs)) continue;
-      if (this.#waitMs(state, key, nowMs) > 0) continue;
+      if (!usable(state, key)) continue;
       const hash = mixed(callerHash ^ state.hash);
       if (hash <= bestHash) continue;
       best = key;
@@ -289,8 +310,8 @@ export class Lanes {
     return best;
   }
 
-  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number): number {
-    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.coolDown.waitMs(nowMs);
+  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isPressed = false): number {
+    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.door.waitMs(nowMs, isPressed);
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 
@@ -324,39 +345,44 @@ function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
   return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
 }
 
-function judgeLane({ key, state, epoch, atOnce }: Place, result: LaneResult, nowMs: number): void {
-  const { outcome, errorClass, httpStatus, retryAfterMs } = result;
-  const { coolDown } = state;
-  const isCurrent = epoch === state.epoch;
-  if (isCurrent) coolDown.probed();
+function judgeLane({ key, state, trial, atOnce }: Place, result: LaneResult, nowMs: number): void {
+  const { outcome, errorClass, httpStatus } = result;
+  const { door } = state;
   if (errorClass === "capacity") {
-    saturate(state, atOnce, nowMs, retryAfterMs);
-  } else if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
+    saturate(state, atOnce, result, nowMs, trial);
+    return;
+  }
+  if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
-    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !coolDown.isCooling(nowMs)) pause(state, nowMs, REFUSED_MS);
+    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !door.isResting(nowMs)) {
+      state.isForbidden = true;
+      door.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, trial);
+      return;
+    }
   } else if (outcome === "ok") {
     state.forbidden = 0;
     state.took(atOnce, nowMs);
-    if (isCurrent) coolDown.end();
+    if (trial !== undefined) door.taken(trial, nowMs);
   }
+  if (trial !== undefined) door.left(trial);
 }
 
 /** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
-function saturate(state: LaneState, atOnce: number, nowMs: number, retryAfterMs: number | undefined): void {
-  const { coolDown } = state;
+function saturate(
+  state: LaneState,
+  atOnce: number,
+  { retryAfterMs }: LaneResult,
+  nowMs: number,
+  trial: Trial | undefined,
+): void {
+  const { door } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
   const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
-  if (coolDown.isCooling(nowMs)) {
-    coolDown.untilMs = Math.max(coolDown.untilMs, nowMs + askedMs);
-    return;
-  }
-  pause(state, nowMs, isAsked ? askedMs : backoffMs(coolDown.streak));
-  state.refusedAt(atOnce, coolDown.untilMs);
-}
-
-function pause(state: LaneState, nowMs: number, waitMs: number): void {
-  state.epoch += 1;
-  state.coolDown.start(nowMs, waitMs);
+  const streak = Math.max(door.streak, trial?.streak ?? 0);
+  const forMs = isAsked ? askedMs : backoffMs(streak);
+  if (!door.refused({ forMs, askedMs }, nowMs, trial)) return;
+  state.isForbidden = false;
+  state.refusedAt(atOnce, door.untilMs);
 }
 
 const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;

@@ -29,9 +29,11 @@ export interface Plan {
   /** In the order to try; empty when nothing may serve the call. */
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
-  /** Nothing is left, and only because what would be is cooling down. */
-  readonly allSaturated: boolean;
-  /** With `allSaturated`: when the first of them returns; else 0. */
+  /** What is to be tried rests by the gateway's own caution only: it is tried because nothing else is left. */
+  readonly isPressed: boolean;
+  /** Nothing is left, and only because what would be rests: it is saturated, or it does not take the credential. */
+  readonly left: "some" | "none" | "saturated" | "refused";
+  /** When the first of those that rest may be tried, the saturated ones where there are some; 0 where something is left. */
   readonly retryAfterMs: number;
   /** Why each attempt stands where it stands. */
   ranking(): readonly RankedEndpoint[];
@@ -57,8 +59,8 @@ export function plan(
   random: Random,
 ): Plan {
   const excluded: Exclusion[] = [];
-  const open: { endpoint: Endpoint; health: EndpointHealth | undefined }[] = [];
-  let soonestMs = Number.POSITIVE_INFINITY;
+  const open: Seen[] = [];
+  const out: (Seen & { readonly health: EndpointHealth })[] = [];
   for (const endpoint of byId(model)) {
     const exclusion = exclusionOf(endpoint, facts, decision);
     if (exclusion !== undefined) {
@@ -70,9 +72,12 @@ export function plan(
       open.push({ endpoint, health: seen });
       continue;
     }
-    soonestMs = Math.min(soonestMs, seen.outForMs);
-    excluded.push(outOf(endpoint, seen));
+    out.push({ endpoint, health: seen });
   }
+  const pressed =
+    open.length > 0 ? [] : out.filter(({ health: { pressedOutForMs } }) => pressedOutForMs === 0);
+  open.push(...pressed);
+  for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
   const drawn = draws(decision, facts, open, random);
   const candidates = open.map(
     ({ endpoint, health: seen }): Candidate => ({
@@ -87,16 +92,43 @@ export function plan(
   else for (const c of candidates) c.placed = alone(c.placed);
   const shadow = shadowOf(decision, candidates, random);
   cut(candidates, decision, excluded);
-  return new FinishedPlan(candidates, excluded, facts, decision, drawn, shadow, soonestMs);
+  return new FinishedPlan(candidates, excluded, facts, decision, {
+    drawn,
+    shadow,
+    isPressed: pressed.length > 0,
+    out: out.map(({ health: seen }) => seen),
+  });
 }
 
-function outOf(endpoint: Endpoint, { outForMs, isRefused }: EndpointHealth): Exclusion {
-  const waitMs = Math.ceil(outForMs);
-  const reason = isRefused
-    ? `its credential was refused; it is tried again in ${waitMs} ms`
-    : `it is saturated and cools down for ${waitMs} ms`;
-  return { endpointId: endpoint.id, kind: "saturated", reason };
+interface Seen {
+  readonly endpoint: Endpoint;
+  readonly health: EndpointHealth | undefined;
 }
+
+function outOf(
+  {
+    endpoint,
+    health: { outForMs, pressedOutForMs = outForMs, isRefused },
+  }: Seen & { readonly health: EndpointHealth },
+  isAllOut: boolean,
+): Exclusion {
+  const waitMs = Math.ceil(isAllOut ? pressedOutForMs : outForMs);
+  return isRefused
+    ? {
+        endpointId: endpoint.id,
+        kind: "refused",
+        reason: `its credential was refused; it is tried again in ${waitMs} ms`,
+      }
+    : {
+        endpointId: endpoint.id,
+        kind: "saturated",
+        reason: `it is saturated and cools down for ${waitMs} ms`,
+      };
+}
+
+/** When the first of them may be tried by a call that has nowhere else to go. */
+const soonestOf = (out: readonly EndpointHealth[]): number =>
+  Math.ceil(Math.min(...out.map(({ outForMs, pressedOutForMs = outForMs }) => pressedOutForMs)));
 
 /** In a fixed order, so that a plan can be made again from its seed. */
 function draws(
@@ -186,7 +218,8 @@ class FinishedPlan implements Plan {
   readonly shadow: Endpoint | undefined;
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
-  readonly allSaturated: boolean;
+  readonly isPressed: boolean;
+  readonly left: Plan["left"];
   readonly retryAfterMs: number;
   readonly #ranked: readonly Candidate[];
   readonly #facts: RouteFacts;
@@ -197,9 +230,18 @@ class FinishedPlan implements Plan {
     excluded: readonly Exclusion[],
     facts: RouteFacts,
     decision: Decision,
-    drawn: Drawn,
-    shadow: Endpoint | undefined,
-    soonestMs: number,
+    {
+      drawn,
+      shadow,
+      isPressed,
+      out,
+    }: {
+      readonly drawn: Drawn;
+      readonly shadow: Endpoint | undefined;
+      readonly isPressed: boolean;
+      /** Whatever rests. */
+      readonly out: readonly EndpointHealth[];
+    },
   ) {
     this.decision = decision;
     this.canary = drawn.canary;
@@ -207,8 +249,12 @@ class FinishedPlan implements Plan {
     this.shadow = shadow;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
-    this.allSaturated = ranked.length === 0 && soonestMs !== Number.POSITIVE_INFINITY;
-    this.retryAfterMs = this.allSaturated ? Math.ceil(soonestMs) : 0;
+    this.isPressed = isPressed;
+    const saturated = out.filter(({ isRefused }) => !isRefused);
+    this.left =
+      ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
+    const awaited = saturated.length > 0 ? saturated : out;
+    this.retryAfterMs = ranked.length > 0 || out.length === 0 ? 0 : soonestOf(awaited);
     this.#ranked = ranked;
     this.#facts = facts;
     this.#drawn = drawn;

@@ -1,15 +1,21 @@
 /**
  * Credentials that are of no use at any endpoint: refused by the provider (revoked, unpaid), or no token is to be had for
- * them. Then one call at a time tries them, since they may have been put right. Bounded; a new credential begins anew.
+ * them. After a rest a call tries them, since they may have been put right. Bounded; a new credential begins anew.
  */
 import type { ProviderKey } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
-import { backoffMs, CoolDown } from "./cool-down.ts";
+import { backoffMs, Door, type Trial } from "./door.ts";
 
 export interface RefusedKey {
   /** Of the credential that was refused, which may have been replaced under the same id. */
   readonly hint: string;
-  readonly coolDown: CoolDown;
+  readonly door: Door;
+}
+
+/** A call that also finds out whether its credential is taken again. */
+export interface KeyTrial {
+  readonly of: RefusedKey;
+  readonly trial: Trial;
 }
 
 /** What a call tells of the credential that it carried. */
@@ -36,44 +42,53 @@ export class RefusedKeys {
 
   /** Milliseconds until the key may be tried, as far as this is concerned; 0: now. */
   waitMs(key: ProviderKey, nowMs: number): number {
-    return this.of(key)?.coolDown.waitMs(nowMs) ?? 0;
+    return this.of(key)?.door.waitMs(nowMs) ?? 0;
   }
 
-  areAllOut(keys: readonly ProviderKey[], nowMs: number): boolean {
-    return this.#refused.size > 0 && keys.length > 0 && keys.every((key) => this.waitMs(key, nowMs) > 0);
+  *restingIds(nowMs: number): Iterable<string> {
+    for (const [id, { door }] of this.#refused) if (door.isResting(nowMs)) yield id;
   }
 
-  *coolingIds(nowMs: number): Iterable<string> {
-    for (const [id, { coolDown }] of this.#refused) if (coolDown.isCooling(nowMs)) yield id;
+  /** A call begins with the key. */
+  enter(key: ProviderKey, nowMs: number): KeyTrial | undefined {
+    const refused = this.of(key);
+    const trial = refused?.door.enter(nowMs);
+    return refused === undefined || trial === undefined ? undefined : { of: refused, trial };
   }
 
-  /** @param probed what the key stood under when the call began, where it was on probation. */
-  judge(key: ProviderKey, probed: RefusedKey | undefined, result: KeyResult, nowMs: number): void {
+  /** The credential was taken: it is as good as any. */
+  taken({ id }: ProviderKey, tried: KeyTrial): void {
+    if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
+  }
+
+  /** @param tried where the key was on probation when the call began */
+  judge(key: ProviderKey, tried: KeyTrial | undefined, result: KeyResult, nowMs: number): void {
     const { outcome, errorClass, httpStatus } = result;
     // 403 may be about one model or one prompt. Where there is no credential, none can have been revoked.
     if (errorClass === "auth" && httpStatus !== 403 && key.credential !== undefined) {
-      const known = this.of(key)?.coolDown;
-      // Calls refused together count once; a probe that is refused begins the next pause.
-      if (known?.isCooling(nowMs)) return;
+      const known = this.of(key)?.door;
+      // Calls refused together count once; a trial that is refused begins the next rest.
+      if (known?.isResting(nowMs)) return;
       const streak = known?.streak ?? 0;
       // Without an answer nobody has refused anything: a token endpoint that hiccups is soon asked again.
       this.refuse(key, nowMs, httpStatus ? REFUSED_MS : backoffMs(streak), streak);
       return;
     }
-    if (probed === undefined || this.#refused.get(key.id) !== probed) return;
+    if (tried === undefined) return;
     // These are answers to a credential that was taken.
-    const isTaken = outcome === "ok" || errorClass === "client" || errorClass === "capacity";
-    if (isTaken) this.#refused.delete(key.id);
-    else probed.coolDown.probed();
+    if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.taken(key, tried);
+    else tried.of.door.left(tried.trial);
   }
 
-  /** @param streak pauses in a row before this one. */
+  /** @param streak rests in a row before this one. */
   refuse({ id, hint }: Pick<ProviderKey, "id" | "hint">, nowMs: number, forMs: number, streak = 0): void {
-    const coolDown = new CoolDown();
-    coolDown.streak = streak;
-    coolDown.start(nowMs, Math.min(forMs, REFUSED_MS));
+    const door = new Door();
+    door.streak = streak + 1;
+    const ms = Math.min(forMs, REFUSED_MS);
+    // Not shorter for callers with nowhere else to go: the provider does not take it, whoever asks.
+    door.rest(nowMs, { forMs: ms, askedMs: ms });
     this.#refused.delete(id);
-    this.#refused.set(id, { hint, coolDown });
+    this.#refused.set(id, { hint, door });
     const [oldest] = this.#refused.size > MAX_REFUSED ? this.#refused.keys() : [];
     if (oldest !== undefined) this.#refused.delete(oldest);
   }

@@ -1,0 +1,92 @@
+/** What a caller is told whose plan is empty: what no endpoint of the model can do, what rests and until when, or why each is left out. */
+import type { Endpoint, Model } from "../endpoint.ts";
+import { fail, type WeirError } from "../errors.ts";
+import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
+import type { Plan } from "../routing/planner.ts";
+import type { RequestFacts } from "../wire/contract.ts";
+import { neededAt } from "../wire/needed-at.ts";
+import type { Admitted } from "./call.ts";
+
+/** Why each endpoint that is left out is, as callers see it. */
+export const excludedWire = (excluded: readonly Exclusion[]) =>
+  excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
+
+/** Every endpoint that the catalog has of the called model. */
+export interface ModelEndpoints {
+  /** Those that the plan was made of: with the org's own keys, where it has some. */
+  readonly reached: readonly Endpoint[];
+  readonly unreachable: readonly Endpoint[];
+}
+
+/** @returns `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`. */
+export function nothingLeft(
+  made: Plan,
+  model: Model,
+  { reached, unreachable }: ModelEndpoints,
+  { call, request }: Admitted,
+): WeirError {
+  const apart = unreachable
+    .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
+    .map(notReached);
+  const excluded = excludedWire([...made.excluded, ...apart]);
+  const details = { excluded };
+  if (made.left === "saturated") {
+    return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
+      retryAfterMs: made.retryAfterMs,
+      details,
+    });
+  }
+  if (made.left === "refused") {
+    const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
+    const message = refusedCredential(model.id, isOwn);
+    return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });
+  }
+  const { format } = call.incoming;
+  const lack = lackedByAll([...reached, ...unreachable], made, request.facts);
+  if (lack !== undefined) {
+    const message = `${model.id} does not support ${needWords[lack]}.`;
+    return fail("capability_not_supported", message, { param: neededAt(format, request, lack), details });
+  }
+  const [first] = excluded;
+  if (first !== undefined && excluded.every((x) => x.kind === "context")) {
+    const message = `The prompt and its answer exceed the context of ${model.id}: ${first.reason}.`;
+    return fail("context_length_exceeded", message, { param: format.promptAt, details });
+  }
+  const isConfigured = excluded.some(({ kind }) => kind !== "not_configured");
+  const message = isConfigured
+    ? `No endpoint of ${model.id} satisfies this request.`
+    : `No endpoint of ${model.id} is configured on this gateway.`;
+  return fail("no_endpoint", message, { details });
+}
+
+/** @param isOwn an own key of the caller's org is among those that were refused: that one is theirs to replace. */
+export const refusedCredential = (modelId: string, isOwn: boolean): string =>
+  isOwn
+    ? `The provider behind ${modelId} refuses the credential that it is called with: check your organisation's own provider key.`
+    : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
+
+/** Of the catalog, but out of reach from here: callers learn that it exists, operators what it wants (`weir` says so at its start). */
+const notReached = ({ id, status, provider }: Endpoint): Exclusion =>
+  provider.isSwitchedOff || status !== "active"
+    ? { endpointId: id, kind: "status", reason: "it is switched off" }
+    : { endpointId: id, kind: "not_configured", reason: "its provider is not configured on this gateway" };
+
+/**
+ * What the request needs and no endpoint of the model has; also where each has some of it and nothing but that keeps the
+ * request from them.
+ */
+function lackedByAll(
+  endpoints: readonly Endpoint[],
+  { excluded }: Plan,
+  facts: RequestFacts,
+): Need | undefined {
+  const [first] = endpoints;
+  if (first === undefined) return undefined;
+  const needs = { ...facts, reasoning: false };
+  const together = { ...first.capabilities };
+  for (const { capabilities } of endpoints) {
+    for (const need of NEEDS) together[need] ||= capabilities[need];
+  }
+  const isForThat = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
+  return lackOf(together, needs) ?? (isForThat ? lackOf(first.capabilities, needs) : undefined);
+}
