@@ -63,6 +63,8 @@ export interface Provider {
   readonly regions: readonly string[];
   readonly termsUrl: string;
   readonly status: "active" | "inactive";
+  /** What it waits for in the environment: names of variables, alternatives in one text ("A or B"). Absent: nothing. */
+  readonly missing?: readonly string[];
   /** The catalog's file switches it off: no own key opens it either. */
   readonly isSwitchedOff?: boolean;
   /** How this upstream departs from its dialect, as data. */

@@ -71,6 +71,12 @@ export const needsCredential = (entry: ProviderEntry): boolean =>
   entry.auth === "google_oauth" ||
   (entry.credential_env.length > 0 && !entry.credential_optional);
 
+/** The variables of which one has to be set, in words for the operator. */
+export function wantedCredential(entry: ProviderEntry): string {
+  const aws = entry.auth === "aws_sigv4" ? ["AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY"] : [];
+  return [...entry.credential_env, ...aws].join(" or ");
+}
+
 /** Trimmed; a blank value counts as not set. */
 export const setting = (env: Variables, name: string): string | undefined => env[name]?.trim() || undefined;
 

@@ -13,7 +13,7 @@ import type {
   ProviderQuirks,
 } from "../endpoint.ts";
 import { platformKey } from "../provider-key.ts";
-import { needsCredential, poolOf, setting, type Variables } from "./credentials.ts";
+import { needsCredential, poolOf, setting, type Variables, wantedCredential } from "./credentials.ts";
 import type { ConfigDocument } from "./files.ts";
 import type { ProviderEntry, ProvidersFile } from "./schema.ts";
 
@@ -37,7 +37,8 @@ export async function buildProviders(
       problems.push({ file: document.file, ...document.at(path), pointer: pointerTo(path), message });
     };
     if (providers.has(entry.id)) refuse(["id"], `provider ${entry.id} stands already above`);
-    const urls = urlsOf(entry, environment, refuse);
+    const missing = new Set<string>();
+    const urls = urlsOf(entry, environment, { refuse, missing });
     for (const dialect of Object.keys(entry.paths).filter((d) => !entry.dialects.includes(d as Dialect))) {
       refuse(["paths", dialect], `${entry.id} does not speak ${dialect}: add it to dialects`);
     }
@@ -45,7 +46,8 @@ export async function buildProviders(
     // Without its address the provider is not in use, so neither are its key files.
     for (const fault of urls === undefined ? [] : faults) refuse(["credential_env"], fault);
     const keys = found.map(({ place, credential }) => platformKey(entry.id, place, credential));
-    providers.set(entry.id, provider(entry, urls, keys, environment.env));
+    if (keys.length === 0 && needsCredential(entry)) missing.add(wantedCredential(entry));
+    providers.set(entry.id, provider(entry, urls, keys, { env: environment.env, missing: [...missing] }));
   }
   return providers;
 }
@@ -57,10 +59,14 @@ interface Urls {
 
 type Refuse = (keys: readonly PropertyKey[], message: string) => void;
 
-/** Undefined when one of them waits for a variable. */
-function urlsOf(entry: ProviderEntry, environment: Environment, refuse: Refuse): Urls | undefined {
+/** Undefined when one of them waits for a variable, whose name is added to `missing`. */
+function urlsOf(
+  entry: ProviderEntry,
+  environment: Environment,
+  { refuse, missing }: { readonly refuse: Refuse; readonly missing: Set<string> },
+): Urls | undefined {
   const read = (template: string, ...keys: string[]): string | undefined => {
-    const url = expand(template, environment);
+    const url = expand(template, environment, missing);
     const fault = url === undefined ? undefined : faultOf(url.replaceAll("{region}", "region"));
     if (fault !== undefined) refuse(keys, fault);
     return url;
@@ -81,7 +87,7 @@ function provider(
   entry: ProviderEntry,
   urls: Urls | undefined,
   keys: readonly ProviderKey[],
-  env: Variables,
+  { env, missing }: { readonly env: Variables; readonly missing: readonly string[] },
 ): Provider {
   // Without any credential it is called as it is, where that can be.
   const pool = keys.length > 0 || needsCredential(entry) ? keys : [platformKey(entry.id, 1, undefined)];
@@ -105,6 +111,7 @@ function provider(
     }),
     regions: Object.freeze([...entry.regions]),
     termsUrl: entry.terms_url,
+    missing: Object.freeze(missing),
     isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",
     quirks: quirksOf(entry),
@@ -126,12 +133,19 @@ const quirksOf = ({ quirks }: ProviderEntry): ProviderQuirks =>
     bodies: Object.freeze(quirks.bodies) as Partial<Record<Dialect, BodyQuirks>>,
   });
 
-/** `${NAME}` replaced; undefined when one of them has no value. */
-function expand(template: string, { env, simulatorUrl }: Environment): string | undefined {
+/** `${NAME}` replaced; undefined when one of them has no value: those are added to `missing`. */
+function expand(
+  template: string,
+  { env, simulatorUrl }: Environment,
+  missing: Set<string>,
+): string | undefined {
   let complete = true;
   const url = template.replaceAll(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
     const value = name === "SIMULATOR_URL" ? simulatorUrl : env[name]?.trim();
-    if (!value) complete = false;
+    if (!value) {
+      complete = false;
+      missing.add(name);
+    }
     return value?.replace(/\/$/, "") ?? "";
   });
   return complete ? url : undefined;

@@ -14,6 +14,7 @@ import { type Passable, passageTo } from "../wire/passages.ts";
 import { Attempt, type AttemptHost, type OneAttemptDeps, type Tried } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Reserved } from "./call.ts";
+import { moreTelling } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Placed } from "./live.ts";
 import type { Delivered, Outcome } from "./outcome.ts";
@@ -224,8 +225,7 @@ export class Attempts implements AttemptHost, Placed {
     const failed = withoutCredential(reported, attempt.lane.key.credential);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
-    // A refusal of the request itself tells its caller most.
-    if (this.#lastFailure === undefined || mayFallBack(this.#lastFailure)) this.#lastFailure = failed;
+    this.#lastFailure = moreTelling(this.#lastFailure, failed);
     if (attempt === this.#winner) {
       // The winner of a stream has delivered: there is one.
       this.#finish({

@@ -3,27 +3,50 @@
  * passed on only where it concerns the caller's request; its body never is.
  */
 import { fail, type WeirError } from "../errors.ts";
-import type { UpstreamFailure } from "../upstream/failure.ts";
+import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
+import type { Call } from "./call.ts";
+import { refusedCredential } from "./nothing-left.ts";
 
 /** A wait to name where the provider named none. */
 const USUAL_WAIT_MS = 1000;
 /** Statuses of a refused request that mean the same here as there. */
 const KEPT_STATUSES = new Set([400, 404, 409, 413, 422]);
 
-/** @param failed undefined when no attempt could be made because every endpoint had just saturated. */
-export function callerError(failed: UpstreamFailure | undefined, modelId: string): WeirError {
+/** Which of two failures of one call tells its caller more: a refusal of the request itself, else what a later try may cure. */
+export function moreTelling(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
+  if (known === undefined) return failed;
+  if (!mayFallBack(known)) return known;
+  if (!mayFallBack(failed)) return failed;
+  if (mayPass(known) !== mayPass(failed)) return mayPass(known) ? known : failed;
+  // Of two that are saturated the one that is back first.
+  const areFull = known.errorClass === "capacity" && failed.errorClass === "capacity";
+  return areFull && waitOf(known) < waitOf(failed) ? known : failed;
+}
+
+const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? USUAL_WAIT_MS;
+
+/**
+ * @param failed undefined when no attempt could be made because every endpoint had just saturated.
+ * @param call what was tried, and what was left out
+ */
+export function callerError(
+  failed: UpstreamFailure | undefined,
+  { model, lane, plan }: Pick<Call, "model" | "lane" | "plan">,
+): WeirError {
+  const modelId = model?.id ?? "the model";
   if (failed === undefined) {
     return fail("upstream_all_out", `Every endpoint of ${modelId} is saturated. Try again later.`, {
       retryAfterMs: USUAL_WAIT_MS,
     });
   }
+  // One that rests may serve the same call later; so may one that failed in a way that passes.
+  const isCurable = mayPass(failed) || plan?.excluded.some(({ kind }) => kind === "saturated") === true;
+  if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
   switch (failed.errorClass) {
     case "client":
       return rejected(failed);
     case "capacity":
-      return fail("upstream_capacity", `The providers behind ${modelId} are saturated. Try again later.`, {
-        retryAfterMs: failed.retryAfterMs ?? USUAL_WAIT_MS,
-      });
+      return fail("upstream_capacity", saturated(modelId), { retryAfterMs: waitOf(failed) });
     case "timeout":
       return fail("upstream_timeout", `The provider behind ${modelId} did not answer in time.`);
     case "protocol":
@@ -32,17 +55,32 @@ export function callerError(failed: UpstreamFailure | undefined, modelId: string
         `The provider behind ${modelId} sent an answer that cannot be read.`,
       );
     case "auth":
-      // Whose credential failed is the operator's matter; the message may quote it.
-      return fail("upstream_error", `The provider behind ${modelId} refused the gateway.`);
+      // The provider's message may quote the credential.
+      return fail("upstream_error", refusedCredential(modelId, lane?.key.isByok === true), {
+        retryable: isCurable,
+      });
     default:
       return fail("upstream_error", `The provider behind ${modelId} failed.`);
   }
 }
 
+const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
+
+/** The provider's own words tell a request that is too large for it from one to repeat. */
+function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): WeirError {
+  const { upstream } = failed;
+  return fail("upstream_capacity", upstream.message || saturated(modelId), {
+    retryAfterMs: waitOf(failed),
+    retryable,
+    ...upstreamCode(upstream.code || upstream.type),
+  });
+}
+
+const upstreamCode = (code: string) => (code === "" ? {} : { details: { upstream_code: code } });
+
 function rejected({ httpStatus, upstream }: UpstreamFailure): WeirError {
   const status = KEPT_STATUSES.has(httpStatus) ? httpStatus : 400;
   const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
   if (upstream.code === "context_length_exceeded") return fail("context_length_exceeded", message);
-  const details = upstream.code === "" ? {} : { details: { upstream_code: upstream.code } };
-  return fail("upstream_rejected", message, { status, ...details });
+  return fail("upstream_rejected", message, { status, ...upstreamCode(upstream.code) });
 }

@@ -177,7 +177,7 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
       return outcome.error;
     case "failed":
     case "broken":
-      return callerError(outcome.failure, call.model?.id ?? "the model");
+      return callerError(outcome.failure, call);
     case "exhausted":
       return fail("insufficient_credits", "The credit ran out while the answer was streamed.");
     case "shut_down":

@@ -4,6 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
+import type { CatalogSnapshot } from "../catalog/catalog.ts";
+import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { systemRandom } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { problemText } from "../document.ts";
@@ -66,13 +68,16 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
     config.port,
   );
   rooms.lastUsed.start();
+  tellUnconfigured(rooms.catalog.current(), log);
   return {
     url: `http://${config.host}:${server.port}`,
     first: rooms.first,
     async reload() {
       const result = await rooms.catalog.reload();
-      if (result.ok) log.info("the catalog was read again");
-      else
+      if (result.ok) {
+        log.info("the catalog was read again");
+        tellUnconfigured(rooms.catalog.current(), log);
+      } else
         for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
     },
     async stop() {
@@ -83,6 +88,12 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
       await rooms.close();
     },
   };
+}
+
+/** Callers are told "not configured"; which variable is missing is the operator's to know. */
+function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
+  const missing = unconfigured(snapshot);
+  if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
 }
 
 const VERSION: string = JSON.parse(

@@ -5,6 +5,7 @@
 import type { Credential } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
 import type { UpstreamError } from "../wire/contract.ts";
+import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
 import { secretsOf } from "./secrets.ts";
 
 export interface UpstreamFailure {
@@ -29,7 +30,10 @@ export const failure = (
 /** Shorter credentials are words: taking them out would garble messages and hide nothing. */
 const MIN_CREDENTIAL = 8;
 
-/** Providers quote the credential that they refuse: it reaches no caller, record or log (T61). */
+/**
+ * Providers quote the credential that they refuse, and the account that it is of: neither reaches a caller, record or log
+ * (T61).
+ */
 export function withoutCredential(
   failed: UpstreamFailure,
   credential: Credential | undefined,
@@ -37,8 +41,8 @@ export function withoutCredential(
   const { upstream } = failed;
   if (upstream === SILENT) return failed;
   const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
-  const isRefused = failed.errorClass === "auth";
-  if (secrets.length === 0 && !isRefused) return failed;
+  // That an account has no funds is said without any.
+  const isRefused = failed.errorClass === "auth" && failed.outcome !== "rate_limited";
   const clean = (text: string) =>
     secrets.reduce((left, secret) => left.replaceAll(secret, "[credential]"), text);
   return {
@@ -47,7 +51,7 @@ export function withoutCredential(
       code: clean(upstream.code),
       type: clean(upstream.type),
       // Of a refused credential a message may also hold masked forms.
-      message: isRefused ? "" : clean(upstream.message),
+      message: isRefused ? "" : withoutAccount(clean(upstream.message)),
     },
   };
 }
@@ -58,10 +62,23 @@ export function statusFailure(
   upstream: UpstreamError,
   retryAfterMs: number | undefined,
 ): UpstreamFailure {
-  if (status === 429) return failure("rate_limited", "capacity", status, upstream, retryAfterMs);
-  const errorClass = REFUSED_KEYS.has(upstream.code) ? "auth" : classOf(status);
-  return failure("http_error", errorClass, status, upstream, retryAfterMs);
+  const refusal = accountRefusal(status, upstream);
+  const waitMs = retryAfterMs ?? upstream.retryAfterMs;
+  if (status === 429) {
+    return failure(
+      "rate_limited",
+      refusal === undefined ? "capacity" : CLASSES[refusal],
+      status,
+      upstream,
+      waitMs,
+    );
+  }
+  const isKeys = refusal === "account" || REFUSED_KEYS.has(upstream.code);
+  return failure("http_error", isKeys ? "auth" : classOf(status), status, upstream, waitMs);
 }
+
+/** No more than this request is refused; or the credential, whatever it is asked for. */
+const CLASSES: Readonly<Record<AccountRefusal, ErrorClass>> = { request: "client", account: "auth" };
 
 /** Google refuses a credential as a bad argument (400). Source: google.api.ErrorReason */
 const REFUSED_KEYS: ReadonlySet<string> = new Set(["API_KEY_INVALID", "API_KEY_EXPIRED"]);
@@ -76,13 +93,17 @@ function classOf(status: number): ErrorClass {
 
 /** An error event in a stream, or an error object under status 200, classed by what it says of itself. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
+  // Under 200 it stands for the 429 that it would have been.
+  const refusal = accountRefusal(429, upstream);
+  if (refusal !== undefined)
+    return failure("rate_limited", CLASSES[refusal], httpStatus, upstream, upstream.retryAfterMs);
   const words = `${upstream.code} ${upstream.type}`.toLowerCase();
   if (
     /rate_limit|overloaded|capacity|too_many|throttl|resource_exhausted|\b429\b|\b503\b|\b529\b|unavailable/.test(
       words,
     )
   ) {
-    return failure("rate_limited", "capacity", httpStatus, upstream);
+    return failure("rate_limited", "capacity", httpStatus, upstream, upstream.retryAfterMs);
   }
   if (/invalid_request|invalid_argument|context_length|bad_request|validation|\b400\b|\b422\b/.test(words)) {
     return failure("http_error", "client", httpStatus, upstream);
@@ -124,12 +145,23 @@ function codeOf(error: unknown): string {
 
 /**
  * Whether another endpoint may be asked. Not where the request itself was refused (the next would refuse it too) and
- * not after a cancel. An endpoint that does not know the model (404) says nothing about the others.
+ * not after a cancel. An endpoint that does not know the model (404), or whose account's tier is too small for the request,
+ * says nothing about the others.
  */
-export function mayFallBack({ errorClass, outcome, httpStatus }: UpstreamFailure): boolean {
+export function mayFallBack(failed: UpstreamFailure): boolean {
+  const { errorClass, outcome, httpStatus } = failed;
   if (outcome === "cancelled") return false;
-  return errorClass !== "client" || httpStatus === 404;
+  return errorClass !== "client" || httpStatus === 404 || isTooLargeForTier(failed);
 }
+
+/** The account may not send so large a request at all: others may, and waiting does not help. */
+const isTooLargeForTier = ({ errorClass, outcome, httpStatus, upstream }: UpstreamFailure): boolean =>
+  errorClass === "client" &&
+  (outcome === "rate_limited" || (httpStatus === 413 && accountRefusal(httpStatus, upstream) === "request"));
+
+/** Whether the same call may be served there a little later. */
+export const mayPass = ({ errorClass }: Pick<UpstreamFailure, "errorClass">): boolean =>
+  errorClass !== "client" && errorClass !== "auth";
 
 /** `retry-after-ms`, else `Retry-After` in seconds or as a date; undefined where absent or past. */
 export function retryAfterOf(

@@ -77,6 +77,8 @@ export interface UpstreamError {
   readonly code: string;
   readonly type: string;
   readonly message: string;
+  /** Where the body says when to come back, milliseconds. */
+  readonly retryAfterMs?: number;
 }
 
 /** What is added to an answer about the call itself; the wire shape of `svc` on chat completions. */

@@ -17,11 +17,24 @@ function googleReason(details: unknown): string {
   return "";
 }
 
+/** Google says when to come back in no header, but among the details (google.rpc.RetryInfo): "20.04s". */
+function googleWaitMs(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  for (const detail of details as readonly unknown[]) {
+    if (typeof detail !== "object" || detail === null || !("retryDelay" in detail)) continue;
+    const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(text(detail.retryDelay)) ?? [];
+    if (seconds !== undefined && Number(seconds) > 0) return Math.ceil(Number(seconds) * 1000);
+  }
+  return undefined;
+}
+
 /** `error` member of a body or event: an object, or a bare string as some servers send. */
 export function readErrorValue(value: unknown): UpstreamError {
   if (typeof value === "string") return { code: "", type: "", message: value.slice(0, MESSAGE_LIMIT) };
   const error = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  const retryAfterMs = googleWaitMs(error.details);
   return {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
     // Its `code` repeats the status.
     code: googleReason(error.details) || text(error.code),
     // Google names the kind in `status`.
@@ -45,6 +58,10 @@ function readBody(bytes: Buffer): UpstreamError {
     // Gemini's compatible endpoint wraps the error in a list.
     const body: unknown = Array.isArray(read) ? read[0] : read;
     if (typeof body === "object" && body !== null) {
+      // xAI: {"code":…,"error":"…"}.
+      if ("error" in body && typeof body.error === "string" && "code" in body) {
+        return { ...readErrorValue(body.error), code: text(body.code) };
+      }
       if ("error" in body) return readErrorValue(body.error);
       // vLLM and FastAPI: {"object":"error","message":…} and {"detail":…}.
       if ("message" in body) return readErrorValue(body);

@@ -1,0 +1,62 @@
+/**
+ * What a provider means by a refusal that looks like "too many calls": a request that is too large for the account's tier, which
+ * no waiting cures, or an account without funds. Told by codes where providers give some, by their documented words otherwise.
+ */
+import type { UpstreamError } from "../wire/contract.ts";
+
+/**
+ * `request`: this request is too large for what the account may send at all, others are served. `account`: it has no funds, or
+ * they are used up.
+ */
+export type AccountRefusal = "request" | "account";
+
+/** OpenAI, Moonshot, Perplexity and what is compatible to them. Sources: their lists of error codes. */
+const NO_FUNDS: ReadonlySet<string> = new Set([
+  "insufficient_quota",
+  "exceeded_current_quota_error",
+  "billing_hard_limit_reached",
+  "billing_not_active",
+  "insufficient_balance",
+]);
+
+/** Anchored: a message may go on with words of the caller's. Anthropic says the first under 400, xAI the second under 429. */
+const NO_FUNDS_WORDS =
+  /^your (credit balance is too low|team \S{1,64} has either used all available credits)/i;
+
+/** OpenAI and Groq (429, 413): "Request too large for …"; Anthropic (429): long prompts need another tier. */
+const TOO_LARGE_WORDS = /^(request too large for|extra usage is required for long context)/i;
+
+/** OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". Where some of the limit is used it says "Used" between the two. */
+const NUMBERS = /\blimit:? ([\d,]{1,15}),? (?:used:? [\d,]{1,15},? )?requested:? ([\d,]{1,15})/i;
+
+export function accountRefusal(
+  status: number,
+  { code, type, message }: UpstreamError,
+): AccountRefusal | undefined {
+  if (NO_FUNDS.has(code) || NO_FUNDS.has(type) || NO_FUNDS_WORDS.test(message)) return "account";
+  const isOfLimits = status === 429 || (status === 413 && code === "rate_limit_exceeded");
+  if (!isOfLimits) return undefined;
+  if (TOO_LARGE_WORDS.test(message) || code === "request_too_large") return "request";
+  const [, limit = "", requested = ""] = NUMBERS.exec(message) ?? [];
+  return requested !== "" && numberOf(requested) > numberOf(limit) ? "request" : undefined;
+}
+
+const numberOf = (digits: string): number => Number(digits.replaceAll(",", ""));
+
+/** Ids of the gateway's own accounts, as providers quote them: in their own form, or behind the word for what they are of. */
+const ACCOUNT_IDS: readonly RegExp[] = [
+  /\b(?:org|proj|user|acct|team)[-_][A-Za-z0-9]{8,}/g,
+  /\barn:aws[a-z-]{0,16}:[^\s"'`]{1,256}/g,
+  /\bprojects\/[a-z0-9-]{1,64}/g,
+  /\b(?<=(?:organi[sz]ation|team|project|account|workspace|tenant|subscription|project_number|consumer)s?(?: id| number)?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z0-9][\w-]{5,63}/gi,
+];
+/** Keys as providers mask them (`sk-abc***xyz`), or in full. */
+const KEYS =
+  /\b(?:sk|pk|gsk|xai|key|AIza)[-_]?[A-Za-z0-9_-]{0,64}\*{2,}[\w*-]{0,64}|\b(?:sk-|gsk_|xai-|AIza)[A-Za-z0-9_-]{16,}/g;
+
+/** A provider's message without what names the gateway's account there. */
+export function withoutAccount(message: string): string {
+  let text = message.replaceAll(KEYS, "[credential]");
+  for (const ids of ACCOUNT_IDS) text = text.replaceAll(ids, "[account]");
+  return text;
+}
