@@ -23,7 +23,7 @@ export const ERRORS = Object.freeze({
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
   idempotency_key_invalid: row(400, "invalid_request", "idempotency_key_invalid"),
-  /** The upstream refused the request itself; its status is kept where it is 400, 404, 413 or 422. */
+  /** The upstream refused the request itself; its status is kept where it is 400, 404, 409, 413 or 422. */
   upstream_rejected: row(400, "invalid_request", "upstream_rejected"),
   missing_key: row(401, "authentication", "missing_key"),
   invalid_key: row(401, "authentication", "invalid_key"),

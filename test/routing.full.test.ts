@@ -33,14 +33,19 @@ const end = (lanes: readonly Lane[], result: LaneResult) => {
   for (const lane of lanes) health.onResult(lane, result);
 };
 
-/** One call is answered; then it answers eight at once and refuses the ninth; then its pause passes, and the call that tries it is answered. */
+/** So many calls, one after the other, that the slow start is over. */
+function answers(of = ONE, keys?: readonly ProviderKey[]): void {
+  for (let i = 0; i < 6; i++) end(begun(1, of, keys), OK);
+}
+
+/** One call is answered; then it answers eight at once and refuses the ninth; then its pause passes, and the calls that try it are answered. */
 function refuseTheNinth(of = ONE, keys?: readonly ProviderKey[]): void {
   end(begun(1, of, keys), OK);
   const eight = begun(8, of, keys);
   end(begun(1, of, keys), SATURATED);
   end(eight, OK);
   nowMs += 2000;
-  end(begun(1, of, keys), OK);
+  answers(of, keys);
 }
 
 describe("after it refused the ninth call", () => {
@@ -74,7 +79,7 @@ describe("after it refused the ninth call", () => {
   test("a refusal of fewer at once was for another reason: then nothing is known of how many it takes", () => {
     end(begun(1), SATURATED);
     nowMs += 2000;
-    end(begun(1), OK);
+    answers();
     begun(20);
     expect(isFull()).toBe(false);
   });
@@ -86,7 +91,7 @@ describe("after it refused the ninth call", () => {
     end(begun(1), SATURATED);
     end(three, OK);
     nowMs += 2000;
-    end(begun(1), OK);
+    answers();
     begun(3);
     expect(isFull()).toBe(true);
   });
@@ -108,7 +113,7 @@ test("who never answered and refuses says nothing of how many calls it takes", (
   const two = begun(2);
   end(two, SATURATED);
   nowMs += 2000;
-  end(begun(1), OK);
+  answers();
   begun(20);
   expect(isFull()).toBe(false);
 });

@@ -203,7 +203,7 @@ describe("O28: a provider without a credential", () => {
       env: { OPENAI_API_KEY: "sk-set" },
       simulatorUrl: "http://127.0.0.1:1",
       priceVersions: {
-        assign: async (all) =>
+        assign: async (all: readonly { readonly endpointId: string }[]) =>
           new Map(all.map(({ endpointId }) => [endpointId, { version: "pv_1", changedMs: undefined }])),
       },
     } as unknown as Parameters<typeof loadCatalog>[0]);

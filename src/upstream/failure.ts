@@ -159,9 +159,9 @@ const isTooLargeForTier = ({ errorClass, outcome, httpStatus, upstream }: Upstre
   errorClass === "client" &&
   (outcome === "rate_limited" || (httpStatus === 413 && accountRefusal(httpStatus, upstream) === "request"));
 
-/** Whether the same call may be served there a little later. */
-export const mayPass = ({ errorClass }: Pick<UpstreamFailure, "errorClass">): boolean =>
-  errorClass !== "client" && errorClass !== "auth";
+/** Whether it passes with time: not where the account or its credential is what is refused, or the request for its size. */
+export const mayPass = (failed: UpstreamFailure): boolean =>
+  failed.errorClass !== "auth" && !isTooLargeForTier(failed);
 
 /** `retry-after-ms`, else `Retry-After` in seconds or as a date; undefined where absent or past. */
 export function retryAfterOf(
