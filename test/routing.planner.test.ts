@@ -311,7 +311,13 @@ describe("saturation", () => {
     expect([attemptIds(pressed), pressed.isPressed, pressed.left]).toEqual([["a"], true, "some"]);
     expect(pressed.excluded.map((x) => x.endpointId)).toEqual(["b"]);
     // Not while another endpoint is well.
-    const well = plan(facts(), model(...two.endpoints, endpoint("c")), decideAlone({}), view, seededRandom(1));
+    const well = plan(
+      facts(),
+      model(...two.endpoints, endpoint("c")),
+      decideAlone({}),
+      view,
+      seededRandom(1),
+    );
     expect([attemptIds(well), well.isPressed]).toEqual([["c"], false]);
     const soon = health({
       a: { outForMs: 30_000, pressedOutForMs: 1_500 },
@@ -324,13 +330,7 @@ describe("saturation", () => {
 
   test("O18: where each credential was refused, the plan does not say that they are saturated", () => {
     const refused = { outForMs: 59_000, pressedOutForMs: 59_000, isRefused: true };
-    const result = plan(
-      facts(),
-      two,
-      decideAlone({}),
-      health({ a: refused, b: refused }),
-      seededRandom(1),
-    );
+    const result = plan(facts(), two, decideAlone({}), health({ a: refused, b: refused }), seededRandom(1));
     expect([result.left, result.retryAfterMs]).toEqual(["refused", 59_000]);
   });
 
