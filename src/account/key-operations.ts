@@ -17,10 +17,12 @@ import {
   keyWire,
   keyWorks,
   newKey,
+  revokedKey,
   rotatedKeyShape,
 } from "./key.ts";
 import { budgetField, lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
 import type { Keyring } from "./keyring.ts";
+import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgRow } from "./org.ts";
 import type { PlanPort } from "./plan.ts";
@@ -131,7 +133,7 @@ export function keyOperations(deps: KeyOperationDeps) {
       summary: "Revoke an API key for good, from the next request on",
       path: byId,
       output: keyShape,
-      errors: ["not_found", "scope"],
+      errors: ["not_found", "scope", "state"],
       run: ({ path }, caller) => revokeKey(deps, caller, path.id),
     }),
     rotateKey: operation({
@@ -270,6 +272,7 @@ async function updateKey(
         ? {}
         : { lifetimeMs: lifetime, expiresAtMs: lifetime === null ? null : nowMs + lifetime }),
     };
+    assertKeyMakerStays(accounts, org.id, [changed], nowMs);
     accounts.replaceKey(changed);
     return changed;
   });
@@ -285,7 +288,8 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
     const old = ownKey(deps, caller, id);
     assertMayChange(caller, old.environment);
     if (keyStatus(old, nowMs) === "revoked") return old;
-    const revoked: KeyRow = { ...old, revokedAtMs: nowMs };
+    const revoked = revokedKey(old, nowMs);
+    assertKeyMakerStays(accounts, old.orgId, [revoked], nowMs);
     accounts.replaceKey(revoked);
     return revoked;
   });
@@ -316,9 +320,12 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
         `${before.id}, which this key replaced, still works. Revoke it before rotating again.`,
       );
     }
-    const replaced: KeyRow = { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
+    const replaced: KeyRow =
+      graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
+    const successor = addKey(deps, { ...old, rotatedFrom: old.id }, nowMs);
+    assertKeyMakerStays(accounts, old.orgId, [replaced, successor.row], nowMs);
     accounts.replaceKey(replaced);
-    return { old: replaced, ...addKey(deps, { ...old, rotatedFrom: old.id }, nowMs) };
+    return { old: replaced, ...successor };
   });
   deps.keyring.forgetKey(old.hash);
   return { ...show(deps, row), secret, rotated_from: old.id };

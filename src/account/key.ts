@@ -37,11 +37,26 @@ export interface KeyRow {
   readonly expiresAtMs: number | null;
   /** In the future while the grace of a rotation runs. */
   readonly revokedAtMs: number | null;
+  /**
+   * True: revoked for good, whatever the clock says. A key revoked while the clock ran ahead must not work again once
+   * the clock is corrected. False where only `revokedAtMs` ends it: a rotation's grace.
+   */
+  readonly isRevoked: boolean;
   readonly rotatedFrom: string | null;
 }
 
+/** `row` as it is once it is revoked for good. */
+export const revokedKey = (row: KeyRow, nowMs: number): KeyRow => ({
+  ...row,
+  revokedAtMs: nowMs,
+  isRevoked: true,
+});
+
 /** What the maker of a key decides; id, time and secret follow. */
-export type KeyOrder = Omit<KeyRow, "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs">;
+export type KeyOrder = Omit<
+  KeyRow,
+  "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs" | "isRevoked"
+>;
 
 export const newKey = (order: KeyOrder, secret: string, nowMs: number): KeyRow => ({
   ...order,
@@ -51,6 +66,7 @@ export const newKey = (order: KeyOrder, secret: string, nowMs: number): KeyRow =
   createdAtMs: nowMs,
   expiresAtMs: order.lifetimeMs === null ? null : nowMs + order.lifetimeMs,
   revokedAtMs: null,
+  isRevoked: false,
 });
 
 export const KEY_STATUSES = ["active", "rotating", "revoked", "expired"] as const;
@@ -58,7 +74,7 @@ export type KeyStatus = (typeof KEY_STATUSES)[number];
 
 /** Derived, never stored, so that no timer has to run for a key to end. */
 export function keyStatus(row: KeyRow, nowMs: number): KeyStatus {
-  if (row.revokedAtMs !== null && nowMs >= row.revokedAtMs) return "revoked";
+  if (row.isRevoked || (row.revokedAtMs !== null && nowMs >= row.revokedAtMs)) return "revoked";
   if (row.expiresAtMs !== null && nowMs >= row.expiresAtMs) return "expired";
   return row.revokedAtMs === null ? "active" : "rotating";
 }

@@ -98,6 +98,8 @@ export class Keyring {
     const project = this.#accounts.project(key.projectId);
     if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
     if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
+    // Its keys are revoked with it; this holds for one that was not on the list of working keys then.
+    if (project.status === "deleted") throw ended("revoked");
     const status = key.revokedAtMs === null ? "active" : "rotating";
     return contextOf(key, project, org, status, this.#plan);
   }

@@ -5,7 +5,9 @@ import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
+import { revokedKey } from "./key.ts";
 import type { Keyring } from "./keyring.ts";
+import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "./plan.ts";
 import { newProject, type ProjectRow, projectShape, projectWire } from "./project.ts";
 import { assertMayChange } from "./scopes.ts";
@@ -167,9 +169,12 @@ async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: str
       throw fail("state", "This key belongs to the project. Delete it with a key of another project.");
     }
     const nowMs = clock.now();
-    for (const key of accounts.workingKeys(project.orgId, nowMs)) {
-      if (key.projectId === project.id) accounts.replaceKey({ ...key, revokedAtMs: nowMs });
-    }
+    const revoked = accounts
+      .workingKeys(project.orgId, nowMs)
+      .filter((key) => key.projectId === project.id)
+      .map((key) => revokedKey(key, nowMs));
+    assertKeyMakerStays(accounts, project.orgId, revoked, nowMs);
+    for (const key of revoked) accounts.replaceKey(key);
     accounts.retireProject(project);
   });
   deps.keyring.forgetProject(id);

@@ -11,6 +11,8 @@ import type { ProviderKeyRow } from "./provider-key.ts";
 /** Greater than any id; ids are letters, digits and `_`. */
 const PAST_IDS = "~";
 
+const PRUNE_AFTER_MS = 30 * 86_400_000;
+
 export class AccountTables {
   readonly #store: Store;
   readonly #orgs: Table<OrgRow>;
@@ -115,10 +117,13 @@ export class AccountTables {
     return rows.filter((row) => keyWorks(row, nowMs));
   }
 
-  /** Takes keys whose time has run out off the list of those that may work. */
+  /**
+   * Takes revoked keys, and those that ended a month ago, off the list of those that may work. Not sooner: what a clock
+   * that runs ahead calls expired works again once it is corrected, and must then be found by whoever lists or revokes.
+   */
   pruneWorkingKeys(orgId: string, nowMs: number): void {
     for (const row of this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id))) {
-      if (!keyWorks(row, nowMs)) this.#workingKeys.remove([orgId, row.id]);
+      if (row.isRevoked || !keyWorks(row, nowMs - PRUNE_AFTER_MS)) this.#workingKeys.remove([orgId, row.id]);
     }
   }
 
