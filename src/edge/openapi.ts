@@ -141,7 +141,10 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
   return {
     ...common(route),
     operationId: operation.name,
-    summary: operation.summary,
+    summary:
+      route.anthropic === undefined
+        ? operation.summary
+        : `${operation.summary} With the header \`anthropic-version\`, in Anthropic's shape; \`x-api-key\` is taken as well.`,
     parameters: [...parameters(operation.path, "path"), ...parameters(operation.query, "query")],
     ...(operation.body !== undefined && { requestBody: body(operation.body) }),
     responses: {

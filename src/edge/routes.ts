@@ -11,6 +11,12 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** `public`: no credential is asked for. `key`: any working key. Else a key with this scope. */
 export type Access = "public" | "key" | Scope;
 
+/**
+ * `anthropic`: what runs instead where a request carries `anthropic-version`. A route that has it takes `x-api-key` as well
+ * as the bearer credential.
+ */
+type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
+
 export type Route = {
   readonly method: Method;
   /** Parameters in braces: `/v1/keys/{id}`. */
@@ -19,7 +25,7 @@ export type Route = {
   /** Heading in the documentation. */
   readonly group: string;
 } & (
-  | { readonly operation: AnyOperation }
+  | Act
   /** A model call. */
   | { readonly exchange: CallName }
 );
@@ -32,6 +38,9 @@ export type Operations = Readonly<
     | "listModels"
     | "getModel"
     | "getModelById"
+    | "listAnthropicModels"
+    | "getAnthropicModel"
+    | "getAnthropicModelById"
     | "getModelEndpoints"
     | "getModelStats"
     | "getGeneration"
@@ -77,10 +86,13 @@ const row = (
   path: string,
   access: Access,
   group: string,
-  runs: { readonly operation: AnyOperation } | { readonly exchange: CallName },
+  runs: Act | { readonly exchange: CallName },
 ): Route => ({ method, path, access, group, ...runs });
 
-const act = (operation: AnyOperation) => ({ operation });
+const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
+  operation,
+  ...(anthropic && { anthropic }),
+});
 
 const POLICIES = "Routing policies";
 
@@ -99,9 +111,9 @@ export const routes = (run: Operations): readonly Route[] => [
   row("POST", "/v1/svc/count_tokens", "inference", "Native inference", { exchange: "count_tokens" }),
   row("POST", "/v1/svc/dry_run", "inference", "Native inference", { exchange: "dry_run" }),
 
-  row("GET", "/v1/models", "key", "Catalog", act(run.listModels)),
-  row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById)),
-  row("GET", "/v1/models/{vendor}/{model}", "key", "Catalog", act(run.getModel)),
+  row("GET", "/v1/models", "key", "Catalog", act(run.listModels, run.listAnthropicModels)),
+  row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById, run.getAnthropicModelById)),
+  row("GET", "/v1/models/{vendor}/{model}", "key", "Catalog", act(run.getModel, run.getAnthropicModel)),
   row("GET", "/v1/models/{vendor}/{model}/endpoints", "key", "Catalog", act(run.getModelEndpoints)),
   row("GET", "/v1/models/{vendor}/{model}/stats", "key", "Catalog", act(run.getModelStats)),
 

@@ -77,7 +77,7 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   for (const [pattern, routes] of byPath) {
     for (const route of routes) bind(app, pattern, route, deps);
     const methods = routes.map((r) => r.method);
-    refuseOthers(app, pattern, methods, deps, errorBodyOf(routes[0]));
+    refuseOthers(app, pattern, methods, deps, routes[0]);
   }
   app.any("/*", (res, req) => {
     const path = req.getUrl();
@@ -119,18 +119,20 @@ function refuseOthers(
   pattern: string,
   methods: readonly string[],
   deps: ServerDeps,
-  errorBody: ErrorBody = errorEnvelope,
+  route?: Route,
 ): void {
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
   app.any(pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBody, ["allow", allowed]);
+    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBodyOf(route, req), [
+      "allow",
+      allowed,
+    ]);
   });
 }
 
 function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
-  const errorBody = errorBodyOf(route);
   const answer = (res: HttpResponse, req: HttpRequest, reply: SocketReply) => {
     const id = requestId(deps.clock.now());
     try {
@@ -142,7 +144,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
     } catch (error) {
       // The body is still under way: it is read and dropped, so that the answer can be.
       if (!reply.closed) res.onData(() => {});
-      refuse(reply, known(deps, error, id), id, errorBody);
+      refuse(reply, known(deps, error, id), id, errorBodyOf(route, req));
     }
   };
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
@@ -203,21 +205,24 @@ function callOperation(
   id: string,
   params: Record<string, string>,
 ): void {
-  const key = authorize(deps.keyring, bearer(req), route.access);
+  const credential = bearer(req) ?? (route.anthropic === undefined ? undefined : apiKey(req));
+  const key = authorize(deps.keyring, credential, route.access);
+  const operation = (asksAnthropic(req) ? route.anthropic : undefined) ?? route.operation;
+  const errorBody = errorBodyOf(route, req);
   const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
   const query = req.getQuery() ?? "";
   const contentType = req.getHeader("content-type");
   const run = (body: Buffer) => {
-    perform(route.operation, { params, query, contentType, body }, caller)
+    perform(operation, { params, query, contentType, body }, caller)
       .then(({ status, headers, body: answer }) =>
         reply.send(status, headerLines(headers) + identityHeaders(id), answer),
       )
-      .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+      .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody));
   };
   if (route.method === "GET") run(NO_BODY);
   else
     readBody(res, bodyHead(req), MAX_CONTROL_BYTES, (body) =>
-      Buffer.isBuffer(body) ? run(body) : refuse(reply, body, id),
+      Buffer.isBuffer(body) ? run(body) : refuse(reply, body, id, errorBody),
     );
 }
 
@@ -259,8 +264,16 @@ function refuse(
 /** An error as the clients of a route read it. */
 type ErrorBody = (error: WeirError, requestId: string) => string;
 
-const errorBodyOf = (route: Route | undefined): ErrorBody =>
-  route !== undefined && "exchange" in route ? CALLS[route.exchange].format.errorBody : errorEnvelope;
+/** Anthropic's clients send it with every request, whatever they ask for. */
+const asksAnthropic = (req: HttpRequest): boolean => req.getHeader("anthropic-version") !== "";
+
+function errorBodyOf(route: Route | undefined, req: HttpRequest): ErrorBody {
+  if (route === undefined) return errorEnvelope;
+  if ("exchange" in route) return CALLS[route.exchange].format.errorBody;
+  return route.anthropic !== undefined && asksAnthropic(req)
+    ? CALLS.messages.format.errorBody
+    : errorEnvelope;
+}
 
 /** @param headers names and values in turn. */
 function headerLines(headers: readonly string[]): string {

@@ -5,6 +5,7 @@
 import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
+import { anthropicModelOperations } from "../catalog/anthropic-models.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
 import { systemRandom, systemTimers } from "../clock.ts";
@@ -68,6 +69,7 @@ export function operationsOf(rooms: Rooms): Operations {
       healthOf: (endpoint) => rooms.health.live(endpoint),
       stats: catalogFigures(analytics.statistics, clock, rooms.simulated),
     }),
+    ...anthropicModelOperations(rooms),
     ...statsOperations({ ...rooms, measured: analytics.modelStats }),
     ...analytics.operations,
     ...creditOperations({ credits, cursors, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
