@@ -46,7 +46,7 @@ describe("after its time", () => {
 
   test("every stored response is forgotten, deleted ones with what was to remind of them", async () => {
     const responses = new StoredResponses(deps);
-    const key = { projectId: "p", dataPolicy: { retentionDays: 7 } } as KeyContext;
+    const key = { projectId: "p", environment: "live", dataPolicy: { retentionDays: 7 } } as KeyContext;
     const stored = (i: number) => ({
       response: "{}",
       items: "",
@@ -58,10 +58,10 @@ describe("after its time", () => {
     await temp.store.commit(() => {
       for (let i = 0; i < ROWS; i++) responses.put(key, `resp_${i}`, stored(i));
     });
-    expect(await responses.remove("p", "resp_1")).toBe(true);
-    expect(await responses.remove("p", "resp_1")).toBe(false);
+    expect(await responses.remove(key, "resp_1")).toBe(true);
+    expect(await responses.remove(key, "resp_1")).toBe(false);
     nowMs += 7 * DAY_MS;
-    expect(responses.get("p", "resp_2")).toBeUndefined();
+    expect(responses.get(key, "resp_2")).toBeUndefined();
     nowMs += 2 * DAY_MS;
     await responses.sweep();
     expect(["responses", "response_items", "response_days"].map(rowsOf)).toEqual([0, 0, 0]);

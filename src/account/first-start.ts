@@ -12,7 +12,7 @@ import { type Clock, type Random, systemRandom } from "../clock.ts";
 import { newKey } from "./key.ts";
 import { newOrg } from "./org.ts";
 import { newProject } from "./project.ts";
-import { DEFAULT_SCOPES, SCOPES, type Scope } from "./scopes.ts";
+import { DEFAULT_SCOPES, FIRST_KEY_SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, inspectSecret, newSecret } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 import { NEWEST_SVC_VERSION } from "./versions.ts";
@@ -94,7 +94,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
         ),
       );
     // The live key is the owner's: the only one there is to make others with.
-    addKey("First live key", "live", SCOPES, liveSecret);
+    addKey("First live key", "live", FIRST_KEY_SCOPES, liveSecret);
     addKey("First test key", "test", DEFAULT_SCOPES, testSecret);
     also?.({ orgId: org.id, projectId: project.id, nowMs });
     return { orgId: org.id, projectId: project.id, liveSecret, testSecret };

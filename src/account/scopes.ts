@@ -17,8 +17,15 @@ export const SCOPES = [
   "write:org",
   "read:policies",
   "write:policies",
+  "read:payloads",
 ] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/**
+ * What the first key of an installation may do: all but read what other projects asked and were answered. No key can do
+ * that unless it was told to.
+ */
+export const FIRST_KEY_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== "read:payloads");
 
 /** What a key gets that was created without `scopes`. */
 export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
@@ -26,12 +33,19 @@ export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
 /** Each scope once, in the order of {@link SCOPES}. */
 export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((s) => scopes.includes(s));
 
+/** Who holds both runs the org: whose keys there are, which projects, and so who may read which payloads. */
+const ADMINISTERS: readonly Scope[] = ["write:keys", "write:org"];
+
 /**
- * Nobody hands out more than they hold: every scope of `granted` must be one of the caller's.
+ * Nobody hands out more than they hold: every scope of `granted` must be one of the caller's. The exception is
+ * `read:payloads`, which no key holds at first: who administers the org (`write:keys` and `write:org`) may grant it.
  * @param param JSON pointer of the list in the request, where it has one.
  */
 export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {
-  const missing = granted.filter((scope) => !caller.scopes.has(scope));
+  const administers = ADMINISTERS.every((scope) => caller.scopes.has(scope));
+  const missing = granted.filter(
+    (scope) => !caller.scopes.has(scope) && !(scope === "read:payloads" && administers),
+  );
   if (missing.length === 0) return;
   throw fail("scope", `This key does not hold ${missing.join(", ")}, so it cannot grant it.`, {
     ...(param === undefined ? {} : { param }),

@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
+import { seenBy } from "./record-access.ts";
 import { LIST_COLUMNS, type ListRow, msOf } from "./stored.ts";
 import { listItem, requestSchema } from "./wire.ts";
 
@@ -69,14 +70,15 @@ export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDe
       next_cursor: z.string().describe("Empty on the last page."),
     }),
     errors: ["analytics_unavailable"],
-    async run({ query: filters }, { orgId }) {
+    async run({ query: filters }, caller) {
+      const { orgId } = caller;
       // Bound to the org: a cursor of another one was never issued here.
       const list = `requests:${orgId}`;
       const after = cursors.read(list, filters.cursor);
       await caughtUp();
       const { where, params } = conditions(filters, after);
       const rows = await clickhouse.rows<ListRow>(
-        `SELECT ${LIST_COLUMNS} FROM requests WHERE org_id = {org:String}${where}
+        `SELECT ${LIST_COLUMNS} FROM requests WHERE org_id = {org:String}${seenBy(caller)}${where}
          ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
         { ...params, org: orgId, limit: filters.limit + 1 },
       );

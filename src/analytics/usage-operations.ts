@@ -5,8 +5,9 @@
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
-import { operation } from "../operation.ts";
+import { type Caller, operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
+import { seenBy } from "./record-access.ts";
 import { flag, instant } from "./request-operations.ts";
 
 export interface UsageDeps {
@@ -113,19 +114,18 @@ interface Period {
 }
 
 export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
-  async function sumsBy(orgId: string, q: Query, period: Period, key: Key) {
+  async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
     const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
       (name) => q[name] !== undefined,
     );
-    const where = ["org_id = {org:String}", ...filters.map((name) => `${name} = {${name}:String}`)].join(
-      " AND ",
-    );
+    const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
+    const where = `org_id = {org:String}${seenBy(caller)}${named}`;
     return await clickhouse.rows<Totals & { k: string }>(
       `SELECT k, ${ROLLED_UP} FROM (${parts(key, where, period)})
        GROUP BY k ORDER BY ${key.order} LIMIT ${key.limit}`,
       {
         ...Object.fromEntries(filters.map((name) => [name, q[name]])),
-        org: orgId,
+        org: caller.orgId,
         tag: q.tag ?? "",
         from: period.fromMs,
         to: period.toMs,
@@ -135,8 +135,8 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
     );
   }
 
-  async function totals(orgId: string, q: Query, period: Period): Promise<Totals> {
-    const [row] = await sumsBy(orgId, q, period, ONE_SUM);
+  async function totals(caller: Caller, q: Query, period: Period): Promise<Totals> {
+    const [row] = await sumsBy(caller, q, period, ONE_SUM);
     return row === undefined ? NOTHING : totalsOf(row);
   }
 
@@ -146,7 +146,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
     query,
     output: usageSchema,
     errors: ["analytics_unavailable"],
-    async run({ query: q }, { orgId }) {
+    async run({ query: q }, caller) {
       const period = periodOf(q, clock.now());
       const granularity = granularityOf(q, period);
       if (q.group_by === "tag" && q.tag === undefined) {
@@ -155,10 +155,10 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
       await caughtUp();
       const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
       const [total, series, groups, compared] = await Promise.all([
-        totals(orgId, q, period),
-        sumsBy(orgId, q, period, BUCKETS[granularity]),
-        q.group_by === undefined ? [] : sumsBy(orgId, q, period, GROUPS[q.group_by]),
-        q.compare === true ? totals(orgId, q, before) : undefined,
+        totals(caller, q, period),
+        sumsBy(caller, q, period, BUCKETS[granularity]),
+        q.group_by === undefined ? [] : sumsBy(caller, q, period, GROUPS[q.group_by]),
+        q.compare === true ? totals(caller, q, before) : undefined,
       ]);
       return {
         object: "usage" as const,

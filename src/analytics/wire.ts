@@ -193,7 +193,11 @@ export const requestDetailSchema = requestSchema.extend({
       output_tokens: count,
     }),
   ),
-  payload_state: z.enum(["available", "off", "zdr", "expired", "erased"]),
+  payload_state: z
+    .enum(["available", "off", "zdr", "expired", "erased", "restricted"])
+    .describe(
+      "Why `request` and `response` are there or not. `restricted`: kept, but of another project than the key's, which lacks the scope `read:payloads`.",
+    ),
   request: z
     .record(z.string(), z.unknown())
     .optional()
@@ -218,7 +222,7 @@ export interface DetailPayload {
 /** @param payloadState why there is a payload to show, or none. */
 export function requestDetailWire(
   r: CallRecord,
-  payloadState: PayloadState,
+  payloadState: PayloadState | "restricted",
   payload?: DetailPayload,
 ): z.input<typeof requestDetailSchema> {
   const usage = usageWire(r.usage);

@@ -1,6 +1,6 @@
 /**
  * A request that continues a conversation kept here gets the whole of it: items that it only names take their place, and what
- * came before stands in front of its own input. What it continues is its own project's, or is not there.
+ * came before stands in front of its own input. What it continues is of its own project and environment, or is not there.
  */
 import { fail } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -34,12 +34,12 @@ function withNamed(
   request: ClientRequest,
   history: History,
 ): ClientRequest | Promise<ClientRequest> {
-  const { projectId } = call.key;
+  const { key } = call;
   /** By response: each is taken apart once, however many of its items are named. */
   const known = new Map<string, ReadonlyMap<string, string>>();
   const itemOf = (itemId: string): string | undefined => {
-    const id = responses.responseWith(projectId, itemId);
-    const stored = id === undefined || known.has(id) ? undefined : responses.get(projectId, id);
+    const id = responses.responseWith(key, itemId);
+    const stored = id === undefined || known.has(id) ? undefined : responses.get(key, id);
     if (id !== undefined && stored !== undefined) known.set(id, history.itemsOf(stored.response));
     return id === undefined ? undefined : known.get(id)?.get(itemId);
   };
@@ -54,7 +54,7 @@ function withPrevious(
 ): ClientRequest | Promise<ClientRequest> {
   const previous = history.previousOf(request);
   if (previous === undefined) return request;
-  const { items, endpointId, keyId, provider } = responses.previous(call.key.projectId, previous);
+  const { items, endpointId, keyId, provider } = responses.previous(call.key, previous);
   // Who answered before can read what it sealed, and has the prompt in its cache (T49).
   call.preferred = { endpointId, keyId };
   const body = history.expand(request, items);

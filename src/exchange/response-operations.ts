@@ -1,4 +1,4 @@
-/** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project. */
+/** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project and environment. */
 import { z } from "zod";
 import { fail } from "../errors.ts";
 import { operation } from "../operation.ts";
@@ -14,8 +14,8 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     path,
     output: responsesReplySchema,
     errors: ["not_found"],
-    run: ({ path: { id } }, { projectId }) => {
-      const found = responses.get(projectId, id);
+    run: ({ path: { id } }, caller) => {
+      const found = responses.get(caller, id);
       if (found === undefined) throw notFound(id);
       return { contentType: "application/json", body: found.response };
     },
@@ -26,8 +26,8 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     path,
     output: z.object({ id: z.string(), object: z.literal("response"), deleted: z.literal(true) }),
     errors: ["not_found"],
-    run: async ({ path: { id } }, { projectId }) => {
-      if (!(await responses.remove(projectId, id))) throw notFound(id);
+    run: async ({ path: { id } }, caller) => {
+      if (!(await responses.remove(caller, id))) throw notFound(id);
       return { id, object: "response" as const, deleted: true as const };
     },
   }),

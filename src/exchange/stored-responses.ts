@@ -1,6 +1,6 @@
 /**
  * Responses that clients may ask for again or continue (`store`, `previous_response_id`). One is kept in the commit that
- * settles its call, for its project alone, as long as the org keeps payloads, thirty days at the most.
+ * settles its call, for its project and environment alone, as long as the org keeps payloads, thirty days at the most.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Clock } from "../clock.ts";
@@ -30,6 +30,13 @@ export interface StoredResponse {
   readonly expiresMs: number;
 }
 
+/** Whose responses are meant: a key's project, and whether it is a test key. */
+export type Keeper = Pick<KeyContext, "projectId" | "environment">;
+
+/** Keys of tests see, continue and delete what tests have stored and nothing else; live keys the same way round. */
+const ownerOf = ({ projectId, environment }: Keeper): string =>
+  environment === "test" ? `${projectId}/test` : projectId;
+
 export interface StoredResponsesDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -41,10 +48,11 @@ export interface StoredResponsesDeps {
 
 export class StoredResponses {
   readonly #deps: StoredResponsesDeps;
+  /** `[owner, id]`. */
   readonly #responses: Table<StoredResponse>;
-  /** `[project, item]`: the response in which the item stands. */
+  /** `[owner, item]`: the response in which the item stands. */
   readonly #items: Table<string>;
-  /** `[day, project, id]`: what is to be forgotten when. */
+  /** `[day, owner, id]`: what is to be forgotten when. */
   readonly #days: Table<true>;
   readonly #timer: NodeJS.Timeout;
   #closed = false;
@@ -58,14 +66,14 @@ export class StoredResponses {
     this.#timer = setInterval(() => void this.sweep().catch(deps.onFailure), SWEEP_MS).unref();
   }
 
-  get(projectId: string, id: string): StoredResponse | undefined {
-    const found = this.#responses.get([projectId, id]);
+  get(keeper: Keeper, id: string): StoredResponse | undefined {
+    const found = this.#responses.get([ownerOf(keeper), id]);
     return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
   }
 
   /** What a request continues. @throws WeirError 404 where there is no such response, or none any more. */
-  previous(projectId: string, id: string): StoredResponse {
-    const found = this.get(projectId, id);
+  previous(keeper: Keeper, id: string): StoredResponse {
+    const found = this.get(keeper, id);
     if (found !== undefined) return found;
     throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
       param: "/previous_response_id",
@@ -73,8 +81,8 @@ export class StoredResponses {
   }
 
   /** Id of the response in which an item stands; undefined where none is kept. */
-  responseWith(projectId: string, itemId: string): string | undefined {
-    return this.#items.get([projectId, itemId]);
+  responseWith(keeper: Keeper, itemId: string): string | undefined {
+    return this.#items.get([ownerOf(keeper), itemId]);
   }
 
   /** Whether a conversation of so many bytes may be small enough. */
@@ -88,15 +96,17 @@ export class StoredResponses {
     if (!this.takes(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
-    this.#responses.put([key.projectId, id], { ...stored, expiresMs });
-    for (const item of stored.itemIds) this.#items.put([key.projectId, item], id);
-    this.#days.put([Math.ceil(expiresMs / DAY_MS), key.projectId, id], true);
+    const owner = ownerOf(key);
+    this.#responses.put([owner, id], { ...stored, expiresMs });
+    for (const item of stored.itemIds) this.#items.put([owner, item], id);
+    this.#days.put([Math.ceil(expiresMs / DAY_MS), owner, id], true);
   }
 
   /** True where there was one. */
-  async remove(projectId: string, id: string): Promise<boolean> {
-    if (this.get(projectId, id) === undefined) return false;
-    await this.#deps.store.commit(() => this.#forget(projectId, id));
+  async remove(keeper: Keeper, id: string): Promise<boolean> {
+    if (this.get(keeper, id) === undefined) return false;
+    const owner = ownerOf(keeper);
+    await this.#deps.store.commit(() => this.#forget(owner, id));
     return true;
   }
 
@@ -108,19 +118,19 @@ export class StoredResponses {
       if (old.length === 0) return;
       await this.#deps.store.commit(() => {
         for (const { key } of old) {
-          const [, projectId, id] = key as [number, string, string];
+          const [, owner, id] = key as [number, string, string];
           this.#days.remove(key);
-          this.#forget(projectId, id);
+          this.#forget(owner, id);
         }
       });
     }
   }
 
-  #forget(projectId: string, id: string): void {
-    for (const item of this.#responses.get([projectId, id])?.itemIds ?? []) {
-      this.#items.remove([projectId, item]);
+  #forget(owner: string, id: string): void {
+    for (const item of this.#responses.get([owner, id])?.itemIds ?? []) {
+      this.#items.remove([owner, item]);
     }
-    this.#responses.remove([projectId, id]);
+    this.#responses.remove([owner, id]);
   }
 
   close(): void {
