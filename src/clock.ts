@@ -10,10 +10,30 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** From here `performance.now()` counts, in milliseconds since the machine booted. */
+const STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
+/** Its monotonic time counts from the boot of the machine, so that it goes on over a restart of the process. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  monotonic: () => STARTED_MS + performance.now(),
 });
+
+/** A clock may be slewed by this much between two looks without having jumped. */
+const SLEWED_MS = 5_000;
+
+/**
+ * For what deletes for good what is old: tells whether the wall clock has run without a jump since it was asked last. So a
+ * clock that is wrong for less than the time between two questions deletes nothing.
+ */
+export function jumpWatch({ now, monotonic }: Clock): () => boolean {
+  let offsetMs = Number.NaN;
+  return () => {
+    const before = offsetMs;
+    offsetMs = now() - monotonic();
+    return Math.abs(offsetMs - before) <= SLEWED_MS;
+  };
+}
 
 /** Acts later, unless it is taken back. */
 export interface Timers {

@@ -1,11 +1,25 @@
 /**
  * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID.
- * Monotonic within this process, so that ids sort in the order they were made.
+ * Monotonic within this process, so that ids sort in the order they were made, while the clock is not set back.
  */
 import { monotonicFactory } from "ulid";
 import { systemRandom } from "./clock.ts";
 
-const next = monotonicFactory(systemRandom);
+/** A clock may be corrected by this much and ids still sort in the order they were made. */
+const CORRECTION_MS = 1000;
+
+let made = monotonicFactory(systemRandom);
+let newestMs = 0;
+
+/** A clock that ran ahead and was set back must not leave its time in every id until it gets there again. */
+function next(nowMs: number): string {
+  if (nowMs < newestMs - CORRECTION_MS) {
+    made = monotonicFactory(systemRandom);
+    newestMs = nowMs;
+  }
+  newestMs = Math.max(newestMs, nowMs);
+  return made(nowMs);
+}
 
 export type IdPrefix =
   | "org"

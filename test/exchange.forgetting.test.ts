@@ -79,8 +79,34 @@ test("a sweep that fails is told, does not end the process, and is tried again",
   });
   const away = { ...deps, store: { ...temp.store, table } as unknown as Store };
   const kept = [new IdempotentAnswers(away), new StoredResponses(away)];
-  await vi.advanceTimersByTimeAsync(2 * 10 * 60_000);
+  // The first turn only looks at the clock.
+  await vi.advanceTimersByTimeAsync(3 * 10 * 60_000);
   expect(failures).toEqual([fault, fault, fault, fault]);
   for (const each of kept) each.close();
+  vi.useRealTimers();
+});
+
+test("O6: a clock that runs ahead for less than two sweeps makes nothing forgotten", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  let lieMs = 0;
+  const lying: Clock = { now: () => nowMs + lieMs, monotonic: () => nowMs };
+  const turn = () => {
+    nowMs += 10 * 60_000;
+    vi.advanceTimersByTime(10 * 60_000);
+    return temp.store.commit(() => {});
+  };
+  const answers = new IdempotentAnswers({ ...deps, clock: lying });
+  const answer = { fingerprint: "f", requestId: "r", status: 200, isStream: false, body: Buffer.from("{}") };
+  await temp.store.commit(() => answers.put("kept", answer));
+  await turn();
+  for (lieMs of [365 * DAY_MS, 0, -365 * DAY_MS, 0]) {
+    await turn();
+    expect(rowsOf("idempotent_answers")).toBe(1);
+  }
+  lieMs = 365 * DAY_MS;
+  await turn();
+  await turn();
+  expect(rowsOf("idempotent_answers")).toBe(0);
+  answers.close();
   vi.useRealTimers();
 });

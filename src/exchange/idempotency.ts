@@ -5,7 +5,7 @@
  * ends the call and frees the key.
  */
 import { createHash } from "node:crypto";
-import type { Clock } from "../clock.ts";
+import { type Clock, jumpWatch } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -95,8 +95,11 @@ export class IdempotentAnswers {
     this.#deps = deps;
     this.#answers = deps.store.table("idempotent_answers");
     this.#hours = deps.store.table("idempotent_hours");
+    const isSteady = jumpWatch(deps.clock);
     // What fails now is tried again with the next turn.
-    this.#timer = setInterval(() => void this.sweep().catch(deps.onFailure), SWEEP_MS).unref();
+    this.#timer = setInterval(() => {
+      if (isSteady()) void this.sweep().catch(deps.onFailure);
+    }, SWEEP_MS).unref();
   }
 
   /** Who may answer: this call, an earlier one, or nobody now. At once, or once a large body is hashed. */

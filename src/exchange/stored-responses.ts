@@ -3,7 +3,7 @@
  * settles its call, for its project and environment alone, as long as the org keeps payloads, thirty days at the most.
  */
 import type { KeyContext } from "../account/keyring.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, jumpWatch } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -62,8 +62,11 @@ export class StoredResponses {
     this.#responses = deps.store.table("responses");
     this.#items = deps.store.table("response_items");
     this.#days = deps.store.table("response_days");
+    const isSteady = jumpWatch(deps.clock);
     // What fails now is tried again with the next turn.
-    this.#timer = setInterval(() => void this.sweep().catch(deps.onFailure), SWEEP_MS).unref();
+    this.#timer = setInterval(() => {
+      if (isSteady()) void this.sweep().catch(deps.onFailure);
+    }, SWEEP_MS).unref();
   }
 
   get(keeper: Keeper, id: string): StoredResponse | undefined {

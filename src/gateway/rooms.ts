@@ -31,6 +31,7 @@ import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
+import { bootName } from "./boot.ts";
 import { openHealth } from "./health.ts";
 import { openPolicyRoom } from "./policies.ts";
 
@@ -161,6 +162,7 @@ const openMoney = (store: Store, clock: Clock, log: Logger) => ({
   budgets: openBudgets({
     store,
     clock,
+    boot: bootName(),
     onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
   }),
   limits: openLimits({ clock }),

@@ -1,7 +1,8 @@
 /**
  * Budgets in force: spend is held before a call and counted at its settle, like credits.
  * Always true: for a hard budget, spend + held <= limit after every admission; spend on disk is what the committed
- * ledger charged in the period. A call counts in the period in which it settles.
+ * ledger charged in the period. A call counts in the period in which it settles, and still does when the clock by which
+ * that was told is corrected.
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
@@ -16,6 +17,7 @@ import {
 } from "./budget.ts";
 import { monthOf, openPeriods, type Period } from "./periods.ts";
 import { openSpendTable, type Spend, type SpendTable } from "./spend.ts";
+import { WallClock } from "./wall-clock.ts";
 
 /** Closed exactly once, by `charge` or `release`. In memory only. */
 export interface BudgetHold {
@@ -52,6 +54,8 @@ export interface Budgets {
 export interface BudgetDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Names the boot of the machine since which `clock.monotonic` counts; undefined where nothing does. */
+  readonly boot?: string | undefined;
   /** Port, called synchronously; must not throw. After a crash the same event may come again. */
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
 }
@@ -60,6 +64,7 @@ export const openBudgets = (deps: BudgetDeps): Budgets => new PeriodBudgets(deps
 
 /** A scope's counters as of now. */
 interface Standing {
+  readonly nowMs: number;
   readonly period: Period;
   readonly key: Spend;
   readonly project: Spend;
@@ -77,15 +82,15 @@ class OpenBudgetHold implements BudgetHold {
 }
 
 class PeriodBudgets implements Budgets {
-  #clock: Clock;
+  #wall: WallClock;
   #table: SpendTable;
   #periodOf = openPeriods();
   #onBudgetExceeded: (event: BudgetExceeded) => void;
   #openHolds = 0;
 
-  constructor({ store, clock, onBudgetExceeded = () => {} }: BudgetDeps) {
-    this.#clock = clock;
-    this.#table = openSpendTable(store);
+  constructor({ store, clock, boot, onBudgetExceeded = () => {} }: BudgetDeps) {
+    this.#wall = new WallClock({ store, clock, boot });
+    this.#table = openSpendTable(store, this.#wall);
     this.#onBudgetExceeded = onBudgetExceeded;
   }
 
@@ -109,13 +114,13 @@ class PeriodBudgets implements Budgets {
     const { scope } = this.#close(hold);
     if (amountMicroUsd === 0) return () => {};
     const now = this.#standing(scope);
-    now.key.add(amountMicroUsd);
-    now.project.add(amountMicroUsd);
+    const { projectId, keyId } = scope;
+    const put = this.#table.charge(projectId, keyId, amountMicroUsd, now.nowMs, now.period);
     if (crosses(scope.keyDaily, now.key.dayMicroUsd, amountMicroUsd)) this.#report(scope, "key_daily", now);
     if (crosses(scope.projectMonthly, now.project.monthMicroUsd, amountMicroUsd)) {
       this.#report(scope, "project_monthly", now);
     }
-    return this.#table.put(scope.projectId, scope.keyId, now.key);
+    return put;
   }
 
   release(hold: BudgetHold): void {
@@ -127,7 +132,7 @@ class PeriodBudgets implements Budgets {
   }
 
   spendOfProject({ projectId, timeZone }: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend {
-    return periodSpend(this.#table.ofProject(projectId, this.#periodOf(timeZone, this.#clock.now()).day));
+    return periodSpend(this.#table.ofProject(projectId, this.#periodOf(timeZone, this.#wall.now())));
   }
 
   openHolds(): number {
@@ -135,9 +140,10 @@ class PeriodBudgets implements Budgets {
   }
 
   #standing({ keyId, projectId, timeZone }: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): Standing {
-    const period = this.#periodOf(timeZone, this.#clock.now());
-    const { key, project } = this.#table.of(projectId, keyId, period.day);
-    return { period, key, project };
+    const nowMs = this.#wall.now();
+    const period = this.#periodOf(timeZone, nowMs);
+    const { key, project } = this.#table.of(projectId, keyId, period);
+    return { nowMs, period, key, project };
   }
 
   #grow(hold: OpenBudgetHold, microUsd: number): BudgetRefusal | undefined {
@@ -165,7 +171,8 @@ class PeriodBudgets implements Budgets {
 
   #refuse(scope: BudgetScope, name: BudgetName, now: Standing): BudgetRefusal {
     const spend = name === "key_daily" ? now.key : now.project;
-    const label = name === "key_daily" ? spend.day : monthOf(spend.day);
+    const { day } = now.period;
+    const label = name === "key_daily" ? day : monthOf(day);
     if (spend.reported !== label) {
       spend.reported = label;
       this.#report(scope, name, now);

@@ -1,5 +1,5 @@
 /**
- * Budget periods: the local day and month of an org, and the instants at which they end, across daylight-saving
+ * Budget periods: the local day and month of an org, and the instants at which they begin and end, across daylight-saving
  * steps. Worked out once per zone and day.
  */
 import { localDay } from "../clock.ts";
@@ -7,6 +7,8 @@ import { localDay } from "../clock.ts";
 export interface Period {
   /** `YYYY-MM-DD` */
   readonly day: string;
+  readonly dayStartsMs: number;
+  readonly monthStartsMs: number;
   readonly dayEndsMs: number;
   readonly monthEndsMs: number;
 }
@@ -24,24 +26,30 @@ const LONGEST_DAY_MS = 50 * HOUR_MS;
 const LONGEST_MONTH_MS = 33 * 24 * HOUR_MS;
 
 export function openPeriods(): Periods {
-  const current = new Map<string, Period & { readonly fromMs: number }>();
+  const current = new Map<string, Period>();
   return (timeZone, nowMs) => {
     const known = current.get(timeZone);
-    if (known !== undefined && nowMs >= known.fromMs && nowMs < known.dayEndsMs) return known;
+    if (known !== undefined && nowMs >= known.dayStartsMs && nowMs < known.dayEndsMs) return known;
     const day = localDay(nowMs, timeZone);
     const month = monthOf(day);
+    const dayOf = (ms: number) => localDay(ms, timeZone);
     const period = {
       day,
-      fromMs: nowMs,
-      dayEndsMs: firstInstant(nowMs, LONGEST_DAY_MS, (ms) => localDay(ms, timeZone) > day),
-      monthEndsMs: firstInstant(nowMs, LONGEST_MONTH_MS, (ms) => monthOf(localDay(ms, timeZone)) > month),
+      dayStartsMs: firstInstant(nowMs - LONGEST_DAY_MS, LONGEST_DAY_MS, (ms) => dayOf(ms) >= day),
+      monthStartsMs: firstInstant(
+        nowMs - LONGEST_MONTH_MS,
+        LONGEST_MONTH_MS,
+        (ms) => monthOf(dayOf(ms)) >= month,
+      ),
+      dayEndsMs: firstInstant(nowMs, LONGEST_DAY_MS, (ms) => dayOf(ms) > day),
+      monthEndsMs: firstInstant(nowMs, LONGEST_MONTH_MS, (ms) => monthOf(dayOf(ms)) > month),
     };
     current.set(timeZone, period);
     return period;
   };
 }
 
-/** The first instant after `nowMs` for which `isLater` holds. Every zone's offset is whole quarters of an hour. */
+/** The first instant after `nowMs`, within `withinMs` of it or at the quarter of an hour thereafter, for which `isLater` holds. Every zone's offset is whole quarters of an hour. */
 function firstInstant(nowMs: number, withinMs: number, isLater: (ms: number) => boolean): number {
   let before = Math.floor(nowMs / QUARTER_MS);
   let after = Math.ceil((nowMs + withinMs) / QUARTER_MS);

@@ -1,92 +1,186 @@
 /**
  * What keys and projects have spent today and this month, in memory and on disk.
  * One row a key, written in the transaction of the settle that it counts; a project's spend is the sum of its keys'
- * rows, so it costs no put of its own and cannot drift from them.
+ * rows, so it costs no put of its own and cannot drift from them. A row keeps when it was charged what, so that which day
+ * and month that was can be told anew when the clock is corrected.
  */
 import type { Store } from "../store/store.ts";
-import { monthOf } from "./periods.ts";
+import type { Period } from "./periods.ts";
+import type { WallClock } from "./wall-clock.ts";
 
-/** [day `YYYY-MM-DD`, micro-USD of that day, micro-USD of its month] */
-type SpendRow = readonly [day: string, dayMicroUsd: number, monthMicroUsd: number];
+/** What was charged on one day of one span of the clock, at the time of its last charge. */
+interface Part {
+  readonly span: number;
+  lastMs: number;
+  microUsd: number;
+}
 
-/** Spend of one key or project in its newest period. Periods only move forward, whatever the wall clock does. */
-export class Spend {
-  day: string;
-  dayMicroUsd: number;
-  monthMicroUsd: number;
+/** Its parts one after another, oldest first: span, time of the last charge, micro-USD. */
+type SpendRow = readonly number[];
+
+/** Parts of one row: days of this month that are over are one part, so only jumps of the clock come near it. */
+const MOST_PARTS = 12;
+const DAY_MS = 86_400_000;
+
+/** Spend in the running day and month, as of the last `count` or `add`. */
+class Sums {
+  dayMicroUsd = 0;
+  monthMicroUsd = 0;
   /** Sum of the open budget holds, whatever period they began in. */
   heldMicroUsd = 0;
   /** The period (day or month) in which a refusal was reported last. */
   reported = "";
+  #version = -1;
+  #dayStartsMs = 0;
+  #monthStartsMs = 0;
 
-  constructor(day: string, dayMicroUsd = 0, monthMicroUsd = 0) {
-    this.day = day;
-    this.dayMicroUsd = dayMicroUsd;
-    this.monthMicroUsd = monthMicroUsd;
+  /** True once a period: the sums must then be counted anew. */
+  protected isStale({ dayStartsMs, monthStartsMs }: Period, { version }: WallClock): boolean {
+    const isSame =
+      this.#version === version && this.#dayStartsMs === dayStartsMs && this.#monthStartsMs === monthStartsMs;
+    this.#version = version;
+    this.#dayStartsMs = dayStartsMs;
+    this.#monthStartsMs = monthStartsMs;
+    return !isSame;
+  }
+}
+
+export type Spend = Sums;
+
+class KeySpend extends Sums {
+  readonly #parts: Part[] = [];
+
+  constructor(row: SpendRow = []) {
+    super();
+    for (let i = 0; i + 2 < row.length; i += 3) {
+      const [span = 0, lastMs = 0, microUsd = 0] = row.slice(i, i + 3);
+      this.#parts.push({ span, lastMs, microUsd });
+    }
   }
 
-  moveTo(day: string): void {
-    if (day <= this.day) return;
-    if (monthOf(day) !== monthOf(this.day)) this.monthMicroUsd = 0;
+  /** When it was charged last, by the clock that runs. */
+  lastMs(wall: WallClock): number {
+    return Math.max(...this.#parts.map(({ span, lastMs }) => wall.placed(span, lastMs)));
+  }
+
+  count(period: Period, wall: WallClock): void {
+    if (!this.isStale(period, wall)) return;
     this.dayMicroUsd = 0;
-    this.day = day;
+    this.monthMicroUsd = 0;
+    for (const { span, lastMs, microUsd } of this.#parts) {
+      const placedMs = wall.placed(span, lastMs);
+      if (placedMs >= period.dayStartsMs) this.dayMicroUsd += microUsd;
+      if (placedMs >= period.monthStartsMs) this.monthMicroUsd += microUsd;
+    }
   }
 
-  add(microUsd: number): void {
+  /** Counted in the period first. */
+  add(microUsd: number, nowMs: number, period: Period, wall: WallClock): void {
     this.dayMicroUsd += microUsd;
     this.monthMicroUsd += microUsd;
+    const last = this.#parts.at(-1);
+    if (last?.span === wall.span && last.lastMs >= period.dayStartsMs) {
+      last.lastMs = Math.max(last.lastMs, nowMs);
+      last.microUsd += microUsd;
+      return;
+    }
+    this.#parts.push({ span: wall.span, lastMs: nowMs, microUsd });
+    while (this.#parts.length > MOST_PARTS || this.#begins(period, wall)) this.#shorten(period, wall);
+  }
+
+  row(): SpendRow {
+    return this.#parts.flatMap(({ span, lastMs, microUsd }) => [span, lastMs, microUsd]);
+  }
+
+  /** Whether the two oldest parts are of days before yesterday, by the clock that has run without a jump since. */
+  #begins({ dayStartsMs }: Period, { span }: WallClock): boolean {
+    const [oldest, second] = this.#parts;
+    return oldest?.span === span && second?.span === span && second.lastMs < dayStartsMs - DAY_MS;
+  }
+
+  /** Leaves the oldest part out where it is of an earlier month, else makes it one with the next. */
+  #shorten({ monthStartsMs }: Period, wall: WallClock): void {
+    const oldest = this.#parts.shift();
+    const next = this.#parts[0];
+    if (oldest === undefined || next === undefined) return;
+    const isEarlier =
+      wall.placed(oldest.span, oldest.lastMs) < monthStartsMs &&
+      wall.placed(next.span, next.lastMs) >= monthStartsMs;
+    if (!isEarlier) next.microUsd += oldest.microUsd;
+  }
+}
+
+class ProjectSpend extends Sums {
+  readonly keys = new Map<string, KeySpend>();
+
+  count(period: Period, wall: WallClock): void {
+    if (!this.isStale(period, wall)) return;
+    this.dayMicroUsd = 0;
+    this.monthMicroUsd = 0;
+    for (const key of this.keys.values()) {
+      key.count(period, wall);
+      this.dayMicroUsd += key.dayMicroUsd;
+      this.monthMicroUsd += key.monthMicroUsd;
+    }
   }
 }
 
 export interface SpendTable {
-  /** Both as of `day`, or of a later day they have already reached. */
-  of(projectId: string, keyId: string, day: string): { readonly key: Spend; readonly project: Spend };
-  ofProject(projectId: string, day: string): Spend;
-  /** The key's row as it stands at this call, to be put in a store write later: rows reach the disk in call order. */
-  put(projectId: string, keyId: string, key: Spend): () => void;
+  /** Both as of the period. */
+  of(projectId: string, keyId: string, period: Period): { readonly key: Spend; readonly project: Spend };
+  ofProject(projectId: string, period: Period): Spend;
+  /**
+   * Counts a charge now and gives what puts the key's row as it stands at this call, in a store write later: rows reach the
+   * disk in call order.
+   */
+  charge(projectId: string, keyId: string, microUsd: number, nowMs: number, period: Period): () => void;
 }
 
-export function openSpendTable(store: Store): SpendTable {
-  const rows = store.table<SpendRow>("spend");
-  const keys = new Map<string, Spend>();
-  const projects = new Map<string, Spend>();
+export function openSpendTable(store: Store, wall: WallClock): SpendTable {
+  const rows = store.table<SpendRow>("spend_parts");
+  const projects = new Map<string, ProjectSpend>();
 
-  function ofProject(projectId: string, day: string): Spend {
-    const known = projects.get(projectId);
-    if (known !== undefined) {
-      known.moveTo(day);
-      return known;
+  /** All its keys at once: its spend is the sum of theirs. */
+  function load(projectId: string): ProjectSpend {
+    const project = new ProjectSpend();
+    for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
+      project.keys.set((key as [string, string])[1], new KeySpend(value));
     }
-    const stored = [...rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })];
-    // A row may be ahead of the clock (it was set back, or the org's zone moved west): its period stands.
-    const newest = [day, ...stored.map(({ value }) => value[0])].sort().at(-1) ?? day;
-    const project = new Spend(newest);
-    for (const { value } of stored) {
-      const ofKey = new Spend(...value);
-      ofKey.moveTo(newest);
-      project.dayMicroUsd += ofKey.dayMicroUsd;
-      project.monthMicroUsd += ofKey.monthMicroUsd;
-    }
+    const nowMs = wall.now();
+    for (const key of project.keys.values()) if (key.lastMs(wall) > nowMs + LATER_MS) wall.setBack();
     projects.set(projectId, project);
     return project;
   }
 
+  function find(projectId: string, keyId: string, period: Period) {
+    const project = projects.get(projectId) ?? load(projectId);
+    let key = project.keys.get(keyId);
+    if (key === undefined) {
+      key = new KeySpend();
+      project.keys.set(keyId, key);
+    }
+    key.count(period, wall);
+    project.count(period, wall);
+    return { key, project };
+  }
+
   return {
-    ofProject,
-    of(projectId, keyId, day) {
-      const project = ofProject(projectId, day);
-      let key = keys.get(keyId);
-      if (key === undefined) {
-        const row = rows.get([projectId, keyId]);
-        key = row === undefined ? new Spend(project.day) : new Spend(...row);
-        keys.set(keyId, key);
-      }
-      // Never behind its project, so that the project's sum is the same when it is loaded again.
-      key.moveTo(project.day);
-      return { key, project };
+    of: find,
+    ofProject(projectId, period) {
+      const project = projects.get(projectId) ?? load(projectId);
+      project.count(period, wall);
+      return project;
     },
-    put(projectId, keyId, { day, dayMicroUsd, monthMicroUsd }) {
-      return () => rows.put([projectId, keyId], [day, dayMicroUsd, monthMicroUsd]);
+    charge(projectId, keyId, microUsd, nowMs, period) {
+      const { key, project } = find(projectId, keyId, period);
+      key.add(microUsd, nowMs, period, wall);
+      project.dayMicroUsd += microUsd;
+      project.monthMicroUsd += microUsd;
+      const row = key.row();
+      return () => rows.put([projectId, keyId], row);
     },
   };
 }
+
+/** A row this far ahead of the clock was charged before the clock was set back. */
+const LATER_MS = 2_000;
