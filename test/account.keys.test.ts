@@ -31,7 +31,7 @@ test("a key created with nothing but a name gets the documented defaults", async
     scopes: ["inference", "read:usage"],
     status: "active",
     limits: {},
-    budget: { hard: true },
+    budget: { daily_micro: 0, hard: false },
     on_disconnect: "cancel",
     svc_version: "2026-09-09",
     created_at: "2026-09-09T00:00:00.000Z",
@@ -84,6 +84,7 @@ test.each([
   [{ limits: { rpd: 1 } }, ["limits"]],
   [{ budget: { daily_micro: 0.5 } }, ["budget", "daily_micro"]],
   [{ budget: { daily_micro: 0 } }, ["budget", "daily_micro"]],
+  [{ budget: { daily_micro: 0, hard: true } }, ["budget", "daily_micro"]],
   [{ expires_in: "2d" }, ["expires_in"]],
   [{ expires_in: "0h" }, ["expires_in"]],
   [{ name: " " }, ["name"]],
@@ -98,6 +99,29 @@ test("creation refuses what only the account knows to be wrong, naming the field
   expect(await failure(create({ limits: { rpm: 61 } }))).toBe("invalid_value /limits/rpm");
   expect(await failure(create({ svc_version: "2020-01-01" }))).toBe("unsupported_version /svc_version");
   expect((await list()).data).toHaveLength(2);
+});
+
+test("O28: a hard budget without an amount is refused with a pointer; no budget reads the same and may be sent back", async () => {
+  const refused = "invalid_value /budget/daily_micro";
+  expect(await failure(create({ budget: { hard: true } }))).toBe(refused);
+  expect(await failure(create({ budget: { hard: true, daily_micro: null } }))).toBe(refused);
+  const key = await create({ budget: { daily_micro: 5, hard: true } });
+  expect(await failure(patch(key.id, { budget: { daily_micro: null, hard: true } }))).toBe(refused);
+  expect((await get(key.id)).budget).toEqual({ daily_micro: 5, hard: true });
+  const none = { daily_micro: 0, hard: false };
+  for (const budget of [{ daily_micro: null }, { daily_micro: null, hard: false }, none, { hard: false }]) {
+    const made = await create({ budget });
+    expect([made.budget, (await get(made.id)).budget]).toEqual([none, none]);
+    expect(rig.keyring.resolve(made.secret).keyBudget).toBeUndefined();
+    expect(await failure(patch(made.id, { budget: { hard: true } }))).toBe(refused);
+    expect((await patch(made.id, { budget: none })).budget).toEqual(none);
+    expect((await patch(made.id, { budget: { daily_micro: 9 } })).budget).toEqual({
+      daily_micro: 9,
+      hard: true,
+    });
+    expect((await patch(made.id, { budget: none })).budget).toEqual(none);
+    expect((await list()).data[0]?.budget).toEqual(none);
+  }
 });
 
 test("a limit granted above the plan may be set again up to what it is", async () => {
@@ -133,7 +157,11 @@ test("a change keeps what it leaves out, null clears, and the next call sees it"
     scopes: ["read:usage"],
     on_disconnect: "drain",
   });
-  expect(second).toMatchObject({ budget: { hard: true }, scopes: ["read:usage"], on_disconnect: "drain" });
+  expect(second).toMatchObject({
+    budget: { daily_micro: 0, hard: false },
+    scopes: ["read:usage"],
+    on_disconnect: "drain",
+  });
   expect(second).not.toHaveProperty("expires_at");
   expect(rig.keyring.resolve(secret)).toMatchObject({
     keyBudget: undefined,

@@ -1,7 +1,7 @@
 /** Projects: shape, budgets, plan cap, slugs, deletion with its keys. */
 import { expect, test } from "vitest";
 import type { Caller } from "../src/operation.ts";
-import { accountRig, failureKind, type Page } from "./account.fixtures.ts";
+import { accountRig, failure, failureKind, type Page } from "./account.fixtures.ts";
 
 const rig = accountRig({ todayMicroUsd: 3, monthMicroUsd: 40 });
 const { call } = rig;
@@ -21,7 +21,7 @@ test("a project has the specified shape, with what it spent", async () => {
     name: "First project",
     environment: "live",
     status: "active",
-    budget: { hard: true },
+    budget: { monthly_micro: 0, hard: false },
     spend_today_micro: 3,
     spend_month_micro: 40,
     created_at: "2026-09-09T00:00:00.000Z",
@@ -42,9 +42,21 @@ test("a budget is set piece by piece, cleared by null, and the next call sees it
   });
   expect(context()).toEqual({ monthlyMicroUsd: 9, hard: false });
   expect((await update(rig.owner.projectId, { budget: { monthly_micro: null } })).budget).toEqual({
+    monthly_micro: 0,
     hard: false,
   });
   expect(context()).toBeUndefined();
+});
+
+test("O28: a project's hard budget without an amount is refused with a pointer", async () => {
+  const change = (budget: object) => update(rig.owner.projectId, { budget });
+  expect(await failure(change({ hard: true }))).toBe("invalid_value /budget/monthly_micro");
+  const none = { monthly_micro: 0, hard: false };
+  expect((await change(none)).budget).toEqual(none);
+  expect((await change({ monthly_micro: 9 })).budget).toEqual({ monthly_micro: 9, hard: true });
+  expect(
+    rig.ops.updateProject.body?.safeParse({ budget: { monthly_micro: 0 } }).error?.issues[0]?.path,
+  ).toEqual(["budget", "monthly_micro"]);
 });
 
 test("200 simultaneous creations: one a slug, and never more than the plan's number", async () => {

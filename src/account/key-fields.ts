@@ -4,17 +4,12 @@
  */
 import { z } from "zod";
 import { fail } from "../errors.ts";
+import { budgetAfter, type keyBudgetField } from "./budget-fields.ts";
 import type { KeyLimits, KeyRow } from "./key.ts";
 import type { PlanLimits } from "./plan.ts";
 
 const count = z.int().min(1).nullable().optional();
 export const limitsField = z.strictObject({ rpm: count, tpm: count, concurrency: count });
-
-export const budgetField = z.strictObject({
-  // Not 0: elsewhere 0 reads as none, and a budget of nothing must not turn into one without bound.
-  daily_micro: z.int().min(1).nullable().optional().describe("null: no budget"),
-  hard: z.boolean().optional().describe("Default: true"),
-});
 
 /** `<n>h`, up to some eleven years. */
 export const lifetimeField = z.string().regex(/^[1-9]\d{0,4}h$/, "hours, such as 720h");
@@ -46,10 +41,16 @@ export function limitsOf(
   return limits;
 }
 
-export const mergeBudget = (
+/** @throws WeirError 400 */
+export function mergeBudget(
   old: KeyRow["budget"],
-  change: z.output<typeof budgetField> | undefined,
-): KeyRow["budget"] => ({
-  dailyMicroUsd: change?.daily_micro === undefined ? old.dailyMicroUsd : change.daily_micro,
-  hard: change?.hard ?? old.hard,
-});
+  change: z.output<typeof keyBudgetField> | undefined,
+): KeyRow["budget"] {
+  const before = { microUsd: old.dailyMicroUsd, hard: old.hard };
+  const after = budgetAfter(
+    before,
+    { amount: change?.daily_micro, hard: change?.hard },
+    "/budget/daily_micro",
+  );
+  return { dailyMicroUsd: after.microUsd, hard: after.hard };
+}

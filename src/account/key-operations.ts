@@ -7,6 +7,7 @@ import type { Clock, Random } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
+import { keyBudgetField } from "./budget-fields.ts";
 import {
   createdKeyShape,
   KEY_STATUSES,
@@ -20,7 +21,7 @@ import {
   revokedKey,
   rotatedKeyShape,
 } from "./key.ts";
-import { budgetField, lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
+import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
 import type { Keyring } from "./keyring.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
@@ -65,7 +66,7 @@ const createBody = z.strictObject({
   scopes: scopes.optional().describe(`Default: ${DEFAULT_SCOPES.join(", ")}`),
   environment: z.enum(["live", "test"]).optional().describe("Default: the project's"),
   limits: limitsField.optional(),
-  budget: budgetField.optional(),
+  budget: keyBudgetField.optional(),
   expires_in: lifetimeField.optional().describe("Hours, such as `720h`. Default: the org's, else never"),
   on_disconnect: onDisconnect.optional().describe("Default: cancel"),
   svc_version: z.string().optional().describe("Default: the newest"),
@@ -75,7 +76,7 @@ const patchBody = z.strictObject({
   name: name.optional(),
   scopes: scopes.optional(),
   limits: limitsField.optional(),
-  budget: budgetField.optional(),
+  budget: keyBudgetField.optional(),
   expires_in: lifetimeField.nullable().optional().describe("Hours from now; null: never"),
   on_disconnect: onDisconnect.optional(),
   svc_version: z.string().optional(),

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { newId } from "../ids.ts";
+import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";
 import type { SvcVersion } from "./versions.ts";
@@ -96,9 +97,7 @@ export const keyShape = z.object({
   limits: z
     .object({ rpm: z.int().optional(), tpm: z.int().optional(), concurrency: z.int().optional() })
     .describe("What is absent inherits the plan's"),
-  budget: z
-    .object({ daily_micro: z.int().optional(), hard: z.boolean() })
-    .describe("Without `daily_micro` the key has no budget"),
+  budget: z.object({ daily_micro: amountShape, hard: hardShape }),
   on_disconnect: z.enum(["cancel", "drain"]),
   svc_version: z.string(),
   created_at: z.string(),
@@ -116,7 +115,7 @@ export function keyWire(
   nowMs: number,
 ): z.input<typeof keyShape> {
   const status = keyStatus(row, nowMs);
-  const { dailyMicroUsd, hard } = row.budget;
+  const { microUsd, hard } = budgetWire({ microUsd: row.budget.dailyMicroUsd, hard: row.budget.hard });
   return {
     id: row.id,
     project_id: row.projectId,
@@ -126,7 +125,7 @@ export function keyWire(
     scopes: [...row.scopes],
     status,
     limits: row.limits,
-    budget: { ...(dailyMicroUsd === null ? {} : { daily_micro: dailyMicroUsd }), hard },
+    budget: { daily_micro: microUsd, hard },
     on_disconnect: row.onDisconnect,
     svc_version: row.svcVersion,
     created_at: isoTime(row.createdAtMs),

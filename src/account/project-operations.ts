@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
+import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { revokedKey } from "./key.ts";
 import type { Keyring } from "./keyring.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
@@ -43,12 +44,7 @@ const createBody = z.strictObject({
 
 const patchBody = z.strictObject({
   name: name.optional(),
-  budget: z
-    .strictObject({
-      monthly_micro: z.int().min(1).nullable().optional().describe("null: no budget"),
-      hard: z.boolean().optional(),
-    })
-    .optional(),
+  budget: projectBudgetField.optional(),
 });
 
 export function projectOperations(deps: ProjectOperationDeps) {
@@ -143,14 +139,15 @@ async function updateProject(
   const row = await accounts.transact(() => {
     const old = ownProject(deps, caller, id);
     assertMayChange(caller, old.environment);
-    const monthly = body.budget?.monthly_micro;
+    const budget = budgetAfter(
+      { microUsd: old.budget.monthlyMicroUsd, hard: old.budget.hard },
+      { amount: body.budget?.monthly_micro, hard: body.budget?.hard },
+      "/budget/monthly_micro",
+    );
     const changed: ProjectRow = {
       ...old,
       name: body.name ?? old.name,
-      budget: {
-        monthlyMicroUsd: monthly === undefined ? old.budget.monthlyMicroUsd : monthly,
-        hard: body.budget?.hard ?? old.budget.hard,
-      },
+      budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
     };
     accounts.replaceProject(changed);
     return changed;

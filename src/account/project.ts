@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { newId } from "../ids.ts";
+import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import type { Environment } from "./secret.ts";
 
 export interface ProjectRow {
@@ -37,9 +38,7 @@ export const projectShape = z.object({
   name: z.string(),
   environment: z.enum(["live", "test"]),
   status: z.enum(["active", "deleted"]),
-  budget: z
-    .object({ monthly_micro: z.int().optional(), hard: z.boolean() })
-    .describe("Without `monthly_micro` the project has no budget"),
+  budget: z.object({ monthly_micro: amountShape, hard: hardShape }),
   spend_today_micro: z.int(),
   spend_month_micro: z.int(),
   created_at: z.string(),
@@ -49,7 +48,7 @@ export function projectWire(
   row: ProjectRow,
   spend: { readonly todayMicroUsd: number; readonly monthMicroUsd: number },
 ): z.input<typeof projectShape> {
-  const { monthlyMicroUsd, hard } = row.budget;
+  const { microUsd, hard } = budgetWire({ microUsd: row.budget.monthlyMicroUsd, hard: row.budget.hard });
   return {
     id: row.id,
     org_id: row.orgId,
@@ -57,7 +56,7 @@ export function projectWire(
     name: row.name,
     environment: row.environment,
     status: row.status,
-    budget: { ...(monthlyMicroUsd === null ? {} : { monthly_micro: monthlyMicroUsd }), hard },
+    budget: { monthly_micro: microUsd, hard },
     spend_today_micro: spend.todayMicroUsd,
     spend_month_micro: spend.monthMicroUsd,
     created_at: isoTime(row.createdAtMs),

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
-import { SlidingWindow } from "./window.ts";
+import { SlidingWindow, WINDOW_MS } from "./window.ts";
 
 /** As in force for the key (its own, else its plan's). 0 or absent: unlimited. */
 export interface KeyLimits {
@@ -33,9 +33,12 @@ export interface Refusal {
   readonly limit: number;
   /**
    * For rpm and tpm exact: the same request, alone on its key, is admitted after this wait and refused one
-   * millisecond earlier. For concurrency a suggestion, for nobody knows when a call ends. Absent: no wait helps.
+   * millisecond earlier. For concurrency a suggestion, for nobody knows when a call ends. Where `isHopeless`, a whole
+   * window: then all of the limit is free for a request that fits it.
    */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs: number;
+  /** The request alone is more than the limit: no wait lets it in. */
+  readonly isHopeless: boolean;
 }
 
 /** One dimension as the `x-ratelimit-*` headers show it. */
@@ -148,19 +151,19 @@ export function openLimits({ clock }: { readonly clock: Clock }): Limits {
 
 const refusal = (code: Refusal["code"], limit: number, waitMs: number): Refusal =>
   Number.isFinite(waitMs)
-    ? { admitted: false, code, limit, retryAfterMs: waitMs }
-    : { admitted: false, code, limit };
+    ? { admitted: false, code, limit, retryAfterMs: waitMs, isHopeless: false }
+    : { admitted: false, code, limit, retryAfterMs: WINDOW_MS, isHopeless: true };
 
 function rateState(window: SlidingWindow | undefined, limit: number, nowMs: number): RateState {
   const used = window?.total(nowMs) ?? 0;
   return { limit, remaining: Math.max(0, limit - used), resetMs: window?.emptyInMs(nowMs) ?? 0 };
 }
 
-/** The 429 for a refusal. One that no wait cures says so (`x-should-retry: false`) and names no wait. */
-export function refusalError({ code, limit, retryAfterMs }: Refusal): WeirError {
-  if (retryAfterMs === undefined) {
+/** The 429 for a refusal. One that no wait cures says so (`x-should-retry: false`). */
+export function refusalError({ code, limit, retryAfterMs, isHopeless }: Refusal): WeirError {
+  if (isHopeless) {
     const message = `This request alone counts more tokens (prompt estimate + max_tokens) than the key's limit of ${limit} a minute. Lower max_tokens or raise the limit.`;
-    return fail(code, message, { retryable: false });
+    return fail(code, message, { retryable: false, retryAfterMs });
   }
   const unit = { rpm: "requests a minute", tpm: "tokens a minute", concurrency: "calls in flight" }[code];
   return fail(code, `The key's limit of ${limit} ${unit} is reached.`, { retryAfterMs });

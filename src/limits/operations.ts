@@ -50,7 +50,9 @@ const keySchema = z.object({
   project_id: z.string(),
   status: z.string(),
   configured: z.object(threeLimits).describe("In force for the key; 0 is unlimited."),
-  budget: z.object({ daily_micro: count, hard: z.boolean() }).describe("daily_micro 0 is no budget."),
+  budget: z
+    .object({ daily_micro: count, hard: z.boolean() })
+    .describe("As the key itself shows it; daily_micro 0 is no budget."),
   live: z.object({
     rpm_remaining: count.nullable().describe("null where the key is unlimited"),
     tpm_remaining: count.nullable().describe("null where the key is unlimited"),

@@ -1,0 +1,66 @@
+/**
+ * Budgets of keys (`daily_micro`) and projects (`monthly_micro`) as requests set them and answers show them: one meaning and
+ * one shape at every route. No budget is shown as 0 and `hard: false`.
+ */
+import { z } from "zod";
+import { fail } from "../errors.ts";
+
+/** `null`: no budget; `hard` then says what one is that gets an amount and nothing else. */
+export interface BudgetRow {
+  readonly microUsd: number | null;
+  readonly hard: boolean;
+}
+
+export const NO_BUDGET: BudgetRow = { microUsd: null, hard: true };
+
+const amountField = z
+  .int()
+  .min(0)
+  .nullable()
+  .optional()
+  .describe("micro-USD. null: no budget; so is 0 with `hard: false`, as answers show it");
+
+const hardField = z
+  .boolean()
+  .optional()
+  .describe("Whether calls beyond it are refused. Default: true. Only with an amount");
+
+/** A budget of nothing must not turn into one without bound, which is what 0 reads as elsewhere. */
+const NOT_NOTHING = "a budget is at least 1 micro-USD; send null for none";
+
+/** The field `budget` of a key in a request. */
+export const keyBudgetField = z
+  .strictObject({ daily_micro: amountField, hard: hardField })
+  .refine((b) => b.daily_micro !== 0 || b.hard === false, { path: ["daily_micro"], error: NOT_NOTHING });
+
+/** The field `budget` of a project in a request. */
+export const projectBudgetField = z
+  .strictObject({ monthly_micro: amountField, hard: hardField })
+  .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
+
+export const amountShape = z.int().describe("micro-USD; 0: no budget");
+export const hardShape = z.boolean().describe("Whether calls beyond it are refused; false without a budget");
+
+/**
+ * A budget after a change; what the change leaves out stays.
+ * @param param JSON pointer of the amount in the request.
+ * @throws WeirError 400 where a hard budget would have no amount.
+ */
+export function budgetAfter(
+  old: BudgetRow,
+  change: { readonly amount: number | null | undefined; readonly hard: boolean | undefined },
+  param: string,
+): BudgetRow {
+  const amount = change.amount === undefined ? old.microUsd : change.amount;
+  if (amount !== null && amount > 0) return { microUsd: amount, hard: change.hard ?? old.hard };
+  if (change.hard === true) {
+    throw fail("invalid_value", "A hard budget needs an amount.", { param });
+  }
+  return NO_BUDGET;
+}
+
+/** As answers show it. */
+export const budgetWire = ({ microUsd, hard }: BudgetRow) => ({
+  microUsd: microUsd ?? 0,
+  hard: microUsd !== null && hard,
+});
