@@ -63,10 +63,10 @@ describe("the outbox", () => {
     await store.commit(() => outbox.add(first));
     const batch = await outbox.nextBatch(bounds, token);
     await store.commit(() => outbox.add(record()));
-    expect(await outbox.nextBatch(bounds, token)).toEqual(batch);
+    expect(await outbox.nextBatch(bounds, token)).toEqual({ ...batch, isNew: false });
     outbox = await reopened();
     await store.commit(() => outbox.add(record()));
-    expect(await outbox.nextBatch(bounds, token)).toEqual(batch);
+    expect(await outbox.nextBatch(bounds, token)).toEqual({ ...batch, isNew: false });
     expect(ids(batch?.rows)).toEqual([first.requestId]);
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
     const next = await outbox.nextBatch(bounds, token);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AnalyticsOptions, openAnalytics } from "../src/analytics/analytics.ts";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
+import type { ShadowRow } from "../src/analytics/shadow-rows.ts";
 import { seededRandom } from "../src/clock.ts";
 import { cursors } from "../src/cursor.ts";
 import { requestId } from "../src/ids.ts";
@@ -123,6 +124,34 @@ export function record(change: Partial<CallRecord> = {}): CallRecord {
     ...change,
   };
 }
+
+let shadowsMade = 0;
+
+/** A shadow run of a call that both sides answered. */
+export const shadowRow = (change: Partial<ShadowRow> = {}): ShadowRow => ({
+  orgId: ORG,
+  tsMs: Date.now(),
+  requestId: `request-${++shadowsMade}`,
+  shadowRequestId: `shadow-${shadowsMade}`,
+  policy: "house",
+  policyVersion: 1,
+  primaryEndpoint: "ep_a",
+  shadowEndpoint: "ep_b",
+  bill: "platform",
+  charged: false,
+  primaryStatus: "ok",
+  shadowStatus: "ok",
+  shadowErrorClass: "",
+  primaryCostMicroUsd: 100,
+  shadowCostMicroUsd: 60,
+  primaryTtftMs: 200,
+  shadowTtftMs: 300,
+  primaryStopReason: "stop",
+  shadowStopReason: "stop",
+  primaryOutputTokens: 10,
+  shadowOutputTokens: 12,
+  ...change,
+});
 
 /** Every field with a value of its own, so that two that were swapped would show. */
 export const distinctRecord = (): CallRecord =>

@@ -2,9 +2,25 @@
  * Lays a batch of outbox rows out by table. Most rows are inserted as they are and only copied here; those that hold
  * something to redact go through the finisher, off the event loop. A damaged row is named and holds nobody up.
  */
+import { REQUEST_COLUMNS } from "../record-columns.ts";
 import { insertableRow } from "../record-row.ts";
-import { RowBinaryWriter } from "../row-binary.ts";
+import { RowBinaryReader, RowBinaryWriter } from "../row-binary.ts";
 import type { Finisher } from "./finisher.ts";
+import type { RowIdentity } from "./row-lookup.ts";
+
+/** What a row of `requests` says of the batch that brought it. */
+export interface BatchMark {
+  readonly run: string;
+  readonly number: number;
+  /** The views of the roll-ups leave out a row that is inserted again. */
+  readonly isRepaired: boolean;
+}
+
+/** A laid-out row of `requests`: the record's columns, then the mark. */
+export const MARKED_COLUMNS: readonly string[] = [
+  ...REQUEST_COLUMNS,
+  ...["spool_run", "spool_batch", "spool_repaired"],
+];
 
 export interface TableRows {
   /** RowBinary, one after the other. */
@@ -35,7 +51,9 @@ export async function layOut(
   rows: readonly Uint8Array[],
   { requests, payloads }: BatchWriters,
   finisher: Finisher,
+  mark: BatchMark,
 ): Promise<LaidOut> {
+  const tail = tailOf(mark);
   const unfinished: Uint8Array[] = [];
   const damaged: Uint8Array[] = [];
   requests.rewind(0);
@@ -48,11 +66,12 @@ export async function layOut(
     else if (!row.finished) unfinished.push(bytes);
     else {
       requests.raw(row.requests);
+      requests.raw(tail);
       requestRows++;
       payloads.raw(row.payloads);
       if (row.payloads.length > 0) payloadRows++;
     }
-    if (position % SLICE === SLICE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (position % SLICE === SLICE - 1) await nextTurn();
   }
   const direct = {
     requests: { parts: [requests.take()], rows: requestRows },
@@ -61,7 +80,7 @@ export async function layOut(
     damaged,
   };
   if (unfinished.length === 0) return direct;
-  const finished = await finisher.finish(joined(unfinished));
+  const finished = await finisher.finish({ ...joined(unfinished), tail });
   return {
     requests: both(direct.requests, finished.requests),
     payloads: both(direct.payloads, finished.payloads),
@@ -69,6 +88,41 @@ export async function layOut(
     damaged: [...damaged, ...finished.undecodable.flatMap((at) => unfinished[at] ?? [])],
   };
 }
+
+function tailOf({ run, number, isRepaired }: BatchMark): Uint8Array {
+  const tail = new RowBinaryWriter(0);
+  tail.text(run);
+  tail.u64(number);
+  tail.bool(isRepaired);
+  return tail.take();
+}
+
+/** A row of the outbox, and what finds it in ClickHouse. */
+export interface IdentifiedRow extends RowIdentity {
+  readonly bytes: Uint8Array;
+  /** When its payload goes; undefined where it has none. */
+  readonly expiresMs: number | undefined;
+}
+
+/** Damaged rows are left out. */
+export async function identified(rows: readonly Uint8Array[]): Promise<IdentifiedRow[]> {
+  const found: IdentifiedRow[] = [];
+  for (const [position, bytes] of rows.entries()) {
+    const row = insertableRow(bytes);
+    if (row !== undefined) {
+      const identity = new RowBinaryReader(row.requests, 0);
+      const [orgId, tsMs, id] = [identity.text(), identity.u64(), identity.text()];
+      const hasPayload = row.payloads.length > 0;
+      // A row of `payloads` begins with the same identity.
+      const expiresMs = hasPayload ? new RowBinaryReader(row.payloads, identity.at).u32() * 1000 : undefined;
+      found.push({ orgId, tsMs, id, bytes, expiresMs });
+    }
+    if (position % SLICE === SLICE - 1) await nextTurn();
+  }
+  return found;
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const both = (
   direct: TableRows,

@@ -13,18 +13,35 @@ export interface ClickHouse {
   rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]>;
   /** The rows of a SELECT as RowBinary, in pieces of memory of their own, so that they can be given to a thread. */
   bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Inserts RowBinary rows, in as many parts as they come. The same token again inserts nothing, also when the first answer was lost. */
+  /**
+   * Inserts RowBinary rows, in as many parts as they come. Under a token that ClickHouse knows, nothing is inserted; where it
+   * was killed in the midst of an insertion, the token may be known though the rows are not there: see `delivery.ts`.
+   */
   insert(
     table: string,
     columns: readonly string[],
     parts: readonly Uint8Array[],
-    token: string,
+    target: Target,
   ): Promise<void>;
+  /** Runs an `INSERT … SELECT`; `params` bind `{name:Type}`. */
+  insertSelect(sql: string, params: Record<string, unknown>, target: Target): Promise<void>;
+  /** @throws WeirError `analytics_unavailable` while a statement with this id still runs on the server */
+  ended(queryId: string): Promise<void>;
+  /** Where tables are replicated: resolves once the replica that is asked has everything that any replica has. */
+  synced(tables: readonly string[]): Promise<void>;
   /** Resolves when the database is there and migrated. @throws WeirError `analytics_unavailable` */
   ready(): Promise<void>;
   /** Whether the last contact succeeded. */
   live(): boolean;
   close(): Promise<void>;
+}
+
+/** Under which names an insertion is made. */
+export interface Target {
+  /** `insert_deduplication_token` */
+  readonly token: string;
+  /** A server runs no two statements of one id at a time. */
+  readonly queryId: string;
 }
 
 export interface ClickHouseOptions {
@@ -35,6 +52,8 @@ export interface ClickHouseOptions {
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Statements that name the ids of a batch are longer than ClickHouse allows by itself. */
+const MAX_QUERY_BYTES = "1000000";
 
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
   return new Connection(options);
@@ -60,6 +79,7 @@ class Connection implements ClickHouse {
         clickhouse_settings: {
           output_format_json_quote_64bit_integers: 0,
           max_execution_time: 30,
+          max_query_size: MAX_QUERY_BYTES,
         },
       });
       return await result.json<T>();
@@ -84,10 +104,11 @@ class Connection implements ClickHouse {
     table: string,
     columns: readonly string[],
     parts: readonly Uint8Array[],
-    token: string,
+    { token, queryId }: Target,
   ): Promise<void> {
     return this.#contact(async (client) => {
       const result = await client.exec({
+        query_id: queryId,
         query: `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(", ")}) FORMAT RowBinary`,
         values: Readable.from(parts, { objectMode: false }),
         clickhouse_settings: {
@@ -105,6 +126,42 @@ class Connection implements ClickHouse {
       await new Promise<void>((resolve, reject) => {
         result.stream.once("end", resolve).once("close", resolve).once("error", reject);
       });
+    });
+  }
+
+  insertSelect(sql: string, params: Record<string, unknown>, { token, queryId }: Target): Promise<void> {
+    return this.#contact(async (client) => {
+      await client.command({
+        query: sql,
+        query_params: params,
+        query_id: queryId,
+        clickhouse_settings: {
+          insert_deduplicate: 1,
+          insert_deduplication_token: token,
+          // One block, and so one part of each partition.
+          max_threads: 1,
+          max_insert_threads: "1",
+          max_query_size: MAX_QUERY_BYTES,
+        },
+      });
+    });
+  }
+
+  ended(queryId: string): Promise<void> {
+    return this.#contact((client) => client.command({ query: "SELECT 1", query_id: queryId }).then(() => {}));
+  }
+
+  synced(tables: readonly string[]): Promise<void> {
+    return this.#contact(async (client) => {
+      const result = await client.query({
+        query: `SELECT name FROM system.tables WHERE database = currentDatabase()
+          AND has({tables:Array(String)}, name) AND match(engine, '^(Replicated|Shared)')`,
+        format: "JSONEachRow",
+        query_params: { tables },
+      });
+      for (const { name } of await result.json<{ name: string }>()) {
+        await client.command({ query: `SYSTEM SYNC REPLICA ${name}` });
+      }
     });
   }
 
@@ -193,6 +250,7 @@ const BUSY = new Set([
   "203",
   "209",
   "210",
+  "216",
   "241",
   "242",
   "243",

@@ -40,8 +40,9 @@ const RESERVED = new Set([
 
 export function engineServer(runner: EngineRunner, user: string, password: string): Server {
   const gate = new Gate(CONCURRENT, WAITING);
+  const running = new Set<string>();
   const server = createServer((request, response) => {
-    answer(request, response, runner, gate, user, password).catch((error: unknown) =>
+    answer(request, response, { runner, gate, running, user, password }).catch((error: unknown) =>
       refuse(response, error),
     );
   });
@@ -51,13 +52,19 @@ export function engineServer(runner: EngineRunner, user: string, password: strin
   return server;
 }
 
+interface Served {
+  readonly runner: EngineRunner;
+  readonly gate: Gate;
+  /** Ids of the statements that are not yet answered, also where nobody waits for the answer any more. */
+  readonly running: Set<string>;
+  readonly user: string;
+  readonly password: string;
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  runner: EngineRunner,
-  gate: Gate,
-  user: string,
-  password: string,
+  { runner, gate, running, user, password }: Served,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -72,17 +79,25 @@ async function answer(
     throw new EngineError(48, "Code: 48. DB::Exception: GET or POST");
   }
   const statement = await readStatement(request, url);
-  const queryId = url.searchParams.get("query_id");
-  if (queryId !== null && /^[\w.:-]+$/.test(queryId)) response.setHeader("X-ClickHouse-Query-Id", queryId);
-  const leave = await gate.enter();
+  const queryId = url.searchParams.get("query_id") ?? "";
+  if (/^[\w.:-]+$/.test(queryId)) response.setHeader("X-ClickHouse-Query-Id", queryId);
+  if (queryId !== "" && running.has(queryId)) {
+    throw new EngineError(216, `Code: 216. DB::Exception: Query with id = ${queryId} is already running.`);
+  }
+  running.add(queryId);
   try {
-    const result = await runner.run(statement);
-    response.setHeader("X-ClickHouse-Format", result.format);
-    response.setHeader("Content-Type", contentType(result.format));
-    // An error from here on can only end the body early: the socket is cut, so no client takes it for whole.
-    await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
+    const leave = await gate.enter();
+    try {
+      const result = await runner.run(statement);
+      response.setHeader("X-ClickHouse-Format", result.format);
+      response.setHeader("Content-Type", contentType(result.format));
+      // An error from here on can only end the body early: the socket is cut, so no client takes it for whole.
+      await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
+    } finally {
+      leave();
+    }
   } finally {
-    leave();
+    running.delete(queryId);
   }
 }
 

@@ -5,6 +5,8 @@ export interface FinishInput {
   /** All rows, one after the other; taken over by the call. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
+  /** RowBinary that ends each row of `requests`. */
+  readonly tail?: Uint8Array;
 }
 
 export interface FinishedRows {

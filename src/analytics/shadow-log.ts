@@ -49,16 +49,21 @@ export class ShadowLog {
     this.#log.trim(upTo);
   }
 
-  /** The batch under way, where there is one, else a new one over the oldest rows; undefined when nothing waits. */
-  async nextBatch(newToken: () => string): Promise<ShadowBatch | undefined> {
+  /**
+   * The batch under way, where there is one, else a new one over the oldest rows; undefined when nothing waits. `isNew`:
+   * made by this very call, so that nobody can have tried to insert it.
+   */
+  async nextBatch(
+    newToken: () => string,
+  ): Promise<{ readonly batch: ShadowBatch; readonly isNew: boolean } | undefined> {
     const under = this.#state.get("batch");
-    if (under !== undefined) return under;
+    if (under !== undefined) return { batch: under, isNew: false };
     const first = this.#log.trimmed() + 1;
     const last = Math.min(this.#log.newest(), first + BATCH_ROWS - 1);
     if (last < first) return undefined;
     const batch: ShadowBatch = { first, last, token: newToken() };
     await this.#store.commit(() => this.#state.put("batch", batch));
-    return batch;
+    return { batch, isNew: true };
   }
 
   /** Those of a batch that have not been dropped. */

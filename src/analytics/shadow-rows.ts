@@ -4,6 +4,7 @@
  */
 import type { CallStatus, ErrorClass } from "../record.ts";
 import { RowBinaryWriter } from "../row-binary.ts";
+import type { RowIdentity } from "./row-lookup.ts";
 
 export interface ShadowRow {
   readonly orgId: string;
@@ -46,26 +47,35 @@ export const SHADOW_COLUMNS: readonly string[] = [
 
 export const encodeRow = (row: ShadowRow): Uint8Array => Buffer.from(JSON.stringify(row));
 
-/**
- * Rows as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. What cannot be read is left out and counted: one
- * damaged row must not hold up those behind it.
- */
-export function insertable(rows: readonly Uint8Array[]): {
-  bytes: Uint8Array;
-  rows: number;
-  damaged: number;
-} {
+/** A run, and what finds its row in ClickHouse. */
+export interface IdentifiedRun extends RowIdentity {
+  readonly run: Partial<ShadowRow>;
+}
+
+/** What cannot be read is left out and counted: one damaged row must not hold up those behind it. */
+export function identified(rows: readonly Uint8Array[]): { rows: IdentifiedRun[]; damaged: number } {
+  const runs = rows.flatMap((bytes) => decoded(bytes) ?? []);
+  return {
+    rows: runs.map((run) => ({
+      run,
+      // As the writer puts them into their columns, whatever the JSON holds.
+      orgId: textOf(run.orgId),
+      tsMs: typeof run.tsMs === "number" ? Math.max(0, Math.round(run.tsMs)) : 0,
+      id: textOf(run.shadowRequestId),
+    })),
+    damaged: rows.length - runs.length,
+  };
+}
+
+/** Runs as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. */
+export function insertable(rows: readonly IdentifiedRun[]): Uint8Array {
   const out = new RowBinaryWriter(rows.length * BYTES_A_ROW);
-  let damaged = 0;
-  for (const bytes of rows) {
-    const row = decoded(bytes);
-    if (row === undefined) damaged++;
-    else writeRow(out, row);
-  }
-  return { bytes: out.take(), rows: rows.length - damaged, damaged };
+  for (const { run } of rows) writeRow(out, run);
+  return out.take();
 }
 
 const BYTES_A_ROW = 320;
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** The writer brings every value into its column's range, so a member that is missing or odd does no harm. */
 function decoded(bytes: Uint8Array): Partial<ShadowRow> | undefined {

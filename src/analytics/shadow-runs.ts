@@ -34,7 +34,7 @@ export interface ShadowSummary {
 
 export interface ShadowRunsDeps {
   readonly store: Store;
-  readonly clickhouse: Pick<ClickHouse, "insert" | "rows">;
+  readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
   readonly clock: Clock;
   readonly log: SpoolLog;
   /** How long a row waits for company; 1 s unless given. */

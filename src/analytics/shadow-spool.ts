@@ -4,14 +4,19 @@
  */
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
-import type { ClickHouse } from "./client.ts";
+import type { ClickHouse, Target } from "./client.ts";
+import { type Destination, deliver } from "./delivery.ts";
+import { kept, rowsNotIn } from "./row-lookup.ts";
 import type { ShadowLog } from "./shadow-log.ts";
-import { insertable, SHADOW_COLUMNS } from "./shadow-rows.ts";
+import { type IdentifiedRun, identified, insertable, SHADOW_COLUMNS } from "./shadow-rows.ts";
 import type { SpoolLog } from "./spool.ts";
+
+/** As much of ClickHouse as a delivery needs. */
+type Lookup = Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
 
 export interface ShadowSpoolDeps {
   readonly shadows: ShadowLog;
-  readonly clickhouse: Pick<ClickHouse, "insert">;
+  readonly clickhouse: Lookup;
   readonly clock: Clock;
   readonly log: SpoolLog;
   /** How long a row waits for company. */
@@ -91,14 +96,17 @@ export class ShadowSpool {
   /** @returns false when nothing waits. */
   async #oneBatch(): Promise<boolean> {
     const { shadows, clickhouse, clock, log } = this.#deps;
-    const batch = await shadows.nextBatch(() => `weir-shadows-${requestId(clock.now())}`);
-    if (batch === undefined) return false;
-    const { bytes, rows, damaged } = insertable(shadows.rows(batch));
+    const next = await shadows.nextBatch(() => `weir-shadows-${requestId(clock.now())}`);
+    if (next === undefined) return false;
+    const { batch, isNew } = next;
+    const runs = identified(shadows.rows(batch));
+    const damaged = runs.damaged;
     if (damaged > 0) log.warn({ rows: damaged }, "rows of shadow runs cannot be read; left out");
-    // Of a batch that waited for long, all rows may have given way to newer ones.
-    if (rows > 0) await clickhouse.insert("shadow_runs", SHADOW_COLUMNS, [bytes], batch.token);
+    const destinations = [shadowRuns(clickhouse, runs.rows, clock)];
+    // A batch is new once: one that comes a second time was not acknowledged, so it may be in or not.
+    await deliver(clickhouse, { token: batch.token, isDoubtful: !isNew, destinations });
     await shadows.acknowledge(batch);
-    this.#inserted += rows;
+    this.#inserted += runs.rows.length;
     return true;
   }
 
@@ -117,4 +125,22 @@ export class ShadowSpool {
     this.#wake = undefined;
     this.#hurry = undefined;
   }
+}
+
+function shadowRuns(clickhouse: Lookup, rows: readonly IdentifiedRun[], clock: Clock): Destination {
+  const insert = async (these: readonly IdentifiedRun[], target: Target) => {
+    // Of a batch that waited for long, all rows may have given way to newer ones.
+    if (these.length > 0) {
+      await clickhouse.insert("shadow_runs", SHADOW_COLUMNS, [insertable(these)], target);
+    }
+    return these.length > 0;
+  };
+  return {
+    table: "shadow_runs",
+    insert: async (target) => void (await insert(rows, target)),
+    async missing() {
+      const lost = await rowsNotIn(clickhouse, "shadow_runs", "shadow_request_id", kept(rows, clock.now()));
+      return lost.length === 0 ? undefined : (target) => insert(lost, target);
+    },
+  };
 }

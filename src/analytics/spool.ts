@@ -1,13 +1,15 @@
 /**
  * Drains the outbox into ClickHouse, one batch after the other. A batch is on disk with its token before it is sent and
- * is sent until it is acknowledged, so a lost answer, a dead engine or kill -9 neither lose a row nor double one.
+ * is sent until it is known to be in (`delivery.ts`), so a lost answer, a dead engine or kill -9 neither lose a row nor
+ * double one.
  */
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
-import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../record-columns.ts";
 import type { BatchBounds, BatchRows, Outbox } from "../store/outbox.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { ClickHouse } from "./client.ts";
+import { deliver } from "./delivery.ts";
+import { recordDestinations } from "./destinations.ts";
 import type { Finisher } from "./finisher.ts";
 
 export interface SpoolLog {
@@ -148,16 +150,19 @@ export class Spool {
     let backoffMs = FIRST_BACKOFF_MS;
     let batch: BatchRows | undefined;
     let laidOut: LaidOut | undefined;
+    let isDoubtful = false;
     while (!this.#stopping) {
       try {
         batch ??= await outbox.nextBatch(this.#bounds, () => `weir-${requestId(clock.now())}`);
         if (batch === undefined) return false;
         laidOut ??= await this.#layOut(batch);
-        await this.#insert(batch, laidOut);
+        isDoubtful ||= !batch.isNew;
+        await this.#insert(batch, laidOut, isDoubtful);
         this.#lastBatchMs = clock.monotonic();
         this.#acknowledged();
         return true;
       } catch (error) {
+        isDoubtful = true;
         this.#failures++;
         this.#options.log.warn(
           { error: messageOf(error), backoffMs, outboxRows: outbox.pending() },
@@ -171,7 +176,8 @@ export class Spool {
   }
 
   async #layOut({ batch, rows }: BatchRows): Promise<LaidOut> {
-    const laidOut = await layOut(rows, this.#writers, this.#options.finisher);
+    const mark = { run: batch.run, number: batch.number, isRepaired: false };
+    const laidOut = await layOut(rows, this.#writers, this.#options.finisher, mark);
     const { damaged, payloadsLost } = laidOut;
     if (damaged.length > 0) {
       await this.#options.outbox.setApart(batch, damaged);
@@ -182,17 +188,12 @@ export class Spool {
     return laidOut;
   }
 
-  /** Payloads first: a record that is seen has its payload. */
-  async #insert({ batch }: BatchRows, { requests, payloads }: LaidOut): Promise<void> {
-    const { clickhouse, outbox } = this.#options;
-    if (payloads.rows > 0) {
-      await clickhouse.insert("payloads", PAYLOAD_COLUMNS, payloads.parts, `${batch.token}-payloads`);
-    }
-    if (requests.rows > 0) {
-      await clickhouse.insert("requests", REQUEST_COLUMNS, requests.parts, `${batch.token}-requests`);
-    }
-    await outbox.acknowledge(batch);
-    this.#inserted += requests.rows;
+  async #insert(batch: BatchRows, laidOut: LaidOut, isDoubtful: boolean): Promise<void> {
+    const { clickhouse, outbox, finisher, clock } = this.#options;
+    const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
+    await deliver(clickhouse, { token: batch.batch.token, isDoubtful, destinations });
+    await outbox.acknowledge(batch.batch);
+    this.#inserted += laidOut.requests.rows;
     this.#batches++;
   }
 

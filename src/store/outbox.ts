@@ -20,11 +20,17 @@ export interface Batch {
   readonly last: number;
   /** The engine's `insert_deduplication_token`. */
   readonly token: string;
+  /** Names this opening of the outbox; no other opening, of whatever copy of the folder, ever has the same. */
+  readonly run: string;
+  /** Counts the batches of a run from 1; 0 where an earlier release made the batch. */
+  readonly number: number;
 }
 
 export interface BatchRows {
   readonly batch: Batch;
   readonly rows: readonly Uint8Array[];
+  /** Made by this very call: nobody can have tried to insert it. */
+  readonly isNew: boolean;
 }
 
 export interface BatchBounds {
@@ -61,6 +67,9 @@ export interface Outbox {
   pending(): number;
 }
 
+/** A batch without these is under way where the release before this one was stopped. */
+const OF_AN_EARLIER_RELEASE = { run: "", number: 0 };
+
 /** Request ids in memory; older pending ones are found through a table. */
 const INDEXED = 20_000;
 /** Rows worked on between two turns of the event loop. */
@@ -80,6 +89,9 @@ class LmdbOutbox implements Outbox {
   readonly #state: Table<Batch>;
   readonly #apart: Table<Uint8Array>;
   #newest: number;
+  /** Of the batches made since the store was opened. */
+  #run: string | undefined;
+  #batches = 0;
 
   constructor(store: Store) {
     this.#store = store;
@@ -128,13 +140,18 @@ class LmdbOutbox implements Outbox {
 
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
     const under = this.#state.get("batch");
-    if (under !== undefined) return { batch: under, rows: (await this.#read(under.first, under.last)).rows };
+    if (under !== undefined) {
+      const { rows } = await this.#read(under.first, under.last);
+      return { batch: { ...OF_AN_EARLIER_RELEASE, ...under }, rows, isNew: false };
+    }
     const first = this.#log.trimmed() + 1;
     const { rows, last } = await this.#read(first, this.#log.newest(), bounds);
     if (rows.length === 0) return undefined;
-    const batch: Batch = { first, last, token: newToken() };
+    const token = newToken();
+    this.#run ??= token;
+    const batch: Batch = { first, last, token, run: this.#run, number: ++this.#batches };
     await this.#store.commit(() => this.#state.put("batch", batch));
-    return { batch, rows };
+    return { batch, rows, isNew: true };
   }
 
   async acknowledge(batch: Batch): Promise<void> {

@@ -10,6 +10,8 @@ export interface FinishInput {
   /** All rows, one after the other. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
+  /** RowBinary that ends each row of `requests`. */
+  readonly tail?: Uint8Array;
 }
 
 /** Rows of one table, ready to insert. */
@@ -31,7 +33,7 @@ const NOTHING = new Uint8Array(0);
 /** Of a usual row of `requests`. */
 const RECORD_BYTES = 1024;
 
-export function finishBatch({ bytes, lengths }: FinishInput): Finished {
+export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Finished {
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
@@ -53,6 +55,7 @@ export function finishBatch({ bytes, lengths }: FinishInput): Finished {
     // An upstream's message may quote the prompt: what goes from a payload goes from it too.
     const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
     writeChanging(requests, kept === "lost" ? "off" : parts.payloadState, messages);
+    requests.raw(tail);
   }
   return {
     requests: { bytes: requests.take(), rows: lengths.length - undecodable.length },

@@ -1,0 +1,93 @@
+/**
+ * The roll-ups as statements over `requests`. As a rule the materialized views of the migrations fill them; after an
+ * insertion that may have failed half way, what a batch lacks in them is summed up again from its rows. Expressions are
+ * those of the views (a test compares what both write): a migration that changes a view changes them here.
+ */
+
+export interface RollUp {
+  readonly table: string;
+  /** Column and expression; the first ones, `keys` of them, are what it groups by. */
+  readonly columns: readonly (readonly [name: string, expression: string])[];
+  readonly keys: number;
+  readonly from: string;
+}
+
+const hourOf = (time: string): string => `toStartOfHour(toDateTime(${time}, 'UTC'), 'UTC')`;
+const total = (column: string): string => `sum(toUInt64(${column}))`;
+/** Per run of a spool, the greatest batch that is in: written with the sums, so it is in a part where they are. */
+const BATCHES = ["batches", "maxMap(map(toString(spool_run), spool_batch))"] as const;
+
+const USAGE: RollUp = {
+  table: "usage_hourly",
+  from: "requests",
+  keys: 9,
+  columns: [
+    ["org_id", "org_id"],
+    ["hour", hourOf("ts")],
+    ...["project_id", "key_id", "model", "provider", "byok", "app_id", "environment"].map(
+      (name) => [name, name] as const,
+    ),
+    ["requests", "count()"],
+    ["ok", "countIf(status = 'ok')"],
+    ["errors", "countIf(status IN ('error', 'rejected'))"],
+    ...["input", "output", "cache_read", "cache_write", "reasoning"].map(
+      (kind) => [`${kind}_tokens`, total(`requests.${kind}_tokens`)] as const,
+    ),
+    ["cost_micro", "sumIf(requests.cost_micro, charged)"],
+    ["ttft", "quantilesTDigestIfState(0.5, 0.95, 0.99)(ttft_ms, toUInt8(stream AND ttft_ms > 0))"],
+    ["duration", "quantilesTDigestState(0.5, 0.95, 0.99)(duration_ms)"],
+    BATCHES,
+  ],
+};
+
+const SPEED =
+  "(toInt64(try.duration_ms) - toInt64(try.ttft_ms)) / greatest(toInt64(try.output_tokens) - 1, 1)";
+const IS_SPEED_KNOWN =
+  "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms >= try.ttft_ms";
+
+const ATTEMPTS: RollUp = {
+  table: "attempts_hourly",
+  from: "requests ARRAY JOIN attempt_rows AS try",
+  keys: 5,
+  columns: [
+    ["endpoint_id", "try.endpoint_id"],
+    ["hour", hourOf("try.ts")],
+    ["provider", "try.provider"],
+    ["model", "model"],
+    ["environment", "environment"],
+    ["attempts", "count()"],
+    ["ok", "countIf(try.outcome = 'ok')"],
+    [
+      "down",
+      `countIf(try.error_class IN ('server', 'network', 'timeout', 'protocol')
+        OR (try.error_class IN ('capacity', 'auth') AND NOT startsWith(try.pool_id, 'byok_')))`,
+    ],
+    ["cancelled", "countIf(try.outcome = 'cancelled')"],
+    ["output_tokens", total("try.output_tokens")],
+    ["ttft", "quantilesTDigestIfState(0.5, 0.95)(try.ttft_ms, toUInt8(stream AND try.ttft_ms > 0))"],
+    ["tpot", `quantilesTDigestIfState(0.5, 0.95)(toFloat32(${SPEED}), toUInt8(${IS_SPEED_KNOWN}))`],
+    BATCHES,
+  ],
+};
+
+export const ROLL_UPS: readonly RollUp[] = [USAGE, ATTEMPTS];
+
+/**
+ * Months of a batch that the roll-up lacks. A month is a partition, and the rows of one batch go into a partition as one
+ * part: it is there as a whole or not at all.
+ * @param batch condition on `requests` that selects the batch's rows; parameters `run` and `number` say which batch it is.
+ */
+export const missingMonths = ({ table, from, columns }: RollUp, batch: string): string => {
+  const hour = columns.find(([name]) => name === "hour")?.[1] ?? "";
+  return `SELECT DISTINCT toYYYYMM(${hour}) AS month FROM ${from} WHERE ${batch} AND month NOT IN (
+    SELECT toYYYYMM(hour) FROM ${table} WHERE batches[{run:String}] >= {number:UInt64})`;
+};
+
+/** Inserts the batch's sums for the months in parameter `months`. */
+export const insertMonths = ({ table, from, columns, keys }: RollUp, batch: string): string => {
+  const names = columns.map(([name]) => name);
+  return `INSERT INTO ${table} (${names.join(", ")})
+    SELECT ${columns.map(([name, expression]) => `${expression} AS ${name}`).join(", ")}
+    FROM ${from} WHERE ${batch}
+    GROUP BY ${names.slice(0, keys).join(", ")} HAVING has({months:Array(UInt32)}, toYYYYMM(hour))`;
+};

@@ -1,0 +1,55 @@
+/** Finds out by id which rows of a batch a table holds. */
+import type { ClickHouse } from "./client.ts";
+
+/** What a row is found by: its table is sorted by org and time. */
+export interface RowIdentity {
+  readonly orgId: string;
+  readonly tsMs: number;
+  readonly id: string;
+}
+
+/** Ids in one statement: 60 KB of it. */
+const IDS = 2000;
+const KEPT_MS = 399 * 86_400_000;
+
+/** Rows that can be looked up: tables drop those of 400 days, so an older one that is missing may have been there. */
+export const kept = <T extends RowIdentity>(rows: readonly T[], nowMs: number): T[] =>
+  rows.filter(({ tsMs }) => tsMs > nowMs - KEPT_MS);
+
+/**
+ * The rows that the table does not hold.
+ * @param idColumn the column of {@link RowIdentity.id}
+ */
+export async function rowsNotIn<T extends RowIdentity>(
+  clickhouse: Pick<ClickHouse, "rows">,
+  table: string,
+  idColumn: string,
+  rows: readonly T[],
+): Promise<T[]> {
+  const missing: T[] = [];
+  for (let at = 0; at < rows.length; at += IDS) {
+    const asked = rows.slice(at, at + IDS);
+    const found = await clickhouse.rows<{ id: string }>(
+      `SELECT ${idColumn} AS id FROM ${table} WHERE ${among(asked)} AND ${idColumn} IN (${list(asked.map(({ id }) => id))})`,
+    );
+    const ids = new Set(found.map(({ id }) => id));
+    missing.push(...asked.filter(({ id }) => !ids.has(id)));
+  }
+  return missing;
+}
+
+/** Condition on the orgs and the span of time of some rows: lets the primary key find them. */
+export function among(rows: readonly RowIdentity[]): string {
+  let [from, to] = [Number.POSITIVE_INFINITY, 0];
+  const orgs = new Set<string>();
+  for (const { orgId, tsMs } of rows) {
+    orgs.add(orgId);
+    from = Math.min(from, tsMs);
+    to = Math.max(to, tsMs);
+  }
+  return `org_id IN (${list([...orgs])})
+    AND ts BETWEEN fromUnixTimestamp64Milli(${from}) AND fromUnixTimestamp64Milli(${to})`;
+}
+
+const list = (values: readonly string[]): string =>
+  values.map((value) => `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`).join(", ");

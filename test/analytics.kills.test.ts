@@ -1,0 +1,298 @@
+/**
+ * The engine killed at its file writes. It writes a line of its deduplication log before the part that the line speaks
+ * of: a kill between the two leaves the line alone, and an insertion under the same token then inserts nothing.
+ * `WEIR_ENGINE_KILLS=50` for many rounds.
+ */
+import { fork } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
+import { type Engine, startEngine } from "../src/analytics/engine.ts";
+import { seededRandom } from "../src/clock.ts";
+import { requestId } from "../src/ids.ts";
+import type { CallRecord } from "../src/record.ts";
+import {
+  attempt,
+  type Bench,
+  clickhouseOf,
+  ORG,
+  OTHER_ORG,
+  openBench,
+  record,
+  shadowRow,
+  silentLog,
+  temporaryFolder,
+  until,
+} from "./analytics.records.ts";
+
+const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? 3);
+const TABLES = ["payloads", "requests", "usage_hourly", "attempts_hourly", "shadow_runs"] as const;
+
+/** Records of two orgs, some streamed, one with two attempts: everything that roll-ups sum up by. */
+const someRecords = (count: number): CallRecord[] =>
+  Array.from({ length: count }, (_, n) => {
+    const tsMs = Date.now();
+    return record({
+      tsMs,
+      orgId: n % 3 === 0 ? OTHER_ORG : ORG,
+      stream: n % 2 === 0,
+      cost: { total_micro_usd: 1 + n, lines: [], price_version: "pv" },
+      attempts: [attempt({ tsMs }), ...(n % 4 === 0 ? [attempt({ attempt: 2, tsMs, outputTokens: n })] : [])],
+    });
+  });
+
+/** Puts records, and a shadow run of each. */
+async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> {
+  await bench.add(records);
+  await bench.store.commit(() => {
+    for (const { requestId: id, orgId, tsMs } of records) {
+      bench.analytics.shadowRuns.prepare(
+        shadowRow({ orgId, tsMs, requestId: id, shadowRequestId: requestId(tsMs) }),
+      )();
+    }
+  });
+}
+
+const flushed = async (bench: Bench): Promise<boolean> =>
+  (await bench.analytics.flush(30_000)) && (await bench.analytics.shadowRuns.flush(30_000));
+
+const USAGE_SUMS = `sum(requests) AS n, sum(ok) AS good, sum(input_tokens) AS input, sum(output_tokens) AS output,
+  sum(cost_micro) AS cost`;
+
+/** Every record is there once, with its payload and its shadow run, and roll-ups say what the records sum up to. */
+async function check(clickhouse: ClickHouse, records: readonly CallRecord[]): Promise<void> {
+  const ids = records.map(({ requestId: id }) => id).sort();
+  for (const table of ["requests", "payloads", "shadow_runs"]) {
+    const rows = await clickhouse.rows<{ id: string }>(`SELECT request_id AS id FROM ${table} ORDER BY id`);
+    expect([table, rows.map(({ id }) => id)]).toEqual([table, ids]);
+  }
+  const hour = "toStartOfHour(toDateTime(ts, 'UTC'), 'UTC')";
+  expect(
+    await clickhouse.rows(
+      `SELECT org_id, hour, ${USAGE_SUMS} FROM usage_hourly GROUP BY org_id, hour ORDER BY org_id, hour`,
+    ),
+  ).toEqual(
+    await clickhouse.rows(`SELECT org_id, ${hour} AS hour, count() AS n, countIf(status = 'ok') AS good,
+      sum(input_tokens) AS input, sum(output_tokens) AS output, sumIf(cost_micro, charged) AS cost
+      FROM requests GROUP BY org_id, hour ORDER BY org_id, hour`),
+  );
+  expect(
+    await clickhouse.rows(`SELECT endpoint_id, hour, sum(attempts) AS n, sum(output_tokens) AS output
+      FROM attempts_hourly GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+  ).toEqual(
+    await clickhouse.rows(`SELECT endpoint_id, ${hour} AS hour, count() AS n, sum(output_tokens) AS output
+      FROM attempts GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+  );
+}
+
+/** A wire that passes everything on, until it has lost the answer to an insertion into one table: then nothing passes. */
+class Wire {
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #target = 0;
+  loses: string | undefined;
+  lost = 0;
+  port = 0;
+
+  async open(target: number): Promise<void> {
+    this.#target = target;
+    const server = createServer((near) => this.#carry(near));
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, "127.0.0.1", () => resolve()));
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server?.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #carry(near: Socket): void {
+    const far = connect(this.#target, "127.0.0.1");
+    let awaited = false;
+    near.on("data", (chunk: Buffer) => {
+      if (this.loses !== undefined) awaited ||= chunk.includes(`INSERT+INTO+${this.loses}+`);
+      far.write(chunk);
+    });
+    far.on("data", (chunk: Buffer) => {
+      if (!awaited) {
+        near.write(chunk);
+        return;
+      }
+      this.lost++;
+      this.loses = undefined;
+      this.close();
+    });
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+}
+
+const command = async (engine: Engine, sql: string): Promise<void> => {
+  const { url, username, password } = await engine.address(5000);
+  const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
+  const answer = await fetch(`${url}/?database=weir`, { method: "POST", headers, body: sql });
+  expect([sql, answer.status]).toEqual([sql, 200]);
+};
+
+describe("O2: a part that is lost behind its line in the deduplication log", () => {
+  let home: string;
+  let engine: Engine;
+  const wire = new Wire();
+  const direct = (): ClickHouse =>
+    openClickHouse({ address: () => engine.address(10_000), database: "weir" });
+  const portOf = async () => Number(new URL((await engine.address(20_000)).url).port);
+
+  beforeEach(async () => {
+    home = temporaryFolder();
+    engine = startEngine(home, silentLog);
+    await wire.open(await portOf());
+  });
+  afterEach(async () => {
+    wire.close();
+    await engine.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  async function benchOnWire(dataDir?: string): Promise<Bench> {
+    const { username, password } = await engine.address(5000);
+    return openBench({
+      ...(dataDir !== undefined && { dataDir }),
+      clickhouseUrl: `http://${username}:${password}@127.0.0.1:${wire.port}/weir`,
+    });
+  }
+
+  /** The newest part of a table, taken away while the engine is down: as if it had died before the part's rename. */
+  async function loseNewestPart(tables: readonly string[]): Promise<void> {
+    const clickhouse = direct();
+    const newest = await clickhouse.rows<{ path: string }>(
+      `SELECT argMax(path, min_block_number) AS path FROM system.parts
+       WHERE database = 'weir' AND active AND has({tables:Array(String)}, table) GROUP BY table`,
+      { tables },
+    );
+    await clickhouse.close();
+    expect(newest).toHaveLength(tables.length);
+    await engine.stop();
+    for (const { path } of newest)
+      rmSync(join(home, "clickhouse", path.replace(/^.*?(?=store\/)/, "")), { recursive: true });
+    engine = startEngine(home, silentLog);
+    await wire.open(await portOf());
+  }
+
+  const CASES: [string, string, string[]][] = [
+    ["payloads", "payloads", ["payloads"]],
+    ["shadow runs", "shadow_runs", ["shadow_runs"]],
+    ["records", "requests", ["requests"]],
+    ["roll-ups", "requests", ["usage_hourly", "attempts_hourly"]],
+    ["records and a roll-up, though the other is there", "requests", ["requests", "attempts_hourly"]],
+    ["records and both roll-ups", "requests", ["requests", "usage_hourly", "attempts_hourly"]],
+  ];
+
+  test.each(CASES)("is inserted anew: %s", async (_name, inserted, lost) => {
+    const bench = await benchOnWire();
+    try {
+      const records = someRecords(20);
+      await put(bench, records);
+      expect(await flushed(bench)).toBe(true);
+      // Merged with another, a part could not be taken away alone.
+      await command(engine, "SYSTEM STOP MERGES");
+      wire.loses = inserted;
+      const more = someRecords(30);
+      await put(bench, more);
+      await until(() => wire.lost === 1);
+      wire.lost = 0;
+      await loseNewestPart(lost);
+      expect(await flushed(bench)).toBe(true);
+      const clickhouse = direct();
+      await check(clickhouse, [...records, ...more]);
+      await clickhouse.close();
+    } finally {
+      await bench.close();
+    }
+  });
+
+  test("is inserted anew after the gateway has died as well", async () => {
+    const dataDir = temporaryFolder();
+    const first = await benchOnWire(dataDir);
+    await first.analytics.flush(5000);
+    wire.loses = "requests";
+    const records = someRecords(30);
+    await put(first, records);
+    await until(() => wire.lost === 1);
+    wire.lost = 0;
+    await first.analytics.stop(1);
+    await first.pool.close();
+    await first.store.close();
+    await loseNewestPart(["requests", "usage_hourly"]);
+    const second = await benchOnWire(dataDir);
+    try {
+      expect(await flushed(second)).toBe(true);
+      const clickhouse = direct();
+      await check(clickhouse, records);
+      await clickhouse.close();
+    } finally {
+      await second.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+test(
+  `O2: ${ROUNDS} kills aimed at the engine's file writes lose no row and double none`,
+  async () => {
+    const bench = openBench();
+    const random = seededRandom(ROUNDS);
+    const killer = fileURLToPath(new URL("./analytics.kill-at-writes.ts", import.meta.url));
+    const records: CallRecord[] = someRecords(5);
+    try {
+      await put(bench, records);
+      expect(await flushed(bench)).toBe(true);
+      const clickhouse = clickhouseOf(bench);
+      const folders = new Map(
+        (
+          await clickhouse.rows<{ name: string; path: string }>(
+            "SELECT name, data_paths[1] AS path FROM system.tables WHERE database = 'weir' AND notEmpty(data_paths)",
+          )
+        ).map(({ name, path }) => [
+          name,
+          join(bench.dataDir, "clickhouse", path.replace(/^.*?(?=store\/)/, "")),
+        ]),
+      );
+      for (let round = 0; round < ROUNDS; round++) {
+        const table = TABLES[round % TABLES.length] as string;
+        const folder = folders.get(table) ?? "";
+        expect(readdirSync(folder)).toContain("deduplication_logs");
+        // Mostly at the line of the log; else while the part is written, or right after it is there.
+        const aim = ["log", "log", "log", "writing", "part"][Math.floor(random() * 5)] as string;
+        const pid = bench.analytics.metrics().enginePid;
+        const delayUs = Math.floor(random() * random() * 400);
+        const child = fork(killer, [String(pid), folder, aim, String(delayUs)], { execArgv: [] });
+        await new Promise((resolve) => child.once("message", resolve));
+        const more = someRecords(1 + Math.floor(random() * 20));
+        records.push(...more);
+        const ended = new Promise((resolve) => child.once("exit", resolve));
+        await put(bench, more);
+        await ended;
+        await until(() => bench.analytics.metrics().engineRestarts === round + 1);
+        expect(await flushed(bench)).toBe(true);
+      }
+      await check(clickhouse, records);
+      await clickhouse.close();
+    } finally {
+      await bench.close();
+    }
+  },
+  30_000 + ROUNDS * 10_000,
+);
