@@ -90,6 +90,7 @@ function mixed(count: number): CallRecord[] {
     return call(arm, pick([[own], [own, other], [own, other], [other], [other, own], []]), {
       tsMs: Math.floor(NOW - random() * 23 * HOUR_MS),
       status: pick(["ok", "ok", "ok", "error", "cancelled", "rejected"]),
+      stream: random() < 0.7,
       ttftMs: random() < 0.2 ? 0 : Math.floor(random() * 2000),
       cost: { total_micro_usd: cost, lines: [], price_version: "pv_1" },
     });
@@ -124,7 +125,7 @@ function naive(records: readonly CallRecord[], arm: string, endpointOf: (r: Call
   const own = (r: CallRecord) => r.attempts.filter((a) => a.endpointId === endpointOf(r));
   const costs = mine.map((r) => r.cost.total_micro_usd);
   const spread = mean(costs.map((cost) => (cost - mean(costs)) ** 2)) * (costs.length / (costs.length - 1));
-  const ttfts = mine.flatMap((r) => (r.ttftMs > 0 ? [r.ttftMs] : [])).sort((a, b) => a - b);
+  const ttfts = mine.flatMap((r) => (r.stream && r.ttftMs > 0 ? [r.ttftMs] : [])).sort((a, b) => a - b);
   const at = (rank: number) => ttfts[rank - 1];
   const errors = mine.filter(
     (r) => r.status === "error" || own(r).some((a) => FAULTS.includes(a.errorClass)),

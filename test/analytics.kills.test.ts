@@ -294,5 +294,5 @@ test(
       await bench.close();
     }
   },
-  30_000 + ROUNDS * 10_000,
+  60_000 + ROUNDS * 40_000,
 );

@@ -12,6 +12,8 @@ import type { Caller } from "../src/operation.ts";
 import type { AttemptRecord, CallRecord } from "../src/record.ts";
 import { openOutbox } from "../src/store/outbox.ts";
 import { openStore } from "../src/store/store.ts";
+import { canonicalRequest } from "../src/wire/canonical.ts";
+import type { FormatName } from "../src/wire/format.ts";
 import { openPool } from "../src/workers/pool.ts";
 
 export const HOUR_MS = 3_600_000;
@@ -144,6 +146,7 @@ export const shadowRow = (change: Partial<ShadowRow> = {}): ShadowRow => ({
   shadowErrorClass: "",
   primaryCostMicroUsd: 100,
   shadowCostMicroUsd: 60,
+  stream: true,
   primaryTtftMs: 200,
   shadowTtftMs: 300,
   primaryStopReason: "stop",
@@ -285,6 +288,7 @@ export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
     clock: options.clock ?? { now: () => Date.now(), monotonic: () => performance.now() },
     cursors: cursors(Buffer.from("a secret of the tests")),
     pool,
+    canonical: async (dialectIn, body) => canonicalRequest(dialectIn as FormatName, body),
     log: { warn: (fields, message) => void warnings.push(`${message} ${JSON.stringify(fields)}`) },
     batchAgeMs: 20,
     ...options,

@@ -44,11 +44,8 @@ async function walk(query: Query): Promise<string[]> {
   return ids;
 }
 
-const get = (id: string, orgId = ORG) =>
-  bench.analytics.operations.getRequest.run(
-    { path: { id }, query: undefined, body: undefined },
-    caller(orgId),
-  );
+const get = (id: string, orgId = ORG, query: { raw?: boolean } = {}) =>
+  bench.analytics.operations.getRequest.run({ path: { id }, query, body: undefined }, caller(orgId));
 const generation = (id: string, orgId = ORG) =>
   bench.analytics.operations.getGeneration.run(
     { path: { id }, query: undefined, body: undefined },
@@ -215,7 +212,7 @@ describe("one request", () => {
       const read = other.analytics.operations;
       const input = { path: { id: full.requestId }, query: undefined, body: undefined };
       outputs.push([
-        read.getRequest.output.parse(await read.getRequest.run(input, caller())),
+        read.getRequest.output.parse(await read.getRequest.run({ ...input, query: {} }, caller())),
         read.getGeneration.output.parse(await read.getGeneration.run(input, caller())),
       ]);
     } finally {
@@ -224,7 +221,10 @@ describe("one request", () => {
     expect(outputs[1]).toEqual(outputs[0]);
     const [detail, gen] = outputs[0] as [Record<string, unknown>, Record<string, unknown>];
     expect(detail.payload_state).toBe("available");
-    expect(JSON.stringify(detail.request)).toContain("my key [REDACTED:api_key]");
+    expect(detail.request).toEqual({
+      model: "acme/model",
+      messages: [{ role: "user", content: [{ type: "text", text: "my key [REDACTED:api_key]" }] }],
+    });
     expect(detail.response).toEqual({
       candidates: [
         {

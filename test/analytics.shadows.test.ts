@@ -78,7 +78,7 @@ describe("the table", () => {
       ...{ orgId: "org_d", tsMs, requestId: "r", shadowRequestId: "s", policy: "p", policyVersion: 2 },
       ...{ primaryEndpoint: "pe", shadowEndpoint: "se", bill: "org", charged: true },
       ...{ primaryStatus: "ok", shadowStatus: "ok", shadowErrorClass: "server" },
-      ...{ primaryCostMicroUsd: 3, shadowCostMicroUsd: 4, primaryTtftMs: 5, shadowTtftMs: 6 },
+      ...{ primaryCostMicroUsd: 3, shadowCostMicroUsd: 4, primaryTtftMs: 5, shadowTtftMs: 6, stream: false },
       ...{ primaryStopReason: "stop", shadowStopReason: "length" },
       ...{ primaryOutputTokens: 7, shadowOutputTokens: 8 },
     };
@@ -92,7 +92,7 @@ describe("the table", () => {
         ...{ shadow_error_class: "server", primary_cost_micro: 3, shadow_cost_micro: 4 },
         ...{ primary_ttft_ms: 5, shadow_ttft_ms: 6, primary_stop_reason: "stop" },
         ...{ shadow_stop_reason: "length", stop_mismatch: true },
-        ...{ primary_output_tokens: 7, shadow_output_tokens: 8 },
+        ...{ primary_output_tokens: 7, shadow_output_tokens: 8, stream: false },
       },
     ]);
   });
@@ -133,10 +133,12 @@ describe("the report", () => {
     ...{ cost_delta_micro: -40, primary_ttft_ms: 200, shadow_ttft_ms: 300 },
   };
 
-  it("sums costs and averages first tokens of runs that both sides answered", async () => {
+  it("O27: sums costs of runs that both sides answered, and averages first tokens of streams", async () => {
     await put(runs, bench.store, [
       row({ policy: "sums" }),
       row({ policy: "sums", shadowCostMicroUsd: 200, shadowTtftMs: 401, shadowStopReason: "length" }),
+      // A whole answer has no first token.
+      row({ policy: "sums", stream: false, primaryTtftMs: 9000, shadowTtftMs: 9000, primaryCostMicroUsd: 0 }),
       // Whoever fails early is cheap: that is no comparison.
       row({ policy: "sums", shadowStatus: "error", shadowErrorClass: "server", shadowCostMicroUsd: 1 }),
       row({ policy: "sums", primaryStatus: "error", primaryCostMicroUsd: 1 }),
@@ -144,8 +146,8 @@ describe("the report", () => {
     expect(await runs.shadows(ORG, "sums")).toEqual([
       {
         ...summary,
-        ...{ runs: 4, errors: 1, compared: 2, stop_mismatch: 1 },
-        ...{ primary_cost_micro: 200, shadow_cost_micro: 260, cost_delta_micro: 60, shadow_ttft_ms: 350.5 },
+        ...{ runs: 5, errors: 1, compared: 3, stop_mismatch: 1 },
+        ...{ primary_cost_micro: 200, shadow_cost_micro: 320, cost_delta_micro: 120, shadow_ttft_ms: 350.5 },
       },
     ]);
   });

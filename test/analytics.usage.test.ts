@@ -242,7 +242,7 @@ it("T58: what is over its time goes with its whole partition, side tables includ
   const reader = openBench({ clickhouseUrl: engineUrl() });
   try {
     const state = async ({ requestId: id }: CallRecord) => {
-      const input = { path: { id }, query: undefined, body: undefined };
+      const input = { path: { id }, query: {}, body: undefined };
       return (await reader.analytics.operations.getRequest.run(input, caller("org_aged"))) as {
         payload_state: string;
       };

@@ -10,7 +10,7 @@ import type { Store } from "../store/store.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import type { Finisher } from "./finisher.ts";
-import { lookupOperations } from "./lookup-operations.ts";
+import { type Canonical, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { requestsOperations } from "./request-operations.ts";
@@ -34,6 +34,8 @@ export interface AnalyticsOptions {
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Models that only the simulator serves: their test calls count in public figures. None unless given. */
   readonly simulated?: () => readonly string[];
+  /** Port: requests of every format as the native one says them. */
+  readonly canonical: Canonical;
   /** How long a record waits for company; 1 s unless given. */
   readonly batchAgeMs?: number;
 }
@@ -113,7 +115,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
 
   return {
     operations: {
-      ...lookupOperations({ outbox, clickhouse, finisher: pool, clock }),
+      ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical: options.canonical, clock }),
       ...requestsOperations({ clickhouse, cursors, caughtUp }),
       ...usageOperations({ clickhouse, clock, caughtUp }),
     },

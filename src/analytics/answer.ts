@@ -1,5 +1,5 @@
 /**
- * What a stored payload shows in a request's detail: the request as the object it was, the answer as candidates,
+ * What a stored payload shows in a request's detail: the client's body as it was, the answer as candidates,
  * whichever way it was delivered. Reads what the gateway itself wrote, and gives up softly on anything else.
  */
 
@@ -14,10 +14,10 @@ export interface Candidate {
   stop: { reason: string };
 }
 
-/** The client's JSON body, or undefined where it is none. */
-export function requestObject(text: string): Record<string, unknown> | undefined {
+/** The client's body: the object that it is, as text where it is none. */
+export function bodyOf(text: string): Record<string, unknown> | string {
   const value = parsed(text);
-  return isObject(value) && !Array.isArray(value) ? value : undefined;
+  return isObject(value) && !Array.isArray(value) ? value : text;
 }
 
 /**

@@ -10,10 +10,11 @@ import { REQUEST_ID } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { CallRecord } from "../record.ts";
 import type { Outbox } from "../store/outbox.ts";
-import { candidatesOf, requestObject } from "./answer.ts";
+import { bodyOf, candidatesOf } from "./answer.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
+import { flag } from "./request-operations.ts";
 import { type StoredPayload, storedPayload, storedRequest } from "./stored.ts";
 import {
   type DetailPayload,
@@ -23,10 +24,20 @@ import {
   requestDetailWire,
 } from "./wire.ts";
 
+/**
+ * A request's body in canonical form; undefined where it cannot be read as a body of this format.
+ * @param dialectIn the client's format, as the record names it
+ */
+export type Canonical = (
+  dialectIn: string,
+  body: Uint8Array,
+) => Promise<Readonly<Record<string, unknown>> | undefined>;
+
 export interface LookupDeps {
   readonly outbox: Outbox;
   readonly clickhouse: ClickHouse;
   readonly finisher: Finisher;
+  readonly canonical: Canonical;
   readonly clock: Clock;
 }
 
@@ -61,9 +72,12 @@ export function lookupOperations(deps: LookupDeps) {
     name: "getRequest",
     summary: "One request in full: attempts, route, payload",
     path: idPath,
+    query: z.object({
+      raw: flag.optional().describe("`true` or `1`: also `request_raw`, the client's own body."),
+    }),
     output: requestDetailSchema,
     errors: ["not_found", "analytics_unavailable"],
-    async run({ path }, caller) {
+    async run({ path, query }, caller) {
       const { record, pending } = await found(caller, path.id);
       if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
       if (!mayReadPayload(caller, record)) return requestDetailWire(record, "restricted");
@@ -74,9 +88,19 @@ export function lookupOperations(deps: LookupDeps) {
         // Kept once, and no longer there: its time is over. (One that could not be redacted was never kept.)
         return requestDetailWire(record, pending ? "off" : "expired");
       }
-      return requestDetailWire(record, "available", shown(payload));
+      return requestDetailWire(record, "available", await shown(record, payload, query?.raw ?? false));
     },
   });
+
+  /** Both forms of the request are made from what is stored, which is redacted: so are they. */
+  async function shown(
+    { dialectIn }: CallRecord,
+    { request, response }: StoredPayload,
+    raw: boolean,
+  ): Promise<DetailPayload> {
+    const canonical = await deps.canonical(dialectIn, Buffer.from(request));
+    return { request: canonical, candidates: candidatesOf(response), ...(raw && { raw: bodyOf(request) }) };
+  }
 
   return { getGeneration, getRequest };
 }
@@ -94,8 +118,3 @@ async function redactedPayload(finisher: Finisher, record: CallRecord): Promise<
 }
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
-const shown = ({ request, response }: StoredPayload): DetailPayload => ({
-  request: requestObject(request),
-  candidates: candidatesOf(response),
-});

@@ -108,7 +108,7 @@ const CALLS = `FROM requests
     AND ts <= fromUnixTimestamp64Milli({to:Int64}) AND policy = {policy:String} AND arm != '' AND status != 'rejected'`;
 
 /**
- * Time to first byte is counted by the millisecond and not digested, so that ranks are exact: a distribution has at most
+ * Time to first byte is of streams: that of a whole answer is as long as the answer. It is counted by the millisecond and not digested, so that ranks are exact: a distribution has at most
  * some ten thousand different values, however many the calls.
  */
 const ARMS = `
@@ -117,7 +117,7 @@ const ARMS = `
     arraySort(groupArrayIf((ttft_ms, n), ttft_ms > 0)) AS ttfts
   FROM
   (
-    SELECT environment, experiment, arm, ttft_ms, count() AS n, sum(cost_micro) AS micro,
+    SELECT environment, experiment, arm, if(stream, requests.ttft_ms, 0) AS ttft_ms, count() AS n, sum(cost_micro) AS micro,
       stddevSampStableState(cost_micro) AS spread, sum(toUInt64(output_tokens)) AS out
     ${CALLS} GROUP BY environment, experiment, arm, ttft_ms
   )

@@ -27,6 +27,8 @@ export interface ShadowRow {
   readonly shadowErrorClass: ErrorClass;
   readonly primaryCostMicroUsd: number;
   readonly shadowCostMicroUsd: number;
+  /** Whether the call asked for a stream; its copy asks for the same. */
+  readonly stream: boolean;
   /** From an attempt's start to its first content; 0 where none came. */
   readonly primaryTtftMs: number;
   readonly shadowTtftMs: number;
@@ -42,7 +44,7 @@ export const SHADOW_COLUMNS: readonly string[] = [
   ...["primary_endpoint", "shadow_endpoint", "bill", "charged"],
   ...["primary_status", "shadow_status", "shadow_error_class", "primary_cost_micro", "shadow_cost_micro"],
   ...["primary_ttft_ms", "shadow_ttft_ms", "primary_stop_reason", "shadow_stop_reason", "stop_mismatch"],
-  ...["primary_output_tokens", "shadow_output_tokens"],
+  ...["primary_output_tokens", "shadow_output_tokens", "stream"],
 ];
 
 export const encodeRow = (row: ShadowRow): Uint8Array => Buffer.from(JSON.stringify(row));
@@ -110,6 +112,8 @@ function writeRow(o: RowBinaryWriter, r: Partial<ShadowRow>): void {
   o.bool(isMismatch(r));
   o.u32(r.primaryOutputTokens);
   o.u32(r.shadowOutputTokens);
+  // An earlier release did not say: such a row counts, as it did there.
+  o.bool(r.stream !== false);
 }
 
 /** Only two answers that came to their end can end differently. */

@@ -27,7 +27,7 @@ export interface ShadowSummary {
   readonly shadow_cost_micro: number;
   /** Shadow minus primary. */
   readonly cost_delta_micro: number;
-  /** Means; 0 where nothing was measured. */
+  /** Means, of streams; 0 where nothing was measured. */
   readonly primary_ttft_ms: number;
   readonly shadow_ttft_ms: number;
 }
@@ -114,9 +114,9 @@ const SUMMARY = `
     sumIf(shadow_runs.primary_cost_micro, both) AS primary_cost_micro,
     sumIf(shadow_runs.shadow_cost_micro, both) AS shadow_cost_micro,
     sumIf(shadow_runs.shadow_cost_micro - shadow_runs.primary_cost_micro, both) AS cost_delta_micro,
-    ifNotFinite(round(avgIf(shadow_runs.primary_ttft_ms, both AND shadow_runs.primary_ttft_ms > 0), 1), 0)
+    ifNotFinite(round(avgIf(shadow_runs.primary_ttft_ms, both AND stream AND shadow_runs.primary_ttft_ms > 0), 1), 0)
       AS primary_ttft_ms,
-    ifNotFinite(round(avgIf(shadow_runs.shadow_ttft_ms, both AND shadow_runs.shadow_ttft_ms > 0), 1), 0)
+    ifNotFinite(round(avgIf(shadow_runs.shadow_ttft_ms, both AND stream AND shadow_runs.shadow_ttft_ms > 0), 1), 0)
       AS shadow_ttft_ms
   FROM
   (

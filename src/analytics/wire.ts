@@ -9,6 +9,10 @@ import type { ListRow } from "./stored.ts";
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
 
+const firstByte = milliseconds.describe(
+  "From arrival to the first byte for the client; of a whole answer, whose bytes leave at once, to all of it. 0: no byte.",
+);
+
 const usageSchema = z.object({
   input_tokens: count,
   output_tokens: count,
@@ -35,7 +39,7 @@ export const generationSchema = z.object({
   }),
   usage: usageSchema,
   cost: costSchema,
-  timing: z.object({ ttft_ms: milliseconds, duration_ms: milliseconds, gw_overhead_ms: milliseconds }),
+  timing: z.object({ ttft_ms: firstByte, duration_ms: milliseconds, gw_overhead_ms: milliseconds }),
   stop: z.object({ reason: z.string() }),
   attempts: z.array(
     z.object({
@@ -96,7 +100,7 @@ export const requestSchema = z.object({
   output_tokens: count,
   usage_source: z.enum(["provider", "estimated", "none"]),
   cost_micro: z.int(),
-  ttft_ms: milliseconds,
+  ttft_ms: firstByte,
   duration_ms: milliseconds,
   stream: z.boolean(),
   byok: z.boolean(),
@@ -171,7 +175,7 @@ export const requestDetailSchema = requestSchema.extend({
   client_ip_prefix: z.string(),
   route_trace: z.string(),
   timing: z.object({
-    ttft_ms: milliseconds,
+    ttft_ms: firstByte,
     upstream_ttft_ms: milliseconds,
     duration_ms: milliseconds,
     gw_overhead_ms: milliseconds,
@@ -201,7 +205,16 @@ export const requestDetailSchema = requestSchema.extend({
   request: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe("As the client sent it, redacted; only while available."),
+    .describe(
+      "In canonical form: as `POST /v1/svc/generate` (or `embed`, `rerank`) would be asked the same, whatever the client's " +
+        "format; redacted. Only while available; absent where the body cannot be read as one of its format.",
+    ),
+  request_raw: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .optional()
+    .describe(
+      "With `?raw=1`, while available: the client's own body, redacted; as text where it is no JSON object.",
+    ),
   response: z
     .object({
       candidates: z.array(
@@ -215,8 +228,10 @@ export const requestDetailSchema = requestSchema.extend({
 });
 
 export interface DetailPayload {
-  readonly request: Record<string, unknown> | undefined;
+  readonly request: Readonly<Record<string, unknown>> | undefined;
   readonly candidates: Candidate[];
+  /** Where it was asked for. */
+  readonly raw?: Record<string, unknown> | string;
 }
 
 /** @param payloadState why there is a payload to show, or none. */
@@ -271,6 +286,7 @@ export function requestDetailWire(
     })),
     payload_state: payloadState,
     ...(payload?.request !== undefined && { request: payload.request }),
+    ...(payload?.raw !== undefined && { request_raw: payload.raw }),
     ...(payload !== undefined && { response: { candidates: payload.candidates, usage, cost } }),
   };
 }

@@ -57,7 +57,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     usageSource: ending.metered.source,
     cost: ending.metered.cost,
     charged: call.reservation?.credit !== undefined,
-    ttftMs: call.firstSentMs === 0 ? 0 : Math.max(1, Math.round(call.firstSentMs - incoming.startMs)),
+    ttftMs: firstByteMs(call, ending, nowMs),
     upstreamTtftMs: call.upstreamTtftMs,
     durationMs: Math.round(durationMs),
     gwOverheadMs: Math.max(0, Math.round((durationMs - call.upstreamMs) * 100) / 100),
@@ -96,6 +96,13 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
 }
 
 const NO_TAGS = {};
+
+/** From arrival to the first byte for the client; 0 where none came. Of a whole answer all bytes leave at once, now. */
+function firstByteMs({ firstSentMs, incoming, request }: Call, { status }: Ending, nowMs: number): number {
+  const isWhole = request?.facts.stream !== true && status === "ok";
+  const sentMs = isWhole ? nowMs : firstSentMs;
+  return sentMs === 0 ? 0 : Math.max(1, Math.round(sentMs - incoming.startMs));
+}
 
 const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPolicy.logging === "on";
 

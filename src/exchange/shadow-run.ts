@@ -281,6 +281,7 @@ function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCha
     shadowErrorClass: copied.errorClass,
     primaryCostMicroUsd: primary.metered.cost.total_micro_usd,
     shadowCostMicroUsd: copied.metered.cost.total_micro_usd,
+    stream: copied.reserved.request.facts.stream,
     primaryTtftMs: call.upstreamTtftMs,
     shadowTtftMs: copy.upstreamTtftMs,
     primaryStopReason: primary.stopReason,

@@ -32,6 +32,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { bootName } from "./boot.ts";
+import { openCanonical } from "./canonical.ts";
 import { openHealth } from "./health.ts";
 import { openPolicyRoom } from "./policies.ts";
 
@@ -51,7 +52,7 @@ export async function openRooms(config: Config, log: Logger) {
   const simulated = () => simulatedModels(catalog.current());
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log },
-    ...{ dataDir, clickhouseUrl, simulated },
+    ...{ dataDir, clickhouseUrl, simulated, canonical: openCanonical(thread) },
   });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, log);

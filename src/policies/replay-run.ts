@@ -158,7 +158,8 @@ export class ReplayRun {
       replayedAt: endpoint.id,
       recordedMicroUsd,
       replayedMicroUsd: call.charged ? costAt(call, endpoint) : 0,
-      recordedTtftMs: call.ttftMs,
+      // Of a whole answer the first byte comes with the last: it tells nothing of first tokens.
+      recordedTtftMs: call.stream ? call.ttftMs : 0,
       expectedTtftMs: stays ? call.ttftMs : this.#health.waitMs(endpoint, call.stream),
     });
   }

@@ -5,6 +5,7 @@
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts";
 import { counted, sharedConcat } from "../shared-memory.ts";
+import { canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
 import type { ClientFormat, ClientRequest, FormatName, Outgoing } from "./format.ts";
 import { FORMATS } from "./formats.ts";
@@ -85,6 +86,17 @@ export const questionInThread = ({
   caught(() =>
     countQuestion(FORMATS[format], dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
   );
+
+export interface CanonicalTask {
+  readonly format: FormatName;
+  readonly bytes: Uint8Array;
+}
+
+export const canonicalInThread = ({
+  format,
+  bytes,
+}: CanonicalTask): ThreadResult<ReturnType<typeof canonicalRequest>> =>
+  caught(() => canonicalRequest(format, bytes));
 
 /** @throws WeirError as the function in the thread did. */
 export function fromThread<T>(result: ThreadResult<T>): T {

@@ -1,0 +1,22 @@
+/** Requests in canonical form, for the records: small bodies at once, large ones off the event loop. */
+import type { Canonical } from "../analytics/lookup-operations.ts";
+import { canonicalRequest } from "../wire/canonical.ts";
+import { LARGE_BODY_BYTES } from "../wire/contract.ts";
+import type { FormatName } from "../wire/format.ts";
+import { FORMATS } from "../wire/formats.ts";
+import { fromThread, type ThreadResult } from "../wire/thread.ts";
+import type { WorkerThread } from "../workers/thread.ts";
+
+export const openCanonical =
+  (thread: WorkerThread): Canonical =>
+  async (dialectIn, bytes) => {
+    if (!isFormat(dialectIn)) return undefined;
+    if (bytes.length <= LARGE_BODY_BYTES) return canonicalRequest(dialectIn, bytes);
+    const task = { format: dialectIn, bytes };
+    return fromThread((await thread.run("canonicalInThread", task)) as ThreadResult<Canonicalised>);
+  };
+
+type Canonicalised = ReturnType<typeof canonicalRequest>;
+
+/** A record of a later release may name a format that is not known here. */
+const isFormat = (name: string): name is FormatName => Object.hasOwn(FORMATS, name);
