@@ -275,7 +275,7 @@ describe("the report", () => {
   });
 
   it("says of a single call what it can", async () => {
-    await bench.add([call("a", [["ep_a", ""]], { policy: "lonely", ttftMs: 70 })]);
+    await bench.add([call("a", [["ep_a", ""]], { policy: "lonely", stream: true, ttftMs: 70 })]);
     const [report] = await reports.experiments(ORG, "lonely", 1);
     expect(report).toMatchObject({
       requests: 1,

@@ -279,12 +279,13 @@ test(
         const pid = bench.analytics.metrics().enginePid;
         const delayUs = Math.floor(random() * random() * 400);
         const child = fork(killer, [String(pid), folder, aim, String(delayUs)], { execArgv: [] });
-        await new Promise((resolve) => child.once("message", resolve));
+        const watching = new Promise((resolve) => child.once("message", () => resolve("watching")));
+        const ended = new Promise((resolve) => child.once("exit", (code) => resolve(`ended: ${code}`)));
+        expect(await Promise.race([watching, ended])).toBe("watching");
         const more = someRecords(1 + Math.floor(random() * 20));
         records.push(...more);
-        const ended = new Promise((resolve) => child.once("exit", resolve));
         await put(bench, more);
-        await ended;
+        expect(await ended).toBe("ended: 0");
         await until(() => bench.analytics.metrics().engineRestarts === round + 1);
         expect(await flushed(bench)).toBe(true);
       }
