@@ -124,6 +124,15 @@ describe("the embedded engine, seen by ClickHouse's official client", () => {
     ).rejects.toMatchObject({ code: "27" });
   });
 
+  it("O2: runs no two statements of one id at a time, so that a retry can tell whether the first try has ended", async () => {
+    const slow = get("SELECT sum(sleepEachRow(0.1)) FROM numbers(20)", "&query_id=insertion-1");
+    const again = () => get("SELECT 1", "&query_id=insertion-1");
+    await until(async () => (await again()).code === "216");
+    expect((await get("SELECT 1", "&query_id=insertion-2")).status).toBe(200);
+    expect((await slow).status).toBe(200);
+    expect((await again()).status).toBe(200);
+  });
+
   it("changes nothing by GET and lets nobody in without the password", async () => {
     expect(await get("DROP TABLE default.t")).toMatchObject({ status: 403, code: "164" });
     for (const password of ["", "wrong", `${address.password}x`]) {
