@@ -92,7 +92,7 @@ export class WeirError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(kind: ErrorName, message: string, extras: ErrorExtras = {}) {
-    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    super(cut(message), extras.cause === undefined ? undefined : { cause: extras.cause });
     this.name = "WeirError";
     const row = ERRORS[kind];
     this.kind = kind;
@@ -100,11 +100,16 @@ export class WeirError extends Error {
     this.type = row.type;
     this.code = row.code;
     this.retryable = extras.retryable ?? row.retryable;
-    this.param = extras.param;
+    this.param = extras.param === undefined ? undefined : cut(extras.param);
     this.retryAfterMs = extras.retryAfterMs;
     this.details = extras.details;
   }
 }
+
+/** Messages and pointers repeat what a caller sent, which may be megabytes. */
+const MAX_TEXT = 2000;
+
+const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 /**
  * Builds a {@link WeirError}; `throw fail(...)` reads as what it does. What a caller did wrong needs no stack, and

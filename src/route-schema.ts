@@ -9,7 +9,7 @@ import {
   SORTS,
 } from "./route.ts";
 
-const names = z.array(z.string().min(1)).max(64);
+const names = z.array(z.string().min(1).max(256)).max(64);
 const price = z.number().nonnegative();
 
 export const routeSchema = z.strictObject({

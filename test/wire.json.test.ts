@@ -4,10 +4,8 @@ import { describe, expect, test } from "vitest";
 import { WeirError } from "../src/errors.ts";
 import {
   applyEdits,
-  closingQuote,
   type Edit,
   editedParts,
-  isClosing,
   latin1Json,
   MAX_DEPTH,
   MAX_MEMBERS,
@@ -17,6 +15,7 @@ import {
   skim,
   utf8Of,
 } from "../src/wire/json.ts";
+import { closingQuote, isClosing } from "../src/wire/json-string.ts";
 
 type Json = Record<string, unknown>;
 

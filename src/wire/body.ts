@@ -10,6 +10,8 @@ import { routeOptions } from "../route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";
 import type { ClientRequest, PromptText } from "./format.ts";
 import { type Member, memberOf, skim, utf8Of } from "./json.ts";
+import { REQUEST_BOUNDS } from "./json-bounds.ts";
+import { MAX_MODEL_NAME, refuseLargeMembers, refuseLongLists } from "./request-bounds.ts";
 import type { SvcBody } from "./svc-schema.ts";
 
 /** What every format's body has. */
@@ -44,8 +46,9 @@ export interface ReadBody<T> extends Omit<ClientRequest, "facts"> {
 export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>): ReadBody<T> {
   if (!isUtf8(bytes)) throw fail("invalid_json", "The body is not valid UTF-8.");
   const text = bytes.toString("latin1");
-  const { members, elided, skeleton } = skim(text);
-  const value = check(inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours), rules);
+  const { members, elided, skeleton } = skim(text, "", REQUEST_BOUNDS);
+  refuseLargeMembers(text, members, rules.ours, rules.noPrompt);
+  const value = check(inUtf8(parse(skeleton, skeleton === text), bytes, members, rules.ours), members, rules);
   let proseBytes = 0;
   let opaqueBytes = 0;
   for (const { key, valueStart, valueEnd, opaqueBytes: opaque } of members) {
@@ -97,12 +100,20 @@ function parse(text: string, whole: boolean): unknown {
   }
 }
 
-function check<T extends AnyBody>(value: unknown, { schema, isUsual }: BodyRules<T>): T {
-  if (typeof value === "object" && value !== null && "models" in value) {
+function check<T extends AnyBody>(
+  value: Readonly<Record<string, unknown>>,
+  members: readonly Member[],
+  { schema, isUsual }: BodyRules<T>,
+): T {
+  if ("models" in value) {
     throw fail("unsupported_option", "Model fallback lists are not offered: one model a request.", {
       param: "/models",
     });
   }
+  if (typeof value.model === "string" && value.model.length > MAX_MODEL_NAME) {
+    throw fail("invalid_value", `/model is longer than ${MAX_MODEL_NAME} characters.`, { param: "/model" });
+  }
+  refuseLongLists(value, members);
   if (isUsual?.(value)) return value;
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -131,7 +142,12 @@ function present(value: unknown, path: readonly PropertyKey[]): boolean {
 }
 
 /** What leaves this file as text is read again from the bytes: the skeleton is latin1 and lacks its long strings. */
-function inUtf8(value: unknown, bytes: Buffer, members: readonly Member[], ours: readonly string[]): unknown {
+function inUtf8(
+  value: unknown,
+  bytes: Buffer,
+  members: readonly Member[],
+  ours: readonly string[],
+): Readonly<Record<string, unknown>> {
   const body = value as Record<string, unknown>;
   const again = (member: Member) => parse(bytes.toString("utf8", member.valueStart, member.valueEnd), false);
   for (const key of ours) {

@@ -4,6 +4,8 @@
  * a multi-byte character can damage. Structure only: what it accepts still goes through JSON.parse (as `skeleton`).
  */
 import { fail, type WeirError } from "../errors.ts";
+import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
+import { closingQuote, syntax } from "./json-string.ts";
 
 /** Deeper bodies are refused: no format needs it, and recursive readers behind us would fall over. */
 export const MAX_DEPTH = 256;
@@ -56,23 +58,29 @@ const QUOTE = 34;
 const COMMA = 44;
 const COLON = 58;
 const OPEN_ARRAY = 91;
-const BACKSLASH = 92;
 const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
+/** Counts of the text under way: {@link skim} never runs inside itself. */
+const tally = new Tally(MAX_DEPTH);
+
 /**
  * @param pointer JSON pointer to the object, where it is not the body itself.
+ * @param bounds of a text that a caller sent.
  * @throws WeirError `invalid_json` where the text is no object or does not close; `invalid_value` when a top-level
  * key stands twice (readers disagree on which one counts, and money depends on it), or beyond the bounds above.
  */
-export function skim(text: string, pointer = ""): Skim {
+export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED): Skim {
   const members: Member[] = [];
   const elided: Elided[] = [];
   const kept: string[] = [];
   let copied = 0;
   let opaqueBytes = 0;
   let depth = 0;
+  // Each value takes a byte at the least, so that a short text has few.
+  const counts = text.length > bounds.members;
+  tally.values = 0;
   let key = "";
   let start = -1;
   let keyEnd = -1;
@@ -89,12 +97,8 @@ export function skim(text: string, pointer = ""): Skim {
       const quote = closingQuote(text, i + 1);
       if (depth === 1 && wantKey) {
         wantKey = false;
-        if (members.length === MAX_MEMBERS) {
-          throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
-        }
         start = i;
-        key = text.slice(i + 1, quote);
-        if (key.includes("\\")) key = unescapeKey(key, i);
+        key = nameOf(text, i, quote, members.length, pointer, bounds);
         keyEnd = quote + 1;
         i = skipSpace(text, keyEnd);
         if (text.charCodeAt(i) !== COLON) throw syntax(i);
@@ -116,10 +120,12 @@ export function skim(text: string, pointer = ""): Skim {
       if (++depth > MAX_DEPTH) {
         throw fail("invalid_value", `The body nests deeper than ${MAX_DEPTH} levels.`, { param: pointer });
       }
+      if (counts) tally.opened(depth, c === OPEN_OBJECT, pointer, bounds);
       wantKey = depth === 1;
       i++;
     } else {
       const closes = c === CLOSE_OBJECT || c === CLOSE_ARRAY;
+      if (counts && c === COMMA) tally.comma(text, i, depth, pointer, bounds);
       if (depth === 1 && (closes || c === COMMA)) {
         if (start >= 0) {
           members.push({ key, start, keyEnd, valueStart, valueEnd: trimSpace(text, i), opaqueBytes });
@@ -217,9 +223,6 @@ export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** Beyond so many quotes inside one string, looking at every character costs less than looking for the next. */
-const FEW_QUOTES = 16;
-
 /** Whether JSON text nests deeper than a body may: text that stands inside a string is not seen by {@link skim}. */
 export function nestsTooDeep(json: string): boolean {
   let depth = 0;
@@ -231,31 +234,6 @@ export function nestsTooDeep(json: string): boolean {
     } else if (c === CLOSE_OBJECT || c === CLOSE_ARRAY) depth--;
   }
   return false;
-}
-
-/** The index of the quote that ends a string whose first character is at `from`. @throws `invalid_json` when none does. */
-export function closingQuote(text: string, from: number): number {
-  let at = text.indexOf('"', from);
-  for (let seen = 0; at >= 0 && seen < FEW_QUOTES; seen++) {
-    if (isClosing(text, at, from)) return at;
-    at = text.indexOf('"', at + 1);
-  }
-  if (at < 0) throw syntax(text.length);
-  if (isClosing(text, at, from)) return at;
-  // Here stands an escaped quote: from behind it on, a backslash takes the next character with it.
-  for (at++; at < text.length; at++) {
-    const c = text.charCodeAt(at);
-    if (c === BACKSLASH) at++;
-    else if (c === QUOTE) return at;
-  }
-  throw syntax(text.length);
-}
-
-/** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes stands before it. */
-export function isClosing(text: string, at: number, from: number): boolean {
-  let back = at - 1;
-  while (back >= from && text.charCodeAt(back) === BACKSLASH) back--;
-  return ((at - 1 - back) & 1) === 0;
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
@@ -322,6 +300,25 @@ function twice(key: string, pointer: string): WeirError {
   return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
 }
 
+/** The name between two quotes, its escapes resolved. @param before how many members stand before it */
+function nameOf(
+  text: string,
+  at: number,
+  quote: number,
+  before: number,
+  pointer: string,
+  bounds: JsonBounds,
+): string {
+  if (before === MAX_MEMBERS) {
+    throw fail("invalid_value", `The body has more than ${MAX_MEMBERS} members.`, { param: pointer });
+  }
+  if (quote - at > bounds.name) {
+    throw fail("invalid_value", `A member's name is longer than ${bounds.name} bytes.`, { param: pointer });
+  }
+  const name = text.slice(at + 1, quote);
+  return name.includes("\\") ? unescapeKey(name, at) : name;
+}
+
 function unescapeKey(key: string, at: number): string {
   try {
     return Buffer.from(JSON.parse(`"${utf8Of(key)}"`) as string).toString("latin1");
@@ -347,5 +344,3 @@ function trimSpace(text: string, end: number): number {
     i--;
   }
 }
-
-const syntax = (at: number) => fail("invalid_json", `The body is not valid JSON (at byte ${at}).`);

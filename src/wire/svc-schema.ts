@@ -1,6 +1,7 @@
 /** Our own extension of every format: the `svc` member of requests, strict because it is ours, and that of answers. */
 import { z } from "zod";
 import { dataPolicySchema, routeSchema } from "../route-schema.ts";
+import { MAX_TAGS } from "./request-bounds.ts";
 
 export const svcSchema = z
   .strictObject({
@@ -11,7 +12,11 @@ export const svcSchema = z
         app: z.string().max(128).optional(),
         user_id: z.string().max(256).optional(),
         session_id: z.string().max(256).optional(),
-        tags: z.record(z.string().max(64), z.string().max(256)).optional(),
+        tags: z
+          .record(z.string().max(64), z.string().max(256))
+          .refine((tags) => Object.keys(tags).length <= MAX_TAGS, `at most ${MAX_TAGS} tags`)
+          .optional()
+          .meta({ maxProperties: MAX_TAGS }),
       })
       .optional(),
     compat: z.strictObject({ strict: z.boolean().optional() }).optional(),

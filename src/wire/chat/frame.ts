@@ -5,7 +5,8 @@
  * no event passes that a reader of the whole would have refused, skipped or patched in another way.
  */
 import { fragmentEnd } from "../fragment.ts";
-import { applyEdits, closingQuote, type Edit, MAX_DEPTH, type Member, utf8Of } from "../json.ts";
+import { applyEdits, type Edit, MAX_DEPTH, type Member, utf8Of } from "../json.ts";
+import { closingQuote } from "../json-string.ts";
 import { copied, stands } from "../latin1.ts";
 
 /** The JSON of an event around its choices, as it comes and as it goes out. */

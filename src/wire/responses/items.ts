@@ -2,7 +2,8 @@
  * Items of a conversation by position in JSON text: what history is put together from, and what is taken out of it for an
  * upstream that could not read it. Item texts are not built.
  */
-import { closingQuote, type Edit, memberOf, skim } from "../json.ts";
+import { type Edit, memberOf, skim } from "../json.ts";
+import { closingQuote } from "../json-string.ts";
 
 /** Where an item of an array stands: `[start, end)`. */
 export interface Span {
