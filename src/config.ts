@@ -25,6 +25,10 @@ const fileSchema = z.strictObject({
   limits: z
     .strictObject({
       max_body_bytes: positive.default(32 * 1024 * 1024),
+      /** Of all bodies under way together: arriving, waiting to be read, kept until their request is over. */
+      max_bodies_bytes: positive.default(512 * 1024 * 1024),
+      /** A body that arrives more slowly is given up, with 408. */
+      min_upload_bytes_per_s: positive.default(1024),
       /** Assumed for a request without `max_tokens`, where the endpoint allows as much. */
       default_max_tokens: positive.default(4096),
       /** An upstream event or line beyond this ends the stream. */
@@ -45,6 +49,8 @@ const fileSchema = z.strictObject({
   timeouts: z
     .strictObject({
       connect_ms: positive.default(5_000),
+      /** How often an upload's pace is looked at. */
+      upload_ms: positive.default(30_000),
       /** From the request to the first content of an attempt. */
       first_byte_ms: positive.default(300_000),
       /** Silence after the first content. */
@@ -154,7 +160,15 @@ function readSettings(configDir: string): ServiceSettings {
   if (!existsSync(file)) return fileSchema.parse({});
   const read = readDocument(readFileSync(file, "utf8"), file, fileSchema);
   if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
-  const { default_plan, plans } = read.value;
+  const { default_plan, plans, limits } = read.value;
+  // One org may take half of it, and one body twice, compressed and not.
+  if (limits.max_bodies_bytes < 4 * limits.max_body_bytes) {
+    const { line, column } = read.at(["limits", "max_bodies_bytes"]);
+    const most = 4 * limits.max_body_bytes;
+    throw new ConfigError(
+      `${file}:${line}:${column} /limits/max_bodies_bytes: at least ${most}, four times max_body_bytes`,
+    );
+  }
   if (!plans.some((p) => p.id === default_plan)) {
     const { line, column } = read.at(["default_plan"]);
     throw new ConfigError(`${file}:${line}:${column} /default_plan: no plan has the id "${default_plan}"`);

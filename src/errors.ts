@@ -40,6 +40,8 @@ export const ERRORS = Object.freeze({
   model_not_found: row(404, "not_found", "model_not_found"),
   no_endpoint: row(404, "not_found", "no_endpoint"),
   method_not_allowed: row(405, "method_not_allowed", "method_not_allowed"),
+  /** The caller's own body comes too slowly. */
+  request_timeout: row(408, "invalid_request", "request_timeout", true),
   slug_taken: row(409, "conflict", "slug_taken"),
   idempotency_mismatch: row(409, "conflict", "idempotency_mismatch"),
   idempotency_in_progress: row(409, "conflict", "idempotency_in_progress", true),

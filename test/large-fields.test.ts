@@ -2,12 +2,11 @@
  * A large one of every field that a caller may send: refused or taken, it never stops the event loop, nor does a later read of
  * the call's record. The fields are those of the API's own description; the gateway is a process of its own.
  */
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { longestTurn, WITNESSED } from "./event-loop.fixtures.ts";
 import { type Answer, type SpawnedGateway, spawnGateway, until } from "./gateway.fixtures.ts";
 import { atRest } from "./gateway.observations.ts";
 
-const WITNESS = join(import.meta.dirname, "event-loop.witness.ts");
 /** With `WEIR_LARGE_FIELDS=1` millions of members of every field; else so many of the worst alone. */
 const IS_LONG = process.env.WEIR_LARGE_FIELDS === "1";
 /** Milliseconds of processor time that one turn of the event loop may take. */
@@ -16,7 +15,7 @@ const LIMIT_MS = 50;
 let gateway: SpawnedGateway;
 beforeAll(async () => {
   gateway = await spawnGateway({
-    env: { NODE_OPTIONS: `--import=${WITNESS}` },
+    env: WITNESSED,
     endpoints: [{ provider: "plain" }],
   });
   // The thread that reads large bodies is there before time is measured.
@@ -28,21 +27,13 @@ const list = (length: number): string[] => Array.from({ length }, (_, i) => `val
 const map = (length: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length }, (_, i) => [`key ${i}`, "v"]));
 
-async function longestTurn(): Promise<number> {
-  const said = () => gateway.output().match(/longest turn: [\d.]+/g) ?? [];
-  const before = said().length;
-  gateway.process.kill("SIGUSR2");
-  await until("the witness has spoken", () => said().length > before);
-  return Number(said().at(-1)?.split(": ")[1]);
-}
-
 /** Runs `act` until it kept the event loop for less than the limit: the first round also compiles, and collects others' garbage. */
 async function staysQuick(what: string, act: () => Promise<unknown>): Promise<void> {
   const turns: number[] = [];
   while (turns.length < 3) {
-    await longestTurn();
+    await longestTurn(gateway);
     await act();
-    turns.push(await longestTurn());
+    turns.push(await longestTurn(gateway));
     if ((turns.at(-1) as number) < LIMIT_MS) return;
   }
   expect.fail(`${what} kept the event loop for ${turns} ms`);
@@ -67,8 +58,7 @@ const FORMATS: [string, Record<string, unknown>, (options: object) => object][] 
   ["/v1/svc/dry_run", NATIVE, (svc) => svc],
 ];
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
-const errorOf = ({ json }: Answer): any => json.error;
+const errorOf = ({ json }: Answer): { code: string; param?: string } => json.error;
 
 describe.each(FORMATS)("%s", (path, good, options) => {
   const post = (more: object) => gateway.call("POST", path, { body: { ...good, ...more } });

@@ -76,17 +76,19 @@ export function pages(deps: PageDeps): readonly Page[] {
   /** Relative where the reader's own address is not known. */
   const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
   return [
-    { path: "/healthz", read: async () => json(200, { status: "ok" }) },
+    { path: "/healthz", isPublic: false, read: async () => json(200, { status: "ok" }) },
     {
       path: "/readyz",
+      isPublic: false,
       read: async () => {
         const { ready, parts } = deps.readiness();
         return json(ready ? 200 : 503, { status: ready ? "ready" : "not_ready", parts });
       },
     },
-    { path: "/metrics", read: async () => ({ status: 200, ...(await deps.metrics()) }) },
+    { path: "/metrics", isPublic: false, read: async () => ({ status: 200, ...(await deps.metrics()) }) },
     {
       path: "/openapi.json",
+      isPublic: false,
       read: async (address) => ({
         status: 200,
         contentType: "application/json",
@@ -95,13 +97,14 @@ export function pages(deps: PageDeps): readonly Page[] {
     },
     {
       path: "/docs",
+      isPublic: false,
       read: async (address) => ({
         status: 200,
         contentType: "text/html; charset=utf-8",
         body: servedAt(docs(), address),
       }),
     },
-    { path: "/schemas/policy.json", read: async () => policySchema() },
+    { path: "/schemas/policy.json", isPublic: true, read: async () => policySchema() },
   ];
 }
 

@@ -17,7 +17,6 @@ export interface Answer {
 export interface OperationInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: string;
-  readonly contentType: string;
   /** Empty where none was sent. */
   readonly body: Buffer;
 }
@@ -62,11 +61,8 @@ function queryOf(query: string): Record<string, string | string[]> {
   return out;
 }
 
-function bodyOf({ body, contentType }: OperationInput): unknown {
+function bodyOf({ body }: OperationInput): unknown {
   if (body.length === 0) return undefined;
-  if (contentType !== "" && !/^application\/([\w.-]+\+)?json\b/i.test(contentType)) {
-    throw fail("unsupported_media_type", "Send the body as application/json.");
-  }
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));

@@ -15,8 +15,23 @@ const HOLD_MS = 4000;
 /** A client that takes nothing for this many holds is cut off. */
 const PATIENCE = 15;
 
+/**
+ * `drain`: the client is told that the connection ends, and what it still sends of this request is read and dropped, so that it
+ * gets to read the answer. `close`: nothing more is read.
+ */
+export type Afterwards = "keep" | "drain" | "close";
+
+const CLOSING = "connection: close\r\n";
+
+/** How long a connection stays open between two requests, as uWebSockets.js has it: 10 s, less up to 2 by its clock's steps. */
+const KEEP_ALIVE = "keep-alive: timeout=8";
+/** Answers hold secrets, payloads, or what somebody owns: no cache on the way may keep them. */
+const PRIVATE = `cache-control: no-store\r\n${KEEP_ALIVE}`;
+
 export class SocketReply implements ClientReply {
   gone = false;
+  /** What becomes of the connection behind this answer. */
+  afterwards: Afterwards = "keep";
   #over = false;
   readonly #res: HttpResponse;
   readonly #bodiless: boolean;
@@ -28,6 +43,7 @@ export class SocketReply implements ClientReply {
   #holding: NodeJS.Timeout | undefined;
   #holds = 0;
   #watching = false;
+  #common = PRIVATE;
 
   /**
    * Must be made in the route handler itself, before it returns.
@@ -52,19 +68,37 @@ export class SocketReply implements ClientReply {
   send(status: number, headers: string, body: Buffer | string): void {
     if (this.closed) return;
     this.#over = true;
-    this.#res.cork(() => {
-      // Not `endWithoutBody(length)`: it would wait for the body, and end the connection at its next request.
-      const length = this.#bodiless && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
-      this.#writeHead(status, headers + length);
-      if (status === 204 || this.#bodiless) this.#res.endWithoutBody();
-      else if (body.length > LARGE_BYTES)
-        this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
-      else this.#res.end(body);
+    if (this.afterwards === "keep") {
+      this.#send(status, headers, body);
+      return;
+    }
+    // uWebSockets.js closes the connection at a further request only while an answer is due: what came with this one is
+    // parsed before the answer leaves.
+    setImmediate(() => {
+      if (!this.gone) this.#send(status, headers, body);
     });
   }
 
+  #send(status: number, headers: string, body: Buffer | string): void {
+    this.#res.cork(() => {
+      // Not `endWithoutBody(length)`: it would wait for the body, and end the connection at its next request.
+      const length = this.#bodiless && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
+      const closes = this.afterwards === "close";
+      this.#writeHead(status, headers + length + (this.afterwards === "drain" ? CLOSING : ""));
+      if (status === 204 || this.#bodiless) this.#res.endWithoutBody(undefined, closes);
+      else if (body.length > LARGE_BYTES && !closes)
+        this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
+      else this.#res.end(body, closes);
+    });
+  }
+
+  /** The answer is the same for everybody and holds no secret: caches may keep it as they think right. */
+  isPublic(): void {
+    this.#common = KEEP_ALIVE;
+  }
+
   openStream(headers: string, filler: string): void {
-    this.#head = headers;
+    this.#head = this.afterwards === "keep" ? headers : headers + CLOSING;
     this.#filler = filler;
   }
 
@@ -170,7 +204,7 @@ export class SocketReply implements ClientReply {
     const colon = headers.indexOf(": ");
     this.#res
       .writeStatus(statusLine(status))
-      .writeHeader(headers.slice(0, colon), headers.slice(colon + 2, -2));
+      .writeHeader(headers.slice(0, colon), `${headers.slice(colon + 2)}${this.#common}`);
   }
 }
 

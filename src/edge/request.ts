@@ -1,37 +1,101 @@
-/**
- * Reads requests: headers while they can be read, bodies once and bounded. The bound counts bytes after decompression
- * (T56); a body beyond it is drained, so that its sender gets to read the 413.
- */
+/** Reads the heads of requests, which can be read only until the handler returns: uWebSockets.js takes them back then. */
 
-import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import type { Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
-import { fail, type WeirError } from "../errors.ts";
+import type { HttpRequest } from "uWebSockets.js";
+import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
-import { grownMemory, sharedMemory } from "../shared-memory.ts";
 
 type FormatName = CallKind["format"]["name"];
 
-/** What reading a body takes of the head: uWebSockets.js takes the request object back when its handler returns. */
-export interface BodyHead {
-  readonly contentEncoding: string;
-  /** -1 where unknown (a chunked body). */
-  readonly contentLength: number;
-}
+/**
+ * What is read of a head, in one walk over its lines: asking for each by name costs more, and shows the first of two alone.
+ * Empty where a line is missing; of two the first counts.
+ */
+export class RequestHead {
+  authorization = "";
+  apiKey = "";
+  contentType = "";
+  contentEncoding = "";
+  userAgent = "";
+  idempotencyKey = "";
+  svcVersion = "";
+  debug = "";
+  anthropicBeta = "";
+  anthropicVersion = "";
+  openaiBeta = "";
+  /** -1 where the head does not say. */
+  contentLength = -1;
+  /** The body comes in chunks. */
+  isChunked = false;
+  /**
+   * Why its framing cannot be trusted: what stands between us and the client may have read another length, and what follows
+   * would be taken for the next request.
+   */
+  fault: string | undefined;
+  #hosts = 0;
 
-export function bodyHead(req: HttpRequest): BodyHead {
-  const length = req.getHeader("content-length");
-  return {
-    contentEncoding: req.getHeader("content-encoding"),
-    contentLength: length === "" ? -1 : Number(length),
-  };
+  constructor(req: HttpRequest) {
+    req.forEach((name, value) => {
+      this.#take(name, value);
+    });
+  }
+
+  #take(name: string, value: string): void {
+    switch (name) {
+      case "authorization":
+        this.authorization ||= value;
+        break;
+      case "x-api-key":
+        this.apiKey ||= value;
+        break;
+      case "content-type":
+        this.contentType ||= value;
+        break;
+      case "content-encoding":
+        this.contentEncoding ||= value;
+        break;
+      case "user-agent":
+        this.userAgent ||= value;
+        break;
+      case "idempotency-key":
+        this.idempotencyKey ||= value;
+        break;
+      case "svc-version":
+        this.svcVersion ||= value;
+        break;
+      case "x-svc-debug":
+        this.debug ||= value;
+        break;
+      case "anthropic-beta":
+        this.anthropicBeta ||= value;
+        break;
+      case "anthropic-version":
+        this.anthropicVersion ||= value;
+        break;
+      case "openai-beta":
+        this.openaiBeta ||= value;
+        break;
+      default:
+        this.#takeFraming(name, value);
+    }
+  }
+
+  #takeFraming(name: string, value: string): void {
+    if (name === "content-length") {
+      if (this.contentLength >= 0) this.fault = "Content-Length stands twice.";
+      else if (!/^\d{1,18}$/.test(value)) this.fault = "Content-Length is no length.";
+      else this.contentLength = Number(value);
+    } else if (name === "transfer-encoding") {
+      if (this.isChunked) this.fault = "Transfer-Encoding stands twice.";
+      else if (value.toLowerCase() !== "chunked") this.fault = "Transfer-Encoding is not chunked.";
+      this.isChunked = true;
+    } else if (name === "host" && ++this.#hosts > 1) this.fault = "Host stands twice.";
+  }
 }
 
 /** The bearer credential, or undefined where none came. RFC 6750: the scheme in any case, one space or more. */
-export function bearer(req: HttpRequest): string | undefined {
-  const value = req.getHeader("authorization");
-  if (value.length < 8 || value.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
-  return value.slice(7).trim();
+export function bearer({ authorization }: RequestHead): string | undefined {
+  if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
+  return authorization.slice(7).trim();
 }
 
 const HOST = /^[\w.-]{1,253}(:\d{1,5})?$|^\[[\da-f:.]{2,45}\](:\d{1,5})?$/i;
@@ -47,28 +111,33 @@ export function servedAddress(req: HttpRequest): string {
 }
 
 /** The credential as Anthropic's clients send it, or undefined where none came. */
-export const apiKey = (req: HttpRequest): string | undefined => req.getHeader("x-api-key") || undefined;
+export const apiKey = (head: RequestHead): string | undefined => head.apiKey || undefined;
 
-/** The header by which a client of a format asks its provider for what is not in the body. */
-const PASSING: Partial<Readonly<Record<FormatName, string>>> = {
-  messages: "anthropic-beta",
-  responses: "openai-beta",
-};
+/** A body's type where one is named: many clients name none. @throws WeirError 415 `unsupported_media_type` */
+export function requireJson({ contentType }: RequestHead): void {
+  if (contentType === "" || JSON_TYPES.test(contentType)) return;
+  throw fail(
+    "unsupported_media_type",
+    `The body's Content-Type is "${contentType.slice(0, 100)}". Send JSON, with "Content-Type: application/json".`,
+  );
+}
+
+const JSON_TYPES = /^application\/([\w.+-]+\+)?json\s*(;|$)/i;
+
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
 /** Names of features, separated by commas: nothing else passes. */
 const FEATURES = /^[\w.,=; -]{1,1000}$/;
 
-/** Headers that go on to an upstream of the client's own dialect. */
-export function passingHeaders(req: HttpRequest, format: FormatName): Readonly<Record<string, string>> {
-  const name = PASSING[format];
-  if (name === undefined) return NONE;
-  const value = req.getHeader(name);
-  return FEATURES.test(value) ? { [name]: value } : NONE;
+/** Headers by which a client of a format asks its provider for what is not in the body: they go on to it. */
+export function passingHeaders(head: RequestHead, format: FormatName): Readonly<Record<string, string>> {
+  if (format === "messages" && FEATURES.test(head.anthropicBeta))
+    return { "anthropic-beta": head.anthropicBeta };
+  if (format === "responses" && FEATURES.test(head.openaiBeta)) return { "openai-beta": head.openaiBeta };
+  return NONE;
 }
 
 /** Empty where none came. @throws WeirError 400 `idempotency_key_invalid` */
-export function idempotencyKey(req: HttpRequest): string {
-  const key = req.getHeader("idempotency-key");
+export function idempotencyKey({ idempotencyKey: key }: RequestHead): string {
   if (key === "" || /^[\x21-\x7e]{1,128}$/.test(key)) return key;
   throw fail(
     "idempotency_key_invalid",
@@ -77,134 +146,6 @@ export function idempotencyKey(req: HttpRequest): string {
       param: "Idempotency-Key",
     },
   );
-}
-
-/**
- * Collects the body and calls `done` once, with the bytes (ours to keep) or the error. Never calls after an abort:
- * the caller's reply knows of that.
- */
-export function readBody(
-  res: HttpResponse,
-  head: BodyHead,
-  maxBytes: number,
-  done: (body: Buffer | WeirError) => void,
-): void {
-  const announced = head.contentLength <= maxBytes ? head.contentLength : 0;
-  let body: Gathering | undefined = new Gathering(announced, maxBytes);
-  const refuse = () => {
-    body = undefined;
-    const details = { max_bytes: maxBytes };
-    done(fail("payload_too_large", `The body is larger than ${maxBytes} bytes.`, { details }));
-  };
-  res.onData((piece, isLast) => {
-    if (body === undefined) return;
-    if (!body.add(new Uint8Array(piece))) refuse();
-    else if (isLast) decode(body.whole(), head.contentEncoding, maxBytes, done);
-  });
-  // Not before `onData`: the answer ends the response, which may not be touched from then on.
-  if (head.contentLength > maxBytes) refuse();
-}
-
-const EMPTY = Buffer.alloc(0);
-/** Small bodies share slabs: an allocation of its own costs more than the rest of reading one. */
-const SLAB_BYTES = 256 * 1024;
-let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-let slabUsed = 0;
-
-/** Puts a body together from its pieces. Each byte is copied once, where the size was announced or is large. */
-class Gathering {
-  readonly #maxBytes: number;
-  #bytes: Buffer;
-  #filled = 0;
-
-  /** @param announced bytes; 0 where unknown. */
-  constructor(announced: number, maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.#bytes = announced > 0 ? roomFor(announced) : EMPTY;
-  }
-
-  /** False where the body would be larger than it may be. */
-  add(piece: Uint8Array): boolean {
-    const filled = this.#filled + piece.length;
-    if (filled > this.#maxBytes) return false;
-    if (filled > this.#bytes.length) this.#grow(filled);
-    this.#bytes.set(piece, this.#filled);
-    this.#filled = filled;
-    return true;
-  }
-
-  whole(): Buffer {
-    return this.#filled === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#filled);
-  }
-
-  /** Doubles, so that copies stay in proportion. */
-  #grow(needed: number): void {
-    const size = Math.min(this.#maxBytes, Math.max(needed, this.#bytes.length * 2, 16 * 1024));
-    const old = this.#bytes;
-    if (old.length > SLAB_BYTES) {
-      this.#bytes = grownMemory(old, size);
-      return;
-    }
-    this.#bytes = size > SLAB_BYTES ? sharedMemory(size, this.#maxBytes) : Buffer.allocUnsafeSlow(size);
-    old.copy(this.#bytes, 0, 0, this.#filled);
-  }
-}
-
-/** Large bodies are read in a worker thread: memory that it shares need not be copied to it. */
-function roomFor(bytes: number): Buffer {
-  if (bytes > SLAB_BYTES) return sharedMemory(bytes);
-  if (bytes > SLAB_BYTES / 16) return Buffer.allocUnsafeSlow(bytes);
-  if (slabUsed + bytes > SLAB_BYTES) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-    slabUsed = 0;
-  }
-  slabUsed += bytes;
-  return slab.subarray(slabUsed - bytes, slabUsed);
-}
-
-const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: ({ chunkSize }) => createBrotliDecompress(chunkSize === undefined ? {} : { chunkSize }),
-};
-/** Of what a decoder hands over at a time: fewer are more copying in one turn, more are more turns. */
-const CHUNK_BYTES = 64 * 1024;
-
-function decode(
-  body: Buffer,
-  encoding: string,
-  maxBytes: number,
-  done: (body: Buffer | WeirError) => void,
-): void {
-  if (encoding === "" || encoding === "identity") {
-    done(body);
-    return;
-  }
-  const name = encoding.toLowerCase();
-  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]?.({ chunkSize: CHUNK_BYTES }) : undefined;
-  if (decoder === undefined) {
-    done(fail("unsupported_media_type", `Content-Encoding "${encoding.slice(0, 40)}" is not supported.`));
-    return;
-  }
-  const decoded = new Gathering(0, maxBytes);
-  let over = false;
-  const give = (result: Buffer | WeirError) => {
-    if (over) return;
-    over = true;
-    decoder.destroy();
-    done(result);
-  };
-  decoder.on("data", (chunk: Buffer) => {
-    if (over || decoded.add(chunk)) return;
-    const details = { max_bytes: maxBytes };
-    give(
-      fail("payload_too_large", `The body is larger than ${maxBytes} bytes once decompressed.`, { details }),
-    );
-  });
-  decoder.on("end", () => give(decoded.whole()));
-  decoder.on("error", () => give(fail("invalid_json", `The body is not valid ${encoding}.`)));
-  decoder.end(body);
 }
 
 /**

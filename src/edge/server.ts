@@ -19,14 +19,15 @@ import { SocketReply } from "./reply.ts";
 import {
   apiKey,
   bearer,
-  bodyHead,
   idempotencyKey,
   ipPrefix,
   passingHeaders,
-  readBody,
+  RequestHead,
+  requireJson,
   servedAddress,
 } from "./request.ts";
 import type { Access, Route } from "./routes.ts";
+import type { Uploads } from "./uploads.ts";
 
 // Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
@@ -35,6 +36,8 @@ const { App, us_listen_socket_close, us_socket_local_port } = await import("uWeb
 /** Answers that need no key and read no body: health, metrics, documentation. */
 export interface Page {
   readonly path: string;
+  /** The same for everybody, until the process is replaced: caches may keep it. */
+  readonly isPublic: boolean;
   /** @param address where the reader found this gateway: `http://localhost:8787` */
   read(address: string): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
@@ -48,6 +51,7 @@ export interface ServerDeps {
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
   readonly clock: Clock;
   readonly maxBodyBytes: number;
+  readonly uploads: Uploads;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
@@ -84,7 +88,7 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
     // Anthropic's clients ask for more below this path than is offered.
     const errorBody = path.startsWith("/v1/messages/") ? CALLS.messages.format.errorBody : errorEnvelope;
-    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBody);
+    receive(deps, res, req, (reply, _, id) => refuse(reply, error, id, errorBody));
   });
   return new Promise((resolve, reject) => {
     app.listen(host, port, (socket: us_listen_socket | false) => {
@@ -109,9 +113,25 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   });
 }
 
-/** Must be called in the route handler itself, before it returns. */
-const replyTo = (res: HttpResponse, req: HttpRequest): SocketReply =>
-  new SocketReply(res, req.getMethod() === "head");
+/**
+ * Takes a request as far as its head. Must be called in the route handler itself, before it returns.
+ * @param act not called where the request's end cannot be trusted: that is refused, and the connection closed
+ */
+function receive(
+  deps: ServerDeps,
+  res: HttpResponse,
+  req: HttpRequest,
+  act: (reply: SocketReply, head: RequestHead, id: string) => void,
+): void {
+  const reply = new SocketReply(res, req.getMethod() === "head");
+  const head = new RequestHead(req);
+  const id = requestId(deps.clock.now());
+  // Trailers behind the last chunk would be taken for a request: such a connection gets no second one.
+  if (head.fault !== undefined) reply.afterwards = "close";
+  else if (head.isChunked) reply.afterwards = "drain";
+  if (head.fault === undefined) act(reply, head, id);
+  else refuse(reply, fail("invalid_value", head.fault), id);
+}
 
 /** A path that exists answers a wrong method with 405 and what it would take. */
 function refuseOthers(
@@ -124,59 +144,65 @@ function refuseOthers(
   const allowed = methods.join(", ").replace("GET", "GET, HEAD");
   app.any(pattern, (res, req) => {
     const error = fail("method_not_allowed", `${req.getCaseSensitiveMethod()} is not offered here.`);
-    refuse(replyTo(res, req), error, requestId(deps.clock.now()), errorBodyOf(route, req), [
-      "allow",
-      allowed,
-    ]);
+    receive(deps, res, req, (reply, head, id) =>
+      refuse(reply, error, id, errorBodyOf(route, head), ["allow", allowed]),
+    );
   });
 }
 
 function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: ServerDeps): void {
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map((m) => m[1] as string);
-  const answer = (res: HttpResponse, req: HttpRequest, reply: SocketReply) => {
-    const id = requestId(deps.clock.now());
-    try {
-      if ("exchange" in route) callModel(deps, route, res, req, reply, id);
-      else {
-        const params = Object.fromEntries(names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]));
-        callOperation(deps, route, res, req, reply, id, params);
+  const answer = (res: HttpResponse, req: HttpRequest) =>
+    receive(deps, res, req, (reply, head, id) => {
+      try {
+        const request = { res, req, reply, head, id };
+        if ("exchange" in route) callModel(deps, route, request);
+        else {
+          const params = Object.fromEntries(
+            names.map((name, i) => [name, decode(req.getParameter(i) ?? "")]),
+          );
+          callOperation(deps, route, request, params);
+        }
+      } catch (error) {
+        // The body is still under way: it is read and dropped, so that the answer can be.
+        if (!reply.closed) res.onData(() => {});
+        refuse(reply, known(deps, error, id), id, errorBodyOf(route, head));
       }
-    } catch (error) {
-      // The body is still under way: it is read and dropped, so that the answer can be.
-      if (!reply.closed) res.onData(() => {});
-      refuse(reply, known(deps, error, id), id, errorBodyOf(route, req));
-    }
-  };
+    });
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
-  app[verbs[route.method]](pattern, (res, req) => answer(res, req, new SocketReply(res, false)));
-  if (route.method === "GET") app.head(pattern, (res, req) => answer(res, req, new SocketReply(res, true)));
+  app[verbs[route.method]](pattern, answer);
+  if (route.method === "GET") app.head(pattern, answer);
+}
+
+interface Received {
+  readonly res: HttpResponse;
+  readonly req: HttpRequest;
+  readonly reply: SocketReply;
+  readonly head: RequestHead;
+  readonly id: string;
 }
 
 function callModel(
   deps: ServerDeps,
   route: Extract<Route, { exchange: unknown }>,
-  res: HttpResponse,
-  req: HttpRequest,
-  reply: SocketReply,
-  id: string,
+  { res, reply, head, id }: Received,
 ): void {
   const { format, inquiry } = CALLS[route.exchange];
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
-  const credential = bearer(req) ?? (format.name === "messages" ? apiKey(req) : undefined);
+  const credential = bearer(head) ?? (format.name === "messages" ? apiKey(head) : undefined);
   const key = authorize(deps.keyring, credential, route.access) as KeyContext;
-  const version = req.getHeader("svc-version");
-  if (version !== "") svcVersion(version, "svc-version");
-  const debug = req.getHeader("x-svc-debug") === "1";
-  const passing = passingHeaders(req, format.name);
-  const idempotent = idempotencyKey(req);
-  const userAgent = req.getHeader("user-agent");
+  requireJson(head);
+  if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
+  const passing = passingHeaders(head, format.name);
+  const idempotent = idempotencyKey(head);
   const clientIpPrefix = ipPrefix(res.getRemoteAddress());
-  readBody(res, bodyHead(req), deps.maxBodyBytes, (body) => {
-    if (!Buffer.isBuffer(body)) {
-      refuse(reply, body, id, format.errorBody);
+  deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {
+    if (!("body" in uploaded)) {
+      refuseBody(reply, uploaded, id, format.errorBody);
       return;
     }
+    const { body, share } = uploaded;
     const incoming: Incoming = {
       requestId: id,
       tsMs,
@@ -184,10 +210,11 @@ function callModel(
       format,
       key,
       body,
-      debug,
+      release: () => share.release(),
+      debug: head.debug === "1",
       passing,
       idempotencyKey: idempotent,
-      userAgent,
+      userAgent: head.userAgent,
       clientIpPrefix,
       reply,
     };
@@ -199,31 +226,37 @@ function callModel(
 function callOperation(
   deps: ServerDeps,
   route: Extract<Route, { operation: unknown }>,
-  res: HttpResponse,
-  req: HttpRequest,
-  reply: SocketReply,
-  id: string,
+  { res, req, reply, head, id }: Received,
   params: Record<string, string>,
 ): void {
-  const credential = bearer(req) ?? (route.anthropic === undefined ? undefined : apiKey(req));
+  const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
   const key = authorize(deps.keyring, credential, route.access);
-  const operation = (asksAnthropic(req) ? route.anthropic : undefined) ?? route.operation;
-  const errorBody = errorBodyOf(route, req);
+  const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
+  const errorBody = errorBodyOf(route, head);
   const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
   const query = req.getQuery() ?? "";
-  const contentType = req.getHeader("content-type");
-  const run = (body: Buffer) => {
-    perform(operation, { params, query, contentType, body }, caller)
+  const run = (body: Buffer) =>
+    perform(operation, { params, query, body }, caller)
       .then(({ status, headers, body: answer }) =>
         reply.send(status, headerLines(headers) + identityHeaders(id), answer),
       )
       .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody));
-  };
-  if (route.method === "GET") run(NO_BODY);
-  else
-    readBody(res, bodyHead(req), MAX_CONTROL_BYTES, (body) =>
-      Buffer.isBuffer(body) ? run(body) : refuse(reply, body, id, errorBody),
-    );
+  if (route.method === "GET") {
+    void run(NO_BODY);
+    return;
+  }
+  // A body that is not there has no type.
+  if (head.isChunked || head.contentLength > 0) requireJson(head);
+  deps.uploads.read(res, reply, head, caller.orgId, MAX_CONTROL_BYTES, (uploaded) => {
+    if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);
+    else void run(uploaded.body).finally(() => uploaded.share.release());
+  });
+}
+
+/** What is still to come of a body that came too slowly is not waited for. */
+function refuseBody(reply: SocketReply, error: WeirError, id: string, errorBody?: ErrorBody): void {
+  if (error.kind === "request_timeout") reply.afterwards = "close";
+  refuse(reply, error, id, errorBody);
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -265,12 +298,12 @@ function refuse(
 type ErrorBody = (error: WeirError, requestId: string) => string;
 
 /** Anthropic's clients send it with every request, whatever they ask for. */
-const asksAnthropic = (req: HttpRequest): boolean => req.getHeader("anthropic-version") !== "";
+const asksAnthropic = (head: RequestHead): boolean => head.anthropicVersion !== "";
 
-function errorBodyOf(route: Route | undefined, req: HttpRequest): ErrorBody {
+function errorBodyOf(route: Route | undefined, head: RequestHead): ErrorBody {
   if (route === undefined) return errorEnvelope;
   if ("exchange" in route) return CALLS[route.exchange].format.errorBody;
-  return route.anthropic !== undefined && asksAnthropic(req)
+  return route.anthropic !== undefined && asksAnthropic(head)
     ? CALLS.messages.format.errorBody
     : errorEnvelope;
 }
@@ -289,14 +322,15 @@ function known(deps: ServerDeps, thrown: unknown, id: string): WeirError {
 }
 
 function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpRequest): void {
-  const reply = replyTo(res, req);
-  const id = requestId(deps.clock.now());
-  page
-    .read(servedAddress(req))
-    .then(({ status, contentType, body }) =>
-      reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
-    )
-    .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+  receive(deps, res, req, (reply, _, id) => {
+    if (page.isPublic) reply.isPublic();
+    page
+      .read(servedAddress(req))
+      .then(({ status, contentType, body }) =>
+        reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
+      )
+      .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+  });
 }
 
 function decode(segment: string): string {

@@ -3,7 +3,6 @@
  * (T54), and counts of their tokens.
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
-import { fail } from "../errors.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
@@ -16,7 +15,6 @@ import type { Encoding } from "../workers/tokenise.ts";
 
 /** Small ones at once, large ones later. Each throws or rejects with a WeirError 400 where the body is at fault. */
 export interface Bodies {
-  /** @throws WeirError 429 `concurrency` where too many large ones wait. */
   read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
   /** A splice of any size is written at once where it looks at no bytes: it moves none. */
   write(
@@ -45,9 +43,6 @@ export type Question = readonly Uint8Array[] | undefined;
 /** What prompts are counted with where the model's own tokenizer is not public. */
 export const USUAL_ENCODING: Encoding = "o200k_base";
 
-/** Of bodies that wait to be read; nothing has limited them yet but the size of each. */
-const MAX_WAITING_BYTES = 512 * 1024 * 1024;
-
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
 /** Bodies up to this are read on the event loop whatever they hold. */
@@ -65,12 +60,7 @@ function isDense(bytes: Buffer): boolean {
 }
 
 /** @param thread runs the functions of `wire/thread.ts` */
-export function openBodies(
-  thread: WorkerThread,
-  pool: WorkerPool,
-  maxWaitingBytes = MAX_WAITING_BYTES,
-): Bodies {
-  let waitingBytes = 0;
+export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
   const there = async <T>(name: string, task: object): Promise<T> =>
     fromThread((await thread.run(name, task)) as ThreadResult<T>);
   const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
@@ -85,14 +75,7 @@ export function openBodies(
         isMessagesCount: format === messagesCountFormat,
         bytes,
       };
-      // One alone is always taken, whatever its size.
-      if (waitingBytes > 0 && waitingBytes + bytes.length > maxWaitingBytes) throw tooMany();
-      waitingBytes += bytes.length;
-      return there<Omit<ClientRequest, "bytes">>("readInThread", task)
-        .then((read) => ({ bytes, ...read }))
-        .finally(() => {
-          waitingBytes -= bytes.length;
-        });
+      return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
     },
     write(format, { passage, dialect, isSplice }, request, endpoint) {
       const isQuick = isSplice && passage.looksThrough?.(request) !== true;
@@ -113,6 +96,3 @@ export function openBodies(
     countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),
   };
 }
-
-const tooMany = () =>
-  fail("concurrency", "Too many large bodies are waiting to be read. Try again.", { retryAfterMs: 1000 });

@@ -49,6 +49,8 @@ export interface Incoming {
   readonly format: ClientFormat;
   readonly key: KeyContext;
   readonly body: Buffer;
+  /** The request is over: its body is counted no longer. Called once or more. */
+  release(): void;
   /** `x-svc-debug: 1` */
   readonly debug: boolean;
   /** Headers that concern an upstream of the client's own dialect: names in lower case. */

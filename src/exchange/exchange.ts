@@ -116,7 +116,7 @@ class LiveExchange implements Exchange {
     if (claim.kind === "refused") throw claim.error;
     if (claim.kind === "again") {
       replay(call.incoming.reply, claim.answer);
-      this.#ends();
+      this.#ends(call);
       return;
     }
     const { pledge } = claim;
@@ -223,11 +223,12 @@ class LiveExchange implements Exchange {
       // Where settlement failed, or was not even tried, it has not been told.
       call.shadow?.primaryEnded(undefined);
       if (call.stays) this.#draining--;
-      this.#ends();
+      this.#ends(call);
     }
   }
 
-  #ends(): void {
+  #ends(call: Call): void {
+    call.incoming.release();
     this.#open--;
     if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }

@@ -50,9 +50,8 @@ function traceHeaders(call: Call): string {
 
 export const JSON_TYPE = "content-type: application/json\r\n";
 
-/** The last two: proxies that buffer must not hold events back. */
-export const STREAM_TYPE =
-  "content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n";
+/** The last: proxies that buffer must not hold events back. */
+export const STREAM_TYPE = "content-type: text/event-stream; charset=utf-8\r\nx-accel-buffering: no\r\n";
 
 const callHeaders = (type: string, limits: Limits, call: Call): string =>
   type + identityHeaders(call.requestId) + rateHeaders(limits, call) + traceHeaders(call);

@@ -55,6 +55,8 @@ export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Inc
     if (error.kind === "internal") deps.onFault(thrown, call.requestId);
     refuse(deps, call, error);
     return;
+  } finally {
+    incoming.release();
   }
   reply.send(200, answerHeaders(deps.limits, call), answer);
 }

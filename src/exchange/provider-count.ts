@@ -72,7 +72,7 @@ export async function countByProvider(
         act: "count",
         timeoutMs,
       } as const;
-      const told = await outcomeOf(deps, question, model.id);
+      const told = await outcomeOf(deps, question, planned);
       if (told.kind === "counted") return { ...told, body: way.isSplice ? told.body : undefined };
       // Another key of the pool would find the same.
       if (told.kind === "unable") break;
@@ -143,7 +143,7 @@ type Told =
 async function outcomeOf(
   { clock, upstreams }: ProviderCountDeps,
   question: UpstreamQuestion,
-  modelId: string,
+  { model, plan }: Planned,
 ): Promise<Told> {
   let answer: Answer;
   try {
@@ -157,7 +157,7 @@ async function outcomeOf(
   if (status >= 200 && status < 300) {
     const tokens = countAnswer(dialect, body);
     if (tokens !== undefined) return { kind: "counted", tokens, provider: endpoint.provider.id, body };
-    const message = `The provider behind ${modelId} answered with no count.`;
+    const message = `The provider behind ${model.id} answered with no count.`;
     return {
       kind: "failed",
       error: fail("upstream_invalid_response", message),
@@ -172,7 +172,7 @@ async function outcomeOf(
   const failed = withoutCredential(reported, key.credential);
   return {
     kind: "failed",
-    error: callerError(failed, modelId),
+    error: callerError(failed, { model, plan, lane: { key } }),
     isFinal: !mayFallBack(failed),
     isOfKey: failed.errorClass === "capacity" || failed.errorClass === "auth",
   };

@@ -63,6 +63,7 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
       clock: rooms.clock,
       onFault,
       maxBodyBytes: limits.max_body_bytes,
+      uploads: rooms.uploads,
     },
     config.host,
     config.port,

@@ -17,6 +17,8 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { type Credits, openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
+import { BodyBudget } from "../edge/body-budget.ts";
+import { Uploads } from "../edge/uploads.ts";
 import type { Model } from "../endpoint.ts";
 import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
@@ -63,6 +65,7 @@ export async function openRooms(config: Config, log: Logger) {
     clock,
   });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
+  const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...ground,
     ...account,
@@ -73,11 +76,14 @@ export async function openRooms(config: Config, log: Logger) {
     outbox,
     pool,
     bodies: openBodies(thread, pool),
+    bodyBudget,
+    uploads,
     analytics,
     replays,
     upstreams,
     /** In the reverse order: what writes goes before what it writes to. */
     async close() {
+      uploads.close();
       kept.answers.close();
       kept.responses.close();
       await account.lastUsed.stop();
@@ -99,6 +105,14 @@ const modelsOf = (catalog: CatalogSnapshot, own: OwnKeys | undefined): Iterable<
   own === undefined
     ? catalog.models.values()
     : [...catalog.models.values()].map((model) => own.modelFor(model, catalog.unreachable(model.id)));
+
+function openUploads({ settings }: Config, clock: Clock) {
+  const { max_bodies_bytes: maxBytes, min_upload_bytes_per_s: bytesPerS } = settings.limits;
+  const { upload_ms: windowMs } = settings.timeouts;
+  const bodyBudget = new BodyBudget(maxBytes);
+  const pace = { windowMs, minBytes: Math.ceil((bytesPerS * windowMs) / 1000) };
+  return { bodyBudget, uploads: new Uploads(bodyBudget, pace, clock) };
+}
 
 /** What everything else stands on. */
 async function openGround(config: Config, log: Logger) {

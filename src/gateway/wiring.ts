@@ -102,7 +102,7 @@ export function operationsOf(rooms: Rooms): Operations {
 }
 
 export function metricSources(
-  { store, credits, budgets, limits, outbox, analytics, health, catalog }: Rooms,
+  { store, credits, budgets, limits, outbox, analytics, health, catalog, bodyBudget }: Rooms,
   exchange: Exchange,
 ): MetricSources {
   const read = (help: string, read: () => number) => ({ help, read });
@@ -110,6 +110,7 @@ export function metricSources(
   return {
     gauges: {
       weir_calls_live: read("Model calls under way.", () => calls().live),
+      weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
       weir_shadows_live: read("Copies of calls under way at shadow endpoints.", () => calls().shadows.live),
       weir_shadow_rows: read(

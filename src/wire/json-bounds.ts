@@ -35,8 +35,7 @@ const CLOSE_OBJECT = 125;
 
 /** Counts the values of a text as they are met. Its outermost value has depth 1. */
 export class Tally {
-  /** So far. */
-  values = 0;
+  #values = 0;
   /** How many members each object or list that is open may still get, by its depth. */
   readonly #room: Int32Array;
 
@@ -44,15 +43,21 @@ export class Tally {
     this.#room = new Int32Array(maxDepth + 1);
   }
 
+  /** A text begins. @returns whether it is counted at all */
+  begin(counts: boolean): boolean {
+    this.#values = 0;
+    return counts;
+  }
+
   /** An object or a list begins. @throws WeirError `invalid_value` */
   opened(depth: number, isObject: boolean, pointer: string, bounds: JsonBounds): void {
-    if (++this.values > bounds.values) throw tooManyValues(pointer, bounds);
+    if (++this.#values > bounds.values) throw tooManyValues(pointer, bounds);
     this.#room[depth] = isObject ? bounds.members : bounds.values;
   }
 
   /** What is open at this depth gets another member. @throws WeirError `invalid_value` */
   comma(text: string, at: number, depth: number, pointer: string, bounds: JsonBounds): void {
-    if (++this.values > bounds.values) throw tooManyValues(pointer, bounds);
+    if (++this.#values > bounds.values) throw tooManyValues(pointer, bounds);
     const left = (this.#room[depth] as number) - 1;
     if (left === 0) throw tooManyMembers(text, at, pointer, bounds);
     this.#room[depth] = left;

@@ -79,8 +79,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   let opaqueBytes = 0;
   let depth = 0;
   // Each value takes a byte at the least, so that a short text has few.
-  const counts = text.length > bounds.members;
-  tally.values = 0;
+  const counts = tally.begin(text.length > bounds.members);
   let key = "";
   let start = -1;
   let keyEnd = -1;

@@ -1,0 +1,84 @@
+/**
+ * Memory that the bodies of all requests under way may take together, from their first byte until the request is over: arriving,
+ * waiting to be read, or kept for another attempt. What is beyond it is refused at once, so that no caller can have the
+ * process fill the machine.
+ */
+import { fail, type WeirError } from "../errors.ts";
+
+/** So much of each body is small: it may use all of the budget, so that large bodies never keep small ones out. */
+const SMALL_BYTES = 64 * 1024;
+/** Of the budget, for what of bodies goes beyond that. */
+const LARGE_SHARE = 3 / 4;
+/** Of the budget, for the large bodies of one org. */
+const ORG_SHARE = 1 / 2;
+const RETRY_AFTER_MS = 1000;
+
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  readonly #largeByOrg = new Map<string, number>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Taken now, by bodies of all orgs. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @throws WeirError 429 `concurrency` */
+  take(share: BodyShare, bytes: number): void {
+    if (share.bytes + bytes > SMALL_BYTES) this.#takeLarge(share, bytes);
+    else if (this.#bytes + bytes > this.#maxBytes) throw tooMany("Too many bodies are under way");
+    this.#bytes += bytes;
+    share.bytes += bytes;
+  }
+
+  giveBack(share: BodyShare): void {
+    this.#bytes -= share.bytes;
+    const left = (this.#largeByOrg.get(share.orgId) ?? 0) - share.largeBytes;
+    if (left > 0) this.#largeByOrg.set(share.orgId, left);
+    else if (share.largeBytes > 0) this.#largeByOrg.delete(share.orgId);
+    share.bytes = 0;
+    share.largeBytes = 0;
+  }
+
+  #takeLarge(share: BodyShare, bytes: number): void {
+    if (this.#bytes + bytes > this.#maxBytes * LARGE_SHARE)
+      throw tooMany("Too many large bodies are under way");
+    const ofOrg = (this.#largeByOrg.get(share.orgId) ?? 0) + bytes;
+    if (ofOrg > this.#maxBytes * ORG_SHARE) {
+      throw tooMany("Too many large bodies of this organisation are under way");
+    }
+    this.#largeByOrg.set(share.orgId, ofOrg);
+    share.largeBytes += bytes;
+  }
+}
+
+/** What one request's body takes of the budget. */
+export class BodyShare {
+  readonly orgId: string;
+  bytes = 0;
+  /** Those of them that came after the body was no small one any more. */
+  largeBytes = 0;
+  readonly #budget: BodyBudget;
+
+  constructor(budget: BodyBudget, orgId: string) {
+    this.#budget = budget;
+    this.orgId = orgId;
+  }
+
+  /** @throws WeirError 429 `concurrency`; what was taken before stays taken. */
+  take(bytes: number): void {
+    this.#budget.take(this, bytes);
+  }
+
+  /** The request is over. Does nothing the second time. */
+  release(): void {
+    if (this.bytes > 0) this.#budget.giveBack(this);
+  }
+}
+
+const tooMany = (what: string): WeirError =>
+  fail("concurrency", `${what}. Try again.`, { retryAfterMs: RETRY_AFTER_MS });

@@ -1,0 +1,189 @@
+/**
+ * Reads the bodies of requests, once and bounded. A body beyond its bound is drained, so that its sender gets to read the 413.
+ * A body that arrives too slowly is answered with 408: uWebSockets.js itself would cut the connection without a word.
+ */
+import type { HttpResponse } from "uWebSockets.js";
+import type { Clock } from "../clock.ts";
+import { asWeirError, fail, type WeirError } from "../errors.ts";
+import { type BodyBudget, BodyShare } from "./body-budget.ts";
+import { decode } from "./decode.ts";
+import { Gathering, tooLarge } from "./gathering.ts";
+import type { SocketReply } from "./reply.ts";
+import type { RequestHead } from "./request.ts";
+
+export interface UploadPace {
+  /** How often an upload is looked at, in milliseconds. */
+  readonly windowMs: number;
+  /** What must arrive in that time, unless it is the rest. */
+  readonly minBytes: number;
+}
+
+/** The body, ours to keep, and what it takes of the budget until the request is over; or why it is not read. */
+export type Uploaded = { readonly body: Buffer; readonly share: BodyShare } | WeirError;
+
+/** uWebSockets.js ends a connection 10 s after this was last done, less up to 4 s by its clock's steps. */
+const HOLD_MS = 4000;
+
+export class Uploads {
+  readonly #budget: BodyBudget;
+  readonly #pace: UploadPace;
+  readonly #clock: Clock;
+  /** Those that did not come in one piece with their head. */
+  readonly #slow = new Set<Upload>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(budget: BodyBudget, pace: UploadPace, clock: Clock) {
+    this.#budget = budget;
+    this.#pace = pace;
+    this.#clock = clock;
+    this.#timer = setInterval(() => this.#look(), Math.min(HOLD_MS, pace.windowMs / 4)).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Calls `done` once, but not where the client has gone: what was taken is given back then. */
+  read(
+    res: HttpResponse,
+    reply: SocketReply,
+    head: RequestHead,
+    orgId: string,
+    maxBytes: number,
+    done: (uploaded: Uploaded) => void,
+  ): void {
+    const share = new BodyShare(this.#budget, orgId);
+    const upload = new Upload(res, share, (result) => {
+      this.#slow.delete(upload);
+      if (upload.isWhole && reply.afterwards === "drain") reply.afterwards = "close";
+      if (Buffer.isBuffer(result)) done({ body: result, share });
+      else {
+        share.release();
+        done(result);
+      }
+    });
+    reply.onGone(() => {
+      this.#slow.delete(upload);
+      upload.leave();
+    });
+    upload.start(head, maxBytes, () => {
+      upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
+      this.#slow.add(upload);
+    });
+  }
+
+  #look(): void {
+    const nowMs = this.#clock.monotonic();
+    for (const upload of this.#slow) {
+      // The connection's timeout is off from then on, and must stay so.
+      if (upload.isWhole) this.#slow.delete(upload);
+      else if (nowMs < upload.nextLookMs) upload.hold();
+      else if (upload.arrived() >= this.#pace.minBytes) {
+        upload.nextLookMs = nowMs + this.#pace.windowMs;
+        upload.hold();
+      } else upload.refuse(tooSlow(this.#pace));
+    }
+  }
+}
+
+class Upload {
+  nextLookMs = 0;
+  /** Its bytes are all there; they may still be decompressed. */
+  isWhole = false;
+  readonly #res: HttpResponse;
+  readonly #share: BodyShare;
+  readonly #give: (result: Buffer | WeirError) => void;
+  #gathering: Gathering | undefined;
+  /** Bytes when it was last looked at. */
+  #before = 0;
+  #over = false;
+
+  constructor(res: HttpResponse, share: BodyShare, give: (result: Buffer | WeirError) => void) {
+    this.#res = res;
+    this.#share = share;
+    this.#give = give;
+  }
+
+  /** @param onSlow not all of it came at once */
+  start(head: RequestHead, maxBytes: number, onSlow: () => void): void {
+    const { contentLength, contentEncoding, isChunked } = head;
+    let isSlow = isChunked;
+    if (isSlow) onSlow();
+    this.#res.onData((piece, isLast) => {
+      if (this.#over) return;
+      this.#take(piece, maxBytes);
+      if (isLast) this.#end(contentEncoding, maxBytes);
+      else if (!isSlow && !this.#over) {
+        isSlow = true;
+        onSlow();
+      }
+    });
+    // Not before `onData`: the answer ends the response, which may not be touched from then on.
+    if (contentLength > maxBytes) this.refuse(tooLarge(maxBytes));
+    else this.#begin(contentLength, maxBytes);
+  }
+
+  /** Bytes since it was last asked. */
+  arrived(): number {
+    const filled = this.#gathering?.filled ?? 0;
+    const arrived = filled - this.#before;
+    this.#before = filled;
+    return arrived;
+  }
+
+  /** Sets the connection's timeout anew and changes nothing else. */
+  hold(): void {
+    this.#res.pause();
+    this.#res.resume();
+  }
+
+  refuse(error: WeirError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#gathering = undefined;
+    this.#give(error);
+  }
+
+  /** The client has gone. Whoever got the body answers for it from then on. */
+  leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#gathering = undefined;
+    this.#share.release();
+  }
+
+  #begin(announced: number, maxBytes: number): void {
+    try {
+      this.#gathering = new Gathering(announced, maxBytes, this.#share);
+    } catch (error) {
+      this.refuse(asWeirError(error));
+    }
+  }
+
+  #take(piece: ArrayBuffer, maxBytes: number): void {
+    try {
+      if (this.#gathering?.add(new Uint8Array(piece)) === false) this.refuse(tooLarge(maxBytes));
+    } catch (error) {
+      this.refuse(asWeirError(error));
+    }
+  }
+
+  #end(encoding: string, maxBytes: number): void {
+    const body = this.#gathering?.whole();
+    if (body === undefined) return;
+    this.isWhole = true;
+    if (encoding === "" || encoding === "identity") {
+      this.#over = true;
+      this.#give(body);
+      return;
+    }
+    decode(body, encoding, this.#share, maxBytes, (decoded) => {
+      if (this.#over) return;
+      this.#over = true;
+      this.#give(decoded);
+    });
+  }
+}
+
+const tooSlow = ({ minBytes, windowMs }: UploadPace): WeirError =>
+  fail("request_timeout", `The body arrives too slowly: fewer than ${minBytes} bytes in ${windowMs} ms.`);
