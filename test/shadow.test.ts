@@ -227,7 +227,7 @@ describe("no copy waits, or is waited for", () => {
   });
 
   test.each([
-    ["a large body", b.begun({ body: { user: "x".repeat(256 * 1024) } })],
+    ["a large body", b.begun({ body: { messages: [{ role: "user", content: "x".repeat(256 * 1024) }] } })],
     ["a call without a shadow", { ...b.begun(), plan: { ...b.begun().plan, shadow: undefined } }],
   ])("%s has no copy", async (_, reserved) => {
     expect(b.open().start(reserved)).toBeUndefined();
