@@ -46,7 +46,7 @@ export async function countByProvider(
   deps: ProviderCountDeps,
   planned: Planned,
 ): Promise<ProviderCount | undefined> {
-  const { call, plan, model } = planned;
+  const { call, plan } = planned;
   const endMs =
     deps.clock.monotonic() + Math.min(plan.decision.timeoutMs ?? ASK_ALL_TIMEOUT_MS, ASK_ALL_TIMEOUT_MS);
   let asksLeft = plan.decision.maxAttempts;
