@@ -130,6 +130,9 @@ const environment = z.object({
     .default("local"),
 });
 
+/** Names of the variables that are read. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
 /** @throws ConfigError with one line a problem. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   // An empty variable is an unset one, as shells and compose files leave them.

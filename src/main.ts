@@ -1,92 +1,15 @@
 #!/usr/bin/env node
-/**
- * The command line: reads the configuration, starts the gateway, says where it is, and stops it on a signal.
- */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+/** The entry: hands the words of the command line to the command that they name. `scripts/weir.mjs` brings Node 22. */
+import { writeSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Logger, pino } from "pino";
-import { FIRST_KEY_FILES } from "./account/first-start.ts";
-import { CatalogError } from "./catalog/catalog.ts";
-import { systemClock } from "./clock.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
-import { type Gateway, startGateway } from "./gateway/gateway.ts";
+import { runCommandLine } from "./commands/command-line.ts";
 
-/** One short screen: where, with what key, a line that works when pasted, where to read on. */
-function screen(gateway: Gateway, config: Config): string {
-  const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
-  const key = existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "$WEIR_API_KEY";
-  const curl = [
-    `curl ${gateway.url}/v1/chat/completions \\`,
-    `  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
-    `  -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
-  ];
-  return [
-    "",
-    `  Weir is ready at ${gateway.url}`,
-    gateway.first
-      ? `  Key: ${key}  ($${config.settings.grant_usd.toFixed(2)} granted; also in ${keyFile})`
-      : `  Key: in ${keyFile}`,
-    "",
-    ...curl.map((line) => `  ${line}`),
-    "",
-    `  API reference: ${gateway.url}/docs   Guide: README.md`,
-    "",
-  ].join("\n");
-}
-
-async function main(): Promise<void> {
-  try {
-    const config = readConfig(process.env);
-    const log = pino({ level: config.logLevel }, pino.destination(2));
-    const gateway = await startGateway(config, log);
-    // Before anybody is told that it is ready: a signal may follow at once.
-    handleSignals(gateway, log);
-    console.log(screen(gateway, config));
-  } catch (error) {
-    const plain = error instanceof ConfigError || error instanceof CatalogError;
-    console.error(plain || error instanceof Error ? error.message : error);
-    if (!plain && process.env.LOG_LEVEL === "debug") console.error(error);
-    process.exit(1);
-  }
-}
-
-function handleSignals(gateway: Gateway, log: Logger): void {
-  process.on(
-    "SIGHUP",
-    () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),
-  );
-  stopOnSignals(gateway, log);
-}
-
-/** The terminal sends Ctrl-C to the whole group and npm passes it on once more: a repeat this soon is the same one. */
-const SAME_SIGNAL_MS = 2000;
-
-/** The first signal drains, a later one means now. */
-function stopOnSignals(gateway: Gateway, log: Logger): void {
-  let askedMs: number | undefined;
-  const stop = () => {
-    const nowMs = systemClock.monotonic();
-    if (askedMs !== undefined) {
-      if (nowMs - askedMs > SAME_SIGNAL_MS) process.exit(130);
-      return;
-    }
-    askedMs = nowMs;
-    gateway.stop().then(
-      () => process.exit(0),
-      (err: unknown) => {
-        log.fatal({ err }, "the gateway did not stop cleanly");
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
-}
-
-const invoked = process.argv[1];
-if (invoked !== undefined && realpathSync(invoked) === fileURLToPath(import.meta.url)) {
-  enableCompileCache();
-  await main();
+enableCompileCache();
+const say = (fd: number) => (text: string) => void writeSync(fd, text);
+try {
+  process.exit(await runCommandLine(process.argv.slice(2), { out: say(1), err: say(2) }));
+} catch (error) {
+  say(2)(`${error instanceof Error ? error.message : String(error)}\n`);
+  if (process.env.LOG_LEVEL === "debug") console.error(error);
+  process.exit(1);
 }

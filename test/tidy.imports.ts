@@ -23,7 +23,10 @@ export interface Rule {
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vocabulary: [],
-  main: ["vocabulary", "config", "gateway", "src/account/first-start.ts", "src/catalog/catalog.ts"],
+  main: ["commands"],
+  // Each opens what it needs of the rooms, and nothing opens a command.
+  commands: ["vocabulary", "config", "process", "gateway", "account", "catalog", "store"],
+  process: ["vocabulary"],
   config: ["vocabulary"],
   wire: ["vocabulary"],
   routing: ["vocabulary"],

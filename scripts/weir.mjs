@@ -1,0 +1,70 @@
+#!/usr/bin/env node
+/**
+ * Starts Weir (`src/main.ts`) on a Node that runs TypeScript, with the flags it is measured with: in this process where
+ * both are there, else in a child of the Node 22 that the packages bring. Runs on any Node: plain JavaScript, built-in
+ * modules only.
+ */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+
+/** Young objects of a call under load fit into 8 MB; the default would copy them (docs/performance.md). */
+const FLAGS = ["--max-semi-space-size=8"];
+/** Says that a child is the launcher's own, so that it never starts another. */
+const MARK = "WEIR_LAUNCHED";
+
+const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
+const isChild = process.env[MARK] !== undefined;
+const hasFlags = FLAGS.every((flag) => process.execArgv.includes(flag));
+delete process.env[MARK];
+
+if (runsTypeScript() && (hasFlags || isChild)) await here();
+else if (runsTypeScript()) launch(process.execPath);
+else if (existsSync(bundled) && !isChild) launch(bundled);
+else {
+  console.error(
+    `Weir runs on Node 22.18 or newer, and this is ${process.version}. Install that, or run "npm install" in ${fileURLToPath(new URL("..", import.meta.url))}: it brings one.`,
+  );
+  process.exit(1);
+}
+
+async function here() {
+  if (isChild && process.channel) {
+    // Not even kill -9 of the launcher leaves a gateway behind that nobody knows of: it drains, as after SIGTERM.
+    process.channel.unref();
+    process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  }
+  if (!existsSync(fileURLToPath(new URL("../node_modules/pino", import.meta.url)))) {
+    console.error('Weir\'s packages are not installed: run "npm start" (or "npm install") once.');
+    process.exit(1);
+  }
+  await import("../src/main.ts");
+}
+
+function launch(node) {
+  const child = spawn(node, [...FLAGS, fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    env: { ...process.env, [MARK]: "1" },
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  // A terminal's Ctrl-C reaches both; the gateway knows a repeat of the same moment for what it is.
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGQUIT"];
+  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => {
+    console.error(`${node} cannot be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on("exit", (code, signal) => {
+    process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
+    process.disconnect?.();
+    if (signal === null) process.exit();
+    // Ended as the child was, so that whoever started this one sees the same.
+    for (const heard of signals) process.removeAllListeners(heard);
+    process.kill(process.pid, signal);
+  });
+}
+
+function runsTypeScript() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
+}

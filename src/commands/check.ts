@@ -1,0 +1,148 @@
+/** `weir check`: reads everything that a start would read, changes nothing, and says what the start would do. */
+import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
+import type { PriceVersions } from "../catalog/price-versions.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
+import type { Provider } from "../endpoint.ts";
+import { listenFault } from "../process/listening.ts";
+
+/** Resolves with 0 where a start would succeed, as far as can be told without one; else with 1. Output: one line a fact. */
+export async function check(env: NodeJS.ProcessEnv): Promise<number> {
+  const faults: string[] = [];
+  const fault = (text: string) => {
+    faults.push(text);
+    return text;
+  };
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.log(`configuration  ${error.message}`);
+    console.log("A start would be refused.");
+    return 1;
+  }
+  const { host, port, dataDir, configDir, clickhouseUrl, simulatorUrl } = config;
+  const weirYaml = join(configDir, "weir.yaml");
+  const rows: [string, string][] = [
+    ["configuration", `${configDir} (weir.yaml: ${existsSync(weirYaml) ? "read" : "absent, so defaults"})`],
+    ["address", (await addressFault(host, port, fault)) ?? `http://${host}:${port}, which is free`],
+    ["data", dataState(dataDir, fault)],
+    [
+      "analytics",
+      clickhouseUrl === undefined
+        ? "the embedded engine, in the data folder"
+        : `the server at ${shown(clickhouseUrl)}`,
+    ],
+    ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
+    ...(await catalogRows(config, env, fault)),
+  ];
+  for (const [name, text] of rows)
+    console.log(`${name.padEnd(14)} ${text.replaceAll("\n", `\n${" ".repeat(15)}`)}`);
+  console.log(faults.length === 0 ? "A start would succeed." : "A start would be refused.");
+  return faults.length === 0 ? 0 : 1;
+}
+
+type Fault = (text: string) => string;
+
+async function addressFault(host: string, port: number, fault: Fault): Promise<string | undefined> {
+  const text = await listenFault(host, port);
+  return text === undefined ? undefined : fault(text);
+}
+
+/** What a start would find at the data folder. */
+function dataState(dataDir: string, fault: Fault): string {
+  if (!existsSync(dataDir)) {
+    const parent = nearestFolder(dataDir);
+    return isWritable(parent)
+      ? `${dataDir}, to be made`
+      : fault(`${dataDir} cannot be made: ${parent} cannot be written`);
+  }
+  if (!statSync(dataDir).isDirectory()) return fault(`DATA_DIR=${dataDir} is no folder`);
+  if (!isWritable(dataDir)) return fault(`${dataDir} cannot be written by this user`);
+  const names = readdirSync(dataDir);
+  if (!names.includes("weir.lmdb"))
+    return `${dataDir}, empty: a first start makes an organisation and its keys`;
+  return `${dataDir}, of an earlier start (weir check --data walks it)`;
+}
+
+function nearestFolder(path: string): string {
+  const parent = dirname(path);
+  return existsSync(parent) || parent === path ? parent : nearestFolder(parent);
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK | constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Without the credentials that it may hold. */
+function shown(url: string): string {
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}
+
+async function catalogRows(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  fault: Fault,
+): Promise<[string, string][]> {
+  let catalog: CatalogSnapshot;
+  try {
+    catalog = await loadCatalog({
+      configDir: config.configDir,
+      env,
+      // The embedded simulator gets its port when it starts.
+      simulatorUrl: config.simulatorUrl ?? "http://127.0.0.1:1",
+      priceVersions: UNSAVED,
+    });
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    return [["catalog", fault(error.message)]];
+  }
+  const models = [...catalog.models.values()];
+  const reachable = models.filter(({ endpoints }) => endpoints.length > 0);
+  const endpoints = reachable.reduce((sum, model) => sum + model.endpoints.length, 0);
+  return [
+    ["models", `${reachable.length} of ${models.length} can be reached, over ${endpoints} endpoints`],
+    ...[...catalog.providers.values()].map((provider): [string, string] => [
+      "provider",
+      providerText(provider, env),
+    ]),
+  ];
+}
+
+/** Whether it would be called, and with which variables; never what they hold. */
+function providerText(provider: Provider, env: NodeJS.ProcessEnv): string {
+  const { id, status, isSwitchedOff, credentialEnv, keys } = provider;
+  if (isSwitchedOff === true) return `${id}: switched off in providers.yaml`;
+  const set = Object.keys(env).filter(
+    (name) => (env[name] ?? "").trim() !== "" && credentialEnv.some((base) => isOfPool(name, base)),
+  );
+  if (status === "active") {
+    const by = set.length > 0 ? ` by ${set.sort().join(", ")}` : "";
+    return keys.some(({ credential }) => credential !== undefined)
+      ? `${id}: has its credential${by}`
+      : `${id}: needs no credential`;
+  }
+  const missing =
+    credentialEnv.length > 0 && set.length === 0
+      ? `set ${credentialEnv.join(" or ")}`
+      : "an address or a credential is missing";
+  return `${id}: not in use, ${missing}`;
+}
+
+const isOfPool = (name: string, base: string): boolean =>
+  name === base || (name.startsWith(`${base}_`) && /^(?:[2-9]|1[0-6])$/.test(name.slice(base.length + 1)));
+
+/** A check writes no price versions. */
+const UNSAVED: PriceVersions = {
+  assign: async (endpoints) =>
+    new Map(endpoints.map(({ endpointId }) => [endpointId, { version: "pv_unsaved", changedMs: undefined }])),
+  history: () => [],
+};

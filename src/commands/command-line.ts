@@ -1,0 +1,138 @@
+/**
+ * The command line: which command the words name, whether it takes what they say, and what is told where it does not.
+ * A word that is not known is refused with the nearest that is.
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { VARIABLES } from "../config.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import type { Command, Given } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+
+/** The words were not understood; 1 means that a command failed. */
+const EXIT_USAGE = 2;
+
+/** Output and its end, so that a command line can be tried without a process. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Words that no command takes. */
+class UsageError extends Error {}
+
+/**
+ * @param words what follows the program's name.
+ * @returns the exit code.
+ */
+export async function runCommandLine(
+  words: readonly string[],
+  terminal: Terminal,
+  commands: readonly Command[] = COMMANDS,
+): Promise<number> {
+  try {
+    const asked = words.find((word) => GLOBAL[word] !== undefined);
+    if (asked !== undefined) {
+      const others = words.filter((word) => word !== asked);
+      // Before the answer: a typo beside `--help` is a typo all the same.
+      const command = others.length === 0 ? undefined : commandOf(others, commands).command;
+      terminal.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
+      return 0;
+    }
+    const { command, rest } = commandOf(words, commands);
+    return await command.run(given(command, rest));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    terminal.err(`${error.message}\n`);
+    return EXIT_USAGE;
+  }
+}
+
+const GLOBAL: Readonly<Record<string, "help" | "version">> = {
+  "--help": "help",
+  "-h": "help",
+  "--version": "version",
+  "-v": "version",
+};
+
+/** The command with the most words that the line begins with; the first in the table where it begins with none. */
+function commandOf(
+  words: readonly string[],
+  commands: readonly Command[],
+): { readonly command: Command; readonly rest: readonly string[] } {
+  const split = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1, 3) ?? [word]);
+  const isNamed = ({ name }: Command) => name.split(" ").every((word, i) => split[i] === word);
+  const [named] = commands.filter(isNamed).sort((a, b) => b.name.length - a.name.length);
+  if (named !== undefined) return { command: named, rest: split.slice(named.name.split(" ").length) };
+  const [first = ""] = split;
+  const [standard] = commands;
+  if (standard !== undefined && (first === "" || first.startsWith("-")))
+    return { command: standard, rest: split };
+  const typed = split.slice(0, 2).join(" ");
+  const names = commands.map(({ name }) => name);
+  const near =
+    nearest(typed, names) ?? nearest(first, names) ?? names.find((name) => name.startsWith(`${first} `));
+  throw new UsageError(`there is no command "${first}"${didYouMean(near)}\nweir --help lists them`);
+}
+
+/** @throws UsageError that names the first word the command does not take. */
+function given({ name, options, operand }: Command, words: readonly string[]): Given {
+  const { tokens } = parseArgs({ args: [...words], options: typesOf(options), strict: false, tokens: true });
+  const values: Record<string, string | boolean> = {};
+  const operands: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") operands.push(token.value);
+    if (token.kind !== "option") continue;
+    const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+    if (option === undefined) throw new UsageError(unknownOption(name, token.rawName, Object.keys(options)));
+    if (token.name in values) throw new UsageError(`${token.rawName} is given twice`);
+    if (option.type === "string" && (token.value ?? "") === "")
+      throw new UsageError(`${token.rawName} needs a value`);
+    if (option.type === "boolean" && token.value !== undefined)
+      throw new UsageError(`${token.rawName} takes no value`);
+    values[token.name] = token.value ?? true;
+  }
+  const tooMany = operands[operand === undefined ? 0 : 1];
+  if (tooMany !== undefined)
+    throw new UsageError(`weir ${name} does not take "${tooMany}"\nweir --help lists what it takes`);
+  return { options: values, operand: operands[0] };
+}
+
+function unknownOption(command: string, option: string, known: readonly string[]): string {
+  const variable = option.slice(2).replaceAll("-", "_").toUpperCase();
+  const words = [...known.map((other) => `--${other}`), ...Object.keys(GLOBAL)];
+  // One letter is near to everything.
+  const near = option.startsWith("--") ? nearest(option, words) : undefined;
+  const hint = VARIABLES.includes(variable) ? `; set the environment variable ${variable}` : didYouMean(near);
+  return `weir ${command} does not take ${option}${hint}\nweir --help lists what it takes`;
+}
+
+const typesOf = (options: Command["options"]) =>
+  Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
+
+/** Of one command, or of all. */
+function helpOf(command: Command | undefined, commands: readonly Command[]): string {
+  const shown = command === undefined ? commands : [command];
+  const lines = shown.flatMap(({ name, summary, options, operand }) => [
+    row(`weir ${name}${operand === undefined ? "" : ` [${operand}]`}`, summary),
+    ...Object.entries(options).map(([option, { value, summary: meaning }]) =>
+      row(`    --${option}${value === undefined ? "" : ` ${value}`}`, meaning),
+    ),
+  ]);
+  if (command !== undefined) return `${lines.join("\n")}\n`;
+  return [
+    `Weir ${version()}, a gateway in front of AI model providers.`,
+    "",
+    ...lines,
+    row("weir --help, --version", ""),
+    "",
+    "Settings are environment variables (PORT, HOST, DATA_DIR, CONFIG_DIR, …) and weir.yaml: README.md lists them.",
+    "Exit codes: 0 done, 1 failed, 2 not understood, 130 ended by a second signal.",
+    "",
+  ].join("\n");
+}
+
+const row = (left: string, right: string): string => `  ${left.padEnd(26)} ${right}`.trimEnd();
+
+const version = (): string =>
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;

@@ -1,0 +1,95 @@
+/**
+ * `weir keys create`: the way back in for who runs the machine when no key is left that may make keys. It opens the data
+ * folder itself, so the gateway must be stopped: one process a folder is what makes money exact.
+ */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { saveSecret } from "../account/first-start.ts";
+import { newKey } from "../account/key.ts";
+import { orderedScopes, SCOPES, type Scope } from "../account/scopes.ts";
+import { newSecret } from "../account/secret.ts";
+import { AccountTables } from "../account/tables.ts";
+import { NEWEST_SVC_VERSION } from "../account/versions.ts";
+import { systemClock, systemRandom } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { openStore } from "../store/store.ts";
+import type { Given } from "./command.ts";
+
+const MAX_NAME = 200;
+
+/**
+ * Makes a live key in the first live project of the first organisation. The secret goes to the terminal once, or to a file
+ * (mode 0600) where `--out` names one or standard output is no terminal.
+ * @returns the exit code. @throws Error with a line for the operator.
+ */
+export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"]): Promise<number> {
+  const { dataDir } = readConfig(env);
+  const scopes = scopesOf(options.scopes);
+  const name = String(options.name ?? "Made on the machine").trim();
+  if (name === "" || name.length > MAX_NAME) throw new Error(`--name takes 1 to ${MAX_NAME} characters`);
+  if (!existsSync(join(dataDir, "weir.lmdb"))) {
+    throw new Error(
+      `${dataDir} holds no gateway's data: DATA_DIR names the folder, and a first start makes it`,
+    );
+  }
+  const store = openStore(dataDir);
+  try {
+    const accounts = new AccountTables(store);
+    const secret = newSecret("live", systemRandom);
+    const { out } = options;
+    const file =
+      typeof out === "string" ? resolve(out) : process.stdout.isTTY ? undefined : freeName(dataDir);
+    if (file !== undefined && existsSync(file)) throw new Error(`--out: ${file} is there already`);
+    // On disk before its row, so that no crash leaves a key whose secret nobody has.
+    if (file !== undefined) saveSecret(file, secret);
+    const row = await accounts.transact(() => {
+      const org = accounts.oldestOrg();
+      const project = org && accounts.projectsOf(org.id).find(({ environment }) => environment === "live");
+      if (org === undefined || project === undefined)
+        throw new Error(`${dataDir} holds no live project to make a key in`);
+      const made = newKey(orderOf(org.id, project.id, name, scopes), secret, systemClock.now());
+      accounts.addKey(made);
+      return made;
+    });
+    console.log(`Made ${row.id} ("${name}") with ${scopes.join(", ")}.`);
+    console.log(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
+    return 0;
+  } finally {
+    await store.close();
+  }
+}
+
+const orderOf = (orgId: string, projectId: string, name: string, scopes: readonly Scope[]) => ({
+  orgId,
+  projectId,
+  name,
+  environment: "live" as const,
+  scopes,
+  limits: {},
+  budget: { dailyMicroUsd: null, hard: true },
+  onDisconnect: "cancel" as const,
+  svcVersion: NEWEST_SVC_VERSION,
+  lifetimeMs: null,
+  rotatedFrom: null,
+});
+
+/** @throws Error that names the first scope that is none. */
+function scopesOf(list: string | boolean | undefined): readonly Scope[] {
+  if (typeof list !== "string") return SCOPES;
+  const words = list.split(",").map((word) => word.trim());
+  const isScope = (word: string): word is Scope => (SCOPES as readonly string[]).includes(word);
+  for (const word of words) {
+    if (isScope(word)) continue;
+    throw new Error(`--scopes: there is no scope "${word}"${didYouMean(nearest(word, SCOPES))}`);
+  }
+  return orderedScopes(words.filter(isScope));
+}
+
+/** `new-key`, `new-key-2`, … in the data folder. */
+function freeName(dataDir: string): string {
+  for (let n = 1; ; n++) {
+    const file = join(dataDir, n === 1 ? "new-key" : `new-key-${n}`);
+    if (!existsSync(file)) return file;
+  }
+}

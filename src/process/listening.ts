@@ -1,0 +1,30 @@
+/** Whether an address can be listened on, and if not, why: in a line that names the variable to change. */
+import { createServer } from "node:net";
+
+/**
+ * Listens for a moment. Resolves with undefined where that works, else with what stands in the way.
+ * @param port 0: any free one.
+ */
+export function listenFault(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(faultText(host, port, error)));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+function faultText(host: string, port: number, { code, message }: NodeJS.ErrnoException): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} is in use on ${host}: stop what listens there, or set PORT to another`;
+    case "EACCES":
+      return `port ${port} may not be listened on by this user: set PORT to 1024 or above`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+    case "EINVAL":
+      return `HOST=${host} is no address of this machine: set it to one, such as 127.0.0.1 or 0.0.0.0`;
+    default:
+      return `cannot listen on ${host}:${port}: ${message}`;
+  }
+}
