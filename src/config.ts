@@ -159,6 +159,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
 /** `weir.yaml`; every key has a default, so the file may be absent. */
 function readSettings(configDir: string): ServiceSettings {
+  if (!existsSync(configDir)) throw new ConfigError(`CONFIG_DIR: there is no folder ${configDir}`);
   const file = join(configDir, "weir.yaml");
   if (!existsSync(file)) return fileSchema.parse({});
   const read = readDocument(readFileSync(file, "utf8"), file, fileSchema);

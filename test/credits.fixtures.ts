@@ -84,6 +84,7 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
     bytes: (name) => inner.bytes(name),
     log: (name) => inner.log(name),
     transact: (act) => inner.transact(act),
+    unsaved: () => inner.unsaved(),
     healthy: () => inner.healthy(),
     close: () => inner.close(),
     failed: () => failed,

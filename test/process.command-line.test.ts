@@ -44,10 +44,10 @@ function sample() {
 }
 
 async function typed(line: string, commands?: readonly Command[]) {
-  let [out, err] = ["", ""];
-  const terminal = { out: (text: string) => void (out += text), err: (text: string) => void (err += text) };
+  const said: { out: string[]; err: string[] } = { out: [], err: [] };
+  const terminal = { out: (text: string) => said.out.push(text), err: (text: string) => said.err.push(text) };
   const code = await runCommandLine(line.split(" ").filter(Boolean), terminal, commands);
-  return { code, out, err };
+  return { code, out: said.out.join(""), err: said.err.join("") };
 }
 
 describe("O29: words and commands", () => {

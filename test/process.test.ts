@@ -60,10 +60,16 @@ describe("a first start, on embedded defaults and the shipped catalog", () => {
   test("prints one short screen: address, key, a call, the documentation", () => {
     const screen = gateway.output();
     expect(screen.trim().split("\n").length).toBeLessThanOrEqual(10);
-    for (const line of [gateway.url, gateway.liveKey, "curl ", `${gateway.url}/docs`, "$25.00"]) {
+    const keyFile = join(folder, "data/first-key");
+    for (const line of [gateway.url, `$(cat ${keyFile})`, "curl ", `${gateway.url}/docs`, "$25.00"]) {
       expect(screen).toContain(line);
     }
     expect(screen).not.toContain('"level"');
+  });
+
+  test("O14: the secret is not printed where standard output is no terminal", () => {
+    expect(gateway.output()).not.toContain(gateway.liveKey);
+    expect(gateway.output()).not.toContain(gateway.testKey);
   });
 
   test("the key's file is the owner's alone", () => {
@@ -102,6 +108,7 @@ describe("a first start, on embedded defaults and the shipped catalog", () => {
     expect(gateway.liveKey).toBe(liveKey);
     expect(await gateway.balance()).toEqual(balance);
     expect(gateway.output()).toContain("first-key");
+    expect(gateway.output()).not.toContain(liveKey);
   });
 });
 
@@ -129,7 +136,9 @@ describe("a start that cannot be", () => {
     const { code, stdout, stderr } = await runToEnd({ PORT: String(port) });
     server.close();
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toBe(`cannot listen on 127.0.0.1:${port}; is it in use?\n`);
+    expect(stderr).toBe(
+      `port ${port} is in use on 127.0.0.1: stop what listens there, or set PORT to another\n`,
+    );
   });
 
   test("a broken settings file: file, line, and the nearest known key", () => {

@@ -6,6 +6,7 @@ import type { PriceVersions } from "../catalog/price-versions.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import type { Provider } from "../endpoint.ts";
 import { listenFault } from "../process/listening.ts";
+import { print } from "../process/output.ts";
 
 /** Resolves with 0 where a start would succeed, as far as can be told without one; else with 1. Output: one line a fact. */
 export async function check(env: NodeJS.ProcessEnv): Promise<number> {
@@ -19,8 +20,8 @@ export async function check(env: NodeJS.ProcessEnv): Promise<number> {
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    console.log(`configuration  ${error.message}`);
-    console.log("A start would be refused.");
+    say(`configuration  ${error.message}`);
+    say("A start would be refused.");
     return 1;
   }
   const { host, port, dataDir, configDir, clickhouseUrl, simulatorUrl } = config;
@@ -38,9 +39,8 @@ export async function check(env: NodeJS.ProcessEnv): Promise<number> {
     ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
     ...(await catalogRows(config, env, fault)),
   ];
-  for (const [name, text] of rows)
-    console.log(`${name.padEnd(14)} ${text.replaceAll("\n", `\n${" ".repeat(15)}`)}`);
-  console.log(faults.length === 0 ? "A start would succeed." : "A start would be refused.");
+  for (const [name, text] of rows) say(`${name.padEnd(14)} ${text.replaceAll("\n", `\n${" ".repeat(15)}`)}`);
+  say(faults.length === 0 ? "A start would succeed." : "A start would be refused.");
   return faults.length === 0 ? 0 : 1;
 }
 
@@ -146,3 +146,5 @@ const UNSAVED: PriceVersions = {
     new Map(endpoints.map(({ endpointId }) => [endpointId, { version: "pv_unsaved", changedMs: undefined }])),
   history: () => [],
 };
+
+const say = (line: string): void => print(1, `${line}\n`);

@@ -14,8 +14,8 @@ const EXIT_USAGE = 2;
 
 /** Output and its end, so that a command line can be tried without a process. */
 export interface Terminal {
-  out(text: string): void;
-  err(text: string): void;
+  out(text: string): unknown;
+  err(text: string): unknown;
 }
 
 /** Words that no command takes. */

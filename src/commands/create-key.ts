@@ -2,7 +2,7 @@
  * `weir keys create`: the way back in for who runs the machine when no key is left that may make keys. It opens the data
  * folder itself, so the gateway must be stopped: one process a folder is what makes money exact.
  */
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { saveSecret } from "../account/first-start.ts";
 import { newKey } from "../account/key.ts";
@@ -13,7 +13,9 @@ import { NEWEST_SVC_VERSION } from "../account/versions.ts";
 import { systemClock, systemRandom } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { openStore } from "../store/store.ts";
+import { print } from "../process/output.ts";
+import { keepPrivate } from "../process/private-folder.ts";
+import { openStore, type Store } from "../store/store.ts";
 import type { Given } from "./command.ts";
 
 const MAX_NAME = 200;
@@ -33,7 +35,9 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
       `${dataDir} holds no gateway's data: DATA_DIR names the folder, and a first start makes it`,
     );
   }
-  const store = openStore(dataDir);
+  keepPrivate(dataDir);
+  const store = opened(dataDir);
+  let saved: string | undefined;
   try {
     const accounts = new AccountTables(store);
     const secret = newSecret("live", systemRandom);
@@ -43,6 +47,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     if (file !== undefined && existsSync(file)) throw new Error(`--out: ${file} is there already`);
     // On disk before its row, so that no crash leaves a key whose secret nobody has.
     if (file !== undefined) saveSecret(file, secret);
+    saved = file;
     const row = await accounts.transact(() => {
       const org = accounts.oldestOrg();
       const project = org && accounts.projectsOf(org.id).find(({ environment }) => environment === "live");
@@ -52,11 +57,26 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
       accounts.addKey(made);
       return made;
     });
-    console.log(`Made ${row.id} ("${name}") with ${scopes.join(", ")}.`);
-    console.log(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
+    say(`Made ${row.id} ("${name}") with ${scopes.join(", ")}.`);
+    say(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
     return 0;
+  } catch (error) {
+    // A secret without its row opens nothing.
+    if (saved !== undefined) rmSync(saved, { force: true });
+    throw error;
   } finally {
     await store.close();
+  }
+}
+
+function opened(dataDir: string): Store {
+  try {
+    return openStore(dataDir);
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new Error(text.includes("is in use by process") ? `${text}: stop the gateway first` : text, {
+      cause: error,
+    });
   }
 }
 
@@ -93,3 +113,5 @@ function freeName(dataDir: string): string {
     if (!existsSync(file)) return file;
   }
 }
+
+const say = (line: string): void => print(1, `${line}\n`);

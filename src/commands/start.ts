@@ -1,72 +1,107 @@
-/** `weir start`: starts the gateway, says where it is, and stops it on a signal. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** `weir start`: starts the gateway, says where it is, and stops it on a signal. Nothing it prints can hold it up. */
+import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { type Logger, pino } from "pino";
 import { FIRST_KEY_FILES } from "../account/first-start.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
+import { Output } from "../process/output.ts";
+
+/** For what is still to be written when the process ends; a reader that takes nothing does not keep it. */
+const FLUSH_MS = 1000;
 
 /** Resolves with the exit code once the gateway has stopped. @throws Error with lines for the operator. */
 export async function start(env: NodeJS.ProcessEnv): Promise<number> {
   const config = readConfig(env);
-  const log = pino({ level: config.logLevel }, pino.destination(2));
-  const gateway = await startGateway(config, log);
+  const [out, err] = [new Output(1), new Output(2)];
+  process.once("exit", () => {
+    out.flushSync();
+    err.flushSync();
+  });
+  const log = pino({ level: config.logLevel }, err);
+  tellFaults(log);
+  const gateway = await startGateway(config, log, { droppedLogLines: () => out.dropped + err.dropped });
   // Before anybody is told that it is ready: a signal may follow at once.
-  const stopped = handleSignals(gateway, log);
-  console.log(screen(gateway, config));
-  return await stopped;
+  const stopped = untilStopped(gateway, log);
+  log.info(gateway.facts, "started");
+  out.write(screen(gateway, config));
+  const code = await stopped;
+  await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
+  return code;
+}
+
+/** What nobody caught ends the process, in a line of the log; so do Node's warnings become lines. */
+function tellFaults(log: Logger): void {
+  process.on("uncaughtException", (err) => {
+    log.fatal({ err }, "stopped by a fault of the gateway's own");
+    process.exit(1);
+  });
+  process.removeAllListeners("warning");
+  process.on("warning", (err) => log.warn({ err }, "a warning of Node's"));
 }
 
 /** One short screen: where, with what key, a line that works when pasted, where to read on. */
 function screen(gateway: Gateway, config: Config): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
-  const key = existsSync(keyFile) ? readFileSync(keyFile, "utf8").trim() : "$WEIR_API_KEY";
-  const curl = [
-    `curl ${gateway.url}/v1/chat/completions \\`,
-    `  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
-    `  -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
-  ];
+  const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
+  const grant = gateway.first === undefined ? "" : `, $${config.settings.grant_usd.toFixed(2)} granted`;
+  // Once, and to a person: what goes to a file or a collector of logs lives longer than the key should.
+  const shown =
+    gateway.first !== undefined && process.stdout.isTTY ? `${gateway.first.liveSecret} (also ` : "";
   return [
     "",
     `  Weir is ready at ${gateway.url}`,
-    gateway.first
-      ? `  Key: ${key}  ($${config.settings.grant_usd.toFixed(2)} granted; also in ${keyFile})`
-      : `  Key: in ${keyFile}`,
+    `  Key: ${shown}in ${keyFile}${shown === "" ? "" : ")"}${grant}`,
     "",
-    ...curl.map((line) => `  ${line}`),
+    `  curl ${gateway.url}/v1/chat/completions \\`,
+    `    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`,
+    `    -d '{"model": "weir/sim-small", "messages": [{"role": "user", "content": "Hello"}]}'`,
     "",
     `  API reference: ${gateway.url}/docs   Guide: README.md`,
+    "",
     "",
   ].join("\n");
 }
 
-function handleSignals(gateway: Gateway, log: Logger): Promise<number> {
-  process.on(
-    "SIGHUP",
-    () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),
-  );
-  return stopOnSignals(gateway, log);
+/** A path as a shell takes it inside double quotes: relative where that is shorter. */
+function pasted(path: string): string {
+  const near = relative(process.cwd(), path);
+  const short = near.startsWith("..") || near.length > path.length ? path : near;
+  return /^[\w./@%+:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
 }
 
 /** The terminal sends Ctrl-C to the whole group and npm passes it on once more: a repeat this soon is the same one. */
 const SAME_SIGNAL_MS = 2000;
 
-/** The first signal drains, a later one means now. */
-function stopOnSignals(gateway: Gateway, log: Logger): Promise<number> {
+/**
+ * The first SIGTERM or SIGINT drains, a later one means now. SIGHUP reads the catalog again; a terminal that closes sends
+ * it too, and does not end the gateway: calls of others are under way.
+ * @returns the exit code.
+ */
+function untilStopped(gateway: Gateway, log: Logger): Promise<number> {
+  process.on(
+    "SIGHUP",
+    () => void gateway.reload().catch((err) => log.error({ err }, "the catalog was not read")),
+  );
   return new Promise((resolve) => {
     let askedMs: number | undefined;
-    const stop = () => {
+    const stop = (signal: NodeJS.Signals) => {
       const nowMs = systemClock.monotonic();
       if (askedMs !== undefined) {
-        if (nowMs - askedMs > SAME_SIGNAL_MS) process.exit(130);
-        return;
+        if (nowMs - askedMs <= SAME_SIGNAL_MS) return;
+        log.warn({ signal, unsaved: gateway.unsaved() }, `stopped at once by a second ${signal}`);
+        process.exit(130);
       }
       askedMs = nowMs;
+      log.info({ signal }, `stopping: ${signal} came; running calls may end, new ones are refused`);
       gateway.stop().then(
-        () => resolve(0),
+        () => {
+          log.info({ signal }, `stopped by ${signal}: everything is saved`);
+          resolve(0);
+        },
         (err: unknown) => {
-          log.fatal({ err }, "the gateway did not stop cleanly");
+          log.fatal({ err, unsaved: gateway.unsaved() }, `stopped by ${signal}, but not cleanly`);
           resolve(1);
         },
       );

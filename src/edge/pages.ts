@@ -11,6 +11,7 @@ export interface Readiness {
 }
 
 export interface PageDeps {
+  readonly version: string;
   readonly readiness: () => Readiness;
   /** Prometheus text format. */
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
@@ -75,7 +76,14 @@ export function pages(deps: PageDeps): readonly Page[] {
   const docs = once(() => docsPage(document()));
   /** Relative where the reader's own address is not known. */
   const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
+  const html = (body: string) => ({ status: 200, contentType: "text/html; charset=utf-8", body });
   return [
+    {
+      path: "/",
+      isPublic: false,
+      read: async (_address, accept) =>
+        accept.includes("text/html") ? html(welcome(deps.version)) : json(200, about(deps.version)),
+    },
     { path: "/healthz", isPublic: false, read: async () => json(200, { status: "ok" }) },
     {
       path: "/readyz",
@@ -107,6 +115,32 @@ export function pages(deps: PageDeps): readonly Page[] {
     { path: "/schemas/policy.json", isPublic: true, read: async () => policySchema() },
   ];
 }
+
+/** Where a visitor goes from here. */
+const PLACES = {
+  docs: ["/docs", "API reference"],
+  openapi: ["/openapi.json", "the same for machines"],
+  models: ["/v1/models", "models that this gateway reaches (needs a key)"],
+  health: ["/healthz", "whether it is alive; /readyz tells part by part"],
+} as const;
+
+const about = (version: string) => ({
+  name: "weir",
+  description: DESCRIPTION,
+  version,
+  ...Object.fromEntries(Object.entries(PLACES).map(([name, [path]]) => [name, path])),
+});
+
+const DESCRIPTION =
+  "A gateway in front of AI model providers: OpenAI's and Anthropic's formats in, any provider out.";
+
+const welcome = (version: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Weir</title></head>
+<body><h1>Weir ${version}</h1><p>${DESCRIPTION}</p>
+<ul>${Object.values(PLACES)
+  .map(([path, what]) => `<li><a href="${path}">${path}</a>: ${what}</li>`)
+  .join("")}</ul></body></html>
+`;
 
 /** Made when first asked for, then kept. */
 function once<T>(make: () => T): () => T {

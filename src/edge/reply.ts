@@ -35,6 +35,7 @@ export class SocketReply implements ClientReply {
   #over = false;
   readonly #res: HttpResponse;
   readonly #bodiless: boolean;
+  readonly #isCrowded: () => boolean;
   #head: string | undefined;
   #filler = "";
   #onGone: (() => void) | undefined;
@@ -48,8 +49,10 @@ export class SocketReply implements ClientReply {
   /**
    * Must be made in the route handler itself, before it returns.
    * @param bodiless the answer to a HEAD: a body after its headers would be read as the next answer.
+   * @param isCrowded whether too many connections are open: a 503 then ends its own.
    */
-  constructor(res: HttpResponse, bodiless: boolean) {
+  constructor(res: HttpResponse, bodiless: boolean, isCrowded: () => boolean) {
+    this.#isCrowded = isCrowded;
     this.#res = res;
     this.#bodiless = bodiless;
     res.onAborted(() => {
@@ -83,7 +86,7 @@ export class SocketReply implements ClientReply {
     this.#res.cork(() => {
       // Not `endWithoutBody(length)`: it would wait for the body, and end the connection at its next request.
       const length = this.#bodiless && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
-      const closes = this.afterwards === "close";
+      const closes = this.afterwards === "close" || (status === 503 && this.#isCrowded());
       this.#writeHead(status, headers + length + (this.afterwards === "drain" ? CLOSING : ""));
       if (status === 204 || this.#bodiless) this.#res.endWithoutBody(undefined, closes);
       else if (body.length > LARGE_BYTES && !closes)

@@ -38,8 +38,14 @@ export interface Page {
   readonly path: string;
   /** The same for everybody, until the process is replaced: caches may keep it. */
   readonly isPublic: boolean;
-  /** @param address where the reader found this gateway: `http://localhost:8787` */
-  read(address: string): Promise<{ status: number; contentType: string; body: string | Buffer }>;
+  /**
+   * @param address where the reader found this gateway: `http://localhost:8787`
+   * @param accept what the reader would like: the header of that name
+   */
+  read(
+    address: string,
+    accept: string,
+  ): Promise<{ status: number; contentType: string; body: string | Buffer }>;
 }
 
 export interface ServerDeps {
@@ -52,6 +58,10 @@ export interface ServerDeps {
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
+  /** Told of each connection that comes (1) or goes (-1); one that comes is closed at once where the answer is false. */
+  readonly onConnection: (change: 1 | -1) => boolean;
+  /** Whether so many connections are open that calls are refused for it: a connection goes with its 503. */
+  readonly isCrowded: () => boolean;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
@@ -65,9 +75,13 @@ export interface Server {
 /** Control-plane bodies are small; what is larger is a mistake. */
 const MAX_CONTROL_BYTES = 256 * 1024;
 
-/** @throws Error when the address cannot be bound. */
+/** @throws Error when the address cannot be bound: in use, not of this machine, not allowed. */
 export function openServer(deps: ServerDeps, host: string, port: number): Promise<Server> {
   const app = App();
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
+  app.filter((res, change) => {
+    if (!deps.onConnection(change > 0 ? 1 : -1)) res.close();
+  });
   for (const page of deps.pages) {
     const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
     app.get(page.path, serve).head(page.path, serve);
@@ -91,9 +105,11 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
     receive(deps, res, req, (reply, _, id) => refuse(reply, error, id, errorBody));
   });
   return new Promise((resolve, reject) => {
-    app.listen(host, port, (socket: us_listen_socket | false) => {
+    // Alone on its port: two processes that shared one without knowing would each get half of the calls.
+    const listen = app.listen as unknown as Listen;
+    listen.call(app, host, port, EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}; is it in use?`));
+        reject(new Error(`cannot listen on ${host}:${port}`));
         return;
       }
       let listening = true;
@@ -123,7 +139,7 @@ function receive(
   req: HttpRequest,
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
 ): void {
-  const reply = new SocketReply(res, req.getMethod() === "head");
+  const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded);
   const head = new RequestHead(req);
   const id = requestId(deps.clock.now());
   // Trailers behind the last chunk would be taken for a request: such a connection gets no second one.
@@ -132,6 +148,17 @@ function receive(
   if (head.fault === undefined) act(reply, head, id);
   else refuse(reply, fail("invalid_value", head.fault), id);
 }
+
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT` of libusockets.h: without SO_REUSEPORT. SO_REUSEADDR stays, so a restart can bind at once. */
+const EXCLUSIVE_PORT = 1;
+
+/** With host and option, which the binding takes and its types leave out. */
+type Listen = (
+  host: string,
+  port: number,
+  option: number,
+  done: (socket: us_listen_socket | false) => void,
+) => void;
 
 /** A path that exists answers a wrong method with 405 and what it would take. */
 function refuseOthers(
@@ -325,7 +352,7 @@ function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpReq
   receive(deps, res, req, (reply, _, id) => {
     if (page.isPublic) reply.isPublic();
     page
-      .read(servedAddress(req))
+      .read(servedAddress(req), req.getHeader("accept"))
       .then(({ status, contentType, body }) =>
         reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
       )

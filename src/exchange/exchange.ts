@@ -3,12 +3,13 @@
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
 import { asWeirError, fail, type WeirError } from "../errors.ts";
+import type { AttemptRecord } from "../record.ts";
 import type { ClientRequest } from "../wire/format.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import { Call, type Incoming, type Reserved } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
-import { answerHeaders, retryHeaders } from "./headers.ts";
+import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
@@ -30,6 +31,10 @@ export type ExchangeDeps = AdmitDeps &
       /** How long an answer waits for the commit of its charge. */
       readonly commitMs: number;
     };
+    /** Whether the system lets one more call open what it needs; `live`: calls under way, that one included. */
+    readonly hasRoomFor: (live: number) => boolean;
+    /** For the operator's log, once a call has ended. */
+    readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
   };
 
 export interface ExchangeCounts {
@@ -98,6 +103,10 @@ class LiveExchange implements Exchange {
   }
 
   run(incoming: Incoming): void {
+    if (!this.#deps.hasRoomFor(this.#open + 1)) {
+      this.#turnAway(incoming);
+      return;
+    }
     const call = new Call(incoming);
     this.#open++;
     try {
@@ -110,6 +119,15 @@ class LiveExchange implements Exchange {
     } catch (error) {
       this.#refuse(call, error);
     }
+  }
+
+  /** Without a record: a flood of these must not cost a commit each while the process is short of everything. */
+  #turnAway({ reply, format, requestId }: Incoming): void {
+    const message = "The gateway has as many connections open as it may.";
+    const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
+    this.#ended.refused++;
+    const headers = JSON_TYPE + identityHeaders(requestId) + retryHeaders(error);
+    reply.send(error.status, headers, format.errorBody(error, requestId));
   }
 
   #claimed(call: Call, claim: Claim): void {
@@ -196,6 +214,11 @@ class LiveExchange implements Exchange {
     if (call.settled) return;
     this.#ended[outcome.kind]++;
     this.#judge(call);
+    for (const attempt of call.attempts) {
+      if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
+        this.#deps.onUpstreamFailure(call.requestId, attempt);
+      }
+    }
     void this.#close(call, outcome);
   }
 

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
+import type { FirstStart } from "../account/first-start.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { systemRandom } from "../clock.ts";
@@ -13,33 +14,59 @@ import { openMetrics } from "../edge/metrics.ts";
 import { openApiDocument } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { routes as routeTable } from "../edge/routes.ts";
-import { openServer } from "../edge/server.ts";
+import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
 import { inquire } from "../exchange/inquire.ts";
+import { Descriptors } from "../process/descriptors.ts";
+import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
-import { openRooms } from "./rooms.ts";
-import { byokFeeOf, exchangeOf, metricSources, operationsOf } from "./wiring.ts";
+import { openRooms, type Rooms } from "./rooms.ts";
+import { Stopping } from "./stopping.ts";
+import { upstreamFailures } from "./upstream-failures.ts";
+import { byokFeeOf, exchangeOf, metricSources, operationsOf, type Surroundings } from "./wiring.ts";
 
 export interface Gateway {
   /** `http://host:port` */
   readonly url: string;
-  /** The data folder was empty: a first org and key were made. */
-  readonly first: boolean;
+  /** The data folder was empty: a first org and its keys were made. */
+  readonly first: FirstStart | undefined;
+  /** What a line of the log says of a start. */
+  readonly facts: Readonly<Record<string, unknown>>;
   /** Reads the catalog's files again; what is broken is logged and changes nothing. */
   reload(): Promise<void>;
-  /** No new calls, running ones end (bounded), everything is flushed. */
+  /** What the end of the process would lose now (calls, writes), and what it leaves for the next start (outbox rows). */
+  unsaved(): Readonly<Record<string, number>>;
+  /**
+   * No new calls, running ones end, everything is flushed: all within `timeouts.shutdown_ms`.
+   * @throws Error that names what did not end in time.
+   */
   stop(): Promise<void>;
 }
 
 /** Long policies take a tenth of a second each to read. */
 const POLICIES_WARM_MS = 2000;
+/** Of the time to stop, what is kept for flushing once running calls have had the rest. */
+const FLUSH_SHARE = 1 / 3;
+const FLUSH_MOST_MS = 8000;
 
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
-export async function startGateway(config: Config, log: Logger): Promise<Gateway> {
+export async function startGateway(
+  config: Config,
+  log: Logger,
+  surroundings: Surroundings = { droppedLogLines: () => 0 },
+): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
+  // Before anything is made: a start in the wrong place leaves no data folder and no engine behind.
+  const fault = await listenFault(config.host, config.port);
+  if (fault !== undefined) throw new Error(fault);
   const rooms = await openRooms(config, log);
-  const exchange = exchangeOf(config, rooms, onFault);
+  const { clients, descriptors } = openDescriptors(rooms);
+  const exchange = exchangeOf(config, rooms, {
+    onFault,
+    onUpstreamFailure: upstreamFailures(log, rooms.clock),
+    hasRoomFor: (live) => descriptors.hasRoomForCall(live),
+  });
   const defaultMaxTokens = limits.default_max_tokens;
   const inquiries = { ...rooms, onFault, random: systemRandom, defaultMaxTokens, byokFee: byokFeeOf(config) };
   const table = routeTable(operationsOf(rooms));
@@ -49,30 +76,33 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
     // Analytics may be away for hours without a call noticing.
     return { ready: parts.store && parts.serving, parts };
   };
-  const metrics = openMetrics(metricSources(rooms, exchange));
+  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, surroundings));
   const openApi = (address: string) =>
     openApiDocument({ routes: table, pages: PAGE_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);
-  const server = await openServer(
-    {
-      routes: table,
-      pages: pages({ readiness, metrics, openApi, policySchema: policyJsonSchema }),
-      keyring: rooms.keyring,
-      exchange,
-      inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
-      clock: rooms.clock,
-      onFault,
-      maxBodyBytes: limits.max_body_bytes,
-      uploads: rooms.uploads,
+  const server = await listening(config, {
+    routes: table,
+    pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
+    keyring: rooms.keyring,
+    exchange,
+    inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
+    clock: rooms.clock,
+    onFault,
+    maxBodyBytes: limits.max_body_bytes,
+    uploads: rooms.uploads,
+    onConnection: (change) => {
+      clients.open += change;
+      return change < 0 || descriptors.hasRoomForClient();
     },
-    config.host,
-    config.port,
-  );
+    isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
+  });
   rooms.lastUsed.start();
   tellUnconfigured(rooms.catalog.current(), log);
+  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {
-    url: `http://${config.host}:${server.port}`,
+    url,
     first: rooms.first,
+    facts: factsOf(config, rooms, url, descriptors),
     async reload() {
       const result = await rooms.catalog.reload();
       if (result.ok) {
@@ -81,12 +111,16 @@ export async function startGateway(config: Config, log: Logger): Promise<Gateway
       } else
         for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
     },
+    unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     async stop() {
       stopping = true;
+      const end = new Stopping(timeouts.shutdown_ms);
       server.stopListening();
-      await exchange.drain(timeouts.shutdown_ms);
+      const flushMs = Math.min(timeouts.shutdown_ms * FLUSH_SHARE, FLUSH_MOST_MS);
+      await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
       server.close();
-      await rooms.close();
+      await rooms.close(end);
+      end.finish();
     },
   };
 }
@@ -96,6 +130,39 @@ function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
   const missing = unconfigured(snapshot);
   if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
 }
+
+/** Who has descriptors; what is open now is the rooms' own. @throws Error where too few are allowed to serve anybody. */
+function openDescriptors({ upstreams, simulator }: Rooms) {
+  const clients = { open: 0 };
+  const descriptors = new Descriptors({
+    clients: () => clients.open,
+    upstream: () => upstreams.connections(),
+    simulator: () => (simulator === undefined ? 0 : upstreams.connections(simulator.url)),
+  });
+  const fault = descriptors.fault();
+  if (fault !== undefined) throw new Error(fault);
+  return { clients, descriptors };
+}
+
+/** @throws Error that says what stands in the way. */
+async function listening({ host, port }: Config, deps: ServerDeps): Promise<Server> {
+  try {
+    return await openServer(deps, host, port);
+  } catch (error) {
+    // The socket library does not say why; what listens by other means gets the system's reason.
+    throw new Error((await listenFault(host, port)) ?? (error as Error).message, { cause: error });
+  }
+}
+
+const factsOf = (config: Config, { catalog }: Rooms, address: string, { limit }: Descriptors) => ({
+  version: VERSION,
+  node: process.version,
+  address,
+  dataDir: config.dataDir,
+  engine: config.clickhouseUrl === undefined ? "embedded" : "server",
+  models: [...catalog.current().models.values()].filter(({ endpoints }) => endpoints.length > 0).length,
+  descriptors: limit,
+});
 
 const VERSION: string = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

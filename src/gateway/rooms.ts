@@ -26,6 +26,7 @@ import { StoredResponses } from "../exchange/stored-responses.ts";
 import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
+import { keepPrivate } from "../process/private-folder.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { openOutbox } from "../store/outbox.ts";
 import { installationSecret } from "../store/secret.ts";
@@ -37,11 +38,18 @@ import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openHealth } from "./health.ts";
 import { openPolicyRoom } from "./policies.ts";
+import type { Stopping } from "./stopping.ts";
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
+/** For records to reach ClickHouse, at each of two steps. */
+const ANALYTICS_STOP_MS = 5000;
+
 /** Everything that holds state, in the order of need. */
 export async function openRooms(config: Config, log: Logger) {
+  const open = keepPrivate(config.dataDir);
+  if (open.length > 0)
+    log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
   const ground = await openGround(config, log);
   const { clock, store, cursors, catalog } = ground;
   const account = await openAccount(config, log, ground);
@@ -81,21 +89,23 @@ export async function openRooms(config: Config, log: Logger) {
     analytics,
     replays,
     upstreams,
+    /** What the end of the process would lose, and what it leaves for the next start. */
+    unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In the reverse order: what writes goes before what it writes to. */
-    async close() {
+    async close(stopping: Stopping) {
       uploads.close();
       kept.answers.close();
       kept.responses.close();
-      await account.lastUsed.stop();
-      await routing.healthMemory.stop();
-      await routing.closePolicies();
-      await replays.close();
-      await analytics.stop();
-      await pool.close();
-      await thread.close();
-      await upstreams.close();
-      await ground.simulator?.close();
-      await store.close();
+      await stopping.wait("times of last use", account.lastUsed.stop());
+      await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
+      await stopping.wait("policies", routing.closePolicies());
+      await stopping.wait("replays", replays.close());
+      // What does not reach ClickHouse in that time is inserted after the next start.
+      await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
+      await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
+      await stopping.wait("upstream connections", upstreams.close());
+      await stopping.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
+      await stopping.wait("the store to commit", ground.store.close(), true);
     },
   };
 }
@@ -151,7 +161,7 @@ async function openAccount(config: Config, log: Logger, { store, clock }: { stor
   const lastUsed = new LastUsed(accounts);
   const keyring = new Keyring({ accounts, clock, plan, lastUsed });
   const first = await firstStart({ accounts, clock, dataDir, planId: settings.default_plan });
-  return { plan, accounts, ownKeys, lastUsed, keyring, first: first !== undefined };
+  return { plan, accounts, ownKeys, lastUsed, keyring, first };
 }
 
 /** What of answers outlives their calls. */

@@ -18,20 +18,30 @@ import { scopeOf } from "../exchange/reserve.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
+import type { Descriptors } from "../process/descriptors.ts";
 import type { ByokFee } from "../usage.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
+
+/** What the process around the gateway has to tell. */
+export interface Surroundings {
+  droppedLogLines(): number;
+}
 
 export const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({
   bps: byok.fee_bps,
   microUsdPerRequest: byok.fee_micro_per_request,
 });
 
-export function exchangeOf(config: Config, rooms: Rooms, onFault: ExchangeDeps["onFault"]): Exchange {
+export function exchangeOf(
+  config: Config,
+  rooms: Rooms,
+  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "hasRoomFor">,
+): Exchange {
   const { limits, timeouts } = config.settings;
   return openExchange({
     ...rooms,
-    onFault,
+    ...host,
     random: systemRandom,
     timers: systemTimers,
     byokFee: byokFeeOf(config),
@@ -104,11 +114,20 @@ export function operationsOf(rooms: Rooms): Operations {
 export function metricSources(
   { store, credits, budgets, limits, outbox, analytics, health, catalog, bodyBudget }: Rooms,
   exchange: Exchange,
+  descriptors: Descriptors,
+  surroundings: Surroundings,
 ): MetricSources {
   const read = (help: string, read: () => number) => ({ help, read });
   const calls = () => exchange.counts();
   return {
     gauges: {
+      weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>
+        descriptors.used(),
+      ),
+      weir_descriptors_limit: read(
+        "Files and sockets that the process may have open; 0 where that is not known.",
+        () => descriptors.limit ?? 0,
+      ),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
@@ -137,6 +156,10 @@ export function metricSources(
         label: "outcome",
         read: () => calls().ended,
       },
+      weir_log_lines_dropped_total: read(
+        "Lines of log and start screen that could not be written.",
+        surroundings.droppedLogLines,
+      ),
       weir_reserve_exceeded_total: read(
         "Calls whose upstream reported more than was held: charged in full.",
         () => calls().reserveExceeded,

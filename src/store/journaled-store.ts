@@ -155,6 +155,10 @@ export class JournaledStore {
     return !this.#failing && !this.#behind;
   }
 
+  unsaved(): number {
+    return this.#group.size;
+  }
+
   async close(): Promise<void> {
     if (this.#scheduled) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const timer of this.#timers) clearInterval(timer);

@@ -31,6 +31,8 @@ export interface Store {
   transact<T>(act: () => T): Promise<T>;
   /** False while nothing can be committed (a full disk): the gateway must admit no new billed call. */
   healthy(): boolean;
+  /** Writes that no append has made durable yet: a process that ends now loses them. */
+  unsaved(): number;
   /** Waits for what is queued, brings LMDB up to date, then closes. */
   close(): Promise<void>;
 }

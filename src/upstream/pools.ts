@@ -3,10 +3,12 @@
  * the process serves, so no call can lose its connection to an eviction (T63).
  */
 import type { Socket } from "node:net";
-import { Pool } from "undici";
+import { buildConnector, Pool } from "undici";
 
 export interface Pools {
   of(origin: string): Pool;
+  /** Connections that are open or being opened: to this origin, or to all. */
+  connections(origin?: string): number;
   /** Closes idle connections and waits for calls under way. */
   close(): Promise<void>;
 }
@@ -31,7 +33,14 @@ const landed = {
 
 export function openPools(connectTimeoutMs: number): Pools {
   const pools = new Map<string, Pool>();
+  const counts = new Map<string, number>();
+  let all = 0;
+  const count = (origin: string, change: 1 | -1) => {
+    all += change;
+    counts.set(origin, (counts.get(origin) ?? 0) + change);
+  };
   return {
+    connections: (origin) => (origin === undefined ? all : (counts.get(origin) ?? 0)),
     of(origin) {
       let pool = pools.get(origin);
       if (pool === undefined) {
@@ -43,11 +52,7 @@ export function openPools(connectTimeoutMs: number): Pools {
           headersTimeout: 0,
           bodyTimeout: 0,
           keepAliveTimeout: 30_000,
-          connect: {
-            timeout: connectTimeoutMs,
-            highWaterMark: SOCKET_BUFFER_BYTES,
-            ...(origin.startsWith("http:") && { onread: landed }),
-          } as object,
+          connect: counted(connectorTo(origin, connectTimeoutMs), (change) => count(origin, change)),
         });
         pools.set(origin, pool);
       }
@@ -58,3 +63,24 @@ export function openPools(connectTimeoutMs: number): Pools {
     },
   };
 }
+
+const connectorTo = (origin: string, timeout: number): buildConnector.connector =>
+  buildConnector({
+    timeout,
+    allowH2: false,
+    highWaterMark: SOCKET_BUFFER_BYTES,
+    ...(origin.startsWith("http:") && { onread: landed }),
+  } as buildConnector.BuildOptions);
+
+/** Tells of each connection from its first moment, when its descriptor is taken, to its last. */
+const counted =
+  (connect: buildConnector.connector, count: (change: 1 | -1) => void): buildConnector.connector =>
+  (options, callback) => {
+    count(1);
+    connect(options, (...outcome) => {
+      const [, socket] = outcome;
+      if (socket === null) count(-1);
+      else socket.once("close", () => count(-1));
+      callback(...outcome);
+    });
+  };

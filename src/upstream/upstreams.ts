@@ -53,6 +53,8 @@ export interface Upstreams {
    * @throws WeirError `upstream_timeout`, `upstream_invalid_response`, `upstream_error`.
    */
   ask(question: UpstreamQuestion): Promise<Answer>;
+  /** Connections that are open or being opened: to this origin, or to all. */
+  connections(origin?: string): number;
   /** Closes idle connections and waits for calls under way. */
   close(): Promise<void>;
 }
@@ -110,6 +112,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
         const { endpoint, key, dialect, act } = question;
         send(lines.of(key, endpoint, dialect, act), question, call);
       }, question.timeoutMs),
+    connections: (origin) => pools.connections(origin),
     close: () => pools.close(),
   };
 }
