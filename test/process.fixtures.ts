@@ -7,7 +7,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { closedPort, until } from "./gateway.fixtures.ts";
+import { listenFault } from "../src/process/listening.ts";
+import { until } from "./gateway.fixtures.ts";
 
 export const REPO = join(import.meta.dirname, "..");
 export const MAIN = join(REPO, "src/main.ts");
@@ -50,10 +51,19 @@ export interface Placed {
   ready(): Promise<void>;
 }
 
+/**
+ * A free loopback port below those that systems give to outgoing connections: it stays free until the gateway has it,
+ * however long its start takes.
+ */
+async function quietPort(): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 20_000);
+  return (await listenFault("127.0.0.1", port)) === undefined ? port : await quietPort();
+}
+
 /** Where a gateway shall listen and keep its data: for those whose output a test cannot read. */
 export async function place(more: Record<string, string> = {}): Promise<Placed> {
   const folder = testFolder();
-  const port = await closedPort();
+  const port = await quietPort();
   const dataDir = join(folder, "data");
   const url = `http://127.0.0.1:${port}`;
   const env = {
@@ -74,7 +84,7 @@ export async function place(more: Record<string, string> = {}): Promise<Placed> 
           (response) => response.ok,
           () => false,
         ),
-      30_000,
+      60_000,
     );
   return { env, url, dataDir, ready, key: () => readFileSync(join(dataDir, "first-key"), "utf8").trim() };
 }

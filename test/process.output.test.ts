@@ -53,7 +53,7 @@ const BROKEN = `vendor: bad\nmodels:\n${Array.from({ length: 3000 }, (_, i) => `
 
 test.skipIf(!hasPython).each(["own", "shared"])(
   "O11: a closed terminal (%s) leaves a gateway that answers, counts lost lines, and ends on SIGTERM (skipped without python3)",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (kind) => {
     const where = await place();
     const { child, output } = run("python3", ["-c", ON_A_TERMINAL, kind, process.execPath, MAIN], {
@@ -61,7 +61,7 @@ test.skipIf(!hasPython).each(["own", "shared"])(
       stdio: ["pipe", "pipe", "inherit"],
     });
     const pid = await pidOf(child, output);
-    await until("the start screen is on the terminal", () => output().includes("API reference"), 30_000);
+    await until("the start screen is on the terminal", () => output().includes("API reference"), 60_000);
     const key = where.key();
     // O14: a terminal, and the first start.
     expect(output()).toContain(key);
@@ -91,7 +91,7 @@ test("O11: a pipe that nobody reads does not stop the loop; later lines are drop
   child.kill("SIGTERM");
   child.stderr?.resume();
   expect((await ended).code).toBe(0);
-}, 60_000);
+}, 120_000);
 
 test("O11: lines for a reader that takes nothing are bounded, and come in order once it reads", async () => {
   const folder = testFolder();
@@ -146,7 +146,7 @@ test("O11: a closed pipe: lines are dropped, and SIGTERM ends it with 0", async 
   await answersAndCounts(where.url, child.pid ?? 0);
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
-}, 60_000);
+}, 120_000);
 
 test.skipIf(!existsSync("/dev/full"))(
   "O11: a full disk under the log's file: lines are dropped and counted (skipped without /dev/full)",
@@ -160,7 +160,7 @@ test.skipIf(!existsSync("/dev/full"))(
     child.kill("SIGTERM");
     expect((await ended).code).toBe(0);
   },
-  60_000,
+  120_000,
 );
 
 test("O11: the last lines come out: why it ended, also where that was a fault", async () => {
@@ -185,7 +185,7 @@ test("O11: the last lines come out: why it ended, also where that was a fault", 
     models: expect.any(Number),
   });
   expect(lines.at(-1)).toMatchObject({ signal: "SIGTERM", msg: "stopped by SIGTERM: everything is saved" });
-}, 60_000);
+}, 120_000);
 
 test("O11: lines to a closed descriptor are counted", async () => {
   const fd = openSync(join(testFolder(), "log"), "a");

@@ -69,7 +69,7 @@ describe("O10: one gateway a port", () => {
     await first.stop();
     await closed;
     await (await started(where)).stop();
-  }, 90_000);
+  }, 120_000);
 });
 
 describe("O12: the data folder is its owner's alone", () => {
@@ -96,7 +96,7 @@ describe("O12: the data folder is its owner's alone", () => {
     for (const { path, wanted } of files()) expect([path, modeOf(path)]).toEqual([path, wanted]);
     expect(modeOf(join(where.dataDir, "journal", "note"))).toBe(0o600);
     await again.stop();
-  }, 90_000);
+  }, 120_000);
 
   test("O12: what the engine writes is not for others either", async () => {
     const folder = testFolder();
@@ -108,7 +108,7 @@ describe("O12: the data folder is its owner's alone", () => {
       .filter((entry) => (modeOf(join(entry.parentPath, entry.name)) & 0o077) !== 0);
     expect(open.map(({ name }) => name)).toEqual([]);
     await gateway.stop();
-  }, 60_000);
+  }, 120_000);
 
   test("O12: links are left alone: what they name may lie elsewhere", async () => {
     const folder = testFolder();
@@ -142,7 +142,7 @@ describe("O29: starts that cannot be: one line that names the setting, exit code
     expect(await refused({ DATA_DIR: below })).toBe(
       `DATA_DIR=${below} cannot be used: a part of the path is a file, not a folder\n`,
     );
-  }, 60_000);
+  }, 120_000);
 
   test.skipIf(isRoot)("O29: DATA_DIR cannot be written (skipped for root, who may)", async () => {
     const folder = testFolder();
@@ -156,14 +156,14 @@ describe("O29: starts that cannot be: one line that names the setting, exit code
   test("O29: CONFIG_DIR is missing", async () => {
     const away = join(testFolder(), "nowhere");
     expect(await refused({ CONFIG_DIR: away })).toBe(`CONFIG_DIR: there is no folder ${away}\n`);
-  }, 60_000);
+  }, 120_000);
 
   test("O29: HOST is none of this machine", async () => {
     // TEST-NET-1 of RFC 5737: assigned to nobody.
     expect(await refused({ HOST: "192.0.2.1" })).toBe(
       "HOST=192.0.2.1 is no address of this machine: set it to one, such as 127.0.0.1 or 0.0.0.0\n",
     );
-  }, 60_000);
+  }, 120_000);
 
   test.skipIf(isRoot)("O29: PORT is a privileged one (skipped for root, who may)", async () => {
     expect(await refused({ PORT: "81" })).toContain("PORT");
@@ -190,7 +190,7 @@ describe("O29: weir check", () => {
     expect(output).toMatch(/models +\d+ of \d+ can be reached, over \d+ endpoints/);
     expect(output).not.toContain(KEY);
     expect(existsSync(where.dataDir)).toBe(false);
-  }, 60_000);
+  }, 120_000);
 
   test("O29: every fault is told at once, and the exit code is 1", async () => {
     const configDir = join(testFolder(), "config");
@@ -211,7 +211,7 @@ describe("O29: weir check", () => {
     }
     const settings = await weir({ env: { ...where.env, LOG_LEVEL: "loud" } }, "check");
     expect([settings.code, settings.output]).toEqual([1, expect.stringContaining("LOG_LEVEL: ")]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("O15: weir keys create", () => {

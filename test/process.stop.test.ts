@@ -61,7 +61,7 @@ test.skipIf(noPrlimit)(
     expect(err.message).toContain("calls to be settled");
     await answer;
   },
-  60_000,
+  120_000,
 );
 
 test.skipIf(noPrlimit)(
@@ -76,7 +76,7 @@ test.skipIf(noPrlimit)(
     expect(lastLine(output()).msg).toBe("stopped by SIGTERM: everything is saved");
     expect(readdirSync(where.dataDir)).toContain("weir.lmdb");
   },
-  60_000,
+  120_000,
 );
 
 test("O5: a part that never ends is named, and leaves time for the last one", async () => {
