@@ -23,7 +23,7 @@ export interface Rule {
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vocabulary: [],
-  main: ["commands"],
+  main: ["commands", "process"],
   // Each opens what it needs of the rooms, and nothing opens a command.
   commands: ["vocabulary", "config", "process", "gateway", "account", "catalog", "store"],
   process: ["vocabulary"],

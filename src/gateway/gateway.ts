@@ -57,9 +57,7 @@ export async function startGateway(
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
-  // Before anything is made: a start in the wrong place leaves no data folder and no engine behind.
-  const fault = await listenFault(config.host, config.port);
-  if (fault !== undefined) throw new Error(fault);
+  await assertFree(config);
   const rooms = await openRooms(config, log);
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
@@ -129,6 +127,12 @@ export async function startGateway(
 function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
   const missing = unconfigured(snapshot);
   if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
+}
+
+/** Before anything is made: a start in the wrong place leaves no data folder and no engine behind. @throws Error */
+async function assertFree({ host, port }: Config): Promise<void> {
+  const fault = await listenFault(host, port);
+  if (fault !== undefined) throw new Error(fault);
 }
 
 /** Who has descriptors; what is open now is the rooms' own. @throws Error where too few are allowed to serve anybody. */

@@ -117,17 +117,10 @@ export function metricSources(
   descriptors: Descriptors,
   surroundings: Surroundings,
 ): MetricSources {
-  const read = (help: string, read: () => number) => ({ help, read });
   const calls = () => exchange.counts();
   return {
     gauges: {
-      weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>
-        descriptors.used(),
-      ),
-      weir_descriptors_limit: read(
-        "Files and sockets that the process may have open; 0 where that is not known.",
-        () => descriptors.limit ?? 0,
-      ),
+      ...descriptorGauges(descriptors),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
@@ -185,3 +178,15 @@ export function metricSources(
     },
   };
 }
+
+const read = (help: string, value: () => number) => ({ help, read: value });
+
+const descriptorGauges = (descriptors: Descriptors) => ({
+  weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>
+    descriptors.used(),
+  ),
+  weir_descriptors_limit: read(
+    "Files and sockets that the process may have open; 0 where that is not known.",
+    () => descriptors.limit ?? 0,
+  ),
+});
