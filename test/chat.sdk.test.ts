@@ -308,7 +308,7 @@ describe("errors in the SDK's own classes", () => {
     ).json.secret;
 
   test.each([
-    ["400", OpenAI.BadRequestError, "invalid_value", { temperature: "hot" }, undefined],
+    ["400", OpenAI.BadRequestError, "invalid_value", { max_tokens: "many" }, undefined],
     ["401", OpenAI.AuthenticationError, "invalid_key", {}, async () => "svc-live-wrong"],
     ["402 for a budget", OpenAI.APIError, "budget_exceeded", {}, brokeKey],
     ["402 for credit", OpenAI.APIError, "insufficient_credits", { model: "weir/sim-large" }, undefined],
@@ -327,8 +327,8 @@ describe("errors in the SDK's own classes", () => {
   });
 
   test("400 names the field; the provider's own refusal passes on its message", async () => {
-    const ours = await failure(create(gateway.openai(), { stop: 5 }));
-    expect(ours.param).toBe("/stop");
+    const ours = await failure(create(gateway.openai(), { max_tokens: "many" }));
+    expect(ours.param).toBe("/max_tokens");
     const theirs = await failure(
       create(gateway.openai(), {
         messages: says('[[sim status=400 error_code=bad_gauge error_message="No such gauge."]]'),

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Act, Dialect, Task } from "../src/endpoint.ts";
 import { openUpstreams, type Upstreams } from "../src/upstream/upstreams.ts";
+import { closedPort, until } from "./gateway.fixtures.ts";
 import {
   endpointAt,
   type GivenProvider,
@@ -197,4 +198,15 @@ describe("questions", () => {
     const none = upstreams.ask({ ...plainCall(at(), "chat"), act: "count", timeoutMs: 1000 });
     await expect(none).rejects.toMatchObject({ code: "upstream_error" });
   });
+});
+
+test("O4: connections are counted from their first moment to their last, one that is refused too", async () => {
+  const refusing = at({ baseUrl: `http://127.0.0.1:${await closedPort()}/v1` });
+  const { failure } = await heard((handler) => upstreams.call(plainCall(refusing, "chat"), handler));
+  expect(failure).toMatchObject({ outcome: "connect_error", errorClass: "network" });
+  expect(upstreams.connections()).toBe(0);
+  await heard((handler) => upstreams.call(plainCall(at(), "chat"), handler));
+  expect([upstreams.connections(), upstreams.connections(provider.url)]).toEqual([1, 1]);
+  await provider.close();
+  await until("the connection is gone", () => upstreams.connections() === 0);
 });

@@ -78,9 +78,10 @@ const counted =
   (options, callback) => {
     count(1);
     connect(options, (...outcome) => {
-      const [, socket] = outcome;
-      if (socket === null) count(-1);
-      else socket.once("close", () => count(-1));
+      // Where the connection failed its types promise null, and nothing at all comes.
+      const socket = outcome[1] as Socket | null | undefined;
+      if (socket) socket.once("close", () => count(-1));
+      else count(-1);
       callback(...outcome);
     });
   };
