@@ -276,6 +276,9 @@ test(
         expect(readdirSync(folder)).toContain("deduplication_logs");
         // Mostly at the line of the log; else while the part is written, or right after it is there.
         const aim = ["log", "log", "log", "writing", "part"][Math.floor(random() * 5)] as string;
+        // Where the batch was in before the kill, nothing has waited for the engine to come back.
+        await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
+        if (round % 10 === 9) await check(clickhouse, records);
         const pid = bench.analytics.metrics().enginePid;
         const delayUs = Math.floor(random() * random() * 400);
         const child = fork(killer, [String(pid), folder, aim, String(delayUs)], { execArgv: [] });
@@ -289,6 +292,7 @@ test(
         await until(() => bench.analytics.metrics().engineRestarts === round + 1);
         expect(await flushed(bench)).toBe(true);
       }
+      await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
       await check(clickhouse, records);
       await clickhouse.close();
     } finally {
