@@ -227,6 +227,10 @@ describe.each(ROUTES)("what fails, %s", (path, bodyOf) => {
     ["broken", refusal(500, "api_error", "x")],
     ["out of keys", refusal(401, "authentication_error", "x")],
     [
+      "without such a route, in OpenAI's words",
+      refusal(404, "invalid_request_error", "Invalid URL (POST /x)"),
+    ],
+    [
       "without such a route",
       (_: unknown, response: Parameters<TestProvider["answer"]>[1]) => {
         response.writeHead(404).end('{"detail":"Not Found"}');

@@ -178,9 +178,15 @@ async function outcomeOf(
   };
 }
 
-/** Servers that speak the dialect and have no such route say so by the status, or by a 404 in no dialect's words. */
-const isNoRoute = (status: number, { code, type }: UpstreamError): boolean =>
-  status === 405 || status === 501 || (status === 404 && code === "" && type === "");
+/**
+ * Servers that speak the dialect and have no such route say so by the status, by a 404 in no dialect's words, or in OpenAI's or
+ * AWS's words for it. Any other 404 is of the model.
+ */
+function isNoRoute(status: number, { code, type, message }: UpstreamError): boolean {
+  if (status !== 404) return status === 405 || status === 501;
+  const isSilent = code === "" && type === "";
+  return isSilent || message.startsWith("Invalid URL") || type === "UnknownOperationException";
+}
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
