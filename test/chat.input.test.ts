@@ -195,7 +195,7 @@ describe("whom and what", () => {
 
   test("an unknown model, and one whose endpoints cannot be reached", async () => {
     expectError(await post(json({ ...good, model: "weir/nope" })), 404, "model_not_found", "/model");
-    expectError(await post(json({ ...good, model: "n".repeat(60_000) })), 404, "model_not_found", "/model");
+    expectError(await post(json({ ...good, model: "n".repeat(60_000) })), 400, "invalid_value", "/model");
     const svc = { route: { providers: { only: ["elsewhere"] } } };
     const none = await post(json({ ...good, svc }));
     expectError(none, 404, "no_endpoint");
@@ -212,7 +212,7 @@ describe("whom and what", () => {
       expectError(answer, 405, "method_not_allowed");
       expect(answer.headers.get("allow")).toBe(allow);
     }
-    for (const path of ["/", "/v1", "/v1/chat/completions/", "/v1/chat//completions", "/v2/keys", "/%00"]) {
+    for (const path of ["/v1", "/v1/chat/completions/", "/v1/chat//completions", "/v2/keys", "/%00"]) {
       expectError(await gateway.call("POST", path, { body: good }), 404, "not_found");
     }
   });

@@ -84,11 +84,14 @@ export class SocketReply implements ClientReply {
 
   #send(status: number, headers: string, body: Buffer | string): void {
     this.#res.cork(() => {
-      // Not `endWithoutBody(length)`: it would wait for the body, and end the connection at its next request.
-      const length = this.#bodiless && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
       const closes = this.afterwards === "close" || (status === 503 && this.#isCrowded());
-      this.#writeHead(status, headers + length + (this.afterwards === "drain" ? CLOSING : ""));
-      if (status === 204 || this.#bodiless) this.#res.endWithoutBody(undefined, closes);
+      const isBodiless = this.#bodiless || status === 204;
+      // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
+      const lengths =
+        isBodiless && !closes && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
+      this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""));
+      if (isBodiless && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
+      else if (isBodiless) this.#res.endWithoutBody();
       else if (body.length > LARGE_BYTES && !closes)
         this.#sendLarge(typeof body === "string" ? Buffer.from(body) : body);
       else this.#res.end(body, closes);
