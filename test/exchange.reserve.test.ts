@@ -42,7 +42,7 @@ const request = readChatRequest(
 
 let orgs = 0;
 /** Books of an org of its own with so much credit. */
-async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number) {
+async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked = request) {
   const orgId = `org_${++orgs}`;
   const credits: Credits = openCredits({ store, clock: systemClock });
   const budgets: Budgets = openBudgets({ store, clock: systemClock });
@@ -60,11 +60,11 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number) {
   const plan = () =>
     ({
       call: { key, incoming: { format: chatFormat } } as unknown as Call,
-      request,
+      request: asked,
       plan: { attempts: [endpoint] },
     }) as unknown as Planned;
   const countPrompt = async () => {
-    const counts = await pool.countTokens(promptTexts(request), "o200k_base");
+    const counts = await pool.countTokens(promptTexts(asked), "o200k_base");
     return counts.reduce((sum, count) => sum + count, 0);
   };
   return {
@@ -95,6 +95,19 @@ describe("T24: where the balance is near", () => {
     const { deps, plan, credits } = await books(exact);
     await reserve(deps, plan());
     expect(credits.open()).toEqual({ holds: 1, heldMicroUsd: exact });
+  });
+
+  test("O20: images that stand elsewhere are held for beside the count, which is of their addresses", async () => {
+    const parts = Array.from({ length: 10 }, () => ({
+      type: "image_url",
+      image_url: { url: "https://e/x.png" },
+    }));
+    const messages = [{ role: "user", content: parts }];
+    const asked = readChatRequest(Buffer.from(JSON.stringify({ model: "m", messages, max_tokens: 10 })));
+    const { deps, plan, credits } = await books(40_000, undefined, asked);
+    await reserve(deps, plan());
+    // A micro a token.
+    expect(credits.open().heldMicroUsd).toBeGreaterThan(10 * endpoint.imageTokens);
   });
 
   test("200 that wait for their counts at once admit one", async () => {

@@ -50,7 +50,12 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
   if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
     return hold(deps, planned, bound, outputTokens);
   }
-  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(countedTokenBound, () => bound);
+  // The tokenizer reads the address of an image and not the image.
+  const images = facts.imageCount * IMAGE_TOKEN_BOUND;
+  const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
+    (tokens) => countedTokenBound(tokens) + images,
+    () => bound,
+  );
   return counted.then((tokens) => hold(deps, planned, Math.min(bound, tokens), outputTokens));
 }
 
