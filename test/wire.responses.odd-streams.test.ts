@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { StreamEvent } from "../src/wire/neutral.ts";
+import { placeIn, StreamItems } from "../src/wire/responses/stream-items.ts";
 import { assembled, eventsOf } from "./wire.assembled.ts";
 import type { Json } from "./wire.fixtures.ts";
 import { reader } from "./wire.responses.fixtures.ts";
@@ -301,4 +302,49 @@ describe("O24: a responses stream reads to the whole that it tells", () => {
       { numRuns: runs, seed: 24 },
     );
   }, 60_000);
+});
+
+describe("O24: what is remembered of a stream is bounded", () => {
+  const sse = (events: readonly Json[]) =>
+    events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+
+  test("a last event of very many items takes no longer than reading it", () => {
+    const items = Array.from({ length: 4096 }, (_, index) => ({
+      type: "response.output_item.added",
+      output_index: index,
+      item: { type: "message", id: `m${index}` },
+    }));
+    const output = Array.from({ length: 40_000 }, () => ({ type: "message" }));
+    const text = sse([...items, { type: "response.completed", response: { output } }]);
+    const stream = reader();
+    const before = process.cpuUsage();
+    const events = eventsOf(stream, [text]);
+    const { user, system } = process.cpuUsage(before);
+    expect(stream.complete).toBe(true);
+    expect(events.at(-1)).toMatchObject({ type: "stop" });
+    expect(user + system).toBeLessThan(2_000_000);
+  });
+
+  test("ids that change from event to event are not all kept", () => {
+    const items = new StreamItems(1000);
+    const message = items.begun({ id: "first", index: undefined }, "message");
+    for (let i = 0; i < 20_000; i++) {
+      expect(items.of({ id: `changing${i}`, index: undefined }, "message")).toBe(message);
+    }
+    expect(items.named("first")).toBe(message);
+    expect(items.named("changing1")).toBe(message);
+    expect(items.named("changing19999")).toBeUndefined();
+  });
+
+  test("an id longer than any provider's names nothing", () => {
+    const long = "m".repeat(100_000);
+    expect(placeIn({ item_id: long, output_index: 3 })).toEqual({ id: "", index: 3 });
+    expect(placeIn({ output_index: 3 }, { id: long })).toEqual({ id: "", index: 3 });
+  });
+
+  test("arguments of a call that is never announced end the stream as too large an event does", () => {
+    const delta = { type: "response.function_call_arguments.delta", delta: "x".repeat(1000) };
+    const text = sse(Array.from({ length: 2000 }, (_, i) => ({ ...delta, item_id: `c${i % 7}` })));
+    expect(() => eventsOf(reader(), [text])).toThrow(/larger than the gateway takes/);
+  });
 });

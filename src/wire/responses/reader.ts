@@ -38,6 +38,7 @@ import {
   type OpenText,
   pairedTexts,
   placeIn,
+  placesOf,
   StreamItems,
   textIndexOf,
   textToBegin,
@@ -49,7 +50,7 @@ import { readResponsesUsage } from "./usage.ts";
 const FRAME_KEYS: FrameKeys = { growing: ["delta"], unread: ["sequence_number", "obfuscation"] };
 
 export class ResponsesStreamReader extends SseStreamReader {
-  readonly #items = new StreamItems();
+  readonly #items: StreamItems;
   #parts = 0;
   #hasCalls = false;
   #hasRefusal = false;
@@ -58,6 +59,7 @@ export class ResponsesStreamReader extends SseStreamReader {
 
   constructor(maxEventBytes: number, tap?: EventTap) {
     super(maxEventBytes, FRAME_KEYS, tap);
+    this.#items = new StreamItems(maxEventBytes);
   }
 
   get complete(): boolean {
@@ -127,7 +129,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     const item = objectOf(event.item);
     const kind = itemKindOf(item);
     if (kind === undefined) return;
-    const open = this.#items.begun({ ...placeIn(event), id: stringOf(item.id) }, kind);
+    const open = this.#items.begun(placeIn(event, item), kind);
     if (open !== undefined && kind === "call") this.#beginCall(open, item);
   }
 
@@ -166,7 +168,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (typeof delta !== "string" || delta === "") return;
     const open = this.#items.of(placeIn(event), "call");
     if (open === undefined) return;
-    if (open.call === undefined) open.early += fragmentOf(delta);
+    if (open.call === undefined) this.#items.keep(open, fragmentOf(delta));
     else if (open.call.isOpen) this.#piece(open.call, fragmentOf(delta));
   }
 
@@ -175,7 +177,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (open === undefined) return;
     open.name ||= stringOf(event.name);
     if (open.call !== undefined) this.#missed(open.call, value);
-    else if (open.early === "") open.early = fragmentOf(stringOf(value));
+    else if (open.early === "") this.#items.keep(open, fragmentOf(stringOf(value)));
   }
 
   /** Of a content. vLLM calls those of its reasoning items texts of an answer. */
@@ -298,8 +300,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   #itemDone(event: JsonObject): void {
     const item = objectOf(event.item);
     const kind = itemKindOf(item);
-    const place = { ...placeIn(event), id: stringOf(item.id) };
-    const open = kind && this.#items.done(place, kind);
+    const open = kind && this.#items.done(placeIn(event, item), kind);
     if (open !== undefined) this.#whole(open, item);
   }
 
@@ -379,8 +380,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   /** Whatever was not told in events of its own: some servers send the last one only. */
   #output(items: readonly JsonObject[]): void {
     const known = new Map<JsonObject, OpenItem | undefined>();
-    const first = this.#items.firstOf(items.length);
-    const places = items.map((item, at) => ({ item, place: { id: stringOf(item.id), index: first + at } }));
+    const places = placesOf(items, this.#items.firstOf(items.length));
     for (const kind of ITEM_KINDS) {
       const own = places.filter(({ item }) => itemKindOf(item) === kind);
       const paired = this.#items.paired(

@@ -4,6 +4,7 @@
  * leave either out. So an event goes to what its id and number name where that can still take it, else to the first that
  * waits for such an event; and what ends an item, or the response, is matched with what came before in order.
  */
+import { fail } from "../../errors.ts";
 import type { Fragment } from "../neutral.ts";
 import { type JsonObject, stringOf } from "../reader.ts";
 import type { ItemKind, TextKind } from "./kinds.ts";
@@ -11,6 +12,10 @@ import type { ItemKind, TextKind } from "./kinds.ts";
 /** Items and texts beyond these are passed over: no answer has so many. */
 const MAX_ITEMS = 4096;
 const MAX_TEXTS = 512;
+/** The longest ids in use, which hold sealed content, have some hundred characters. A longer one names nothing. */
+const MAX_ID_CHARS = 1024;
+/** Of servers that change an item's id from event to event: later ones are not seen again, and not kept. */
+const MAX_IDS = 4 * MAX_ITEMS;
 
 export interface OpenText {
   readonly kind: TextKind;
@@ -58,10 +63,20 @@ interface ItemPlace {
   readonly index: number | undefined;
 }
 
-export const placeIn = (event: JsonObject): ItemPlace => ({
-  id: stringOf(event.item_id),
+/** @param item where the event holds the item itself. */
+export const placeIn = (event: JsonObject, item?: JsonObject): ItemPlace => ({
+  id: idOf(item === undefined ? event.item_id : item.id),
   index: numberOf(event.output_index, MAX_ITEMS),
 });
+
+/** The places of the items of a response's `output`. @param first the number of the first. */
+export const placesOf = (output: readonly JsonObject[], first: number) =>
+  output.slice(0, MAX_ITEMS).map((item, at) => ({ item, place: { id: idOf(item.id), index: first + at } }));
+
+function idOf(value: unknown): string {
+  const id = stringOf(value);
+  return id.length > MAX_ID_CHARS ? "" : id;
+}
 
 export class StreamItems {
   readonly all: OpenItem[] = [];
@@ -71,6 +86,25 @@ export class StreamItems {
     reasoning: [],
     call: [],
   };
+  readonly #maxEarlyBytes: number;
+  #earlyBytes = 0;
+
+  /** @param maxEarlyBytes of arguments that come before their calls are announced, all together. */
+  constructor(maxEarlyBytes: number) {
+    this.#maxEarlyBytes = maxEarlyBytes;
+  }
+
+  /**
+   * Arguments of a call that was not announced yet: they are kept until it is.
+   * @throws WeirError `upstream_invalid_response` where they are too many.
+   */
+  keep(item: OpenItem, early: Fragment): void {
+    this.#earlyBytes += early.length;
+    if (this.#earlyBytes > this.#maxEarlyBytes) {
+      throw fail("upstream_invalid_response", "The provider sent a call larger than the gateway takes.");
+    }
+    item.early += early;
+  }
 
   /** The item that a delta, or an event of one content, belongs to; undefined beyond the bound. */
   of(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
@@ -118,16 +152,11 @@ export class StreamItems {
   paired(outputs: readonly ItemPlace[], kind: ItemKind): readonly (OpenItem | undefined)[] {
     const items = this.all.filter((item) => item.kind === kind);
     if (items.length === outputs.length) return items;
-    const isAt = (item: OpenItem, { index }: ItemPlace) => item.index === index;
-    const isCalled = (item: OpenItem, { id }: ItemPlace) => id !== "" && item.id === id;
+    const both = ({ id, index }: ItemPlace) => (id === "" ? undefined : `${index} ${id}`);
     const areNamed = new Set(outputs.map(({ id }) => id)).size === outputs.length;
-    return matched(
-      items,
-      outputs,
-      (item, place) => isAt(item, place) && isCalled(item, place),
-      (item, place) => areNamed && isCalled(item, place),
-      isAt,
-    );
+    const name = ({ id }: ItemPlace) => (areNamed && id !== "" ? id : undefined);
+    const number = ({ index }: ItemPlace) => String(index);
+    return matched(items, outputs, [both, both], [name, name], [number, number]);
   }
 
   /** What events number the first item of a response with so many. */
@@ -157,7 +186,7 @@ export class StreamItems {
   }
 
   #name(item: OpenItem, { id, index }: ItemPlace): OpenItem {
-    if (id !== "") this.#ids.set(id, item);
+    if (id !== "" && this.#ids.size < MAX_IDS) this.#ids.set(id, item);
     if (index !== undefined) this.#places[item.kind][index] = item;
     return item;
   }
@@ -235,30 +264,37 @@ export function pairedTexts(
     return contents.map((content) => (content.text === "" ? undefined : told[said.indexOf(content)]));
   }
   const first = firstIndex(own, contents.length);
-  return matched(own, contents, (text, content) => text.index === content.index + first);
+  return matched(own, contents, [({ index }) => String(index), ({ index }) => String(index + first)]);
 }
 
 /** 0, but where events number from 1: none of them has said 0, and one has said how many there are. */
 const firstIndex = (given: readonly { readonly index: number | undefined }[], count: number): number =>
   !given.some(({ index }) => index === 0) && given.some(({ index }) => index === count) ? 1 : 0;
 
-/** What each of the wanted is: by the first test that holds, else what is left over, in order. */
+/** What one of the given is called, and one of the wanted: the same name, the same thing. Undefined: it has no such name. */
+type Naming<T, W> = readonly [of: (one: T) => string | undefined, wanted: (want: W) => string | undefined];
+
+/** What each of the wanted is: by the first naming under which it is found, else what is left over, in order. */
 function matched<T, W>(
   given: readonly T[],
   wanted: readonly W[],
-  ...tests: readonly ((one: T, want: W) => boolean)[]
+  ...namings: readonly Naming<T, W>[]
 ): (T | undefined)[] {
   const left = new Set(given);
   const found: (T | undefined)[] = wanted.map(() => undefined);
-  for (const isIt of [...tests, () => true]) {
+  const inOrder: Naming<T, W> = [() => "", () => ""];
+  for (const [nameOf, wantedName] of [...namings, inOrder]) {
+    const named = Map.groupBy(left, nameOf);
+    const taken = new Map<string, number>();
     for (const [at, want] of wanted.entries()) {
-      if (found[at] !== undefined) continue;
-      for (const one of left) {
-        if (!isIt(one, want)) continue;
-        found[at] = one;
-        left.delete(one);
-        break;
-      }
+      const name = found[at] === undefined ? wantedName(want) : undefined;
+      if (name === undefined) continue;
+      const next = taken.get(name) ?? 0;
+      const one = named.get(name)?.[next];
+      if (one === undefined) continue;
+      found[at] = one;
+      taken.set(name, next + 1);
+      left.delete(one);
     }
   }
   return found;
