@@ -248,6 +248,68 @@ describe("what metering reads is found in such shapes too", () => {
     expect(factsOf("embeddings", { input: ["Hi"] }).hasUncounted).toBe(false);
   });
 
+  test.each<[string, "chat" | "messages" | "responses", unknown]>([
+    ["a document by its address", "chat", { type: "document_url", document_url: "https://e/x.pdf" }],
+    ["sound by its address", "chat", { type: "audio_url", audio_url: { url: "https://e/x.wav" } }],
+    ["a kind of a provider's own", "chat", { type: "image", source: { url: "https://e/x" } }],
+    ["a file beside an image", "chat", { type: "image_url", image_url: { url: "https://e/x" }, file: {} }],
+    ["parts in a list of their own", "chat", [image]],
+    ["a source without a type", "messages", { source: { type: "url", url: "https://e/x" } }],
+    ["an unknown block with a source", "messages", { type: "file", source: { type: "file", file_id: "f" } }],
+    ["blocks in a list of their own", "messages", [block]],
+    ["a block of no kind that is known", "messages", { image: "https://e/x" }],
+    ["base64 in a text block", "messages", { type: "text", text: "x", data: "A".repeat(999) }],
+    ["a file without a type", "responses", { file_id: "f" }],
+    ["a file's address without a type", "responses", { file_url: "https://e/x.pdf" }],
+    ["parts in a list of their own", "responses", [{ type: "input_image" }]],
+    ["base64 in a text part", "responses", { type: "input_text", text: "x", data: "A".repeat(999) }],
+  ])("O20: %s of %s is held for as the most", (_, name, part) => {
+    const turns = [{ role: "user", content: [{ type: "text", text: "Hi" }, part] }];
+    const body = name === "responses" ? { input: turns } : { max_tokens: 1, messages: turns };
+    expect(factsOf(name, body).hasUncounted).toBe(true);
+  });
+
+  test("O20: images of responses are found without a type, as an item, and in instructions", () => {
+    const url = { image_url: "https://e/x.png" };
+    const count = (body: Body) => factsOf("responses", body).imageCount;
+    expect(count({ input: [{ role: "user", content: [url] }] })).toBe(1);
+    expect(count({ input: [{ type: "input_image", ...url }] })).toBe(1);
+    expect(count({ input: "Hi", instructions: [{ role: "user", content: [url] }] })).toBe(1);
+    const system = [block];
+    expect(factsOf("messages", { max_tokens: 1, system, messages: [USER] }).imageCount).toBe(1);
+  });
+
+  test("O20: as many answers count as the provider makes", () => {
+    const choices = (members: Body) => factsOf("chat", { messages: [USER], ...members }).choices;
+    expect([choices({ best_of: 9 }), choices({ n: 2, best_of: 1 }), choices({ best_of: null })]).toEqual([
+      9, 2, 1,
+    ]);
+    expect(caught(() => choices({ best_of: "9" })).param).toBe("/best_of");
+  });
+
+  test.each<["chat" | "messages" | "responses", Body]>([
+    ["chat", { web_search_options: {} }],
+    ["chat", { plugins: [{ id: "web" }] }],
+    ["chat", { search_parameters: { mode: "auto" } }],
+    ["chat", { enable_search: true }],
+    ["chat", { tools: [{ type: "web_search", web_search: { enable: true } }] }],
+    ["messages", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
+    ["messages", { mcp_servers: [{ type: "url", url: "https://e", name: "e" }] }],
+    ["responses", { tools: [{ type: "file_search", vector_store_ids: ["v"] }] }],
+    ["responses", { tools: [{ type: "mcp", server_url: "https://e" }] }],
+  ])("O20: %s: what a provider looks for by itself is of any length: %j", (name, members) => {
+    const turns = name === "responses" ? { input: "Hi" } : { max_tokens: 1, messages: [USER] };
+    expect(factsOf(name, { ...turns, ...members }).hasUncounted).toBe(true);
+    expect(factsOf(name, { ...turns, enable_search: false, tools: [TOOL] }).hasUncounted).toBe(false);
+  });
+
+  test("O20: each of many inputs of another kind may be a context long", () => {
+    const inputs = (input: unknown) => factsOf("embeddings", { input }).separateInputs;
+    const picture = { image: "https://e/x" };
+    expect([inputs([picture, picture, "Hi"]), inputs({ contents: [picture, picture] })]).toEqual([3, 2]);
+    expect([inputs(picture), inputs(["Hi", "Ho"])]).toEqual([1, undefined]);
+  });
+
   test.each<[string, Body, string]>([
     ["messages that are no list", { messages: {} }, "/messages"],
     ["a message that is text", { messages: ["Hi"] }, "/messages/0"],

@@ -148,7 +148,7 @@ function tokenCostBound(
  * longer than the context, so that is their bound.
  */
 function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number): number {
-  if (facts.hasUncounted) return Math.max(textTokens, endpoint.contextLength);
+  if (facts.hasUncounted) return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
   return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
 }
 

@@ -56,6 +56,8 @@ export interface RequestFacts {
   readonly imageCount: number;
   /** Documents, sound, video or stored files: nobody here can say how many tokens they are. */
   readonly hasUncounted: boolean;
+  /** How many inputs that nobody here can count are read one by one, each up to a context. Absent: the prompt is one. */
+  readonly separateInputs?: number;
   /** The most search units that a ranking can cost; 0 of other tasks. */
   readonly searchUnits: number;
 }

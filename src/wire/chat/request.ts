@@ -8,7 +8,8 @@ import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
-import { isObject } from "../reader.ts";
+import { bringsResults } from "../provider-tools.ts";
+import { isObject, type JsonObject } from "../reader.ts";
 import { spliced, spliceOf } from "../splice.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
@@ -51,7 +52,8 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
     facts: {
       model: body.model,
       stream,
-      choices: body.n ?? 1,
+      // Where a provider knows `best_of`, it makes and bills so many.
+      choices: Math.max(body.n ?? 1, body.best_of ?? 1),
       maxTokens: maxTokensOf(body),
       promptTokens: estimatePromptTokens(proseBytes, media.images),
       hasTools: (body.tools?.length ?? 0) > 0,
@@ -60,7 +62,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
       imageCount: media.images,
       hasAudio: media.audio > 0,
       hasSchema: body.response_format?.type === "json_schema",
-      hasUncounted: media.audio + media.others > 0,
+      hasUncounted: media.audio + media.others > 0 || bringsResults(body),
       searchUnits: 0,
     },
   };
@@ -121,30 +123,47 @@ function boundField(body: ChatRequestBody): ChatRequest["maxTokensField"] {
 }
 
 interface Media {
-  readonly images: number;
-  readonly audio: number;
-  /** Files and video, and what looks like media where there should be none. */
-  readonly others: number;
+  images: number;
+  audio: number;
+  /** Files, video, parts of a kind of a provider's own, and what looks like media where there should be none. */
+  others: number;
 }
 
+/** Types of parts whose tokens are those of their text. */
+const TEXT_PARTS: ReadonlySet<unknown> = new Set([
+  ...["text", "input_text", "output_text", "refusal", "thinking", "reasoning", "reference"],
+]);
+
 /** By its type, or by the member of that name: providers take parts that do not say their type. */
-const isPart = (part: unknown, kind: string): boolean =>
-  isObject(part) && (part.type === kind || kind in part);
+const isPart = (part: JsonObject, kind: string): boolean => part.type === kind || kind in part;
+
+const isText = ({ type, text }: JsonObject): boolean =>
+  type == null ? typeof text === "string" : TEXT_PARTS.has(type);
 
 function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Media {
-  let images = 0;
-  let audio = 0;
-  let others = 0;
+  const media: Media = { images: 0, audio: 0, others: 0 };
   for (const message of messages) {
     const { content } = message;
-    if (hasOpaque && holdsOpaque({ ...message, content: undefined })) others++;
-    if (typeof content !== "object" || content === null) continue;
-    for (const part of Array.isArray(content) ? content : [content]) {
-      if (isPart(part, "image_url")) images++;
-      else if (isPart(part, "input_audio")) audio++;
-      else if (isPart(part, "file") || isPart(part, "video_url")) others++;
-      else if (hasOpaque && holdsOpaque(part)) others++;
-    }
+    // An earlier answer in sound, by its id.
+    if (message.audio != null) media.others++;
+    if (hasOpaque && holdsOpaque({ ...message, content: undefined })) media.others++;
+    if (Array.isArray(content)) for (const part of content) countPart(part, media, hasOpaque);
+    else countPart(content, media, hasOpaque);
   }
-  return { images, audio, others };
+  return media;
+}
+
+function countPart(part: unknown, media: Media, hasOpaque: boolean): void {
+  if (typeof part !== "object" || part === null) return;
+  if (!isObject(part)) {
+    media.others++;
+    return;
+  }
+  const isImage = isPart(part, "image_url");
+  const isAudio = isPart(part, "input_audio");
+  const isFile = isPart(part, "file") || isPart(part, "video_url");
+  if (isImage) media.images++;
+  if (isAudio) media.audio++;
+  if (isFile) media.others++;
+  else if (!isImage && !isAudio && (!isText(part) || (hasOpaque && holdsOpaque(part)))) media.others++;
 }

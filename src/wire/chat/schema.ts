@@ -26,6 +26,8 @@ export const chatRequestSchema = z.looseObject({
   max_tokens: tokens.nullish(),
   max_completion_tokens: tokens.nullish(),
   n: z.int().min(1).max(128).nullish(),
+  /** Of vLLM and others; at least `n` where it stands. */
+  best_of: z.int().min(1).max(128).nullish(),
   temperature: unread(z.number()).optional(),
   top_p: unread(z.number()).optional(),
   stop: unread(z.union([z.string(), z.array(z.string())])).optional(),
@@ -55,6 +57,7 @@ export function isUsualRequest(body: unknown): body is ChatRequestBody {
     isCountWithin(Number.MAX_SAFE_INTEGER, body.max_tokens) &&
     isCountWithin(Number.MAX_SAFE_INTEGER, body.max_completion_tokens) &&
     isCountWithin(128, body.n) &&
+    isCountWithin(128, body.best_of) &&
     (tools === undefined || Array.isArray(tools)) &&
     isFlag(body.parallel_tool_calls) &&
     (format === undefined || isObject(format))

@@ -100,7 +100,23 @@ function ofAnotherKind(
   const { opaqueBytes } = memberOf(read.members, "input") as Member;
   const inputs = Array.isArray(input) ? input.length : 1;
   const facts = factsOf(model, estimatePromptTokens(proseBytes - opaqueBytes, 0) + inputs, 1);
-  return { ...read, hasOpaque: true, inputs, encoding, facts: { ...facts, hasUncounted: true } };
+  const separateInputs = Math.max(1, elementsIn(input));
+  return {
+    ...read,
+    hasOpaque: true,
+    inputs,
+    encoding,
+    facts: { ...facts, hasUncounted: true, separateInputs },
+  };
+}
+
+/** Elements of all lists in a value: which of them are inputs by themselves only the provider knows. */
+function elementsIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const isList = Array.isArray(value);
+  let elements = isList ? value.length : 0;
+  for (const inner of isList ? value : Object.values(value)) elements += elementsIn(inner);
+  return elements;
 }
 
 function encodingOf(name: unknown): EmbedRequest["encoding"] {

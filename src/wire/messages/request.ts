@@ -9,6 +9,7 @@ import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
+import { bringsResults } from "../provider-tools.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
 import { type RequestSplice, spliced, spliceOf } from "../splice.ts";
 import { withoutForeign } from "./foreign.ts";
@@ -61,6 +62,7 @@ export const readMessagesCount = (bytes: Buffer): MessagesRequest =>
 function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCountBody>): MessagesRequest {
   refuseThread(body);
   const media: Media = { images: 0, hasUncounted: false, hasThinking: false };
+  countMedia(body.system, media, read.hasOpaque);
   for (const { content } of body.messages) countMedia(content, media, read.hasOpaque);
   return {
     ...read,
@@ -77,7 +79,7 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
       imageCount: media.images,
       hasAudio: false,
       hasSchema: hasSchema(body),
-      hasUncounted: media.hasUncounted,
+      hasUncounted: media.hasUncounted || bringsResults(body),
       searchUnits: 0,
     },
   };
@@ -147,10 +149,11 @@ interface Media {
 /** @param hasOpaque some text was taken for media: where it stands in no image, its tokens are unknown. */
 function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
   for (const block of isObject(content) ? [content] : listOf(content)) {
-    if (!isObject(block)) continue;
+    if (!isObject(block)) {
+      if (Array.isArray(block)) media.hasUncounted = true;
+      continue;
+    }
     switch (block.type) {
-      case "text":
-        break;
       case "image":
         media.images++;
         break;
@@ -169,9 +172,16 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
         if (hasOpaque && holdsOpaque(block)) media.hasUncounted = true;
         break;
       default:
-        if (hasOpaque && holdsOpaque(block)) media.hasUncounted = true;
+        countOther(block, media, hasOpaque);
     }
   }
+}
+
+/** Text, what tools do, and blocks of no type that is known here: a source in those may be of any size. */
+function countOther(block: JsonObject, media: Media, hasOpaque: boolean): void {
+  const isNameless = typeof block.type !== "string" && typeof block.text !== "string";
+  if (isNameless || isObject(block.source) || (hasOpaque && holdsOpaque(block))) media.hasUncounted = true;
+  else if (typeof block.content === "object") countMedia(block.content, media, hasOpaque);
 }
 
 function countDocument(block: JsonObject, media: Media, hasOpaque: boolean): void {

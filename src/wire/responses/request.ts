@@ -9,7 +9,9 @@ import { LARGE_BODY_BYTES } from "../contract.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
-import { isObject } from "../reader.ts";
+import { holdsOpaque } from "../opaque.ts";
+import { bringsResults } from "../provider-tools.ts";
+import { isObject, listOf } from "../reader.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */
@@ -63,7 +65,7 @@ const RULES: BodyRules<ResponsesRequestBody> = {
 export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
   const { text: _, value: body, proseBytes, ...read } = readBody(bytes, RULES);
   refuseUnsupported(body);
-  const seen = lookThrough(body.input);
+  const seen = lookThrough(body, read.hasOpaque);
   return {
     ...read,
     store: body.store ?? true,
@@ -85,7 +87,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
       hasAudio: seen.audio > 0,
       hasSchema: body.text?.format?.type === "json_schema",
       // A stored template is of any length.
-      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null,
+      hasUncounted: seen.audio + seen.others > 0 || body.prompt != null || bringsResults(body),
       searchUnits: 0,
     },
   };
@@ -176,22 +178,34 @@ interface Seen {
 }
 
 /** Whether items and parts are what they should be is the upstream's matter, or that of who translates them. */
-function lookThrough(input: ResponsesRequestBody["input"]): Seen {
+function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: boolean): Seen {
   const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, references: 0 };
-  if (!Array.isArray(input)) return seen;
-  for (const { type, content, output } of input) {
+  for (const item of [...listOf(input), ...listOf(instructions)]) {
+    if (!isObject(item)) continue;
+    const { type, content, output, ...rest } = item;
     if (type === "reasoning") seen.reasoning++;
     else if (type === "item_reference") seen.references++;
+    // Some providers take a part in the place of an item.
+    count({ type, ...rest }, seen, hasOpaque);
     for (const parts of [content, output]) {
-      for (const part of Array.isArray(parts) ? parts : [parts]) count(part, seen);
+      for (const part of Array.isArray(parts) ? parts : [parts]) count(part, seen, hasOpaque);
     }
   }
   return seen;
 }
 
-function count(part: unknown, seen: Seen): void {
+/** By its type, or by what it holds: providers take parts that do not say their type. */
+function count(part: unknown, seen: Seen, hasOpaque: boolean): void {
+  if (Array.isArray(part)) seen.others++;
   if (!isObject(part)) return;
-  if (part.type === "input_image" || part.type === "computer_screenshot") seen.images++;
-  else if (part.type === "input_audio") seen.audio++;
-  else if (part.type === "input_file") seen.others++;
+  const { type } = part;
+  const isImage = type === "input_image" || type === "computer_screenshot" || "image_url" in part;
+  const isAudio = type === "input_audio" || "input_audio" in part;
+  if (isImage) seen.images++;
+  if (isAudio) seen.audio++;
+  if (isImage || isAudio) return;
+  const isFile = type === "input_file" || FILE_MEMBERS.some((name) => part[name] != null);
+  if (isFile || (hasOpaque && holdsOpaque(part))) seen.others++;
 }
+
+const FILE_MEMBERS: readonly string[] = ["file_id", "file_url", "file_data", "video_url"];
