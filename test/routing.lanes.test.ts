@@ -238,6 +238,15 @@ describe("a credential that is refused", () => {
     expect([waitMs([first]), lanes.areRefused(EP.id, [first], nowMs)]).toEqual([2000, false]);
   });
 
+  test("O18: a credential that is taken again after three 403 is not told as refused while calls slowly start", () => {
+    for (let i = 0; i < 3; i++) give(takeAt(EP, [first]), FORBIDDEN);
+    nowMs += 60_000;
+    lanes.taken(takeAt(EP, [first]) as Lane, nowMs);
+    // As many as may find out do: those behind them wait for room, not for another credential.
+    while (takeAt(EP, [first]) !== undefined);
+    expect([waitMs([first]) > 0, lanes.areRefused(EP.id, [first], nowMs)]).toEqual([true, false]);
+  });
+
   test("another credential under the same id begins anew", () => {
     give(takeAt(EP, [first]), REVOKED);
     const replaced = pooled("one", "sk-other-9").provider.keys;

@@ -226,7 +226,9 @@ export class Lanes {
     return keys.every((key) => {
       if (this.#refused.waitMs(key, nowMs) > 0) return true;
       const state = this.#known(endpointId, key, nowMs);
-      return state?.hint === key.hint && state.isForbidden && state.door.waitMs(nowMs) > 0;
+      if (state?.hint !== key.hint || !state.isForbidden) return false;
+      // Once a call was taken the others wait for the slow start alone.
+      return state.door.streak > 0 && state.door.waitMs(nowMs) > 0;
     });
   }
 
