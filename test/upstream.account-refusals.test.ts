@@ -189,10 +189,51 @@ describe("O26, T61: what names the gateway's account", () => {
       "Limit 30000, Requested 36278. The project is busy",
     ],
     ["file_0123456789 of message 12 cannot be read", "file_0123456789 of message 12 cannot be read"],
+    [
+      "user_messages and user-specified tools: see project-settings",
+      "user_messages and user-specified tools: see project-settings",
+    ],
+    [
+      "`user_information.address` is **key**, not **keyword**",
+      "`user_information.address` is **key**, not **keyword**",
+    ],
+    [
+      "rate limit of 30,000 (org: a22cf6e6-a940-4fff, model: m)",
+      "rate limit of 30,000 (org: [account], model: m)",
+    ],
+    [
+      '{"organization_id":"a22cf6e6-a940"} of account_id=123456789012',
+      '{"organization_id":"[account]"} of account_id=[account]',
+    ],
+    ["gateway@my-prod-42.iam.gserviceaccount.com is over its quota", "[account] is over its quota"],
+    ["API key sk-a*** and key-*** and sk**wxyz", "API key [credential] and [credential] and [credential]"],
   ])("%s", (message, told) => {
     expect(withoutAccount(message)).toBe(told);
     const failed = statusFailure(400, { code: "", type: "", message }, undefined);
     expect(withoutCredential(failed, undefined).upstream.message).toBe(told);
+  });
+
+  test("O26: is no longer than a code or a message is", () => {
+    const long = { code: "c".repeat(50_000), type: "t".repeat(50_000), message: "m".repeat(50_000) };
+    for (const told of [
+      readErrorValue(long),
+      readErrorBody(Buffer.from(JSON.stringify({ ...long, error: "e" }))),
+    ]) {
+      expect(told.code.length).toBeLessThanOrEqual(200);
+      expect(told.type.length).toBeLessThanOrEqual(200);
+      expect(told.message.length).toBeLessThanOrEqual(2000);
+    }
+  });
+
+  test("O26: a credential that the message's bound cuts in two is not told in part", () => {
+    const key = "secret-0123456789abcdef";
+    const said = (before: number) => `${"x ".repeat(before / 2)}${key} is busy`;
+    for (let cut = 1; cut <= key.length + 1; cut++) {
+      const { error } = openAi(said(2000 - cut), "rate_limit_exceeded", "tokens");
+      const failed = statusFailure(429, readErrorValue(error), undefined);
+      const { message } = withoutCredential(failed, key).upstream;
+      expect(message).not.toMatch(/secret-0/);
+    }
   });
 
   test("is found in no time in any text", () => {

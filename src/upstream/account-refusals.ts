@@ -43,16 +43,20 @@ export function accountRefusal(
 
 const numberOf = (digits: string): number => Number(digits.replaceAll(",", ""));
 
-/** Ids of the gateway's own accounts, as providers quote them: in their own form, or behind the word for what they are of. */
+/**
+ * Ids of the gateway's own accounts, as providers quote them: in their own form, or behind the word for what they are of. Words
+ * of small letters alone ("user_messages") are no ids, unless they are as long as those are.
+ */
 const ACCOUNT_IDS: readonly RegExp[] = [
-  /\b(?:org|proj|user|acct|team)[-_][A-Za-z0-9]{8,}/g,
+  /\b[\w.-]{1,64}@[\w-]{1,64}\.(?:iam|developer)\.gserviceaccount\.com\b/g,
+  /\b(?:org|proj|user|acct|team)[-_](?=[a-z]{0,24}[A-Z\d]|[a-z]{20})[A-Za-z0-9]{8,}/g,
   /\barn:aws[a-z-]{0,16}:[^\s"'`]{1,256}/g,
   /\bprojects\/[a-z0-9-]{1,64}/g,
-  /\b(?<=(?:organi[sz]ation|team|project|account|workspace|tenant|subscription|project_number|consumer)s?(?: id| number)?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z0-9][\w-]{5,63}/gi,
+  /\b(?<=(?:organi[sz]ation|org|team|project|account|workspace|tenant|subscription|project_number|consumer)s?(?:[ _-]?id| number)?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z0-9][\w-]{5,63}/gi,
 ];
-/** Keys as providers mask them (`sk-abc***xyz`), or in full. */
+/** Keys as providers mask them (`sk-abc***xyz`), or in full. Two asterisks at a word's end are Markdown. */
 const KEYS =
-  /\b(?:sk|pk|gsk|xai|key|AIza)[-_]?[A-Za-z0-9_-]{0,64}\*{2,}[\w*-]{0,64}|\b(?:sk-|gsk_|xai-|AIza)[A-Za-z0-9_-]{16,}/g;
+  /\b(?:sk|pk|gsk|xai|key|AIza)[-_]?[A-Za-z0-9_-]{0,64}(?:\*{3}|\*{2}\w)[\w*-]{0,64}|\b(?:sk-|gsk_|xai-|AIza)[A-Za-z0-9_-]{16,}/g;
 
 /** A provider's message without what names the gateway's account there. */
 export function withoutAccount(message: string): string {

@@ -44,7 +44,7 @@ export function withoutCredential(
   // That an account has no funds is said without any.
   const isRefused = failed.errorClass === "auth" && failed.outcome !== "rate_limited";
   const clean = (text: string) =>
-    secrets.reduce((left, secret) => left.replaceAll(secret, "[credential]"), text);
+    secrets.reduce((left, secret) => withoutStart(left.replaceAll(secret, "[credential]"), secret), text);
   return {
     ...failed,
     upstream: {
@@ -54,6 +54,14 @@ export function withoutCredential(
       message: isRefused ? "" : withoutAccount(clean(upstream.message)),
     },
   };
+}
+
+/** What is too long was cut: it may end in the middle of the secret. */
+function withoutStart(text: string, secret: string): string {
+  for (let length = secret.length - 1; length >= MIN_CREDENTIAL; length--) {
+    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[credential]`;
+  }
+  return text;
 }
 
 /** A status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 are proxies giving up. */

@@ -4,15 +4,19 @@
 import type { UpstreamError } from "./contract.ts";
 
 const MESSAGE_LIMIT = 2000;
+/** Of a code or a type. */
+const WORD_LIMIT = 200;
 
 const text = (value: unknown): string =>
   typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+
+const word = (value: unknown): string => text(value).slice(0, WORD_LIMIT);
 
 /** Google's machine-readable reason, of an ErrorInfo among the details (google.rpc). */
 function googleReason(details: unknown): string {
   if (!Array.isArray(details)) return "";
   for (const detail of details as readonly unknown[]) {
-    if (typeof detail === "object" && detail !== null && "reason" in detail) return text(detail.reason);
+    if (typeof detail === "object" && detail !== null && "reason" in detail) return word(detail.reason);
   }
   return "";
 }
@@ -36,9 +40,9 @@ export function readErrorValue(value: unknown): UpstreamError {
   return {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     // Its `code` repeats the status.
-    code: googleReason(error.details) || text(error.code),
+    code: googleReason(error.details) || word(error.code),
     // Google names the kind in `status`.
-    type: text(error.type) || text(error.status),
+    type: word(error.type) || word(error.status),
     message: text(error.message).slice(0, MESSAGE_LIMIT),
   };
 }
@@ -60,7 +64,7 @@ function readBody(bytes: Buffer): UpstreamError {
     if (typeof body === "object" && body !== null) {
       // xAI: {"code":…,"error":"…"}.
       if ("error" in body && typeof body.error === "string" && "code" in body) {
-        return { ...readErrorValue(body.error), code: text(body.code) };
+        return { ...readErrorValue(body.error), code: word(body.code) };
       }
       if ("error" in body) return readErrorValue(body.error);
       // vLLM and FastAPI: {"object":"error","message":…} and {"detail":…}.
