@@ -312,6 +312,13 @@ describe("streams that are odd", () => {
     expect(events.map(({ type }) => type)).toEqual(["begin", "delta"]);
   });
 
+  test("O24: arguments whose call is never named are refused beyond a bound", () => {
+    const piece = { tool_calls: [{ index: 0, id: "c", function: { arguments: "x".repeat(10_000) } }] };
+    const named = { tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "" } }] };
+    expect(() => readPieces([streamOf([named, ...Array.from({ length: 200 }, () => piece)])])).not.toThrow();
+    expect(() => readPieces([streamOf(Array.from({ length: 200 }, () => piece))])).toThrow(WeirError);
+  });
+
   test("T9: an event beyond the bound is refused", () => {
     expect(() => readPieces([`data: {"a":"${"x".repeat(3000)}`], 2000)).toThrow(WeirError);
   });

@@ -3,6 +3,7 @@
  * tool calls stay open until the choice ends, because servers interleave them. What ends the choice waits for the
  * stream's end: some servers go on after a finish reason.
  */
+import { fail } from "../../errors.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
@@ -20,6 +21,8 @@ import {
 } from "./reasoning.ts";
 import { argumentsOf, callIdOf } from "./tool-call.ts";
 
+/** Of arguments that come before the names of their calls: nearly all servers send the name first. */
+const MAX_EARLY_BYTES = 1024 * 1024;
 /** Calls beyond these are not read: no answer has so many. */
 const MAX_CALLS = 256;
 
@@ -59,6 +62,7 @@ export class ChoiceReader {
   /** Seals that came before the call of that id. */
   readonly #callSeals = new Map<string, Seal>();
   #functionCall: Call | undefined;
+  #earlyBytes = 0;
 
   constructor(choice: number, emit: Emit) {
     this.#choice = choice;
@@ -248,11 +252,20 @@ export class ChoiceReader {
     if (call.part < 0) {
       call.early += text;
       if (call.name !== "" && (call.id !== "" || call.early !== "")) this.#beginCall(call, reply);
+      else this.#kept(text);
     } else if (text !== "") {
       this.#emit({ type: "delta", choice: this.#choice, part: call.part, text });
     }
     const seal = extra === undefined ? undefined : readExtraSeal(extra);
     if (seal !== undefined) this.#sealCall(call, seal);
+  }
+
+  /** @throws WeirError `upstream_invalid_response` where a server never says whose arguments it sends. */
+  #kept(early: Fragment): void {
+    this.#earlyBytes += early.length;
+    if (this.#earlyBytes > MAX_EARLY_BYTES) {
+      throw fail("upstream_invalid_response", "The provider sent a call larger than the gateway takes.");
+    }
   }
 
   #beginCall(call: Call, reply: unknown): void {
