@@ -1,59 +1,29 @@
 /** What the journal in front of LMDB promises over crashes: nothing committed is lost, however often and where it dies. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { HEAD_BYTES, Journal } from "../src/store/journal.ts";
+import { Journal } from "../src/store/journal.ts";
 import { type Batch, openOutbox } from "../src/store/outbox.ts";
+import { HEAD_BYTES, TAIL_BYTES } from "../src/store/segment.ts";
 import { openStore } from "../src/store/store.ts";
+import { surveyJournal } from "../src/store/survey.ts";
 import { record } from "./analytics.records.ts";
 import { until } from "./gateway.fixtures.ts";
+import { crashAfter, rowsOf, segmentsOf } from "./store.fixtures.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 
-const STORE = JSON.stringify(join(import.meta.dirname, "../src/store/store.ts"));
-
-/** A process that opens the folder, runs `script` with `store` and `rows` (a table), and then kills itself -9. */
-async function crashAfter(folder: string, script: string): Promise<void> {
-  const code = `
-    import { openStore } from ${STORE};
-    const store = openStore(${JSON.stringify(folder)});
-    const rows = store.table("rows");
-    ${script}
-    process.kill(process.pid, "SIGKILL");`;
-  const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let errors = "";
-  child.stderr.on("data", (d: Buffer) => (errors += d.toString()));
-  const [, signal] = await once(child, "close");
-  expect([signal, errors]).toEqual(["SIGKILL", ""]);
-}
-
-async function rowsOf(folder: string): Promise<[unknown, unknown][]> {
-  const store = openStore(folder);
-  const rows = [...store.table<number>("rows").range()].map(({ key, value }): [unknown, unknown] => [
-    key,
-    value,
-  ]);
-  await store.close();
-  return rows;
-}
-
-const segments = (folder: string): string[] => readdirSync(join(folder, "journal")).sort();
-
 describe("T35: over a crash", () => {
   test("a frame that was cut is dropped, also when the next life dies before it has tidied up", async () => {
     const folder = newFolder();
     await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
-    const [torn] = segments(folder);
+    const [torn = ""] = segmentsOf(folder);
     // As a kill inside the write of a second frame leaves it: a length, and less than that behind it.
-    appendFileSync(join(folder, "journal", torn as string), Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5, 6]));
+    appendFileSync(torn, Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5, 6]));
     await crashAfter(folder, "await store.commit(() => rows.put('b', 2));");
     await crashAfter(folder, "await store.commit(() => rows.put('c', 3));");
     expect(await rowsOf(folder)).toEqual([
@@ -66,7 +36,7 @@ describe("T35: over a crash", () => {
   test("zeros behind the last frame, as a power failure leaves them, are no frames", async () => {
     const folder = newFolder();
     await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
-    appendFileSync(join(folder, "journal", segments(folder)[0] as string), Buffer.alloc(4096));
+    appendFileSync(segmentsOf(folder)[0] as string, Buffer.alloc(4096));
     expect(await rowsOf(folder)).toEqual([["a", 1]]);
   });
 
@@ -113,21 +83,32 @@ test("T35: rows of a log that LMDB never got come back from the journal, without
   await store.close();
 });
 
-test("only ended segments that hold nothing newer are removed", async () => {
+test("only ended segments that hold nothing newer, and that LMDB needs no more, are removed", async () => {
   const folder = newFolder();
-  const journal = new Journal(folder);
-  const append = (number: number, bytes: number) =>
-    journal.append(Buffer.alloc(HEAD_BYTES + bytes, 1), number);
+  const journal = new Journal(folder, { segment: 0, frame: 0 });
+  const append = (number: number, bytes: number) => {
+    const room = Buffer.alloc(HEAD_BYTES + 8 + bytes + TAIL_BYTES, 1);
+    room.writeDoubleLE(number, HEAD_BYTES);
+    journal.append(room, number);
+  };
   append(1, 5);
-  // More than a segment holds, so that it is ended by the next append.
+  // More than a segment holds: one of its own.
   append(2, 17 * 1024 * 1024);
   append(3, 4);
-  expect([journal.holds(1), journal.holds(2)]).toEqual([false, true]);
-  await journal.remove(1);
+  expect([journal.segment, journal.holds(0, 3), journal.holds(1, 1), journal.holds(1, 3)]).toEqual([
+    3,
+    false,
+    false,
+    true,
+  ]);
+  await journal.remove(1, 3);
   expect(readdirSync(folder)).toHaveLength(2);
-  await journal.remove(2);
-  journal.close();
-  expect(Journal.read(folder).map((frame) => frame.length)).toEqual([4]);
+  await journal.remove(2, 2);
+  expect(readdirSync(folder)).toHaveLength(2);
+  await journal.remove(2, 3);
+  await journal.close(false);
+  const { frames, faults } = surveyJournal(folder, { applied: 2, kept: 2, segment: 3 });
+  expect([frames.map((frame) => frame.length), faults]).toEqual([[12], []]);
 });
 
 test("closing right behind commits and transactions leaves all of them in LMDB, and no journal", async () => {
@@ -142,7 +123,7 @@ test("closing right behind commits and transactions leaves all of them in LMDB, 
     }
     await store.close();
     await Promise.all(all);
-    expect(segments(folder)).toEqual([]);
+    expect(segmentsOf(folder)).toEqual([]);
     expect(await rowsOf(folder)).toHaveLength(40);
   }
 });
@@ -152,9 +133,11 @@ test("T35: while the journal cannot be written, commits wait and the store says 
   const failures: unknown[] = [];
   const store = openStore(folder, { onFailure: (error) => failures.push(error) });
   const rows = store.table<number>("rows");
-  // Nothing was appended yet, so the first append opens its file: in a folder that is not there.
+  // Too large for the file that is open: the next one is to be made in a folder that is not there.
   renameSync(join(folder, "journal"), join(folder, "away"));
   let committed = 0;
+  const large = store.table<string>("large");
+  void store.commit(() => large.put("row", "x".repeat(17 * 1024 * 1024)));
   const all = Array.from({ length: 50 }, (_, i) =>
     store.commit(() => rows.put(i, i)).then(() => committed++),
   );
@@ -165,6 +148,7 @@ test("T35: while the journal cannot be written, commits wait and the store says 
   await Promise.all(all);
   expect(store.healthy()).toBe(true);
   expect([...rows.range()]).toHaveLength(50);
+  expect(large.get("row")).toHaveLength(17 * 1024 * 1024);
   await store.close();
   expect(await rowsOf(folder)).toHaveLength(50);
 });

@@ -129,6 +129,7 @@ async function openGround(config: Config, log: Logger) {
   const clock = systemClock;
   const store = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
+    onNotice: (line) => log.warn(line),
   });
   const cursors = openCursors(await installationSecret(store));
   const simulator =

@@ -5,7 +5,7 @@
  * of a log (f64), and the value (length u32, bytes).
  */
 import type { Key } from "lmdb";
-import { HEAD_BYTES } from "./journal.ts";
+import { HEAD_BYTES, TAIL_BYTES } from "./segment.ts";
 
 /** One write. `value` undefined: the key is removed. */
 export interface Write {
@@ -53,10 +53,11 @@ export class FrameWriter {
     this.#value(value);
   }
 
-  /** The frame under this number, behind room for the journal's head; valid until the next `add`. */
+  /** The frame under this number, with room around it for what the journal adds; valid until the next `add`. */
   take(number: number): Buffer {
+    this.#reserve(TAIL_BYTES);
     this.#buffer.writeDoubleLE(number, HEAD_BYTES);
-    return this.#buffer.subarray(0, this.#at);
+    return this.#buffer.subarray(0, this.#at + TAIL_BYTES);
   }
 
   /** Begins the next frame. */
@@ -89,8 +90,6 @@ export class FrameWriter {
     this.#buffer = larger;
   }
 }
-
-export const frameNumber = (frame: Buffer): number => frame.readDoubleLE(0);
 
 export function readFrame(frame: Buffer): { readonly writes: Write[]; readonly logWrites: LogWrite[] } {
   const writes: Write[] = [];

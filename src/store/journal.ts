@@ -1,102 +1,110 @@
 /**
- * The write-ahead journal: an append-only file that makes a group of writes survive kill -9 with one system call, long
- * before LMDB has them. Frames are `length, crc32, payload` (two little-endian 32-bit numbers in front); a frame cut by
- * a crash is dropped at the next start, and nobody was told that it was committed.
+ * The write-ahead journal: append-only files that make a group of writes survive kill -9 with one system call, long before
+ * LMDB has them. From a start to a clean stop there is always a current segment, and every earlier one that still exists ends
+ * with a mark that names the next: so a file that is gone is noticed. Form of the files: segment.ts; reading: survey.ts.
  */
+import { randomInt } from "node:crypto";
 import {
   closeSync,
   fdatasync,
   fdatasyncSync,
+  fsync,
   fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { crc32 } from "node:zlib";
+import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
 
-/** Room for length and checksum in front of a payload. */
-export const HEAD_BYTES = 8;
-/** A segment that has grown to this is ended; one that has grown to half of it may be. */
+/** The size of a file, unless one frame needs more; one that is filled to half of it may be ended. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 interface Segment {
   readonly path: string;
   readonly number: number;
-  /** The newest frame in it; 0 for a segment of an earlier life, which recovery has brought into LMDB. */
-  readonly newest: number;
+  readonly fd: number;
+  readonly salt: number;
+  readonly size: number;
+  /** Repeated behind the newest frame. */
+  readonly unit: Buffer;
+  /** Where the next frame goes. */
+  bytes: number;
+  /** The newest frame in it, or before it where it has none. */
+  newest: number;
+  /** Something was written that a power failure may take. */
+  unsynced: boolean;
+}
+
+/** What the start found: the numbers go on from there. */
+export interface JournalStart {
+  /** The highest number of a segment that was ever seen. */
+  readonly segment: number;
+  readonly frame: number;
 }
 
 export class Journal {
   readonly #folder: string;
-  #closed: Segment[] = [];
-  #current: Segment | undefined;
-  #fd = -1;
-  #bytes = 0;
-  #newest = 0;
-  #unsynced = false;
+  /** Kept open: to sync it must not take a descriptor, of which there may be none left. */
+  readonly #folderFd: number;
+  /** Ended, oldest first. */
+  #ended: Segment[] = [];
+  #current: Segment;
+  /** Counted up with each try, so that what a failed one left behind is in nobody's way. */
+  #numbers: number;
+  #folderUnsynced = false;
   #syncing: Promise<void> | undefined;
   #following: Promise<void> | undefined;
 
-  /** Frames of an earlier life, oldest first; they stay on disk until `clear`. @throws Error where one is damaged. */
-  static read(folder: string): Buffer[] {
-    const frames: Buffer[] = [];
-    const segments = segmentsOf(folder);
-    for (const [at, { path }] of segments.entries()) {
-      const bytes = readFileSync(path);
-      const end = readFrames(bytes, frames);
-      if (end === bytes.length) continue;
-      // Only the end of the newest file can have been cut; a fault anywhere else is no crash of ours.
-      if (at < segments.length - 1) {
-        throw new Error(`${path} is damaged at byte ${end}; restore the data folder from a backup`);
-      }
-      // Another crash may come before this file goes, and it will not be the newest then.
-      truncateSync(path, end);
-    }
-    return frames;
-  }
-
-  constructor(folder: string) {
+  /** Opens the first segment, which survives a power failure. @throws Error of the disk. */
+  constructor(folder: string, { segment, frame }: JournalStart) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#folder = folder;
-    this.#closed = segmentsOf(folder);
+    this.#numbers = segment;
+    this.#folderFd = openSync(folder, "r");
+    try {
+      this.#current = this.#create(frame, 0);
+      this.syncNow();
+    } catch (error) {
+      closeSync(this.#folderFd);
+      throw error;
+    }
+  }
+
+  /** The number of the current segment: it, and what follows it, hold all frames to come. */
+  get segment(): number {
+    return this.#current.number;
   }
 
   /**
-   * Appends one frame: the payload behind `HEAD_BYTES` of room, which are filled in here. Once it returns, the frame
-   * survives the process. `number`: of the frame, greater than any before. @throws Error and leaves the file as it was.
+   * Appends one frame: a payload with `HEAD_BYTES` of room in front and `TAIL_BYTES` behind, which are filled in here. Once
+   * it returns, the frame survives the process. `number`: of the frame, one more than that of the frame before.
+   * @throws Error of the disk. What was written of the frame is then overwritten by the next, or dropped at a start.
    */
   append(frame: Buffer, number: number): void {
-    if (this.#fd < 0 || this.#bytes > SEGMENT_BYTES) this.#next();
-    frame.writeUInt32LE(frame.length - HEAD_BYTES, 0);
-    frame.writeUInt32LE(crc32(frame.subarray(HEAD_BYTES)), 4);
-    try {
-      for (let done = 0; done < frame.length; ) {
-        done += writeSync(this.#fd, frame, done, frame.length - done, this.#bytes + done);
-      }
-    } catch (error) {
-      ftruncateSync(this.#fd, this.#bytes);
-      throw error;
-    }
-    this.#bytes += frame.length;
-    this.#newest = number;
-    this.#unsynced = true;
+    if (this.#current.bytes + frame.length + END_BYTES > this.#current.size) this.#next(frame.length);
+    const segment = this.#current;
+    sealFrame(frame, segment.salt, segment.unit, number);
+    segment.unsynced = true;
+    writeAll(segment.fd, frame, segment.bytes);
+    segment.bytes += frame.length - TAIL_BYTES;
+    segment.newest = number;
   }
 
   /** Off the event loop: resolves once everything appended so far survives a power failure. @throws Error of the disk. */
   sync(): Promise<void> {
     if (this.#syncing === undefined) {
-      if (!this.#unsynced) return Promise.resolve();
-      this.#syncing = this.#flush();
+      if (!this.#isUnsynced()) return Promise.resolve();
+      this.#syncing = this.#flush().finally(() => {
+        this.#syncing = undefined;
+      });
       return this.#syncing;
     }
-    if (!this.#unsynced) return this.#syncing;
+    if (!this.#isUnsynced()) return this.#syncing;
     // The one under way began before the last append. All who ask meanwhile share the next: in turn they would wait for
     // one each, without end where the disk takes longer than they take to come.
     this.#following ??= this.#syncing
@@ -108,102 +116,138 @@ export class Journal {
     return this.#following;
   }
 
-  async #flush(): Promise<void> {
-    this.#unsynced = false;
-    const segment = this.#current;
-    try {
-      await flushed(this.#fd);
-    } catch (error) {
-      // A segment that was ended meanwhile was synced then, and its descriptor closed under us.
-      if (segment !== this.#current) return;
-      this.#unsynced = true;
-      throw error;
-    } finally {
-      this.#syncing = undefined;
-    }
-  }
-
   /** The same at once, for the little that came since a `sync`. @throws Error of the disk. */
   syncNow(): void {
-    if (this.#unsynced || this.#syncing !== undefined) fdatasyncSync(this.#fd);
-    this.#unsynced = false;
+    for (const segment of this.#all()) {
+      // What a sync under way is to write may not be written yet.
+      if (segment.unsynced || this.#syncing !== undefined) fdatasyncSync(segment.fd);
+      segment.unsynced = false;
+    }
+    if (this.#folderUnsynced) fsyncSync(this.#folderFd);
+    this.#folderUnsynced = false;
   }
 
   /** Ends the current segment where it has grown enough to be worth a file, so that it can be removed one day. */
   rotate(): void {
-    // A sync under way needs its descriptor; the next round comes soon.
-    if (this.#bytes > SEGMENT_BYTES / 2 && this.#syncing === undefined) this.#end();
+    if (this.#current.bytes > SEGMENT_BYTES / 2) this.#next(0);
   }
 
   /** Whether `remove` would find anything. */
-  holds(upTo: number): boolean {
-    return this.#closed.some(({ newest }) => newest <= upTo);
+  holds(upTo: number, before: number): boolean {
+    return this.#ended.some((segment) => isDone(segment, upTo, before));
   }
 
-  /** All frames to this number are durable elsewhere: ended segments that hold nothing newer go. */
-  async remove(upTo: number): Promise<void> {
-    // Off the event loop: to free a file's pages takes milliseconds.
-    const done = this.#closed.filter(({ newest }) => newest <= upTo);
-    for (const { path } of done) await rm(path, { force: true });
-    this.#closed = this.#closed.filter((segment) => !done.includes(segment));
+  /**
+   * All frames to number `upTo` are durable elsewhere, and so is that no segment before number `before` is needed: those
+   * that hold nothing newer go.
+   */
+  async remove(upTo: number, before: number): Promise<void> {
+    // Its descriptor may be in use.
+    await this.#syncing?.catch(() => {});
+    for (const segment of this.#ended.filter((one) => isDone(one, upTo, before))) {
+      // Off the event loop: to free a file's pages takes milliseconds.
+      await rm(segment.path, { force: true });
+      this.#ended = this.#ended.filter((one) => one !== segment);
+      // A sync that began meanwhile has it in its list.
+      await this.#syncing?.catch(() => {});
+      closeSync(segment.fd);
+    }
   }
 
-  close(): void {
-    if (this.#fd >= 0) this.#end();
+  /** Nothing is appended any more. `done`: LMDB has everything, durably, and knows that no segment is needed. */
+  async close(done: boolean): Promise<void> {
+    await this.#syncing?.catch(() => {});
+    if (!done) this.syncNow();
+    for (const segment of this.#all()) {
+      closeSync(segment.fd);
+      if (done) await rm(segment.path, { force: true });
+    }
+    closeSync(this.#folderFd);
   }
 
-  #next(): void {
-    const last = this.#current ?? this.#closed.at(-1);
-    if (this.#fd >= 0) this.#end();
-    const number = (last?.number ?? 0) + 1;
-    const path = join(this.#folder, `${String(number).padStart(12, "0")}.journal`);
-    this.#fd = openSync(path, "wx", 0o600);
-    syncFolder(this.#folder);
-    this.#current = { path, number, newest: 0 };
-    this.#bytes = 0;
+  #all(): Segment[] {
+    return [...this.#ended, this.#current];
   }
 
-  #end(): void {
-    fsyncSync(this.#fd);
-    closeSync(this.#fd);
-    if (this.#current !== undefined) this.#closed.push({ ...this.#current, newest: this.#newest });
-    this.#current = undefined;
-    this.#fd = -1;
-    this.#bytes = 0;
-    this.#unsynced = false;
+  #isUnsynced(): boolean {
+    return this.#folderUnsynced || this.#current.unsynced || this.#ended.some(({ unsynced }) => unsynced);
+  }
+
+  /** Older files first: a newer one alone would look as if the older had been damaged. */
+  async #flush(): Promise<void> {
+    if (this.#folderUnsynced) {
+      this.#folderUnsynced = false;
+      await folderFlushed(this.#folderFd).catch((error: unknown) => {
+        this.#folderUnsynced = true;
+        throw error;
+      });
+    }
+    for (const segment of this.#all()) {
+      if (!segment.unsynced) continue;
+      segment.unsynced = false;
+      await flushed(segment.fd).catch((error: unknown) => {
+        segment.unsynced = true;
+        throw error;
+      });
+    }
+  }
+
+  /** Goes over to a new file, with room for `bytes`. @throws Error of the disk; the current segment then stays as it was. */
+  #next(bytes: number): void {
+    const last = this.#current;
+    const next = this.#create(last.newest, bytes);
+    try {
+      last.unsynced = true;
+      // Only now: the mark promises that the file it names is there. A frame that did not get through is overwritten.
+      writeAll(last.fd, endMark(last.salt, { next: next.number, newest: last.newest }), last.bytes);
+    } catch (error) {
+      discard(next);
+      throw error;
+    }
+    this.#ended.push(last);
+    this.#current = next;
+  }
+
+  #create(newest: number, bytes: number): Segment {
+    const number = ++this.#numbers;
+    const path = join(this.#folder, segmentName(number));
+    const size = Math.max(SEGMENT_BYTES, HEADER_BYTES + bytes + END_BYTES);
+    const salt = randomInt(0x1_0000_0000);
+    const fd = openSync(path, "w", 0o600);
+    const unit = tailUnit(salt, newest);
+    const segment = { path, number, fd, salt, size, unit, bytes: HEADER_BYTES, newest, unsynced: true };
+    try {
+      ftruncateSync(fd, size);
+      writeAll(fd, newSegment({ salt, number, base: newest, size }), 0);
+    } catch (error) {
+      discard(segment);
+      throw error;
+    }
+    this.#folderUnsynced = true;
+    return segment;
+  }
+}
+
+export const segmentName = (number: number): string => `${String(number).padStart(12, "0")}.journal`;
+
+const isDone = ({ newest, number }: Segment, upTo: number, before: number): boolean =>
+  newest <= upTo && number < before;
+
+/** No frame was written to it. Where it cannot be removed, the next start does that. */
+function discard({ fd, path }: Segment): void {
+  closeSync(fd);
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error before this one says what the matter is.
+  }
+}
+
+function writeAll(fd: number, bytes: Buffer, at: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += writeSync(fd, bytes, done, bytes.length - done, at + done);
   }
 }
 
 const flushed = promisify(fdatasync);
-
-/** A file outlives a power failure only once its folder knows it. */
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function segmentsOf(folder: string): Segment[] {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".journal"))
-    .sort()
-    .map((name) => ({ path: join(folder, name), number: Number.parseInt(name, 10), newest: 0 }));
-}
-
-/** Adds whole frames to `into`; returns where the first that is not whole begins, or the length. */
-function readFrames(bytes: Buffer, into: Buffer[]): number {
-  let at = 0;
-  while (at + HEAD_BYTES <= bytes.length) {
-    const length = bytes.readUInt32LE(at);
-    const payload = bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
-    // No frame is empty: a power failure may leave zeros, which are the length and the checksum of one.
-    if (length === 0 || payload.length < length || crc32(payload) !== bytes.readUInt32LE(at + 4)) return at;
-    into.push(payload);
-    at += HEAD_BYTES + length;
-  }
-  return at;
-}
+const folderFlushed = promisify(fsync);

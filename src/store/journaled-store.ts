@@ -2,15 +2,17 @@
  * The store at work: commits are collected, appended to the journal as one frame, and shown from memory until LMDB has
  * them; LMDB follows in batches, one transaction at a time. docs/decisions.md says why.
  */
-import type { Database, Key, RootDatabase } from "lmdb";
-import { pack, unpack } from "msgpackr";
-import { FrameWriter, type Write } from "./frame.ts";
+import type { Key } from "lmdb";
+import { packChecked, unpackChecked } from "./checked.ts";
+import { FrameWriter } from "./frame.ts";
 import { Group } from "./group.ts";
-import { Journal } from "./journal.ts";
-import type { Log, LogMemory } from "./log.ts";
-import { Logs } from "./logs.ts";
+import type { Journal } from "./journal.ts";
+import { caught, type Lmdb, type Outcome } from "./lmdb.ts";
+import type { Log } from "./log.ts";
+import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
-import { type Progress, unapplied } from "./recovery.ts";
+import { progressOf, putLayer } from "./recovery.ts";
+import type { Progress } from "./survey.ts";
 import { fits, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
@@ -22,21 +24,21 @@ const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
 export interface JournaledStoreParts {
-  readonly root: RootDatabase;
-  readonly journalFolder: string;
+  readonly lmdb: Lmdb;
+  readonly journal: Journal;
+  readonly logs: Logs;
+  /** How far LMDB is: as far as the journal. */
+  readonly reached: Progress;
   /** Gives the folder up. */
   readonly release: () => void;
   readonly onFailure: (error: unknown) => void;
-  readonly logMemory: LogMemory;
 }
 
 export class JournaledStore {
-  readonly #root: RootDatabase;
+  readonly #lmdb: Lmdb;
   readonly #release: () => void;
   readonly #onFailure: (error: unknown) => void;
-  readonly #databases = new Map<string, Database<Uint8Array, Key>>();
   readonly #logs: Logs;
-  readonly #progress: Database<Progress, string>;
   readonly #journal: Journal;
   readonly #pending = new Pending();
   readonly #writer = new FrameWriter();
@@ -60,15 +62,14 @@ export class JournaledStore {
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
 
-  constructor({ root, journalFolder, release, onFailure, logMemory }: JournaledStoreParts) {
-    this.#root = root;
+  constructor({ lmdb, journal, logs, reached, release, onFailure }: JournaledStoreParts) {
+    this.#lmdb = lmdb;
+    this.#journal = journal;
+    this.#logs = logs;
     this.#release = release;
     this.#onFailure = onFailure;
-    this.#logs = new Logs((name) => this.#database(name), logMemory);
-    this.#progress = root.openDB<Progress, string>("journal", { encoding: "json" });
-    this.#frame = this.#recover(Journal.read(journalFolder));
-    this.#reached = { applied: this.#frame, kept: this.#frame };
-    this.#journal = new Journal(journalFolder);
+    this.#frame = reached.applied;
+    this.#reached = reached;
     this.#timers = [
       setInterval(() => void this.#journal.sync().catch(this.#onFailure), SYNC_MS).unref(),
       setInterval(() => void this.#apply(), APPLY_MS).unref(),
@@ -76,8 +77,8 @@ export class JournaledStore {
   }
 
   table<V>(name: string): Table<V> {
-    const encode = (value: V): Uint8Array => pack(value);
-    return this.#open(name, encode, (bytes) => unpack(bytes) as V);
+    const decode = (bytes: Uint8Array, key: Key) => unpackChecked(name, JSON.stringify(key), bytes) as V;
+    return this.#open(name, (value: V, text) => packChecked(text, value), decode);
   }
 
   bytes(name: string): Table<Uint8Array> {
@@ -131,16 +132,18 @@ export class JournaledStore {
       try {
         await this.#journal.sync();
         let written: Outcome<void> = { value: undefined };
-        outcome = await this.#root.transaction(() => {
+        const done = await this.#lmdb.transaction(() => {
           // What the journal holds comes first: the order of commits is the order in LMDB. Sealed no earlier than here:
           // commits go on while LMDB's lock is waited for, and `act` must see them, and not be overwritten by them.
           const sealed = this.#seal();
           layer = sealed;
           written = caught(() => this.#journal.syncNow());
-          if (!("error" in written)) written = this.#write(sealed);
+          if (!("error" in written)) written = caught(() => this.#put(sealed));
           return "error" in written ? written : this.#rolledBackIfItThrows(act);
         });
+        if ("error" in done) throw done.error;
         if ("error" in written) throw written.error;
+        outcome = done.value;
         if (layer !== undefined) this.#applyDone(layer);
       } catch (error) {
         if (layer !== undefined) await this.#applyLayer(layer);
@@ -163,24 +166,50 @@ export class JournaledStore {
     if (this.#scheduled) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const timer of this.#timers) clearInterval(timer);
     await this.#inTurn(async () => {
-      this.#journal.close();
       await this.#applyAll();
       // Only after a failure is something left: it stays in the journal.
       while (await this.#moveLogs(true));
       await this.#applyAll();
+      await this.#journal.close(await this.#isDone());
     });
-    this.#release();
-    await this.#root.flushed;
-    await this.#root.close();
+    try {
+      this.#release();
+    } catch (error) {
+      // A claim whose process is gone is taken over.
+      this.#onFailure(error);
+    }
+    await this.#lmdb.flushed();
+    await this.#lmdb.close();
   }
 
-  #open<V>(name: string, encode: (value: V) => Uint8Array, decode: (bytes: Uint8Array) => V): Table<V> {
-    const db = this.#database(name);
-    const put = (key: Key, value: Uint8Array | undefined) => {
+  /** Whether LMDB has everything, and knows that no segment is needed any more. */
+  async #isDone(): Promise<boolean> {
+    const { applied, kept } = this.#reached;
+    if (kept < this.#frame) return false;
+    try {
+      const put = await this.#lmdb.transaction(() => this.#lmdb.putProgress({ applied, kept, segment: 0 }));
+      if ("error" in put) throw put.error;
+      await this.#lmdb.flushed();
+      return true;
+    } catch (error) {
+      this.#onFailure(error);
+      return false;
+    }
+  }
+
+  #open<V>(
+    name: string,
+    encode: (value: V, text: string) => Uint8Array,
+    decode: (bytes: Uint8Array, key: Key) => V,
+  ): Table<V> {
+    const db = this.#lmdb.database(name);
+    const put = (key: Key, encoded?: (text: string) => Uint8Array) => {
       // In the journal it would be promised, and hold up LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
+      const text = JSON.stringify(key);
+      const value = encoded?.(text);
       if (this.#collecting) {
-        this.#group.writes.push({ table: name, key, text: JSON.stringify(key), value });
+        this.#group.writes.push({ table: name, key, text, value });
       } else if (!this.#transacting) {
         throw new Error(`${name} was written outside commit and transact`);
       } else if (value === undefined) db.removeSync(key);
@@ -192,25 +221,16 @@ export class JournaledStore {
         // Inside a transaction LMDB is ahead of every layer.
         const write = this.#transacting ? undefined : this.#pending.find(name, key);
         const bytes = write === undefined ? db.get(key) : write.value;
-        return bytes === undefined ? undefined : decode(bytes);
+        return bytes === undefined ? undefined : decode(bytes, key);
       },
       range: (range = {}) => {
         const { limit, ...all } = range;
         const rows = this.#transacting ? undefined : this.#pending.over(name, range, () => db.getRange(all));
         return decoded(rows === undefined ? db.getRange(range) : first(rows, limit), decode);
       },
-      put: (key, value) => put(key, encode(value)),
+      put: (key, value) => put(key, (text) => encode(value, text)),
       remove: (key) => put(key, undefined),
     };
-  }
-
-  #database(name: string): Database<Uint8Array, Key> {
-    let db = this.#databases.get(name);
-    if (db === undefined) {
-      db = this.#root.openDB<Uint8Array, Key>(name, { encoding: "binary" });
-      this.#databases.set(name, db);
-    }
-    return db;
   }
 
   /** One append for everything that waits. */
@@ -273,11 +293,11 @@ export class JournaledStore {
       this.#onFailure(error);
     }
     await this.#applyLayer(this.#seal());
-    const upTo = this.#reached.kept;
-    if (!this.#journal.holds(upTo)) return;
+    const { kept, segment = 0 } = this.#reached;
+    if (!this.#journal.holds(kept, segment)) return;
     try {
-      await this.#root.flushed;
-      await this.#journal.remove(upTo);
+      await this.#lmdb.flushed();
+      await this.#journal.remove(kept, segment);
     } catch (error) {
       // They stay, and are read over at the next start.
       this.#onFailure(error);
@@ -286,7 +306,8 @@ export class JournaledStore {
 
   #seal(): Layer {
     const oldest = this.#logs.oldestFrame();
-    return this.#pending.seal(this.#frame, oldest === undefined ? this.#frame : oldest - 1);
+    const loggedTo = oldest === undefined ? this.#frame : oldest - 1;
+    return this.#pending.seal({ upTo: this.#frame, loggedTo, segment: this.#journal.segment });
   }
 
   /** Until it succeeds: what the journal holds was promised. */
@@ -296,7 +317,7 @@ export class JournaledStore {
         // LMDB may reach the disk at any moment from here on, and must not be ahead of the journal there: a power failure
         // would leave a ledger entry without its record.
         await this.#journal.sync();
-        const written = await this.#root.transaction(() => this.#write(layer));
+        const written = await this.#lmdb.transaction(() => this.#put(layer));
         if ("error" in written) throw written.error;
         this.#applyDone(layer);
         this.#behind = false;
@@ -311,16 +332,14 @@ export class JournaledStore {
 
   #applyDone(layer: Layer): void {
     this.#pending.drop(layer);
-    this.#reached = { applied: layer.upTo, kept: layer.loggedTo };
+    this.#reached = progressOf(layer);
   }
 
   /** A slice of every log that waits for LMDB. Returns false when none does, or when it failed: the journal has it. */
   async #moveLogs(all: boolean): Promise<boolean> {
     if (!this.#logs.wait(all)) return false;
     try {
-      const moved = await this.#root.transaction(() =>
-        caught(() => this.#logs.move(all, this.#reached.applied)),
-      );
+      const moved = await this.#lmdb.transaction(() => this.#logs.move(all, this.#reached.applied));
       if ("error" in moved) throw moved.error;
       moved.value();
       return true;
@@ -334,50 +353,15 @@ export class JournaledStore {
   #rolledBackIfItThrows<T>(act: () => T): Outcome<T> {
     this.#transacting = true;
     try {
-      return caught(() => this.#root.childTransaction(act) as T);
+      return this.#lmdb.nested(act);
     } finally {
       this.#transacting = false;
     }
   }
 
-  /** Inside a transaction of LMDB: the writes, and how far they go. */
-  #write(layer: Layer): Outcome<void> {
-    return caught(() => {
-      for (const writes of layer.tables.values()) for (const write of writes.values()) this.#put(write);
-      this.#logs.putTrims(layer.trims);
-      this.#progress.putSync("progress", { applied: layer.upTo, kept: layer.loggedTo });
-    });
-  }
-
-  #put({ table, key, value }: Write): void {
-    const db = this.#database(table);
-    if (value === undefined) db.removeSync(key);
-    else db.putSync(key, value as Buffer);
-  }
-
-  /** After a crash: brings what the journal holds beyond LMDB into it. Returns the number of the newest frame. */
-  #recover(frames: readonly Buffer[]): number {
-    const progress = this.#progress.get("progress") ?? { applied: 0, kept: 0 };
-    const { layer, rows } = unapplied(frames, progress);
-    if (layer.upTo > progress.kept) {
-      this.#root.transactionSync(() => {
-        const written = this.#write(layer);
-        if ("error" in written) throw written.error;
-        this.#logs.restore(rows);
-      });
-    }
-    return layer.upTo;
-  }
-}
-
-type Outcome<T> = { readonly value: T } | { readonly error: unknown };
-
-/** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
-function caught<T>(act: () => T): Outcome<T> {
-  try {
-    return { value: act() };
-  } catch (error) {
-    return { error };
+  /** Inside a transaction of LMDB. */
+  #put(layer: Layer): void {
+    putLayer(this.#lmdb, this.#logs, layer);
   }
 }
 
@@ -385,9 +369,9 @@ const same = (bytes: Uint8Array): Uint8Array => bytes;
 
 function* decoded<V>(
   rows: Iterable<Row>,
-  decode: (bytes: Uint8Array) => V,
+  decode: (bytes: Uint8Array, key: Key) => V,
 ): Generator<{ key: Key; value: V }> {
-  for (const { key, value } of rows) yield { key, value: decode(value) };
+  for (const { key, value } of rows) yield { key, value: decode(value, key) };
 }
 
 function* first(rows: Iterable<Row>, limit: number | undefined): Generator<Row> {

@@ -23,6 +23,8 @@ export class Layer {
   upTo = 0;
   /** The same for the rows of logs: no frame to this one holds a row that is in memory alone. */
   loggedTo = 0;
+  /** The journal's current segment at that moment: no older one is needed once LMDB has this layer and all logs to it. */
+  segment = 0;
 
   add(write: Write): void {
     tableOf(this.tables, write.table).set(write.text, write);
@@ -52,11 +54,12 @@ export class Pending {
     this.#open.trim(write);
   }
 
-  /** Takes what has come so far, which is all frames to number `upTo`; it stays visible here until `drop`. */
-  seal(upTo: number, loggedTo: number): Layer {
+  /** Takes what has come so far, which is all frames to number `upTo` (see `Layer`); it stays visible here until `drop`. */
+  seal({ upTo, loggedTo, segment }: Pick<Layer, "upTo" | "loggedTo" | "segment">): Layer {
     const layer = this.#open;
     layer.upTo = upTo;
     layer.loggedTo = loggedTo;
+    layer.segment = segment;
     this.#open = new Layer();
     this.#sealed.push(layer);
     return layer;

@@ -1,17 +1,17 @@
-/** What a start after a crash reads from the journal: everything that LMDB does not have yet, in the order it came. */
-import { frameNumber, type LogWrite, readFrame } from "./frame.ts";
+/** How LMDB is brought up to the journal: what it does not have yet, in the order it came. */
+import { type LogWrite, readFrame } from "./frame.ts";
+import type { Lmdb } from "./lmdb.ts";
+import type { Logs } from "./logs.ts";
 import { Layer } from "./pending.ts";
+import { frameNumber } from "./segment.ts";
+import type { Progress } from "./survey.ts";
 
-/** How far LMDB has what the journal holds: the tables to frame `applied`, the rows of logs to frame `kept`. */
-export interface Progress {
-  readonly applied: number;
-  readonly kept: number;
-}
+type Reached = Pick<Progress, "applied" | "kept">;
 
 /** One layer for tables and trims, and the rows of logs, among them such as are trimmed by now. */
 export function unapplied(
   frames: readonly Buffer[],
-  { applied, kept }: Progress,
+  { applied, kept }: Reached,
 ): { readonly layer: Layer; readonly rows: readonly LogWrite[] } {
   const layer = new Layer();
   const rows: LogWrite[] = [];
@@ -29,4 +29,44 @@ export function unapplied(
   }
   layer.loggedTo = layer.upTo;
   return { layer, rows };
+}
+
+/** Inside a transaction of LMDB: the writes, and how far they go. */
+export function putLayer(lmdb: Lmdb, logs: Logs, layer: Layer): void {
+  for (const [table, writes] of layer.tables) {
+    const db = lmdb.database(table);
+    for (const { key, value } of writes.values()) {
+      if (value === undefined) db.removeSync(key);
+      else db.putSync(key, value as Buffer);
+    }
+  }
+  logs.putTrims(layer.trims);
+  lmdb.putProgress(progressOf(layer));
+}
+
+export const progressOf = ({ upTo, loggedTo, segment }: Layer): Progress => ({
+  applied: upTo,
+  kept: loggedTo,
+  segment,
+});
+
+/**
+ * After a crash: brings what the frames hold beyond LMDB into it, durably; no file of the journal is needed then. `through`:
+ * the frame that the next ones are numbered behind, where it is higher than all of these. Returns that number.
+ */
+export function recover(
+  lmdb: Lmdb,
+  logs: Logs,
+  frames: readonly Buffer[],
+  reached: Reached,
+  through = 0,
+): number {
+  const { layer, rows } = unapplied(frames, reached);
+  layer.upTo = Math.max(layer.upTo, through);
+  layer.loggedTo = layer.upTo;
+  lmdb.transactionSync(() => {
+    putLayer(lmdb, logs, layer);
+    logs.restore(rows);
+  });
+  return layer.upTo;
 }

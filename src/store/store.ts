@@ -8,8 +8,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { open } from "lmdb";
 import { JournaledStore } from "./journaled-store.ts";
+import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
+import { Logs } from "./logs.ts";
+import { startJournal } from "./start.ts";
 import type { Table } from "./table.ts";
 
 export type { Log } from "./log.ts";
@@ -40,25 +43,26 @@ export interface Store {
 export interface StoreOptions {
   /** Told of every append or transaction that failed. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
+  /** Told, in one line, what an operator should know of a start that goes on all the same. */
+  readonly onNotice?: ((line: string) => void) | undefined;
   /** How much of each log stays in memory, where it is not trimmed. */
   readonly logMemory?: LogMemory | undefined;
 }
 
 const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
-/** @throws Error with a clear line when another process holds the folder or the journal is damaged. */
+/** @throws Error with a clear line when another process holds the folder or something in it is damaged. */
 export function openStore(dataDir: string, options: StoreOptions = {}): Store {
+  const { onFailure = () => {}, onNotice = () => {}, logMemory = LOG_MEMORY } = options;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const root = open({ path: join(dataDir, "weir.lmdb"), maxDbs: 64 });
   const release = claimDirectory(root, dataDir);
   try {
-    return new JournaledStore({
-      root,
-      journalFolder: join(dataDir, "journal"),
-      release,
-      onFailure: options.onFailure ?? (() => {}),
-      logMemory: options.logMemory ?? LOG_MEMORY,
-    });
+    const lmdb = new Lmdb(root);
+    const logs = new Logs((name) => lmdb.database(name), logMemory);
+    const journalFolder = join(dataDir, "journal");
+    const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
+    return new JournaledStore({ lmdb, journal, logs, reached, release, onFailure });
   } catch (error) {
     release();
     throw error;

@@ -1,0 +1,124 @@
+/**
+ * LMDB as the store uses it: tables of bytes, transactions whose failure is one rejection with the reason in it, and the row
+ * that says how far LMDB has what the journal holds.
+ */
+import type { Database, Key, RootDatabase } from "lmdb";
+import { packChecked, unpackChecked } from "./checked.ts";
+import type { Progress } from "./survey.ts";
+
+export type Bytes = Database<Uint8Array, Key>;
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+const PROGRESS = "journal";
+const PROGRESS_KEY = "progress";
+/** LMDB tells the reason of a failed commit at once; it is not waited for where it does not. */
+const REASON_MS = 1000;
+
+export class Lmdb {
+  readonly #root: RootDatabase;
+  readonly #databases = new Map<string, Bytes>();
+  /** The last commit failed. */
+  #failed = false;
+
+  constructor(root: RootDatabase) {
+    this.#root = root;
+  }
+
+  database(name: string): Bytes {
+    let db = this.#databases.get(name);
+    if (db === undefined) {
+      db = this.#root.openDB<Uint8Array, Key>(name, { encoding: "binary" });
+      this.#databases.set(name, db);
+    }
+    return db;
+  }
+
+  /**
+   * Runs `act` in a transaction of its own; what it throws is given back with the value, and what it wrote until then is
+   * committed. @throws Error with LMDB's reason where the commit fails.
+   */
+  async transaction<T>(act: () => T): Promise<Outcome<T>> {
+    // After some failures LMDB refuses all that follows, and one of these transactions would never come to an end. An empty
+    // one at once shows that.
+    if (this.#failed) this.#root.transactionSync(() => {});
+    try {
+      const outcome = await this.#root.transaction(() => caught(act));
+      this.#failed = false;
+      return outcome;
+    } catch (error) {
+      this.#failed = true;
+      throw await reasonOf(error);
+    }
+  }
+
+  /** The same at once, and durable when it returns. @throws what `act` throws, with nothing written; or LMDB's reason. */
+  transactionSync(act: () => void): void {
+    this.#root.transactionSync(act);
+  }
+
+  /** Inside `transaction`. What `act` throws is given back, and then nothing of it was written. */
+  nested<T>(act: () => T): Outcome<T> {
+    return caught(() => this.#root.childTransaction(act) as T);
+  }
+
+  /** Undefined where no journal was ever used. @throws Error where the row is damaged. */
+  progress(): Progress | undefined {
+    const bytes = this.database(PROGRESS).get(PROGRESS_KEY);
+    return bytes === undefined ? undefined : readProgress(bytes);
+  }
+
+  /** Inside a transaction, or in one of its own that the disk does not have yet on return. */
+  putProgress(progress: Progress): void {
+    this.database(PROGRESS).putSync(
+      PROGRESS_KEY,
+      packChecked(JSON.stringify(PROGRESS_KEY), progress) as Buffer,
+    );
+  }
+
+  /** Resolves once everything committed so far survives a power failure. */
+  async flushed(): Promise<void> {
+    await this.#root.flushed;
+  }
+
+  close(): Promise<void> {
+    return this.#root.close();
+  }
+}
+
+/** The row as it stands in LMDB. Before rows had checksums it was JSON. @throws Error where it is damaged. */
+export function readProgress(bytes: Uint8Array): Progress {
+  if (bytes[0] === "{".charCodeAt(0)) {
+    const { applied, kept } = JSON.parse(Buffer.from(bytes).toString()) as Progress;
+    return { applied, kept, segment: undefined };
+  }
+  return unpackChecked(PROGRESS, JSON.stringify(PROGRESS_KEY), bytes) as Progress;
+}
+
+/** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
+export function caught<T>(act: () => T): Outcome<T> {
+  try {
+    return { value: act() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/**
+ * The library rejects with an error that says nothing, and hangs a second promise on it that rejects with the reason; where
+ * nobody listens to that one, it ends the process.
+ */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const reason: unknown = (error as { commitError?: unknown }).commitError;
+  if (!(reason instanceof Promise)) return error;
+  let timer: NodeJS.Timeout | undefined;
+  const told = reason.then(
+    () => error,
+    (cause: unknown) => new Error(`LMDB could not commit: ${messageOf(cause)}`, { cause }),
+  );
+  const late = new Promise<unknown>((resolve) => {
+    timer = setTimeout(resolve, REASON_MS, error);
+  });
+  return Promise.race([told, late]).finally(() => clearTimeout(timer));
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,257 @@
+/**
+ * One file of the journal, as bytes. All numbers are little-endian.
+ *
+ * The head (`HEADER_BYTES`): "weir-jnl", version (u32), salt (u32), number of the segment (f64), number of the newest frame
+ * before it (f64), size of the file (f64), crc32 of all that (u32). The file has its full size from the start, so that a
+ * file that was cut short is noticed.
+ * A frame: length of the payload (u32), crc32 of the payload with the salt as its seed (u32), payload, whose first eight
+ * bytes are the number of the frame (f64; numbers have no gaps). The salt keeps clients from forging frames inside of what
+ * they send.
+ * Behind the newest frame lies the tail (`TAIL_BYTES`): a mark and the number of the newest frame, again and again, longer
+ * than a page. The next frame overwrites it. So the loss of the newest frames shows: a mark that names a later frame than
+ * the last readable one is left.
+ * The end mark: like a frame, with the highest bit of the length set; its payload is the number of the segment that
+ * follows (f64) and that of the newest frame (f64). It is written once the next file exists.
+ *
+ * Version 1 had neither head nor tail nor end mark, its salt was 0, and its files grew with their frames. It is still read.
+ */
+import { crc32 } from "node:zlib";
+
+export const HEADER_BYTES = 48;
+/** Room for length and checksum in front of a payload. */
+export const HEAD_BYTES = 8;
+/** Room for the tail behind a payload: more than a page of 4 KiB and a unit, wherever the frame ends. */
+export const TAIL_BYTES = 4096 + 64;
+/** What an end mark takes. */
+export const END_BYTES = HEAD_BYTES + 16;
+
+const MAGIC = Buffer.from("weir-jnl");
+const VERSION = 2;
+const END_FLAG = 0x8000_0000;
+/** No frame is longer; a length beyond it is damage. */
+const LONGEST_FRAME = 0x4000_0000;
+const UNIT_BYTES = 16;
+/** A frame behind a bad place has a number not much higher than the last readable one. */
+const NUMBERS_AHEAD = 10_000_000;
+/** How many bytes the search behind a bad place may check, as a multiple of the file: what a client sent may look like heads. */
+const SEARCH_FACTOR = 16;
+
+export interface SegmentHead {
+  readonly salt: number;
+  readonly number: number;
+  /** The number of the newest frame before this segment. */
+  readonly base: number;
+  /** Of the whole file, in bytes. */
+  readonly size: number;
+}
+
+export interface SegmentEnd {
+  readonly next: number;
+  readonly newest: number;
+}
+
+/** What follows a place that is no frame. */
+export interface BadPlace {
+  /** Where it begins. */
+  readonly byte: number;
+  /** Bytes from there to the last one that was written. */
+  readonly bytes: number;
+  /** Readable frames behind it; for the most part exactly those that were committed. */
+  readonly behind: readonly Buffer[];
+  /** The highest frame number that anything behind it names; that of the last readable frame in front where nothing does. */
+  readonly reached: number;
+}
+
+export interface SegmentContent {
+  readonly version: 1 | 2;
+  /** Undefined for version 1. */
+  readonly head: SegmentHead | undefined;
+  /** Payloads, oldest first, without gaps in their numbers. */
+  readonly frames: readonly Buffer[];
+  readonly end: SegmentEnd | undefined;
+  /** Behind `frames`, where the file neither ends properly nor goes on with zeros alone. */
+  readonly bad: BadPlace | undefined;
+}
+
+export const frameNumber = (frame: Buffer): number => frame.readDoubleLE(0);
+
+/** The bytes of a new file: its head and the first tail. */
+export function newSegment(head: SegmentHead): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES + TAIL_BYTES);
+  MAGIC.copy(bytes);
+  bytes.writeUInt32LE(VERSION, 8);
+  bytes.writeUInt32LE(head.salt, 12);
+  bytes.writeDoubleLE(head.number, 16);
+  bytes.writeDoubleLE(head.base, 24);
+  bytes.writeDoubleLE(head.size, 32);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, 40)), 40);
+  bytes.fill(tailUnit(head.salt, head.base), HEADER_BYTES);
+  return bytes;
+}
+
+/** Fills in what surrounds a payload that has `HEAD_BYTES` of room in front and `TAIL_BYTES` behind. */
+export function sealFrame(frame: Buffer, salt: number, unit: Buffer, number: number): void {
+  const end = frame.length - TAIL_BYTES;
+  frame.writeUInt32LE(end - HEAD_BYTES, 0);
+  frame.writeUInt32LE(crc32(frame.subarray(HEAD_BYTES, end), salt), 4);
+  unit.writeDoubleLE(number, 8);
+  frame.fill(unit, end);
+}
+
+/** What the tail of a segment with this salt repeats. */
+export function tailUnit(salt: number, number: number): Buffer {
+  const unit = Buffer.alloc(UNIT_BYTES);
+  // Both halves depend on the salt, so that nobody who does not know it writes one.
+  unit.writeUInt32LE(crc32("weir", salt), 0);
+  unit.writeUInt32LE(crc32("tail", salt), 4);
+  unit.writeDoubleLE(number, 8);
+  return unit;
+}
+
+export function endMark(salt: number, { next, newest }: SegmentEnd): Buffer {
+  const mark = Buffer.alloc(END_BYTES);
+  mark.writeDoubleLE(next, HEAD_BYTES);
+  mark.writeDoubleLE(newest, HEAD_BYTES + 8);
+  mark.writeUInt32LE((END_FLAG | 16) >>> 0, 0);
+  mark.writeUInt32LE(crc32(mark.subarray(HEAD_BYTES), salt), 4);
+  return mark;
+}
+
+/** Reads a whole file. Returns undefined for one whose head cannot be read: no frame of it can be trusted. */
+export function readSegment(bytes: Buffer): SegmentContent | undefined {
+  if (isVersion1(bytes)) return readFrames(bytes, { version: 1, head: undefined, at: 0, salt: 0 });
+  const head = readHead(bytes);
+  return head && readFrames(bytes, { version: 2, head, at: HEADER_BYTES, salt: head.salt });
+}
+
+/** Whether nothing was ever written to this file: its making was interrupted. */
+export const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+
+/** Version 1 has no magic: its file begins with a readable frame. Where that one is damaged, nothing of the file can be read. */
+function isVersion1(bytes: Buffer): boolean {
+  if (bytes.length < HEAD_BYTES || bytes.subarray(0, MAGIC.length).equals(MAGIC)) return false;
+  const length = bytes.readUInt32LE(0);
+  if (length === 0 || length > bytes.length - HEAD_BYTES) return false;
+  return crc32(bytes.subarray(HEAD_BYTES, HEAD_BYTES + length)) === bytes.readUInt32LE(4);
+}
+
+function readHead(bytes: Buffer): SegmentHead | undefined {
+  if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC)) return undefined;
+  if (bytes.readUInt32LE(8) !== VERSION || bytes.readUInt32LE(40) !== crc32(bytes.subarray(0, 40)))
+    return undefined;
+  return {
+    salt: bytes.readUInt32LE(12),
+    number: bytes.readDoubleLE(16),
+    base: bytes.readDoubleLE(24),
+    size: bytes.readDoubleLE(32),
+  };
+}
+
+interface Start {
+  readonly version: 1 | 2;
+  readonly head: SegmentHead | undefined;
+  readonly at: number;
+  readonly salt: number;
+}
+
+function readFrames(bytes: Buffer, { version, head, at: first, salt }: Start): SegmentContent {
+  const frames: Buffer[] = [];
+  let newest = head?.base;
+  for (let at = first; ; ) {
+    const payload = payloadAt(bytes, at, salt);
+    if (payload === undefined) {
+      const bad = badPlace(bytes, at, salt, newest ?? 0, version);
+      return { version, head, frames, end: undefined, bad };
+    }
+    if (isEnd(bytes, at)) {
+      const end = { next: payload.readDoubleLE(0), newest: payload.readDoubleLE(8) };
+      return { version, head, frames, end, bad: undefined };
+    }
+    const number = frameNumber(payload);
+    if (newest !== undefined && number !== newest + 1) {
+      const bad = badPlace(bytes, at, salt, newest, version);
+      return { version, head, frames, end: undefined, bad };
+    }
+    frames.push(payload);
+    newest = number;
+    at += HEAD_BYTES + payload.length;
+  }
+}
+
+const isEnd = (bytes: Buffer, at: number): boolean => (bytes.readUInt32LE(at) & END_FLAG) !== 0;
+
+/** The payload of the frame or end mark that begins here, where one does. */
+function payloadAt(bytes: Buffer, at: number, salt: number): Buffer | undefined {
+  if (at + HEAD_BYTES > bytes.length) return undefined;
+  const length = (bytes.readUInt32LE(at) & ~END_FLAG) >>> 0;
+  if (length < 8 || length > LONGEST_FRAME || at + HEAD_BYTES + length > bytes.length) return undefined;
+  if (isEnd(bytes, at) && length !== 16) return undefined;
+  const payload = bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
+  return crc32(payload, salt) === bytes.readUInt32LE(at + 4) ? payload : undefined;
+}
+
+/** Where the zeros begin that go on to the end of the file. */
+function written(bytes: Buffer, from: number): number {
+  let end = bytes.length;
+  while (end > from && bytes[end - 1] === 0) end--;
+  return end;
+}
+
+/** Undefined where the file goes on as it should: with its tail and zeros. */
+function badPlace(
+  bytes: Buffer,
+  at: number,
+  salt: number,
+  newest: number,
+  version: 1 | 2,
+): BadPlace | undefined {
+  const end = written(bytes, at);
+  if (end <= at) return undefined;
+  const unit = tailUnit(salt, newest);
+  const marked = version === 1 ? newest : highestMark(bytes, at, unit);
+  const whole = version === 2 && bytes.subarray(at, at + UNIT_BYTES).equals(unit);
+  const { frames, highest } = framesBehind(bytes, at, end, salt, newest);
+  const reached = Math.max(marked, highest);
+  if (whole && reached === newest) return undefined;
+  return { byte: at, bytes: end - at, behind: frames, reached };
+}
+
+/** The highest frame number that a unit of a tail names. */
+function highestMark(bytes: Buffer, from: number, unit: Buffer): number {
+  const mark = unit.subarray(0, 8);
+  let highest = unit.readDoubleLE(8);
+  for (let at = bytes.indexOf(mark, from); at >= 0; at = bytes.indexOf(mark, at + UNIT_BYTES)) {
+    if (at + UNIT_BYTES > bytes.length) break;
+    const number = bytes.readDoubleLE(at + 8);
+    if (Number.isInteger(number)) highest = Math.max(highest, number);
+  }
+  return highest;
+}
+
+/** Every readable frame between two places, at whatever byte it begins, in the order of the file. */
+function framesBehind(
+  bytes: Buffer,
+  from: number,
+  end: number,
+  salt: number,
+  newest: number,
+): { readonly frames: Buffer[]; readonly highest: number } {
+  const frames: Buffer[] = [];
+  let budget = bytes.length * SEARCH_FACTOR;
+  let highest = newest;
+  for (let at = from; at + HEAD_BYTES + 8 <= end; at++) {
+    const number = bytes.readDoubleLE(at + HEAD_BYTES);
+    if (!(number > highest && number <= highest + NUMBERS_AHEAD) || !Number.isInteger(number)) continue;
+    const length = bytes.readUInt32LE(at);
+    if (length > end - at) continue;
+    budget -= length;
+    // Too much that looks like frames: whether one is there stays open, and it must not be dropped unseen.
+    if (budget < 0) return { frames, highest: highest + 1 };
+    const payload = payloadAt(bytes, at, salt);
+    if (payload === undefined || isEnd(bytes, at)) continue;
+    frames.push(payload);
+    highest = number;
+    at += HEAD_BYTES + payload.length - 1;
+  }
+  return { frames, highest };
+}

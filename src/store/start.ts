@@ -1,0 +1,94 @@
+/** The start of the store: reads the journal against LMDB, refuses what a crash cannot have left, and brings LMDB up to it. */
+import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { Journal } from "./journal.ts";
+import type { Lmdb } from "./lmdb.ts";
+import type { Logs } from "./logs.ts";
+import { recover } from "./recovery.ts";
+import { type Fault, type Progress, type Survey, surveyJournal, type TornTail } from "./survey.ts";
+
+/** Of a torn frame, so many bytes are copied; and so many copies are kept. */
+const TORN_BYTES = 1024 * 1024;
+const TORN_FILES = 8;
+
+export interface StartParts {
+  readonly lmdb: Lmdb;
+  readonly logs: Logs;
+  readonly journalFolder: string;
+  /** Told what an operator should know though the start goes on. */
+  readonly onNotice: (line: string) => void;
+}
+
+export class JournalDamaged extends Error {
+  readonly survey: Survey;
+
+  constructor(survey: Survey, progress: Progress | undefined) {
+    super(refusal(survey, progress));
+    this.survey = survey;
+  }
+}
+
+/** @throws JournalDamaged, with one line for the operator; all files are then as they were. */
+export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts): {
+  readonly journal: Journal;
+  readonly reached: Progress;
+} {
+  mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
+  const known = lmdb.progress();
+  const survey = surveyJournal(journalFolder, known);
+  if (survey.faults.length > 0) throw new JournalDamaged(survey, known);
+  if (survey.torn !== undefined) onNotice(keepTorn(journalFolder, survey.torn));
+  const progress = known ?? { applied: 0, kept: 0 };
+  // Also where there is nothing to bring over: no file is needed from here on, and that must be on disk before one goes.
+  const frame = survey.files.length > 0 ? recover(lmdb, logs, survey.frames, progress) : progress.applied;
+  for (const file of survey.files) rmSync(file, { force: true });
+  const journal = new Journal(journalFolder, { segment: survey.segment, frame });
+  const reached = { applied: frame, kept: frame, segment: journal.segment };
+  // Before anything is appended: from now on the file must be there. A power failure may take this row, and then it need not.
+  lmdb.putProgress(reached);
+  return { journal, reached };
+}
+
+/** What the first fault is, what it may cost, and what to do. */
+function refusal({ faults, frames, reached }: Survey, progress: Progress | undefined): string {
+  const [first, ...more] = faults;
+  const applied = progress?.applied ?? 0;
+  const readable = Math.max(
+    applied,
+    progress?.kept ?? 0,
+    frames.length > 0 ? (frames.at(-1)?.readDoubleLE(0) ?? 0) : 0,
+  );
+  const stake =
+    reached > readable
+      ? `frames ${readable + 1} to ${reached} hold ledger entries or records that may be lost`
+      : "ledger entries or records may be lost";
+  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+  return (
+    `${first === undefined ? "" : faultText(first)}${others}; ${stake}. Nothing was changed. ` +
+    `Restore the data folder from a backup, or see what "weir recover" would give up`
+  );
+}
+
+export const faultText = ({ file, byte, what }: Fault): string =>
+  byte === undefined ? `${file} ${what}` : `${file} is damaged at byte ${byte}: ${what}`;
+
+/** Copies what is dropped. Returns what to tell of it. */
+function keepTorn(folder: string, { file, byte, bytes }: TornTail): string {
+  const dropped = `${file}: the last frame, at byte ${byte}, was not written to its end and is dropped (${bytes} bytes, never acknowledged)`;
+  const copy = join(folder, `${basename(file, ".journal")}-${byte}.torn`);
+  try {
+    const room = Buffer.alloc(Math.min(bytes, TORN_BYTES));
+    const fd = openSync(file, "r");
+    try {
+      readSync(fd, room, 0, room.length, byte);
+    } finally {
+      closeSync(fd);
+    }
+    writeFileSync(copy, room, { mode: 0o600 });
+    const all = readdirSync(folder).filter((name) => name.endsWith(".torn"));
+    for (const name of all.sort().slice(0, -TORN_FILES)) rmSync(join(folder, name), { force: true });
+    return `${dropped}; a copy is ${copy}`;
+  } catch (error) {
+    return `${dropped}; it could not be copied: ${error instanceof Error ? error.message : error}`;
+  }
+}
