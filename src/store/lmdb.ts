@@ -42,7 +42,11 @@ export class Lmdb {
     // one at once shows that.
     if (this.#failed) this.#root.transactionSync(() => {});
     try {
-      const outcome = await this.#root.transaction(() => caught(act));
+      const outcome = await this.#root.transaction(() => {
+        // The library makes a promise of its own for the batch that this is in, and nobody else listens to it.
+        this.#root.committed.then(undefined, () => {});
+        return caught(act);
+      });
       this.#failed = false;
       return outcome;
     } catch (error) {
@@ -104,8 +108,8 @@ export function caught<T>(act: () => T): Outcome<T> {
 }
 
 /**
- * The library rejects with an error that says nothing, and hangs a second promise on it that rejects with the reason; where
- * nobody listens to that one, it ends the process.
+ * The library rejects with an error that says nothing, and hangs a promise on it that rejects with the reason. That one must be
+ * listened to as well: a rejection that nobody handles ends the process.
  */
 async function reasonOf(error: unknown): Promise<unknown> {
   const reason: unknown = (error as { commitError?: unknown }).commitError;

@@ -1,0 +1,54 @@
+/**
+ * A process that commits numbered rows without end and says so, for tests that take something away from it. Run: `node
+ * test/store.writer.ts <folder> [bytes of a row]`. Lines: `done <n>` once row n is committed, `also <n>` once a transaction has
+ * written it to another table, `healthy`, `unhealthy <message>`; `stopped` behind a clean stop, which SIGTERM asks for.
+ */
+import { openStore } from "../src/store/store.ts";
+
+const [folder = "", bytes = "100"] = process.argv.slice(2);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+let message = "";
+const store = openStore(folder, {
+  onFailure: (error) => {
+    message = error instanceof Error ? error.message : String(error);
+  },
+});
+const rows = store.table<string>("rows");
+const others = store.table<number>("others");
+let stopping = false;
+process.on("SIGTERM", () => {
+  stopping = true;
+});
+
+let wasHealthy: boolean | undefined;
+const watch = setInterval(() => {
+  if (store.healthy() === wasHealthy) return;
+  wasHealthy = store.healthy();
+  say(wasHealthy ? "healthy" : `unhealthy ${message}`);
+}, 5);
+
+async function commits(): Promise<void> {
+  for (let n = 0; !stopping; n++) {
+    await store.commit(() => rows.put(n, "x".repeat(Number(bytes))));
+    say(`done ${n}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** A transaction that fails is told to its caller, who tries again. */
+async function transactions(): Promise<void> {
+  for (let n = 0; !stopping; ) {
+    try {
+      await store.transact(() => others.put(n, n));
+      say(`also ${n++}`);
+    } catch {
+      // Told by `unhealthy`.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+await Promise.all([commits(), transactions()]);
+clearInterval(watch);
+await store.close();
+say("stopped");
