@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vocabulary: [],
   main: ["commands", "process"],
   // Each opens what it needs of the rooms, and nothing opens a command.
-  commands: ["vocabulary", "config", "process", "gateway", "account", "catalog", "store"],
+  commands: ["vocabulary", "config", "process", "gateway", "account", "catalog", "store", "credits"],
   process: ["vocabulary"],
   config: ["vocabulary"],
   wire: ["vocabulary"],

@@ -2,7 +2,12 @@
  * Every command of the command line. A row loads its module when it runs, so that `--help` and refusals need none of
  * the gateway.
  */
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import { print } from "../process/output.ts";
 import type { Command } from "./command.ts";
+
+const say = (line: string): void => print(1, `${line}\n`);
 
 export const COMMANDS: readonly Command[] = [
   {
@@ -16,6 +21,26 @@ export const COMMANDS: readonly Command[] = [
     summary: "Check configuration, catalog and data folder, and say what a start would do.",
     options: {},
     run: async () => (await import("./check.ts")).check(process.env),
+  },
+  {
+    name: "check --data",
+    operand: "DIR",
+    summary: "Walk a whole data folder, DATA_DIR unless named, and say what is damaged. The gateway must be stopped.",
+    options: {},
+    run: async ({ operand }) =>
+      (await import("./check-data.ts")).checkData({ dataDir: operand ?? readConfig(process.env).dataDir }, say),
+  },
+  {
+    name: "recover",
+    summary: "Say what a damaged journal costs, and with --yes give it up and keep its files aside.",
+    options: {
+      data: { type: "string", value: "DIR", summary: "The data folder; DATA_DIR unless named." },
+      yes: { type: "boolean", summary: "Do it; without, nothing is changed." },
+    },
+    run: async ({ options: { data, yes } }) => {
+      const dataDir = typeof data === "string" ? data : readConfig(process.env).dataDir;
+      return (await import("./recover.ts")).recover({ dataDir, yes: yes === true, clock: systemClock }, say);
+    },
   },
   {
     name: "keys create",

@@ -15,6 +15,7 @@ import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
+import { MONEY_TABLES } from "../credits/audit.ts";
 import { type Credits, openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
@@ -130,6 +131,7 @@ async function openGround(config: Config, log: Logger) {
   const store = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
     onNotice: (line) => log.warn(line),
+    checkFirst: MONEY_TABLES,
   });
   const cursors = openCursors(await installationSecret(store));
   const simulator =

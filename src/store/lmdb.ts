@@ -4,6 +4,7 @@
  */
 import type { Database, Key, RootDatabase } from "lmdb";
 import { packChecked, unpackChecked } from "./checked.ts";
+import type { Disk } from "./disk.ts";
 import type { Progress } from "./survey.ts";
 
 export type Bytes = Database<Uint8Array, Key>;
@@ -11,17 +12,23 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const PROGRESS = "journal";
 const PROGRESS_KEY = "progress";
+/** A transaction waits for those before it, and for a disk that is written to. */
+const BEGIN_MS = 60_000;
+/** After some failures LMDB refuses all that follows without a word; only a new process helps. */
+const STUCK = "LMDB has not answered for a minute; restart the gateway: the journal has everything";
 /** LMDB tells the reason of a failed commit at once; it is not waited for where it does not. */
 const REASON_MS = 1000;
 
 export class Lmdb {
   readonly #root: RootDatabase;
+  readonly #disk: Disk;
   readonly #databases = new Map<string, Bytes>();
-  /** The last commit failed. */
-  #failed = false;
+  /** A transaction was asked for and never began. */
+  #stuck = false;
 
-  constructor(root: RootDatabase) {
+  constructor(root: RootDatabase, disk: Disk) {
     this.#root = root;
+    this.#disk = disk;
   }
 
   database(name: string): Bytes {
@@ -38,20 +45,27 @@ export class Lmdb {
    * committed. @throws Error with LMDB's reason where the commit fails.
    */
   async transaction<T>(act: () => T): Promise<Outcome<T>> {
-    // After some failures LMDB refuses all that follows, and one of these transactions would never come to an end. An empty
-    // one at once shows that.
-    if (this.#failed) this.#root.transactionSync(() => {});
+    if (this.#stuck) throw new Error(STUCK);
+    this.#disk.check();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#stuck = true;
+        reject(new Error(STUCK));
+      }, BEGIN_MS);
+    });
+    const done = this.#root.transaction(() => {
+      clearTimeout(timer);
+      // The library makes a promise of its own for the batch that this is in, and nobody else listens to it.
+      this.#root.committed.then(undefined, () => {});
+      return caught(act);
+    });
     try {
-      const outcome = await this.#root.transaction(() => {
-        // The library makes a promise of its own for the batch that this is in, and nobody else listens to it.
-        this.#root.committed.then(undefined, () => {});
-        return caught(act);
-      });
-      this.#failed = false;
-      return outcome;
+      return await Promise.race([done, late]);
     } catch (error) {
-      this.#failed = true;
       throw await reasonOf(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -79,12 +93,17 @@ export class Lmdb {
     );
   }
 
-  /** Resolves once everything committed so far survives a power failure. */
+  /** Resolves once everything committed so far survives a power failure. @throws Error where that takes a minute. */
   async flushed(): Promise<void> {
-    await this.#root.flushed;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error("LMDB was not flushed within a minute")), BEGIN_MS);
+    });
+    await Promise.race([this.#root.flushed, late]).finally(() => clearTimeout(timer));
   }
 
   close(): Promise<void> {
+    this.#disk.close();
     return this.#root.close();
   }
 }

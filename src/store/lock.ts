@@ -26,10 +26,21 @@ export function claimDirectory(root: RootDatabase, dataDir: string): () => void 
     return alive ? claim : undefined;
   });
   if (holder !== undefined) {
-    throw new Error(`${dataDir} is in use by process ${holder.pid}; one process a data folder`);
+    throw inUse(dataDir, holder.pid);
   }
   return () => void claims.removeSync("claim");
 }
+
+/** The process that holds the folder and lives, by the claim as it stands in LMDB; undefined where none does. */
+export function holderOf(claim: Uint8Array): number | undefined {
+  const { pid, started } = JSON.parse(Buffer.from(claim).toString()) as Claim;
+  return startOf(pid) === started && !(pid === process.pid && started === startOf(process.pid))
+    ? pid
+    : undefined;
+}
+
+export const inUse = (dataDir: string, pid: number): Error =>
+  new Error(`${dataDir} is in use by process ${pid}; one process a data folder`);
 
 /** Identifies one life of a pid; empty when there is no such process. */
 function startOf(pid: number): string {

@@ -5,7 +5,7 @@ import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
-import { type Fault, type Progress, type Survey, surveyJournal, type TornTail } from "./survey.ts";
+import { faultText, type Progress, type Survey, surveyJournal, type TornTail } from "./survey.ts";
 
 /** Of a torn frame, so many bytes are copied; and so many copies are kept. */
 const TORN_BYTES = 1024 * 1024;
@@ -68,9 +68,6 @@ function refusal({ faults, frames, reached }: Survey, progress: Progress | undef
     `Restore the data folder from a backup, or see what "weir recover" would give up`
   );
 }
-
-export const faultText = ({ file, byte, what }: Fault): string =>
-  byte === undefined ? `${file} ${what}` : `${file} is damaged at byte ${byte}: ${what}`;
 
 /** Copies what is dropped. Returns what to tell of it. */
 function keepTorn(folder: string, { file, byte, bytes }: TornTail): string {

@@ -4,9 +4,10 @@
  * batches. `transact` is a transaction of its own, rolled back when it throws (for everything else).
  * Once either resolves, the write survives kill -9; reads see it wherever it lies.
  */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
+import { Disk } from "./disk.ts";
+import { assertReadable, diskPath, journalPath, lmdbPath } from "./inspection.ts";
 import { JournaledStore } from "./journaled-store.ts";
 import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
@@ -45,26 +46,44 @@ export interface StoreOptions {
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Told, in one line, what an operator should know of a start that goes on all the same. */
   readonly onNotice?: ((line: string) => void) | undefined;
+  /** Tables whose rows a start looks at before those of others, of which it may look at a part only. */
+  readonly checkFirst?: readonly string[] | undefined;
   /** How much of each log stays in memory, where it is not trimmed. */
   readonly logMemory?: LogMemory | undefined;
 }
 
 const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
-/** @throws Error with a clear line when another process holds the folder or something in it is damaged. */
+/** @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is full. */
 export function openStore(dataDir: string, options: StoreOptions = {}): Store {
-  const { onFailure = () => {}, onNotice = () => {}, logMemory = LOG_MEMORY } = options;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const root = open({ path: join(dataDir, "weir.lmdb"), maxDbs: 64 });
-  const release = claimDirectory(root, dataDir);
+  const { onFailure = () => {}, onNotice = () => {}, logMemory = LOG_MEMORY, checkFirst = [] } = options;
+  const disk = new Disk(diskPath(dataDir));
+  let release = () => {};
   try {
-    const lmdb = new Lmdb(root);
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    assertReadable(dataDir, checkFirst, onNotice);
+    if (existsSync(lmdbPath(dataDir))) disk.check();
+    const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
+    release = claimDirectory(root, dataDir);
+    disk.check();
+    const lmdb = new Lmdb(root, disk);
     const logs = new Logs((name) => lmdb.database(name), logMemory);
-    const journalFolder = join(dataDir, "journal");
+    const journalFolder = journalPath(dataDir);
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
     return new JournaledStore({ lmdb, journal, logs, reached, release, onFailure });
   } catch (error) {
     release();
-    throw error;
+    disk.close();
+    throw withReason(dataDir, error);
   }
+}
+
+/** LMDB says "Input/output error" where the disk is full, and names no file. */
+function withReason(dataDir: string, error: unknown): unknown {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!/Input\/output error|No space left|ENOSPC/.test(message)) return error;
+  return new Error(
+    `${dataDir} cannot be written: ${message}. Free some space on its disk, or mend the disk, and start again; nothing was lost`,
+    { cause: error },
+  );
 }

@@ -31,6 +31,9 @@ export interface Fault {
   readonly lost: { readonly from: number; readonly to: number } | undefined;
 }
 
+export const faultText = ({ file, byte, what }: Fault): string =>
+  byte === undefined ? `${file} ${what}` : `${file} is damaged at byte ${byte}: ${what}`;
+
 /** A frame that was not written to its end. */
 export interface TornTail {
   readonly file: string;

@@ -1,0 +1,66 @@
+/**
+ * The invariants of the ledger, checked row by row as the rows come: each org's numbers are 1, 2, 3 … without a gap, each
+ * balance is the one before plus the amount, and each posted entry is found by its reference, each reference finds its entry.
+ */
+import { codeOf, entryOf, type StoredEntry } from "./entry.ts";
+
+/** In the order in which a start looks at them. */
+export const MONEY_TABLES = ["ledger", "ledger.references", "ledger.kinds", "spend"] as const;
+
+export class LedgerAudit {
+  readonly #orgs = new Map<string, { seq: number; balance: number }>();
+  readonly #posted = new Map<string, number>();
+  readonly #kinds = new Set<string>();
+  readonly #references = new Map<string, number>();
+  readonly #kindRows = new Set<string>();
+  readonly #findings: string[] = [];
+
+  get entries(): number {
+    let sum = 0;
+    for (const { seq } of this.#orgs.values()) sum += seq;
+    return sum;
+  }
+
+  get orgs(): number {
+    return this.#orgs.size;
+  }
+
+  /** Rows of one org's ledger come in the order of their numbers; others in any. */
+  see(table: string, key: unknown, value: unknown): void {
+    if (table === "ledger") this.#entry(key as [string, number], value as StoredEntry);
+    if (table === "ledger.references") this.#references.set((key as string[]).join("\0"), value as number);
+    if (table === "ledger.kinds") this.#kindRows.add((key as (string | number)[]).join("\0"));
+  }
+
+  /** Once all rows were seen. */
+  findings(): readonly string[] {
+    const found = [...this.#findings];
+    for (const [reference, seq] of this.#posted) {
+      if (this.#references.get(reference) !== seq)
+        found.push(`ledger: ${name(reference)} is not found by its reference`);
+    }
+    for (const reference of this.#references.keys()) {
+      if (!this.#posted.has(reference)) found.push(`ledger: reference ${name(reference)} has no entry`);
+    }
+    for (const kind of this.#kinds)
+      if (!this.#kindRows.has(kind)) found.push(`ledger: ${name(kind)} is not listed by its kind`);
+    for (const kind of this.#kindRows)
+      if (!this.#kinds.has(kind)) found.push(`ledger: kind ${name(kind)} has no entry`);
+    return found;
+  }
+
+  #entry([org, seq]: [string, number], stored: StoredEntry): void {
+    const last = this.#orgs.get(org) ?? { seq: 0, balance: 0 };
+    const entry = entryOf(seq, stored);
+    if (seq !== last.seq + 1) this.#findings.push(`ledger of ${org}: entry ${seq} follows ${last.seq}`);
+    else if (entry.balanceMicroUsd !== last.balance + entry.amountMicroUsd) {
+      this.#findings.push(`ledger of ${org}: the balance at entry ${seq} is not the sum of the entries`);
+    }
+    this.#orgs.set(org, { seq, balance: entry.balanceMicroUsd });
+    if (entry.kind === "settle") return;
+    this.#posted.set([org, entry.refType, entry.refId].join("\0"), seq);
+    this.#kinds.add([org, codeOf(entry.kind), seq].join("\0"));
+  }
+}
+
+const name = (parts: string): string => parts.replaceAll("\0", " ");

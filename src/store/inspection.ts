@@ -1,0 +1,163 @@
+/**
+ * A data folder looked at from outside: whether weir.lmdb and the journal are whole. Nothing is written and LMDB is not opened,
+ * so that damage is a line and not the end of the process.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Key } from "lmdb";
+import * as lmdb from "lmdb";
+import { isWhole, unpackChecked } from "./checked.ts";
+import { readFrame } from "./frame.ts";
+import { readProgress } from "./lmdb.ts";
+import { DamagedLmdb, type LmdbFile, type LmdbRow, openLmdbFile } from "./lmdb-file.ts";
+import { holderOf, inUse } from "./lock.ts";
+import { frameNumber } from "./segment.ts";
+import { faultText, type Progress, surveyJournal } from "./survey.ts";
+
+/** Exported by the library and left out of its types. */
+const { bufferToKeyValue } = lmdb as unknown as { bufferToKeyValue(bytes: Uint8Array): Key };
+
+/** A start looks at no more rows than this: some seconds. */
+const START_ROWS = 1_000_000;
+
+export const lmdbPath = (dataDir: string): string => join(dataDir, "weir.lmdb");
+/** Made by every start (disk.ts), so it tells a new folder from one whose weir.lmdb is gone. */
+export const diskPath = (dataDir: string): string => join(dataDir, "weir.lmdb-disk");
+export const journalPath = (dataDir: string): string => join(dataDir, "journal");
+
+/** A row as the store shows it. `value` undefined: the journal removes it. */
+export interface SeenRow {
+  readonly table: string;
+  readonly key: Key;
+  readonly value: unknown;
+}
+
+/** `first`: tables to look at before others. @throws Error, in one line, where LMDB must not be opened. */
+export function assertReadable(
+  dataDir: string,
+  first: readonly string[],
+  onNotice: (line: string) => void,
+): void {
+  withFile(dataDir, (file) => {
+    let rows = 0;
+    for (const row of file.all({ values: false, first })) {
+      checkRow(row);
+      if (++rows < START_ROWS) continue;
+      onNotice(`weir.lmdb: the start looked at ${rows} rows; "weir check --data" looks at all`);
+      return;
+    }
+  });
+}
+
+/** How far LMDB is, as its file says. @throws Error, in one line, where that cannot be read or the folder is in use. */
+export function storedProgress(dataDir: string): Progress | undefined {
+  return withFile(dataDir, progressIn);
+}
+
+export interface Inspection {
+  /** Each one line; none where all is well. */
+  readonly findings: readonly string[];
+  /** Rows by table, and frames of the journal beyond LMDB. */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly frames: number;
+}
+
+/** Looks at everything. `see` is given every row of a table, those of the journal after those of LMDB. */
+export function inspect(dataDir: string, see: (row: SeenRow) => void): Inspection {
+  const findings: string[] = [];
+  const rows = new Map<string, number>();
+  const told = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      findings.push(error instanceof Error ? error.message : String(error));
+    }
+  };
+  let progress: Progress | undefined;
+  told(() => {
+    withFile(dataDir, (file) => {
+      told(() => {
+        progress = progressIn(file);
+      });
+      for (const row of file.all({ values: true, first: [] })) {
+        rows.set(row.table, (rows.get(row.table) ?? 0) + 1);
+        told(() => seeStored(row, see));
+      }
+    });
+  });
+  let frames = 0;
+  told(() => {
+    if (!existsSync(journalPath(dataDir))) return;
+    const survey = surveyJournal(journalPath(dataDir), progress);
+    findings.push(...survey.faults.map(faultText));
+    const beyond = survey.frames.filter((frame) => frameNumber(frame) > (progress?.applied ?? 0));
+    frames = beyond.length;
+    for (const frame of beyond) {
+      for (const { table, text, key, value } of readFrame(frame).writes) {
+        told(() => see({ table, key, value: value && unpackIfChecked(table, text, value) }));
+      }
+    }
+  });
+  return { findings, rows, frames };
+}
+
+function withFile<T>(dataDir: string, act: (file: LmdbFile) => T): T | undefined {
+  const path = lmdbPath(dataDir);
+  let file: LmdbFile | undefined;
+  try {
+    file = openLmdbFile(path);
+    if (file === undefined) {
+      if (existsSync(diskPath(dataDir))) throw new DamagedLmdb("the file is gone or empty");
+      return undefined;
+    }
+    refuseWhereInUse(dataDir, file);
+    return act(file);
+  } catch (error) {
+    if (!(error instanceof DamagedLmdb)) throw error;
+    throw new Error(
+      `${path} is damaged: ${error.message}. Nothing was changed. Restore the data folder from a backup; "weir check --data" looks at everything`,
+    );
+  } finally {
+    file?.close();
+  }
+}
+
+/** What a living process writes would look like damage. */
+function refuseWhereInUse(dataDir: string, file: LmdbFile): void {
+  let pid: number | undefined;
+  try {
+    for (const { value } of file.rows("process")) pid = holderOf(value);
+  } catch {
+    // Damage is found on the way through the whole file.
+  }
+  if (pid !== undefined) throw inUse(dataDir, pid);
+}
+
+function progressIn(file: LmdbFile): Progress | undefined {
+  for (const { value } of file.rows("journal")) return readProgress(value);
+  return undefined;
+}
+
+const textOf = (key: Buffer): string => JSON.stringify(bufferToKeyValue(key));
+
+function checkRow({ table, key, value }: LmdbRow): void {
+  if (value[0] === CHECKED && !isWhole(textOf(key), value)) throw badRow(table, key);
+}
+
+const CHECKED = 0xc1;
+const badRow = (table: string, key: Buffer): DamagedLmdb =>
+  new DamagedLmdb(`row ${textOf(key).slice(0, 200)} of ${table} has a wrong checksum`);
+
+function seeStored(row: LmdbRow, see: (row: SeenRow) => void): void {
+  if (row.table.startsWith("(")) return;
+  checkRow(row);
+  see({
+    table: row.table,
+    key: bufferToKeyValue(row.key),
+    value: unpackIfChecked(row.table, textOf(row.key), row.value),
+  });
+}
+
+/** Values of other tables are bytes. */
+const unpackIfChecked = (table: string, text: string, value: Uint8Array): unknown =>
+  value[0] === CHECKED ? unpackChecked(table, text, value) : value;

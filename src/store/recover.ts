@@ -1,0 +1,110 @@
+/**
+ * `weir recover`: what can be kept of a damaged journal, and what is given up. Frames are kept while none is missing before them
+ * that LMDB lacks: a ledger entry without the one before it would leave a gap in its org's numbers and a balance that is no sum.
+ * Of frames whose tables LMDB has, only the rows of logs (records) are still needed, and each of those stands for itself.
+ */
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { basename, join } from "node:path";
+import { open } from "lmdb";
+import { Disk } from "./disk.ts";
+import { readFrame } from "./frame.ts";
+import { assertReadable, diskPath, journalPath, lmdbPath, storedProgress } from "./inspection.ts";
+import { Lmdb } from "./lmdb.ts";
+import { claimDirectory } from "./lock.ts";
+import { Logs } from "./logs.ts";
+import { recover } from "./recovery.ts";
+import { frameNumber } from "./segment.ts";
+import { faultText, type Progress, type Survey, surveyJournal } from "./survey.ts";
+
+export interface RecoveryPlan {
+  readonly survey: Survey;
+  readonly progress: Progress | undefined;
+  /** Frames that are brought into LMDB. */
+  readonly kept: readonly Buffer[];
+  /** Readable frames that are given up, because one before them is missing. */
+  readonly dropped: readonly Buffer[];
+  /** Numbers of frames that cannot be read: of those that LMDB has but for their records, and of others. */
+  readonly unreadable: { readonly records: number; readonly whole: number };
+}
+
+/** Writes nothing. Undefined where nothing is damaged. @throws Error where weir.lmdb is damaged or the folder in use. */
+export function planRecovery(dataDir: string): RecoveryPlan | undefined {
+  const progress = storedProgress(dataDir);
+  assertReadable(dataDir, [], () => {});
+  if (!existsSync(journalPath(dataDir))) return undefined;
+  const survey = surveyJournal(journalPath(dataDir), progress);
+  if (survey.faults.length === 0) return undefined;
+  const { applied, kept: logged } = progress ?? { applied: 0, kept: 0 };
+  const kept: Buffer[] = [];
+  const dropped: Buffer[] = [];
+  let top = applied;
+  for (const frame of [...survey.frames, ...survey.beyond]) {
+    const number = frameNumber(frame);
+    if (number > top + 1) dropped.push(frame);
+    else if (number > logged) kept.push(frame);
+    top = Math.max(top, number === top + 1 ? number : top);
+  }
+  const readable = new Set([...kept, ...dropped].map(frameNumber));
+  const unreadable = { records: 0, whole: 0 };
+  for (let number = logged + 1; number <= survey.reached; number++) {
+    if (!readable.has(number)) unreadable[number <= applied ? "records" : "whole"]++;
+  }
+  return { survey, progress, kept, dropped, unreadable };
+}
+
+/** What the plan says, for a person. `ledger`: the table whose rows are told first. */
+export function describePlan({ survey, kept, dropped, unreadable }: RecoveryPlan, ledger: string): string[] {
+  const lines = survey.faults.map(faultText);
+  lines.push(`${kept.length} frames are kept`);
+  const rows = countOf(dropped);
+  const tables = [...rows].filter(([table]) => table !== ledger && !table.startsWith("log "));
+  const records = [...rows].filter(([table]) => table.startsWith("log ")).reduce((sum, [, n]) => sum + n, 0);
+  lines.push(
+    `Lost: ${dropped.length} readable frames behind a missing one, with ${rows.get(ledger) ?? 0} ledger entries, ${records} records` +
+      tables.map(([table, n]) => `, ${n} rows of ${table}`).join(""),
+  );
+  lines.push(`Lost: ${unreadable.whole} frames that cannot be read, with everything in them`);
+  if (unreadable.records > 0) {
+    lines.push(
+      `Lost: the records of ${unreadable.records} frames that cannot be read; their ledger entries are in weir.lmdb`,
+    );
+  }
+  if (survey.faults.some(({ lost }) => lost === undefined)) {
+    lines.push("Frames may be missing that nothing names any more; how many cannot be told");
+  }
+  return lines;
+}
+
+/** Does what the plan says. The journal's files are copied into `aside` first. @throws Error, and then nothing was changed. */
+export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPlan, aside: string): void {
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  for (const file of survey.files) {
+    const copy = join(aside, basename(file));
+    copyFileSync(file, copy);
+    chmodSync(copy, 0o600);
+  }
+  const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
+  const release = claimDirectory(root, dataDir);
+  try {
+    const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));
+    const logs = new Logs((name) => lmdb.database(name), { rows: 0, bytes: 0 });
+    // Numbers that were in use are not used again.
+    recover(lmdb, logs, kept, progress ?? { applied: 0, kept: 0 }, survey.reached);
+    for (const file of survey.files) rmSync(file, { force: true });
+  } finally {
+    release();
+    void root.close();
+  }
+}
+
+/** Puts by table, and rows of logs by "log <name>". */
+function countOf(frames: readonly Buffer[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const frame of frames) {
+    const { writes, logWrites } = readFrame(frame);
+    for (const { table } of writes) count(table);
+    for (const { log, value } of logWrites) if (value !== undefined) count(`log ${log}`);
+  }
+  return counts;
+}
