@@ -19,17 +19,17 @@ export function packChecked(text: string, value: unknown): Uint8Array {
 
 /** @throws DamagedRow where the checksum does not match. */
 export function unpackChecked(table: string, text: string, bytes: Uint8Array): unknown {
-  if (bytes[0] !== MARK) return decoded(table, text, bytes);
   if (!isWhole(text, bytes)) throw new DamagedRow(table, text);
-  return decoded(table, text, bytes.subarray(HEAD));
+  return decoded(table, text, isChecked(bytes) ? bytes.subarray(HEAD) : bytes);
 }
 
-/** Whether the checksum matches, where the row has one. */
+export const isChecked = (bytes: Uint8Array): boolean => bytes[0] === MARK;
+
+/** Whether the checksum matches, where the row has one. A row whose checksum matches and whose mark is missing is damaged too. */
 export function isWhole(text: string, bytes: Uint8Array): boolean {
-  if (bytes[0] !== MARK) return true;
-  if (bytes.length < HEAD) return false;
+  if (bytes.length < HEAD) return !isChecked(bytes);
   const sum = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1, true);
-  return crc32(bytes.subarray(HEAD), crc32(text)) === sum;
+  return (crc32(bytes.subarray(HEAD), crc32(text)) === sum) === isChecked(bytes);
 }
 
 function decoded(table: string, text: string, bytes: Uint8Array): unknown {

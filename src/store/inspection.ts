@@ -6,13 +6,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Key } from "lmdb";
 import * as lmdb from "lmdb";
-import { isWhole, unpackChecked } from "./checked.ts";
+import { isChecked, isWhole, unpackChecked } from "./checked.ts";
 import { readFrame } from "./frame.ts";
 import { readProgress } from "./lmdb.ts";
 import { DamagedLmdb, type LmdbFile, type LmdbRow, openLmdbFile } from "./lmdb-file.ts";
 import { holderOf, inUse } from "./lock.ts";
 import { frameNumber } from "./segment.ts";
-import { faultText, type Progress, surveyJournal } from "./survey.ts";
+import { faultText, JournalDamaged, type Progress, surveyJournal } from "./survey.ts";
 
 /** Exported by the library and left out of its types. */
 const { bufferToKeyValue } = lmdb as unknown as { bufferToKeyValue(bytes: Uint8Array): Key };
@@ -47,6 +47,15 @@ export function assertReadable(
       return;
     }
   });
+}
+
+/** The same of the journal. @throws JournalDamaged */
+export function assertJournal(dataDir: string): void {
+  const folder = journalPath(dataDir);
+  if (!existsSync(folder)) return;
+  const progress = storedProgress(dataDir);
+  const survey = surveyJournal(folder, progress);
+  if (survey.faults.length > 0) throw new JournalDamaged(survey, progress);
 }
 
 /** How far LMDB is, as its file says. @throws Error, in one line, where that cannot be read or the folder is in use. */
@@ -141,10 +150,10 @@ function progressIn(file: LmdbFile): Progress | undefined {
 const textOf = (key: Buffer): string => JSON.stringify(bufferToKeyValue(key));
 
 function checkRow({ table, key, value }: LmdbRow): void {
-  if (value[0] === CHECKED && !isWhole(textOf(key), value)) throw badRow(table, key);
+  // Of tables alone: the free pages have keys of their own kind.
+  if (!table.startsWith("(") && !isWhole(textOf(key), value)) throw badRow(table, key);
 }
 
-const CHECKED = 0xc1;
 const badRow = (table: string, key: Buffer): DamagedLmdb =>
   new DamagedLmdb(`row ${textOf(key).slice(0, 200)} of ${table} has a wrong checksum`);
 
@@ -160,4 +169,4 @@ function seeStored(row: LmdbRow, see: (row: SeenRow) => void): void {
 
 /** Values of other tables are bytes. */
 const unpackIfChecked = (table: string, text: string, value: Uint8Array): unknown =>
-  value[0] === CHECKED ? unpackChecked(table, text, value) : value;
+  isChecked(value) ? unpackChecked(table, text, value) : value;

@@ -5,7 +5,7 @@ import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
-import { faultText, type Progress, type Survey, surveyJournal, type TornTail } from "./survey.ts";
+import { JournalDamaged, type Progress, surveyJournal, type TornTail } from "./survey.ts";
 
 /** Of a torn frame, so many bytes are copied; and so many copies are kept. */
 const TORN_BYTES = 1024 * 1024;
@@ -17,15 +17,6 @@ export interface StartParts {
   readonly journalFolder: string;
   /** Told what an operator should know though the start goes on. */
   readonly onNotice: (line: string) => void;
-}
-
-export class JournalDamaged extends Error {
-  readonly survey: Survey;
-
-  constructor(survey: Survey, progress: Progress | undefined) {
-    super(refusal(survey, progress));
-    this.survey = survey;
-  }
 }
 
 /** @throws JournalDamaged, with one line for the operator; all files are then as they were. */
@@ -47,26 +38,6 @@ export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts
   // Before anything is appended: from now on the file must be there. A power failure may take this row, and then it need not.
   lmdb.putProgress(reached);
   return { journal, reached };
-}
-
-/** What the first fault is, what it may cost, and what to do. */
-function refusal({ faults, frames, reached }: Survey, progress: Progress | undefined): string {
-  const [first, ...more] = faults;
-  const applied = progress?.applied ?? 0;
-  const readable = Math.max(
-    applied,
-    progress?.kept ?? 0,
-    frames.length > 0 ? (frames.at(-1)?.readDoubleLE(0) ?? 0) : 0,
-  );
-  const stake =
-    reached > readable
-      ? `frames ${readable + 1} to ${reached} hold ledger entries or records that may be lost`
-      : "ledger entries or records may be lost";
-  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
-  return (
-    `${first === undefined ? "" : faultText(first)}${others}; ${stake}. Nothing was changed. ` +
-    `Restore the data folder from a backup, or see what "weir recover" would give up`
-  );
 }
 
 /** Copies what is dropped. Returns what to tell of it. */

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import { Disk } from "./disk.ts";
-import { assertReadable, diskPath, journalPath, lmdbPath } from "./inspection.ts";
+import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath } from "./inspection.ts";
 import { JournaledStore } from "./journaled-store.ts";
 import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
@@ -61,7 +61,9 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   let release = () => {};
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    // Before anything is written, so that a refused start leaves all files as they were.
     assertReadable(dataDir, checkFirst, onNotice);
+    assertJournal(dataDir);
     if (existsSync(lmdbPath(dataDir))) disk.check();
     const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
     release = claimDirectory(root, dataDir);

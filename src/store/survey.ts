@@ -56,6 +56,35 @@ export interface Survey {
   readonly reached: number;
 }
 
+export class JournalDamaged extends Error {
+  readonly survey: Survey;
+
+  constructor(survey: Survey, progress: Progress | undefined) {
+    super(refusal(survey, progress));
+    this.survey = survey;
+  }
+}
+
+/** What the first fault is, what it may cost, and what to do. */
+function refusal({ faults, frames, reached }: Survey, progress: Progress | undefined): string {
+  const [first, ...more] = faults;
+  const applied = progress?.applied ?? 0;
+  const readable = Math.max(
+    applied,
+    progress?.kept ?? 0,
+    frames.length > 0 ? (frames.at(-1)?.readDoubleLE(0) ?? 0) : 0,
+  );
+  const stake =
+    reached > readable
+      ? `frames ${readable + 1} to ${reached} hold ledger entries or records that may be lost`
+      : "ledger entries or records may be lost";
+  const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+  return (
+    `${first === undefined ? "" : faultText(first)}${others}; ${stake}. Nothing was changed. ` +
+    `Restore the data folder from a backup, or see what "weir recover" would give up`
+  );
+}
+
 interface File {
   readonly path: string;
   readonly number: number;
