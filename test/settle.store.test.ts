@@ -1,25 +1,26 @@
 /**
- * The store cannot be written for a while, with the real store in the real gateway: its journal's folder is taken away
- * and given back. Calls under way wait for their commit, new ones are refused, nothing is lost and nothing doubled.
+ * The store cannot be written for a while, with the real store in the real gateway: each append to its journal fails as on a
+ * full disk, and then no more (real full disks: store.faults). Calls under way wait for their commit, new ones are refused, nothing is lost and nothing doubled.
  */
-import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Journal } from "../src/store/journal.ts";
 import { sseData, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
 import { allRecords, auditedLedger, chargesOf, idle, metric } from "./money.fixtures.ts";
 
 const CALLS = 20;
 const folder = mkdtempSync(join(tmpdir(), "weir-settle-"));
-const journal = join(folder, "data", "journal");
-const away = join(folder, "data", "journal-away");
+const full = (): never => {
+  throw new Error("ENOSPC: no space left on device, write");
+};
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  // The second life has written nothing yet: its journal opens its first file with the first call's commit.
   await (await testGateway({ folder })).stop();
   gateway = await testGateway({ folder });
-  renameSync(journal, away);
+  vi.spyOn(Journal.prototype, "append").mockImplementation(full);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -66,7 +67,7 @@ test("T35: while no commit succeeds calls wait and new ones are refused; then ea
   }
   expect(await ledgerOnDisk()).toEqual([]);
 
-  renameSync(away, journal);
+  vi.restoreAllMocks();
   await Promise.all(calls.map((c) => c.whole));
   await idle(gateway);
   expect(await metric(gateway, "weir_store_healthy")).toBe(1);

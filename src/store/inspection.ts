@@ -147,7 +147,14 @@ function progressIn(file: LmdbFile): Progress | undefined {
   return undefined;
 }
 
-const textOf = (key: Buffer): string => JSON.stringify(bufferToKeyValue(key));
+/** @throws DamagedLmdb for bytes that are no key. */
+function textOf(key: Buffer): string {
+  try {
+    return JSON.stringify(bufferToKeyValue(key));
+  } catch {
+    throw new DamagedLmdb("there is a row whose key cannot be read");
+  }
+}
 
 function checkRow({ table, key, value }: LmdbRow): void {
   // Of tables alone: the free pages have keys of their own kind.

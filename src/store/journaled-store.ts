@@ -59,6 +59,7 @@ export class JournaledStore {
   /** Transactions of LMDB run one after another, so that none overtakes a batch that is being tried again. */
   #last: Promise<unknown> = Promise.resolve();
   #applyAsked = false;
+  #closed = false;
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
 
@@ -127,6 +128,7 @@ export class JournaledStore {
 
   transact<T>(act: () => T): Promise<T> {
     return this.#inTurn(async () => {
+      if (this.#closed) throw new Error("the store is closed");
       let outcome: Outcome<T>;
       let layer: Layer | undefined;
       try {
@@ -170,7 +172,10 @@ export class JournaledStore {
       // Only after a failure is something left: it stays in the journal.
       while (await this.#moveLogs(true));
       await this.#applyAll();
-      await this.#journal.close(await this.#isDone());
+      const done = await this.#isDone();
+      // What is still to come in turn must not say that a segment is needed.
+      this.#closed = true;
+      await this.#journal.close(done);
     });
     try {
       this.#release();
@@ -277,6 +282,7 @@ export class JournaledStore {
     this.#applyAsked = true;
     const more = await this.#inTurn(async () => {
       this.#applyAsked = false;
+      if (this.#closed) return false;
       await this.#applyAll();
       return await this.#moveLogs(false);
     });
