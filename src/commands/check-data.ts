@@ -1,6 +1,6 @@
 /** `weir check --data DIR`: walks a whole data folder and says what it found. It never writes, and opens no database. */
 import { existsSync } from "node:fs";
-import { LedgerAudit } from "../credits/audit.ts";
+import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
 import { inspect } from "../store/inspection.ts";
 
 /** Lines told of one kind of damage; a folder may have thousands. */
@@ -16,7 +16,7 @@ export async function checkData(
     return 1;
   }
   const audit = new LedgerAudit();
-  const { findings, rows, frames } = inspect(dataDir, ({ table, key, value }) => {
+  const { findings, rows, frames } = inspect(dataDir, MONEY_TABLES, ({ table, key, value }) => {
     if (value !== undefined) audit.see(table, key, value);
   });
   // A ledger of which rows could not be read has gaps that are no findings of their own.

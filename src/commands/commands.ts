@@ -25,10 +25,14 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "check --data",
     operand: "DIR",
-    summary: "Walk a whole data folder, DATA_DIR unless named, and say what is damaged. The gateway must be stopped.",
+    summary:
+      "Walk a whole data folder, DATA_DIR unless named, and say what is damaged. The gateway must be stopped.",
     options: {},
     run: async ({ operand }) =>
-      (await import("./check-data.ts")).checkData({ dataDir: operand ?? readConfig(process.env).dataDir }, say),
+      (await import("./check-data.ts")).checkData(
+        { dataDir: operand ?? readConfig(process.env).dataDir },
+        say,
+      ),
   },
   {
     name: "recover",

@@ -17,6 +17,19 @@ export function packChecked(text: string, value: unknown): Uint8Array {
   return bytes;
 }
 
+/** The same for a value that is bytes. */
+export function sealBytes(text: string, value: Uint8Array): Uint8Array {
+  const bytes = Buffer.allocUnsafe(HEAD + value.length);
+  bytes[0] = MARK;
+  bytes.set(value, HEAD);
+  bytes.writeUInt32LE(crc32(value, crc32(text)), 1);
+  return bytes;
+}
+
+/** Of bytes written before rows had checksums some begin with the mark by chance. */
+export const openBytes = (text: string, bytes: Uint8Array): Uint8Array =>
+  isChecked(bytes) && isWhole(text, bytes) ? bytes.subarray(HEAD) : bytes;
+
 /** @throws DamagedRow where the checksum does not match. */
 export function unpackChecked(table: string, text: string, bytes: Uint8Array): unknown {
   if (!isWhole(text, bytes)) throw new DamagedRow(table, text);

@@ -3,7 +3,7 @@
  * them; LMDB follows in batches, one transaction at a time. docs/decisions.md says why.
  */
 import type { Key } from "lmdb";
-import { packChecked, unpackChecked } from "./checked.ts";
+import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
 import { FrameWriter } from "./frame.ts";
 import { Group } from "./group.ts";
 import type { Journal } from "./journal.ts";
@@ -12,7 +12,7 @@ import type { Log } from "./log.ts";
 import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
-import type { Progress } from "./survey.ts";
+import type { Reached } from "./survey.ts";
 import { fits, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
@@ -28,7 +28,7 @@ export interface JournaledStoreParts {
   readonly journal: Journal;
   readonly logs: Logs;
   /** How far LMDB is: as far as the journal. */
-  readonly reached: Progress;
+  readonly reached: Reached;
   /** Gives the folder up. */
   readonly release: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -45,7 +45,7 @@ export class JournaledStore {
   /** The number of the newest frame appended. */
   #frame: number;
   /** How far LMDB is. */
-  #reached: Progress;
+  #reached: Reached;
   /** What the next append will hold. */
   #group = new Group();
   #scheduled = false;
@@ -83,7 +83,11 @@ export class JournaledStore {
   }
 
   bytes(name: string): Table<Uint8Array> {
-    return this.#open(name, same, same);
+    return this.#open<Uint8Array>(
+      name,
+      (value, text) => sealBytes(text, value),
+      (bytes, key) => openBytes(JSON.stringify(key), bytes),
+    );
   }
 
   log(name: string): Log {
@@ -370,8 +374,6 @@ export class JournaledStore {
     putLayer(this.#lmdb, this.#logs, layer);
   }
 }
-
-const same = (bytes: Uint8Array): Uint8Array => bytes;
 
 function* decoded<V>(
   rows: Iterable<Row>,

@@ -5,7 +5,7 @@
 import type { Database, Key, RootDatabase } from "lmdb";
 import { packChecked, unpackChecked } from "./checked.ts";
 import type { Disk } from "./disk.ts";
-import type { Progress } from "./survey.ts";
+import type { Progress, Reached } from "./survey.ts";
 
 export type Bytes = Database<Uint8Array, Key>;
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
@@ -85,8 +85,11 @@ export class Lmdb {
     return bytes === undefined ? undefined : readProgress(bytes);
   }
 
+  /** Whether all rows have checksums; set at the start, before anything is written. */
+  checked = false;
+
   /** Inside a transaction, or in one of its own that the disk does not have yet on return. */
-  putProgress(progress: Progress): void {
+  putProgress(progress: Reached): void {
     this.database(PROGRESS).putSync(
       PROGRESS_KEY,
       packChecked(JSON.stringify(PROGRESS_KEY), progress) as Buffer,
@@ -112,7 +115,7 @@ export class Lmdb {
 export function readProgress(bytes: Uint8Array): Progress {
   if (bytes[0] === "{".charCodeAt(0)) {
     const { applied, kept } = JSON.parse(Buffer.from(bytes).toString()) as Progress;
-    return { applied, kept, segment: undefined };
+    return { applied, kept, segment: undefined, checked: false };
   }
   return unpackChecked(PROGRESS, JSON.stringify(PROGRESS_KEY), bytes) as Progress;
 }

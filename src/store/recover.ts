@@ -87,6 +87,7 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
   const release = claimDirectory(root, dataDir);
   try {
     const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));
+    lmdb.checked = progress?.checked === true;
     const logs = new Logs((name) => lmdb.database(name), { rows: 0, bytes: 0 });
     // Numbers that were in use are not used again.
     recover(lmdb, logs, kept, progress ?? { applied: 0, kept: 0 }, survey.reached);

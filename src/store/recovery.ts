@@ -4,14 +4,14 @@ import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { Layer } from "./pending.ts";
 import { frameNumber } from "./segment.ts";
-import type { Progress } from "./survey.ts";
+import type { Reached } from "./survey.ts";
 
-type Reached = Pick<Progress, "applied" | "kept">;
+type Known = Pick<Reached, "applied" | "kept">;
 
 /** One layer for tables and trims, and the rows of logs, among them such as are trimmed by now. */
 export function unapplied(
   frames: readonly Buffer[],
-  { applied, kept }: Reached,
+  { applied, kept }: Known,
 ): { readonly layer: Layer; readonly rows: readonly LogWrite[] } {
   const layer = new Layer();
   const rows: LogWrite[] = [];
@@ -44,7 +44,7 @@ export function putLayer(lmdb: Lmdb, logs: Logs, layer: Layer): void {
   lmdb.putProgress(progressOf(layer));
 }
 
-export const progressOf = ({ upTo, loggedTo, segment }: Layer): Progress => ({
+export const progressOf = ({ upTo, loggedTo, segment }: Layer): Reached => ({
   applied: upTo,
   kept: loggedTo,
   segment,
@@ -58,7 +58,7 @@ export function recover(
   lmdb: Lmdb,
   logs: Logs,
   frames: readonly Buffer[],
-  reached: Reached,
+  reached: Known,
   through = 0,
 ): number {
   const { layer, rows } = unapplied(frames, reached);

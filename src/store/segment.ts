@@ -240,6 +240,8 @@ function framesBehind(
   let budget = bytes.length * SEARCH_FACTOR;
   let highest = newest;
   for (let at = from; at + HEAD_BYTES + 8 <= end; at++) {
+    // Most of a file is zeros, and no number ends with one.
+    if (bytes[at + HEAD_BYTES + 7] === 0) continue;
     const number = bytes.readDoubleLE(at + HEAD_BYTES);
     if (!(number > highest && number <= highest + NUMBERS_AHEAD) || !Number.isInteger(number)) continue;
     const length = bytes.readUInt32LE(at);

@@ -5,7 +5,7 @@ import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
-import { JournalDamaged, type Progress, surveyJournal, type TornTail } from "./survey.ts";
+import { JournalDamaged, type Reached, surveyJournal, type TornTail } from "./survey.ts";
 
 /** Of a torn frame, so many bytes are copied; and so many copies are kept. */
 const TORN_BYTES = 1024 * 1024;
@@ -22,13 +22,14 @@ export interface StartParts {
 /** @throws JournalDamaged, with one line for the operator; all files are then as they were. */
 export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts): {
   readonly journal: Journal;
-  readonly reached: Progress;
+  readonly reached: Reached;
 } {
   mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
   const known = lmdb.progress();
   const survey = surveyJournal(journalFolder, known);
   if (survey.faults.length > 0) throw new JournalDamaged(survey, known);
   if (survey.torn !== undefined) onNotice(keepTorn(journalFolder, survey.torn));
+  lmdb.checked = known?.checked ?? survey.files.length === 0;
   const progress = known ?? { applied: 0, kept: 0 };
   // Also where there is nothing to bring over: no file is needed from here on, and that must be on disk before one goes.
   const frame = survey.files.length > 0 ? recover(lmdb, logs, survey.frames, progress) : progress.applied;

@@ -8,7 +8,7 @@ import { segmentName } from "./journal.ts";
 import { frameNumber, isBlank, readSegment, type SegmentContent } from "./segment.ts";
 
 /** How far LMDB has what the journal holds. */
-export interface Progress {
+export interface Reached {
   /** Tables have all frames to this one. */
   readonly applied: number;
   /** The same for the rows of logs; never more than `applied`. */
@@ -18,6 +18,12 @@ export interface Progress {
    * 0. Undefined for a folder that a version before 2 of the journal's form wrote last.
    */
   readonly segment: number | undefined;
+}
+
+/** The row of LMDB that says so. */
+export interface Progress extends Reached {
+  /** The folder was made when rows had checksums already, so that a row without one is damaged. */
+  readonly checked: boolean;
 }
 
 export interface Fault {
