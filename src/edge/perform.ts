@@ -21,20 +21,22 @@ export interface OperationInput {
   readonly body: Buffer;
 }
 
-/** @throws WeirError; anything else is a fault of ours. */
+/**
+ * @param withinMs how long the act may take
+ * @throws WeirError, `storage_unavailable` also where it takes longer; anything else is a fault of ours.
+ */
 export async function perform(
   operation: AnyOperation,
   input: OperationInput,
   caller: Caller,
+  withinMs: number = LONGEST_MS,
 ): Promise<Answer> {
-  const result = await operation.run(
-    {
-      path: check(operation.path, input.params, "path"),
-      query: check(operation.query, queryOf(input.query), "query"),
-      body: operation.body === undefined ? undefined : check(operation.body, bodyOf(input), "body"),
-    },
-    caller,
-  );
+  const inputs = {
+    path: check(operation.path, input.params, "path"),
+    query: check(operation.query, queryOf(input.query), "query"),
+    body: operation.body === undefined ? undefined : check(operation.body, bodyOf(input), "body"),
+  };
+  const result = await inTime(operation.name, operation.run(inputs, caller), withinMs);
   const status = operation.status ?? 200;
   if (status === 204) return { status, headers: [], body: "" };
   if (isRaw(result)) {
@@ -45,6 +47,20 @@ export async function perform(
   // The schema is the contract: what it does not know does not leave.
   const body = JSON.stringify(operation.output.parse(result));
   return { status, headers: ["content-type", "application/json"], body };
+}
+
+/** Threads and analytics give up after 60 s by themselves; what takes longer waits for a store that cannot write. */
+const LONGEST_MS = 90_000;
+
+async function inTime<T>(name: string, result: T | Promise<T>, withinMs: number): Promise<T> {
+  if (!(result instanceof Promise)) return result;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const message = `${name} was not finished within ${withinMs / 1000} s: the store cannot write now. It may still come into force; look before you repeat it.`;
+  const timer = setTimeout(
+    () => reject(fail("storage_unavailable", message, { retryable: false })),
+    withinMs,
+  );
+  return Promise.race([result, late]).finally(() => clearTimeout(timer));
 }
 
 const isRaw = (result: unknown): result is RawAnswer =>
