@@ -244,3 +244,21 @@ describe.each(CLIENTS)("a client of %s", (client) => {
     expect(stream.facts.stopReason).toBe("stop");
   });
 });
+
+describe("O22: what waits is bounded", () => {
+  const many = (event: unknown) =>
+    Array.from({ length: 9 }, () => sse({ ...Object(event), pad: "x".repeat(1 << 20) }));
+
+  test("behind a finish reason", () => {
+    const stream = chatStream();
+    stream.push(sse(OPENING, TEXT));
+    const [first, ...rest] = many(chunk([choiceOf({})]));
+    expect(stream.push(first ?? "")).toBe("");
+    expect(() => rest.map((text) => stream.push(text))).toThrow(/than the gateway takes/);
+  });
+
+  test("in front of the first content of a stream that passes as it comes", () => {
+    const stream = translated("messages", "messages");
+    expect(() => many({ type: "ping" }).map((text) => stream.push(text))).toThrow(/than the gateway takes/);
+  });
+});

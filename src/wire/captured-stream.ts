@@ -9,6 +9,7 @@ import type { AnswerStream } from "./format.ts";
 import { copied } from "./latin1.ts";
 import type { StreamEvent } from "./neutral.ts";
 import { type EventTap, type JsonObject, type StreamReader, stringOf } from "./reader.ts";
+import { waiting } from "./sse.ts";
 
 export abstract class CapturedStream implements AnswerStream {
   protected abstract readonly reader: StreamReader;
@@ -116,7 +117,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   /** What holds no content itself. */
   protected add(text: string): void {
     if (this.#begun) this.out += text;
-    else this.#opening += copied(text);
+    else this.#opening = waiting(this.#opening, copied(text));
   }
 
   /** All that has not left yet. */

@@ -7,6 +7,23 @@ import { fail } from "../errors.ts";
 
 const BOM = "\u00ef\u00bb\u00bf";
 
+/** As many bytes as one event may have, as shipped. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Events that wait for others, with one more. Nothing else bounds them: what does not leave is not charged while it comes.
+ * @throws WeirError `upstream_invalid_response`
+ */
+export function waiting(events: string, more: string): string {
+  if (events.length + more.length > MAX_WAITING_BYTES) {
+    throw fail(
+      "upstream_invalid_response",
+      "The provider sent more events without content than the gateway takes.",
+    );
+  }
+  return events + more;
+}
+
 export class SseReader {
   #pending = "";
   #scanned = 0;

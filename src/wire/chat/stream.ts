@@ -21,7 +21,7 @@ import {
   utf8Of,
 } from "../json.ts";
 import { copied } from "../latin1.ts";
-import { SseReader, sseData } from "../sse.ts";
+import { SseReader, sseData, waiting } from "../sse.ts";
 import { svcJson } from "../svc.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import { ChatCapture } from "./capture.ts";
@@ -195,7 +195,7 @@ export class ChatStream implements AnswerStream {
 
   #emit(data: string): void {
     this.events++;
-    if (this.#holding) this.#last += copied(sseData(data));
+    if (this.#holding) this.#last = waiting(this.#last, copied(sseData(data)));
     else this.#out += sseData(data);
   }
 
@@ -204,7 +204,7 @@ export class ChatStream implements AnswerStream {
     this.events++;
     const { now, later } = cutChunk(data, choices);
     if (now !== "") this.#out += sseData(now);
-    if (later !== "") this.#last += copied(sseData(later));
+    if (later !== "") this.#last = waiting(this.#last, copied(sseData(later)));
   }
 
   #parse(event: string): void {
