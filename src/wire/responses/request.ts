@@ -11,7 +11,7 @@ import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, editedParts, memberOf, removeMembers, setMember } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
 import { bringsResults } from "../provider-tools.ts";
-import { isObject, listOf } from "../reader.ts";
+import { isObject } from "../reader.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */
@@ -180,32 +180,43 @@ interface Seen {
 /** Whether items and parts are what they should be is the upstream's matter, or that of who translates them. */
 function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: boolean): Seen {
   const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, references: 0 };
-  for (const item of [...listOf(input), ...listOf(instructions)]) {
-    if (!isObject(item)) continue;
-    const { type, content, output, ...rest } = item;
-    if (type === "reasoning") seen.reasoning++;
-    else if (type === "item_reference") seen.references++;
-    // Some providers take a part in the place of an item.
-    count({ type, ...rest }, seen, hasOpaque);
-    for (const parts of [content, output]) {
-      for (const part of Array.isArray(parts) ? parts : [parts]) count(part, seen, hasOpaque);
-    }
-  }
+  if (Array.isArray(input)) for (const item of input) countItem(item, seen, hasOpaque);
+  if (Array.isArray(instructions)) for (const item of instructions) countItem(item, seen, hasOpaque);
   return seen;
+}
+
+function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
+  if (!isObject(item)) return;
+  const { type, content, output } = item;
+  if (type === "reasoning") seen.reasoning++;
+  else if (type === "item_reference") seen.references++;
+  // Some providers take a part in the place of an item.
+  count(item, seen, false);
+  if (hasOpaque && holdsOpaque({ ...item, content: undefined, output: undefined })) seen.others++;
+  for (const parts of [content, output]) {
+    if (Array.isArray(parts)) for (const part of parts) count(part, seen, hasOpaque);
+    else count(parts, seen, hasOpaque);
+  }
 }
 
 /** By its type, or by what it holds: providers take parts that do not say their type. */
 function count(part: unknown, seen: Seen, hasOpaque: boolean): void {
-  if (Array.isArray(part)) seen.others++;
-  if (!isObject(part)) return;
+  if (typeof part !== "object" || part === null) return;
+  if (!isObject(part)) {
+    seen.others++;
+    return;
+  }
   const { type } = part;
   const isImage = type === "input_image" || type === "computer_screenshot" || "image_url" in part;
   const isAudio = type === "input_audio" || "input_audio" in part;
   if (isImage) seen.images++;
   if (isAudio) seen.audio++;
   if (isImage || isAudio) return;
-  const isFile = type === "input_file" || FILE_MEMBERS.some((name) => part[name] != null);
+  const isFile =
+    type === "input_file" ||
+    part.file_id != null ||
+    part.file_url != null ||
+    part.file_data != null ||
+    part.video_url != null;
   if (isFile || (hasOpaque && holdsOpaque(part))) seen.others++;
 }
-
-const FILE_MEMBERS: readonly string[] = ["file_id", "file_url", "file_data", "video_url"];
