@@ -227,8 +227,18 @@ describe.each(ROUTES)("what fails, %s", (path, bodyOf) => {
     ["broken", refusal(500, "api_error", "x")],
     ["out of keys", refusal(401, "authentication_error", "x")],
     [
-      "without such a route, in OpenAI's words",
-      refusal(404, "invalid_request_error", "Invalid URL (POST /x)"),
+      "without such a route, as OpenAI says it",
+      refusal(404, "invalid_request_error", "Invalid URL (POST /v1/x)"),
+    ],
+    [
+      "without such a route, as Groq says it",
+      refusal(404, "invalid_request_error", "Unknown request URL: POST /x"),
+    ],
+    ["without such a route, as Anthropic says it", refusal(404, "not_found_error", "Not Found")],
+    ["without such a route, as AWS says it", refusal(404, "UnknownOperationException", "")],
+    [
+      "unable to count for this model",
+      refusal(400, "ValidationException", "The provided model doesn't support counting tokens."),
     ],
     [
       "without such a route",

@@ -178,14 +178,21 @@ async function outcomeOf(
   };
 }
 
+/** OpenAI's, Groq's and Anthropic's words for an address that they do not know. */
+const NO_ROUTE = /^(Invalid URL|Unknown request URL|Not Found\.?$)/i;
+/** Bedrock's for a model that its route does not take. */
+const NOT_COUNTED = /doesn't support counting tokens/;
+
 /**
- * Servers that speak the dialect and have no such route say so by the status, by a 404 in no dialect's words, or in OpenAI's or
- * AWS's words for it. Any other 404 is of the model.
+ * Whether the provider has no way to count, or none for this model: by the status, by a 404 in no dialect's words, or in
+ * those that say so. Any other 404 is of the request, such as a model that the provider does not know.
  */
 function isNoRoute(status: number, { code, type, message }: UpstreamError): boolean {
-  if (status !== 404) return status === 405 || status === 501;
+  if (status === 405 || status === 501) return true;
+  if (status === 400) return NOT_COUNTED.test(message);
+  if (status !== 404) return false;
   const isSilent = code === "" && type === "";
-  return isSilent || message.startsWith("Invalid URL") || type === "UnknownOperationException";
+  return isSilent || type === "UnknownOperationException" || code === "unknown_url" || NO_ROUTE.test(message);
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
