@@ -62,6 +62,7 @@ export class BodyShare {
   bytes = 0;
   /** Those of them that came after the body was no small one any more. */
   largeBytes = 0;
+  #isOver = false;
   readonly #budget: BodyBudget;
 
   constructor(budget: BodyBudget, orgId: string) {
@@ -69,13 +70,18 @@ export class BodyShare {
     this.orgId = orgId;
   }
 
-  /** @throws WeirError 429 `concurrency`; what was taken before stays taken. */
+  /**
+   * @throws WeirError 429 `concurrency`; what was taken before stays taken.
+   * @throws Error after `release`: nobody would give it back.
+   */
   take(bytes: number): void {
+    if (this.#isOver) throw new Error("the body's share of the budget was given back already");
     this.#budget.take(this, bytes);
   }
 
   /** The request is over. Does nothing the second time. */
   release(): void {
+    this.#isOver = true;
     if (this.bytes > 0) this.#budget.giveBack(this);
   }
 }

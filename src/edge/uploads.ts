@@ -94,6 +94,8 @@ class Upload {
   readonly #share: BodyShare;
   readonly #give: (result: Buffer | WeirError) => void;
   #gathering: Gathering | undefined;
+  /** While it is decompressed. */
+  #stopDecoding: (() => void) | undefined;
   /** Bytes when it was last looked at. */
   #before = 0;
   #over = false;
@@ -149,6 +151,7 @@ class Upload {
     if (this.#over) return;
     this.#over = true;
     this.#gathering = undefined;
+    this.#stopDecoding?.();
     this.#share.release();
   }
 
@@ -177,8 +180,7 @@ class Upload {
       this.#give(body);
       return;
     }
-    decode(body, encoding, this.#share, maxBytes, (decoded) => {
-      if (this.#over) return;
+    this.#stopDecoding = decode(body, encoding, this.#share, maxBytes, (decoded) => {
       this.#over = true;
       this.#give(decoded);
     });
