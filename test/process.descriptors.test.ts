@@ -65,8 +65,10 @@ test("O4: calls beyond what descriptors allow get 503 before any gets 502; other
     const answer = await open(where);
     return answer.status === 200;
   });
-  child.kill("SIGTERM");
   for (const controller of controllers.splice(0)) controller.abort();
+  // O9: nor does the body of a call that was refused stay on the account of all bodies.
+  await until("no body is held", async () => (await metric(where.url, "weir_bodies_bytes")) === 0, 30_000);
+  child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
   await simulator.close();
 }, 120_000);

@@ -122,7 +122,8 @@ class LiveExchange implements Exchange {
   }
 
   /** Without a record: a flood of these must not cost a commit each while the process is short of everything. */
-  #turnAway({ reply, format, requestId }: Incoming): void {
+  #turnAway({ reply, format, requestId, release }: Incoming): void {
+    release();
     const message = "The gateway has as many connections open as it may.";
     const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
     this.#ended.refused++;
