@@ -15,6 +15,7 @@ import {
   until,
 } from "./gateway.fixtures.ts";
 import { atRest, metric } from "./gateway.observations.ts";
+import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "./healthz.fixtures.ts";
 
 const MB = 1024 * 1024;
 /** With `WEIR_SLOW_UPLOADS=1` the product's own budget; else a smaller one, for the same in seconds. */
@@ -43,7 +44,7 @@ describe("the budget", () => {
     expect(small.map((share) => outcome(share, 60_000))).toEqual([...Array(4).fill("taken"), "concurrency"]);
     for (const share of [one, other, ...small, one]) share.release();
     expect(budget.bytes).toBe(0);
-    expect(outcome(one, 500_000)).toBe("taken");
+    expect(outcome(new BodyShare(budget, "org_1"), 500_000)).toBe("taken");
   });
 });
 
@@ -88,6 +89,7 @@ const headOf = (gateway: TestGateway, ...lines: string[]) =>
 
 describe("beside a process of its own", () => {
   let gateway: SpawnedGateway;
+  let probe: HealthProbe;
   const clients: Client[] = [];
   beforeAll(async () => {
     gateway = await spawnGateway({
@@ -95,12 +97,27 @@ describe("beside a process of its own", () => {
       settings: { limits: { max_bodies_bytes: BUDGET, ...(IS_LONG ? {} : { max_body_bytes: 16 * MB }) } },
     });
     await gateway.chat({ stop: Array.from({ length: 100_000 }, () => "s") });
+    probe = probeHealth(gateway);
   });
   afterEach(async () => {
     for (const client of clients.splice(0)) client.leave();
     await until("nothing is held", async () => (await metric(gateway, "weir_bodies_bytes")) === 0);
   });
-  afterAll(() => gateway?.stop());
+  afterAll(() => {
+    probe?.stop();
+    return gateway?.stop();
+  });
+
+  /** `act`, with `/healthz` answering in time throughout. */
+  async function staysHealthy(act: () => Promise<void>): Promise<void> {
+    await probe.health();
+    await act();
+    const health = await probe.health();
+    if (IS_LONG) console.info(health);
+    expect(health.failed).toBe(0);
+    expect(health.count).toBeGreaterThan(5);
+    expect(slowestMs(health, IS_LONG)).toBeLessThan(HEALTH_MS);
+  }
 
   const residentBytes = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${gateway.pid}/status`, "utf8"))?.[1]) * 1024;
@@ -111,18 +128,17 @@ describe("beside a process of its own", () => {
     return client;
   };
 
-  const isAlive = async () => (await gateway.call("GET", "/healthz", { key: null })).status === 200;
-
   test("O9: what is announced takes nothing; half-open bodies take what has arrived", async () => {
     const before = residentBytes();
-    for (let i = 0; i < HALF_OPEN; i++) void open(`Content-Length: ${15 * MB}`).send("{");
-    await until(
-      "all have begun",
-      async () => (await metric(gateway, "weir_bodies_bytes")) >= HALF_OPEN * 16_384,
-    );
+    await staysHealthy(async () => {
+      for (let i = 0; i < HALF_OPEN; i++) void open(`Content-Length: ${15 * MB}`).send("{");
+      await until(
+        "all have begun",
+        async () => (await metric(gateway, "weir_bodies_bytes")) >= HALF_OPEN * 16_384,
+      );
+    });
     expect(await metric(gateway, "weir_bodies_bytes")).toBe(HALF_OPEN * 16_384);
     expect(residentBytes() - before).toBeLessThan(100 * MB);
-    expect(await isAlive()).toBe(true);
     expect((await gateway.chat()).status).toBe(200);
   }, 60_000);
 
@@ -132,14 +148,15 @@ describe("beside a process of its own", () => {
     const uploads = Array.from({ length: UPLOADS }, () => open(`Content-Length: ${15 * MB}`));
     await longestTurn(gateway);
     let most = 0;
-    for (let sent = 0; sent < 8; sent++) {
-      await Promise.all(
-        uploads.filter(({ status }) => status === undefined).map((client) => client.send(piece)),
-      );
-      expect(await isAlive()).toBe(true);
-      most = Math.max(most, await metric(gateway, "weir_bodies_bytes"));
-      expect((await gateway.chat()).status).toBe(200);
-    }
+    await staysHealthy(async () => {
+      for (let sent = 0; sent < 8; sent++) {
+        await Promise.all(
+          uploads.filter(({ status }) => status === undefined).map((client) => client.send(piece)),
+        );
+        most = Math.max(most, await metric(gateway, "weir_bodies_bytes"));
+        expect((await gateway.chat()).status).toBe(200);
+      }
+    });
     await until("some are refused", () => uploads.some(({ status }) => status === 429));
     const refused = uploads.filter(({ status }) => status !== undefined);
     expect(refused.every(({ status }) => status === 429)).toBe(true);
