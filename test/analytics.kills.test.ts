@@ -147,7 +147,8 @@ const command = async (engine: Engine, sql: string): Promise<void> => {
   expect([sql, answer.status]).toEqual([sql, 200]);
 };
 
-describe("O2: a part that is lost behind its line in the deduplication log", () => {
+// Each starts the engine twice: seconds, or half a minute on a busy machine.
+describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
   let home: string;
   let engine: Engine;
   const wire = new Wire();
