@@ -6,7 +6,7 @@
  */
 import type { Store } from "../store/store.ts";
 import type { Period } from "./periods.ts";
-import type { WallClock } from "./wall-clock.ts";
+import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
 
 /** What was charged on one day of one span of the clock, at the time of its last charge. */
 interface Part {
@@ -16,7 +16,15 @@ interface Part {
 }
 
 /** Its parts one after another, oldest first: span, time of the last charge, micro-USD. */
-type SpendRow = readonly number[];
+type PartsRow = readonly number[];
+
+/**
+ * What release 0.1 wrote: the newest day (`YYYY-MM-DD`, local) on which the key was charged, micro-USD of that day, and of
+ * its month. Such a row is read until the key's next charge replaces it.
+ */
+type DayRow = readonly [day: string, dayMicroUsd: number, monthMicroUsd: number];
+
+type SpendRow = PartsRow | DayRow;
 
 /** Parts of one row: days of this month that are over are one part, so only jumps of the clock come near it. */
 const MOST_PARTS = 12;
@@ -50,7 +58,7 @@ export type Spend = Sums;
 class KeySpend extends Sums {
   readonly #parts: Part[] = [];
 
-  constructor(row: SpendRow = []) {
+  constructor(row: PartsRow = []) {
     super();
     for (let i = 0; i + 2 < row.length; i += 3) {
       const [span = 0, lastMs = 0, microUsd = 0] = row.slice(i, i + 3);
@@ -88,7 +96,7 @@ class KeySpend extends Sums {
     while (this.#parts.length > MOST_PARTS || this.#begins(period, wall)) this.#shorten(period, wall);
   }
 
-  row(): SpendRow {
+  row(): PartsRow {
     return this.#parts.flatMap(({ span, lastMs, microUsd }) => [span, lastMs, microUsd]);
   }
 
@@ -137,14 +145,14 @@ export interface SpendTable {
 }
 
 export function openSpendTable(store: Store, wall: WallClock): SpendTable {
-  const rows = store.table<SpendRow>("spend_parts");
+  const rows = store.table<SpendRow>("spend");
   const projects = new Map<string, ProjectSpend>();
 
   /** All its keys at once: its spend is the sum of theirs. */
-  function load(projectId: string): ProjectSpend {
+  function load(projectId: string, period: Period): ProjectSpend {
     const project = new ProjectSpend();
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
-      project.keys.set((key as [string, string])[1], new KeySpend(value));
+      project.keys.set((key as [string, string])[1], new KeySpend(isDayRow(value) ? partsOf(value, period) : value));
     }
     const nowMs = wall.now();
     for (const key of project.keys.values()) if (key.lastMs(wall) > nowMs + LATER_MS) wall.setBack();
@@ -153,7 +161,7 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
   }
 
   function find(projectId: string, keyId: string, period: Period) {
-    const project = projects.get(projectId) ?? load(projectId);
+    const project = projects.get(projectId) ?? load(projectId, period);
     let key = project.keys.get(keyId);
     if (key === undefined) {
       key = new KeySpend();
@@ -167,7 +175,7 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
   return {
     of: find,
     ofProject(projectId, period) {
-      const project = projects.get(projectId) ?? load(projectId);
+      const project = projects.get(projectId) ?? load(projectId, period);
       project.count(period, wall);
       return project;
     },
@@ -184,3 +192,13 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
 
 /** A row this far ahead of the clock was charged before the clock was set back. */
 const LATER_MS = 2_000;
+
+const isDayRow = (row: SpendRow): row is DayRow => typeof row[0] === "string";
+
+/** The day's spend at noon of its day; the rest of its month at noon of the day before, or before today. */
+function partsOf([day, dayMicroUsd, monthMicroUsd]: DayRow, period: Period): PartsRow {
+  const noonMs = period.dayStartsMs + Date.parse(day) - Date.parse(period.day) + DAY_MS / 2;
+  const restMs =
+    day > period.day ? Math.max(period.monthStartsMs, period.dayStartsMs - 1) : noonMs - DAY_MS;
+  return [BEFORE_ALL_SPANS, restMs, monthMicroUsd - dayMicroUsd, BEFORE_ALL_SPANS, noonMs, dayMicroUsd];
+}

@@ -39,6 +39,9 @@ export interface WallClockDeps {
   readonly boot?: string | undefined;
 }
 
+/** For `placed`: the time of what happened before the first span began. */
+export const BEFORE_ALL_SPANS = 0;
+
 const ROW = "spans";
 /** A jump is more than this, and more than a clock may be slewed since it was looked at last (1 s in 5,000 s). */
 const JUMP_MS = 2_000;
