@@ -14,6 +14,8 @@ import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { seededRandom } from "../src/clock.ts";
 import { requestId } from "../src/ids.ts";
 import type { CallRecord } from "../src/record.ts";
+import { openOutbox } from "../src/store/outbox.ts";
+import { openStore } from "../src/store/store.ts";
 import {
   attempt,
   type Bench,
@@ -248,6 +250,39 @@ describe("O2: a part that is lost behind its line in the deduplication log", { t
       rmSync(dataDir, { recursive: true, force: true });
     }
   });
+});
+
+test("O2: a batch that the release before this one left under way reaches the roll-ups too", async () => {
+  const dataDir = temporaryFolder();
+  const before = openBench({ dataDir });
+  const records = someRecords(20);
+  await put(before, records);
+  expect(await flushed(before)).toBe(true);
+  await before.close();
+  const more = someRecords(30);
+  const store = openStore(dataDir);
+  const outbox = openOutbox(store);
+  for (const record of more) await store.commit(() => outbox.add(record));
+  // As that release wrote it: it told neither run nor number.
+  const { batch } = (await outbox.nextBatch({ rows: 100, bytes: 1e9 }, () => "weir-earlier")) ?? {};
+  const { first, last, token } = batch ?? {};
+  await store.commit(() => store.table("outbox_state").put("batch", { first, last, token }));
+  await store.close();
+  const after = openBench({ dataDir });
+  try {
+    expect(await flushed(after)).toBe(true);
+    const clickhouse = clickhouseOf(after);
+    const sums = "SELECT sum(requests) AS n FROM usage_hourly";
+    expect(await clickhouse.rows(sums)).toEqual([{ n: records.length + more.length }]);
+    const tries = [...records, ...more].flatMap(({ attempts }) => attempts);
+    expect(await clickhouse.rows("SELECT sum(attempts) AS n FROM attempts_hourly")).toEqual([
+      { n: tries.length },
+    ]);
+    await clickhouse.close();
+  } finally {
+    await after.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
 
 test(

@@ -67,7 +67,10 @@ describe("O6: spend of the earlier release", () => {
     ["a month to come counts as of now", "2027-01-01", 900, 4_000],
   ])("O6: of %s", async (_, day, todayMicroUsd, monthMicroUsd) => {
     const scope = await scopeWith([day, 900, day.endsWith("-01") ? 900 : 4_000]);
-    const expected = { todayMicroUsd, monthMicroUsd: day.endsWith("-01") ? Math.min(monthMicroUsd, 900) : monthMicroUsd };
+    const expected = {
+      todayMicroUsd,
+      monthMicroUsd: day.endsWith("-01") ? Math.min(monthMicroUsd, 900) : monthMicroUsd,
+    };
     const clock = new ManualClock("2026-03-14T10:00:00Z");
     const budgets = open(clock);
     expect(budgets.spendOfKey(scope)).toEqual(expected);

@@ -152,7 +152,10 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
   function load(projectId: string, period: Period): ProjectSpend {
     const project = new ProjectSpend();
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
-      project.keys.set((key as [string, string])[1], new KeySpend(isDayRow(value) ? partsOf(value, period) : value));
+      project.keys.set(
+        (key as [string, string])[1],
+        new KeySpend(isDayRow(value) ? partsOf(value, period) : value),
+      );
     }
     const nowMs = wall.now();
     for (const key of project.keys.values()) if (key.lastMs(wall) > nowMs + LATER_MS) wall.setBack();
@@ -198,7 +201,6 @@ const isDayRow = (row: SpendRow): row is DayRow => typeof row[0] === "string";
 /** The day's spend at noon of its day; the rest of its month at noon of the day before, or before today. */
 function partsOf([day, dayMicroUsd, monthMicroUsd]: DayRow, period: Period): PartsRow {
   const noonMs = period.dayStartsMs + Date.parse(day) - Date.parse(period.day) + DAY_MS / 2;
-  const restMs =
-    day > period.day ? Math.max(period.monthStartsMs, period.dayStartsMs - 1) : noonMs - DAY_MS;
+  const restMs = day > period.day ? Math.max(period.monthStartsMs, period.dayStartsMs - 1) : noonMs - DAY_MS;
   return [BEFORE_ALL_SPANS, restMs, monthMicroUsd - dayMicroUsd, BEFORE_ALL_SPANS, noonMs, dayMicroUsd];
 }

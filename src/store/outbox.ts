@@ -22,7 +22,7 @@ export interface Batch {
   readonly token: string;
   /** Names this opening of the outbox; no other opening, of whatever copy of the folder, ever has the same. */
   readonly run: string;
-  /** Counts the batches of a run from 1; 0 where an earlier release made the batch. */
+  /** Counts the batches of a run from 1. */
   readonly number: number;
 }
 
@@ -67,8 +67,11 @@ export interface Outbox {
   pending(): number;
 }
 
-/** A batch without these is under way where the release before this one was stopped. */
-const OF_AN_EARLIER_RELEASE = { run: "", number: 0 };
+/** A batch as it is kept; the release before this one told neither its run nor its number. */
+type KeptBatch = Omit<Batch, "run" | "number"> & Partial<Batch>;
+
+/** A batch of the earlier release is a run of its own: no row that came before it is of the same one. */
+const withRun = (batch: KeptBatch): Batch => ({ run: batch.token, number: 1, ...batch });
 
 /** Request ids in memory; older pending ones are found through a table. */
 const INDEXED = 20_000;
@@ -86,7 +89,7 @@ class LmdbOutbox implements Outbox {
   /** The same on disk, for pending rows that the index in memory no longer holds; and which those are, by their last. */
   readonly #spilled: Table<number>;
   readonly #spills: Table<string[]>;
-  readonly #state: Table<Batch>;
+  readonly #state: Table<KeptBatch>;
   readonly #apart: Table<Uint8Array>;
   #newest: number;
   /** Of the batches made since the store was opened. */
@@ -142,7 +145,7 @@ class LmdbOutbox implements Outbox {
     const under = this.#state.get("batch");
     if (under !== undefined) {
       const { rows } = await this.#read(under.first, under.last);
-      return { batch: { ...OF_AN_EARLIER_RELEASE, ...under }, rows, isNew: false };
+      return { batch: withRun(under), rows, isNew: false };
     }
     const first = this.#log.trimmed() + 1;
     const { rows, last } = await this.#read(first, this.#log.newest(), bounds);
