@@ -16,7 +16,7 @@ import {
   forbids,
 } from "./budget.ts";
 import { monthOf, openPeriods, type Period } from "./periods.ts";
-import { openSpendTable, type Spend, type SpendTable } from "./spend.ts";
+import { openSpendTable, type ScopeSpend, type Spend, type SpendTable } from "./spend.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** Closed exactly once, by `charge` or `release`. In memory only. */
@@ -63,21 +63,24 @@ export interface BudgetDeps {
 export const openBudgets = (deps: BudgetDeps): Budgets => new PeriodBudgets(deps);
 
 /** A scope's counters as of now. */
-interface Standing {
+interface Standing extends ScopeSpend {
   readonly nowMs: number;
   readonly period: Period;
-  readonly key: Spend;
-  readonly project: Spend;
 }
 
 class OpenBudgetHold implements BudgetHold {
   readonly admitted = true;
   readonly scope: BudgetScope;
+  /** Those of its key and project, in which it is held: they stay the same objects. */
+  readonly key: Spend;
+  readonly project: Spend;
   amountMicroUsd = 0;
   closed = false;
 
-  constructor(scope: BudgetScope) {
+  constructor(scope: BudgetScope, { key, project }: Standing) {
     this.scope = scope;
+    this.key = key;
+    this.project = project;
   }
 }
 
@@ -99,14 +102,16 @@ class PeriodBudgets implements Budgets {
   }
 
   hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal {
-    const hold = new OpenBudgetHold(scope);
-    const refusal = this.#grow(hold, microUsd);
+    const now = this.#standing(scope);
+    const hold = new OpenBudgetHold(scope, now);
+    const refusal = this.#grow(hold, microUsd, now);
     if (refusal === undefined) this.#openHolds += 1;
     return refusal ?? hold;
   }
 
   extend(hold: BudgetHold, moreMicroUsd: number): boolean {
-    return this.#grow(asOpen(hold), moreMicroUsd) === undefined;
+    const mine = asOpen(hold);
+    return this.#grow(mine, moreMicroUsd, this.#standing(mine.scope)) === undefined;
   }
 
   charge(hold: BudgetHold, amountMicroUsd: number): () => void {
@@ -114,8 +119,7 @@ class PeriodBudgets implements Budgets {
     const { scope } = this.#close(hold);
     if (amountMicroUsd === 0) return () => {};
     const now = this.#standing(scope);
-    const { projectId, keyId } = scope;
-    const put = this.#table.charge(projectId, keyId, amountMicroUsd, now.nowMs, now.period);
+    const put = this.#table.charge(scope, amountMicroUsd, now);
     if (crosses(scope.keyDaily, now.key.dayMicroUsd, amountMicroUsd)) this.#report(scope, "key_daily", now);
     if (crosses(scope.projectMonthly, now.project.monthMicroUsd, amountMicroUsd)) {
       this.#report(scope, "project_monthly", now);
@@ -146,11 +150,9 @@ class PeriodBudgets implements Budgets {
     return { nowMs, period, key, project };
   }
 
-  #grow(hold: OpenBudgetHold, microUsd: number): BudgetRefusal | undefined {
+  #grow(hold: OpenBudgetHold, microUsd: number, now: Standing): BudgetRefusal | undefined {
     checkAmount(microUsd);
-    const { scope } = hold;
-    const now = this.#standing(scope);
-    const { key, project } = now;
+    const { scope, key, project } = hold;
     const forbidden = forbiddenBy(scope, now, microUsd);
     if (forbidden !== undefined) return this.#refuse(scope, forbidden, now);
     hold.amountMicroUsd += microUsd;
@@ -161,10 +163,9 @@ class PeriodBudgets implements Budgets {
 
   #close(hold: BudgetHold): OpenBudgetHold {
     const mine = asOpen(hold);
-    const { key, project } = this.#standing(mine.scope);
     mine.closed = true;
-    key.heldMicroUsd -= mine.amountMicroUsd;
-    project.heldMicroUsd -= mine.amountMicroUsd;
+    mine.key.heldMicroUsd -= mine.amountMicroUsd;
+    mine.project.heldMicroUsd -= mine.amountMicroUsd;
     this.#openHolds -= 1;
     return mine;
   }

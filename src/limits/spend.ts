@@ -11,9 +11,12 @@ import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
 /** What was charged on one day of one span of the clock, at the time of its last charge. */
 interface Part {
   readonly span: number;
-  lastMs: number;
+  readonly lastMs: number;
   microUsd: number;
 }
+
+/** Numbers of a part in a row. */
+const PART = 3;
 
 /** Its parts one after another, oldest first: span, time of the last charge, micro-USD. */
 type PartsRow = readonly number[];
@@ -56,26 +59,24 @@ class Sums {
 export type Spend = Sums;
 
 class KeySpend extends Sums {
-  readonly #parts: Part[] = [];
+  /** Its parts as the row has them: what is charged is a copy away from what is put. */
+  readonly #row: number[];
 
   constructor(row: PartsRow = []) {
     super();
-    for (let i = 0; i + 2 < row.length; i += 3) {
-      const [span = 0, lastMs = 0, microUsd = 0] = row.slice(i, i + 3);
-      this.#parts.push({ span, lastMs, microUsd });
-    }
+    this.#row = [...row];
   }
 
   /** When it was charged last, by the clock that runs. */
   lastMs(wall: WallClock): number {
-    return Math.max(...this.#parts.map(({ span, lastMs }) => wall.placed(span, lastMs)));
+    return Math.max(...this.#parts().map(({ span, lastMs }) => wall.placed(span, lastMs)));
   }
 
   count(period: Period, wall: WallClock): void {
     if (!this.isStale(period, wall)) return;
     this.dayMicroUsd = 0;
     this.monthMicroUsd = 0;
-    for (const { span, lastMs, microUsd } of this.#parts) {
+    for (const { span, lastMs, microUsd } of this.#parts()) {
       const placedMs = wall.placed(span, lastMs);
       if (placedMs >= period.dayStartsMs) this.dayMicroUsd += microUsd;
       if (placedMs >= period.monthStartsMs) this.monthMicroUsd += microUsd;
@@ -86,36 +87,47 @@ class KeySpend extends Sums {
   add(microUsd: number, nowMs: number, period: Period, wall: WallClock): void {
     this.dayMicroUsd += microUsd;
     this.monthMicroUsd += microUsd;
-    const last = this.#parts.at(-1);
-    if (last?.span === wall.span && last.lastMs >= period.dayStartsMs) {
-      last.lastMs = Math.max(last.lastMs, nowMs);
-      last.microUsd += microUsd;
+    const row = this.#row;
+    const last = row.length - PART;
+    const [span, lastMs, before] = [row[last], row[last + 1], row[last + 2]];
+    if (span === wall.span && lastMs !== undefined && before !== undefined && lastMs >= period.dayStartsMs) {
+      row[last + 1] = Math.max(lastMs, nowMs);
+      row[last + 2] = before + microUsd;
       return;
     }
-    this.#parts.push({ span: wall.span, lastMs: nowMs, microUsd });
-    while (this.#parts.length > MOST_PARTS || this.#begins(period, wall)) this.#shorten(period, wall);
+    const parts = [...this.#parts(), { span: wall.span, lastMs: nowMs, microUsd }];
+    while (parts.length > MOST_PARTS || begins(parts, period, wall)) shorten(parts, period, wall);
+    row.splice(0, row.length, ...parts.flatMap((part) => [part.span, part.lastMs, part.microUsd]));
   }
 
   row(): PartsRow {
-    return this.#parts.flatMap(({ span, lastMs, microUsd }) => [span, lastMs, microUsd]);
+    return this.#row.slice();
   }
 
-  /** Whether the two oldest parts are of days before yesterday, by the clock that has run without a jump since. */
-  #begins({ dayStartsMs }: Period, { span }: WallClock): boolean {
-    const [oldest, second] = this.#parts;
-    return oldest?.span === span && second?.span === span && second.lastMs < dayStartsMs - DAY_MS;
+  #parts(): Part[] {
+    const parts: Part[] = [];
+    for (let i = 0; i < this.#row.length; i += PART) {
+      const [span = 0, lastMs = 0, microUsd = 0] = this.#row.slice(i, i + PART);
+      parts.push({ span, lastMs, microUsd });
+    }
+    return parts;
   }
+}
 
-  /** Leaves the oldest part out where it is of an earlier month, else makes it one with the next. */
-  #shorten({ monthStartsMs }: Period, wall: WallClock): void {
-    const oldest = this.#parts.shift();
-    const next = this.#parts[0];
-    if (oldest === undefined || next === undefined) return;
-    const isEarlier =
-      wall.placed(oldest.span, oldest.lastMs) < monthStartsMs &&
-      wall.placed(next.span, next.lastMs) >= monthStartsMs;
-    if (!isEarlier) next.microUsd += oldest.microUsd;
-  }
+/** Whether the two oldest parts are of days before yesterday, by the clock that has run without a jump since. */
+function begins([oldest, second]: readonly Part[], { dayStartsMs }: Period, { span }: WallClock): boolean {
+  return oldest?.span === span && second?.span === span && second.lastMs < dayStartsMs - DAY_MS;
+}
+
+/** Leaves the oldest part out where it is of an earlier month, else makes it one with the next. */
+function shorten(parts: Part[], { monthStartsMs }: Period, wall: WallClock): void {
+  const oldest = parts.shift();
+  const next = parts[0];
+  if (oldest === undefined || next === undefined) return;
+  const isEarlier =
+    wall.placed(oldest.span, oldest.lastMs) < monthStartsMs &&
+    wall.placed(next.span, next.lastMs) >= monthStartsMs;
+  if (!isEarlier) next.microUsd += oldest.microUsd;
 }
 
 class ProjectSpend extends Sums {
@@ -133,15 +145,25 @@ class ProjectSpend extends Sums {
   }
 }
 
+/** Of a key and its project; the same two objects whenever they are asked for. */
+export interface ScopeSpend {
+  readonly key: Spend;
+  readonly project: Spend;
+}
+
 export interface SpendTable {
   /** Both as of the period. */
-  of(projectId: string, keyId: string, period: Period): { readonly key: Spend; readonly project: Spend };
+  of(projectId: string, keyId: string, period: Period): ScopeSpend;
   ofProject(projectId: string, period: Period): Spend;
   /**
-   * Counts a charge now and gives what puts the key's row as it stands at this call, in a store write later: rows reach the
-   * disk in call order.
+   * Counts a charge now, in what `of` gave for this moment, and gives what puts the key's row as it stands at this call, in a
+   * store write later: rows reach the disk in call order.
    */
-  charge(projectId: string, keyId: string, microUsd: number, nowMs: number, period: Period): () => void;
+  charge(
+    scope: { readonly projectId: string; readonly keyId: string },
+    microUsd: number,
+    now: ScopeSpend & { readonly nowMs: number; readonly period: Period },
+  ): () => void;
 }
 
 export function openSpendTable(store: Store, wall: WallClock): SpendTable {
@@ -182,8 +204,8 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
       project.count(period, wall);
       return project;
     },
-    charge(projectId, keyId, microUsd, nowMs, period) {
-      const { key, project } = find(projectId, keyId, period);
+    charge({ projectId, keyId }, microUsd, { key, project, nowMs, period }) {
+      if (!(key instanceof KeySpend)) throw new Error(`not the spend of ${keyId}`);
       key.add(microUsd, nowMs, period, wall);
       project.dayMicroUsd += microUsd;
       project.monthMicroUsd += microUsd;
