@@ -193,6 +193,38 @@ describe.each(Object.entries(JUMPS))("a clock wrong by %s", (_, jumpMs) => {
   });
 });
 
+test.each(Object.entries(JUMPS))(
+  "O6: of 200 calls under way while the clock jumps by %s and back, all count on their day, and none gets past the limit",
+  async (_, jumpMs) => {
+    const scope = scopeOf();
+    const machine = await Machine.at(EVENING);
+    const { budgets } = machine;
+    const admitted = () => {
+      const holds = Array.from({ length: 200 }, () => budgets.hold(scope, 10));
+      return holds.filter((hold) => hold.admitted);
+    };
+    const first = admitted();
+    expect(first).toHaveLength(100);
+    const writes = first.slice(0, 30).map((hold) => folder.store.commit(budgets.charge(hold, 10)));
+    machine.lieMs = jumpMs;
+    // What is held counts in any day: so 70 of the calls under way leave room for 30 on the day that the clock claims.
+    const second = admitted();
+    expect(second).toHaveLength(30);
+    for (const hold of [...first.slice(30, 60), ...second]) {
+      writes.push(folder.store.commit(budgets.charge(hold, 10)));
+    }
+    machine.lieMs = 0;
+    expect(admitted()).toHaveLength(0);
+    for (const hold of first.slice(60)) writes.push(folder.store.commit(budgets.charge(hold, 10)));
+    expect(admitted()).toHaveLength(0);
+    await Promise.all(writes);
+    expect(budgets.openHolds()).toBe(0);
+    await machine.restart();
+    expect(machine.budgets.spendOfKey(scope)).toEqual({ todayMicroUsd: 1_300, monthMicroUsd: 1_300 });
+    expect(machine.resetsAt(scope)).toBe(MIDNIGHT);
+  },
+);
+
 test("O6: a night of sleep is no correction: what was spent before it does not count after it", async () => {
   const scope = scopeOf();
   const machine = await Machine.at(at("2026-03-14T18:00:00Z"));
