@@ -192,6 +192,39 @@ describe("O29: weir check", () => {
     expect(existsSync(where.dataDir)).toBe(false);
   }, 120_000);
 
+  test("O29: names the variables that the log of a start names", async () => {
+    const where = await place({ GOOGLE_CLOUD_PROJECT: "", VLLM_BASE_URL: "", OLLAMA_BASE_URL: "" });
+    const { output } = await weir(where, "check");
+    for (const line of [
+      "vertex: not in use, set GOOGLE_CLOUD_PROJECT and GOOGLE_APPLICATION_CREDENTIALS",
+      "vllm: not in use, set VLLM_BASE_URL",
+      "ollama: not in use, set OLLAMA_BASE_URL",
+    ]) {
+      expect(output).toContain(line);
+    }
+  }, 120_000);
+
+  test.skipIf(!existsSync("/proc/locks"))(
+    "O29: sees that a running gateway has the data folder (skipped where the system does not list locks)",
+    async () => {
+      const where = await place();
+      const gateway = await started(where);
+      const other = { env: { ...where.env, PORT: "0" } };
+      const during = await weir(other, "check");
+      expect([during.code, during.output]).toEqual([
+        1,
+        expect.stringContaining(`${where.dataDir} is in use by process ${gateway.child.pid}`),
+      ]);
+      await gateway.stop();
+      const after = await weir(other, "check");
+      expect([after.code, after.output]).toEqual([
+        0,
+        expect.stringContaining(`${where.dataDir}, of an earlier start`),
+      ]);
+    },
+    120_000,
+  );
+
   test("O29: every fault is told at once, and the exit code is 1", async () => {
     const configDir = join(testFolder(), "config");
     cpSync(join(REPO, "config"), configDir, { recursive: true });

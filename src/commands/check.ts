@@ -3,12 +3,14 @@ import { accessSync, constants, existsSync, readdirSync, statSync } from "node:f
 import { dirname, join } from "node:path";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
 import type { PriceVersions } from "../catalog/price-versions.ts";
+import { unconfigured } from "../catalog/unconfigured.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import type { Provider } from "../endpoint.ts";
+import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
 import { print } from "../process/output.ts";
 
-/** Resolves with 0 where a start would succeed, as far as can be told without one; else with 1. Output: one line a fact. */
+/** Prints a line for each fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
 export async function check(env: NodeJS.ProcessEnv): Promise<number> {
   const faults: string[] = [];
   const fault = (text: string) => {
@@ -51,7 +53,7 @@ async function addressFault(host: string, port: number, fault: Fault): Promise<s
   return text === undefined ? undefined : fault(text);
 }
 
-/** What a start would find at the data folder. */
+/** The state of the data folder, in words. */
 function dataState(dataDir: string, fault: Fault): string {
   if (!existsSync(dataDir)) {
     const parent = nearestFolder(dataDir);
@@ -64,7 +66,10 @@ function dataState(dataDir: string, fault: Fault): string {
   const names = readdirSync(dataDir);
   if (!names.includes("weir.lmdb"))
     return `${dataDir}, empty: a first start makes an organisation and its keys`;
-  return `${dataDir}, of an earlier start (weir check --data walks it)`;
+  const holder = folderHolder(dataDir);
+  if (holder !== undefined)
+    return fault(`${dataDir} is in use by process ${holder}; one process a data folder`);
+  return `${dataDir}, of an earlier start`;
 }
 
 function nearestFolder(path: string): string {
@@ -81,7 +86,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Without the credentials that it may hold. */
+/** The URL without the credentials that it may hold. */
 function shown(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
@@ -108,35 +113,35 @@ async function catalogRows(
   const models = [...catalog.models.values()];
   const reachable = models.filter(({ endpoints }) => endpoints.length > 0);
   const endpoints = reachable.reduce((sum, model) => sum + model.endpoints.length, 0);
+  const missing = new Map(unconfigured(catalog).map(({ provider, missing }) => [provider, missing]));
   return [
     ["models", `${reachable.length} of ${models.length} can be reached, over ${endpoints} endpoints`],
     ...[...catalog.providers.values()].map((provider): [string, string] => [
       "provider",
-      providerText(provider, env),
+      `${provider.id}: ${providerState(provider, missing.get(provider.id), env)}`,
     ]),
   ];
 }
 
-/** Whether it would be called, and with which variables; never what they hold. */
-function providerText(provider: Provider, env: NodeJS.ProcessEnv): string {
-  const { id, status, isSwitchedOff, credentialEnv, keys } = provider;
-  if (isSwitchedOff === true) return `${id}: switched off in providers.yaml`;
+/**
+ * Whether calls can go to the provider, and by which variables: their names, never their values.
+ * @param missing variables that the provider needs and the environment lacks; undefined where it lacks none.
+ */
+function providerState(
+  { isSwitchedOff, credentialEnv, keys }: Provider,
+  missing: readonly string[] | undefined,
+  env: NodeJS.ProcessEnv,
+): string {
+  if (isSwitchedOff === true) return "switched off in providers.yaml";
+  if (missing !== undefined) return `not in use, set ${missing.join(" and ")}`;
+  if (keys.every(({ credential }) => credential === undefined)) return "needs no credential";
   const set = Object.keys(env).filter(
     (name) => (env[name] ?? "").trim() !== "" && credentialEnv.some((base) => isOfPool(name, base)),
   );
-  if (status === "active") {
-    const by = set.length > 0 ? ` by ${set.sort().join(", ")}` : "";
-    return keys.some(({ credential }) => credential !== undefined)
-      ? `${id}: has its credential${by}`
-      : `${id}: needs no credential`;
-  }
-  const missing =
-    credentialEnv.length > 0 && set.length === 0
-      ? `set ${credentialEnv.join(" or ")}`
-      : "an address or a credential is missing";
-  return `${id}: not in use, ${missing}`;
+  return `has its credential${set.length > 0 ? ` by ${set.sort().join(", ")}` : ""}`;
 }
 
+/** `OPENAI_API_KEY`, `OPENAI_API_KEY_2` … `_16`. */
 const isOfPool = (name: string, base: string): boolean =>
   name === base || (name.startsWith(`${base}_`) && /^(?:[2-9]|1[0-6])$/.test(name.slice(base.length + 1)));
 
