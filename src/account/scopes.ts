@@ -22,8 +22,8 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * What the first key of an installation may do: all but read what other projects asked and were answered. No key can do
- * that unless it was told to.
+ * Scopes of an installation's first key, and of keys that `weir keys create` makes: all but `read:payloads`, which shows
+ * other projects' requests and answers and which a key has only where it was granted by name.
  */
 export const FIRST_KEY_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== "read:payloads");
 

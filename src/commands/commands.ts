@@ -1,5 +1,5 @@
 /**
- * Every command of the command line. A row loads its module when it runs, so that `--help` and refusals need none of
+ * Every command of the command line. A row loads its module when it runs, so that `--help` and refused words load nothing of
  * the gateway.
  */
 import { systemClock } from "../clock.ts";
@@ -53,7 +53,7 @@ export const COMMANDS: readonly Command[] = [
       scopes: {
         type: "string",
         value: "LIST",
-        summary: "Scopes with commas between; every scope by default.",
+        summary: "Scopes with commas between; by default all but read:payloads.",
       },
       name: { type: "string", value: "NAME", summary: "Name of the key." },
       out: { type: "string", value: "FILE", summary: "A new file for the secret, in place of the terminal." },

@@ -1,12 +1,12 @@
 /**
- * `weir keys create`: the way back in for who runs the machine when no key is left that may make keys. It opens the data
- * folder itself, so the gateway must be stopped: one process a folder is what makes money exact.
+ * `weir keys create`: makes a key for an operator who has none left that may make keys. The command opens the data folder
+ * itself, so the gateway must be stopped: money is exact only while one process writes to the folder.
  */
 import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { saveSecret } from "../account/first-start.ts";
 import { newKey } from "../account/key.ts";
-import { orderedScopes, SCOPES, type Scope } from "../account/scopes.ts";
+import { FIRST_KEY_SCOPES, orderedScopes, SCOPES, type Scope } from "../account/scopes.ts";
 import { newSecret } from "../account/secret.ts";
 import { AccountTables } from "../account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../account/versions.ts";
@@ -45,7 +45,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     const file =
       typeof out === "string" ? resolve(out) : process.stdout.isTTY ? undefined : freeName(dataDir);
     if (file !== undefined && existsSync(file)) throw new Error(`--out: ${file} is there already`);
-    // On disk before its row, so that no crash leaves a key whose secret nobody has.
+    // The file is written before the row, so that a crash cannot leave a key whose secret is lost.
     if (file !== undefined) saveSecret(file, secret);
     saved = file;
     const row = await accounts.transact(() => {
@@ -61,7 +61,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     say(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
     return 0;
   } catch (error) {
-    // A secret without its row opens nothing.
+    // The row was not written, so the secret in the file would open nothing.
     if (saved !== undefined) rmSync(saved, { force: true });
     throw error;
   } finally {
@@ -96,7 +96,7 @@ const orderOf = (orgId: string, projectId: string, name: string, scopes: readonl
 
 /** @throws Error that names the first scope that is none. */
 function scopesOf(list: string | boolean | undefined): readonly Scope[] {
-  if (typeof list !== "string") return SCOPES;
+  if (typeof list !== "string") return FIRST_KEY_SCOPES;
   const words = list.split(",").map((word) => word.trim());
   const isScope = (word: string): word is Scope => (SCOPES as readonly string[]).includes(word);
   for (const word of words) {
