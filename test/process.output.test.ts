@@ -97,6 +97,37 @@ test("O11: a pipe that nobody reads does not stop the loop; later lines are drop
   expect((await ended).code).toBe(0);
 }, 120_000);
 
+/** A gateway whose log goes into a full pipe that the test never reads. SIGUSR2 makes it fail with an uncaught error. */
+async function withFullPipe() {
+  const where = await place();
+  const configDir = join(testFolder(), "config");
+  cpSync(join(REPO, "config"), configDir, { recursive: true });
+  const failOnDemand = `data:text/javascript,process.on("SIGUSR2", () => { throw new Error("a fault on demand"); })`;
+  const { child } = run(process.execPath, ["--import", failOnDemand, MAIN], {
+    env: { ...where.env, CONFIG_DIR: configDir },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  child.stderr?.removeAllListeners("data").pause();
+  await where.ready();
+  for (let i = 0; i < 40; i++) writeFileSync(join(configDir, `models/bad-${i}.yaml`), BROKEN);
+  await answersAndCounts(where.url, child.pid ?? 0);
+  return child;
+}
+
+test.each([
+  ["SIGTERM", "SIGTERM", 0],
+  ["an uncaught error", "SIGUSR2", 1],
+] as const)(
+  "O11: %s ends a gateway although nothing ever reads the full pipe of its log",
+  async (_, signal, code) => {
+    const child = await withFullPipe();
+    child.kill(signal);
+    await until("it ends", () => child.exitCode !== null || child.signalCode !== null, 20_000);
+    expect([child.exitCode, child.signalCode]).toEqual([code, null]);
+  },
+  120_000,
+);
+
 test("O11: lines for a reader that takes nothing are bounded, and come in order once it reads", async () => {
   const folder = testFolder();
   const script = join(folder, "writer.ts");
