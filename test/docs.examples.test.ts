@@ -100,12 +100,14 @@ const called = async (path: string, body: object): Promise<Answer["json"]> => {
 };
 
 /** What a shell in the folder of the data says; where it is served is the only thing that differs. */
-async function pasted(text: string): Promise<string> {
+async function pasted(text: string, env: Record<string, string> = {}): Promise<string> {
   const here = text
     .replaceAll("http://127.0.0.1:8787", gateway.url)
-    .replaceAll("http://127.0.0.1:9999", simulator.url);
+    .replaceAll("http://127.0.0.1:9999", simulator.url)
+    .replaceAll("npx weir", `"${process.execPath}" "${join(REPO, "src/main.ts")}"`);
   const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", here], {
     cwd: folder,
+    env: { ...process.env, ...env },
     maxBuffer: 64 * 1024 * 1024,
   });
   return stdout;
@@ -135,6 +137,33 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     expect(said).toContain('"version":2');
     expect(said).not.toContain('"error"');
   });
+
+  test("O30: docs/operating.md beside the running gateway", async () => {
+    const said = await pasted(textOf("docs/operating.md 2"));
+    expect(said).toContain('{"status":"ok"}');
+    expect(said).toContain('"store":true');
+    expect(said).toMatch(/^weir_store_healthy 1$/m);
+    expect(said).toMatch(/^weir_descriptors_used \d+$/m);
+    expect(said).toMatch(/^weir_log_lines_dropped_total 0$/m);
+  });
+
+  test("O30: docs/operating.md in front of a stopped gateway: its check, and a key that opens it", async () => {
+    const env = {
+      PORT: "0",
+      DATA_DIR: join(folder, "stopped"),
+      CONFIG_DIR: join(folder, "config"),
+      CLICKHOUSE_URL: "http://127.0.0.1:1",
+    };
+    const start = () => startGateway(readConfig(env), pino({ level: "silent" }));
+    await (await start()).stop();
+    expect(await pasted(textOf("docs/operating.md 1"), env)).toContain("A start would succeed.");
+    expect(await pasted(textOf("docs/operating.md 3"), env)).toContain("Its secret is in ");
+    const secret = readFileSync(join(folder, "operator-key"), "utf8").trim();
+    const again = await start();
+    const response = await fetch(`${again.url}/v1/keys`, { headers: { authorization: `Bearer ${secret}` } });
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"Operator"')]);
+    await again.stop();
+  }, 120_000);
 
   test("O30: src/simulator/README.md", async () => {
     // The reset is told by curl's exit code, which the example does not look at.
