@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 /** Young objects of a call under load fit into 8 MB; the default would copy them (docs/performance.md). */
 const FLAGS = ["--max-semi-space-size=8"];
-/** Says that a child is the launcher's own, so that it never starts another. */
+/** Set in the environment of a child of the launcher, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
 
 const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
@@ -31,7 +31,7 @@ else {
 
 async function here() {
   if (isChild && process.channel) {
-    // Not even kill -9 of the launcher leaves a gateway behind that nobody knows of: it drains, as after SIGTERM.
+    // Where the launcher is killed with -9, the gateway drains and ends, as after SIGTERM.
     process.channel.unref();
     process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
   }
@@ -47,7 +47,7 @@ function launch(node) {
     env: { ...process.env, [MARK]: "1" },
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  // A terminal's Ctrl-C reaches both; the gateway knows a repeat of the same moment for what it is.
+  // Ctrl-C reaches launcher and gateway; the gateway ignores a signal that is repeated within two seconds.
   const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGQUIT"];
   for (const signal of signals) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
@@ -58,7 +58,7 @@ function launch(node) {
     process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
     process.disconnect?.();
     if (signal === null) process.exit();
-    // Ended as the child was, so that whoever started this one sees the same.
+    // The launcher ends by the same signal as its child, so that its parent process sees the same.
     for (const heard of signals) process.removeAllListeners(heard);
     process.kill(process.pid, signal);
   });

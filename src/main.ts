@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/** The entry: hands the words of the command line to the command that they name. `scripts/weir.mjs` brings Node 22. */
+/** The entry of the process: runs the command line. It needs Node 22.18; `scripts/weir.mjs` starts it on a Node that fits. */
 import { enableCompileCache } from "node:module";
 import { runCommandLine } from "./commands/command-line.ts";
 import { print } from "./process/output.ts";
 
-// Whatever a command makes, here or in a process of its own, is this user's alone.
+// Files that a command makes, here or in a child process, are readable by this user only.
 process.umask(0o077);
 enableCompileCache();
 try {

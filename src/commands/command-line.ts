@@ -1,6 +1,6 @@
 /**
- * The command line: which command the words name, whether it takes what they say, and what is told where it does not.
- * A word that is not known is refused with the nearest that is.
+ * The command line: finds the command that the words name, checks its options and runs it. An unknown word is refused with
+ * the nearest known one.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -9,16 +9,16 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { Command, Given } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** The words were not understood; 1 means that a command failed. */
+/** Exit code where the words were not understood; 1 means that a command failed. */
 const EXIT_USAGE = 2;
 
-/** Output and its end, so that a command line can be tried without a process. */
+/** Where the command line writes; a test gives its own. */
 export interface Terminal {
   out(text: string): unknown;
   err(text: string): unknown;
 }
 
-/** Words that no command takes. */
+/** The words name no command, or options that the command does not take. */
 class UsageError extends Error {}
 
 /**
@@ -34,7 +34,7 @@ export async function runCommandLine(
     const asked = words.find((word) => GLOBAL[word] !== undefined);
     if (asked !== undefined) {
       const others = words.filter((word) => word !== asked);
-      // Before the answer: a typo beside `--help` is a typo all the same.
+      // Before the answer, so that an unknown command beside `--help` is refused too.
       const command = others.length === 0 ? undefined : commandOf(others, commands).command;
       terminal.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
       return 0;
@@ -101,7 +101,7 @@ function given({ name, options, operand }: Command, words: readonly string[]): G
 function unknownOption(command: string, option: string, known: readonly string[]): string {
   const variable = option.slice(2).replaceAll("-", "_").toUpperCase();
   const words = [...known.map((other) => `--${other}`), ...Object.keys(GLOBAL)];
-  // One letter is near to everything.
+  // Short options are one letter, and the nearest word to one letter is no help.
   const near = option.startsWith("--") ? nearest(option, words) : undefined;
   const hint = VARIABLES.includes(variable) ? `; set the environment variable ${variable}` : didYouMean(near);
   return `weir ${command} does not take ${option}${hint}\nweir --help lists what it takes`;
@@ -110,7 +110,7 @@ function unknownOption(command: string, option: string, known: readonly string[]
 const typesOf = (options: Command["options"]) =>
   Object.fromEntries(Object.entries(options).map(([name, { type }]) => [name, { type }]));
 
-/** Of one command, or of all. */
+/** The help of one command, or of all. */
 function helpOf(command: Command | undefined, commands: readonly Command[]): string {
   const shown = command === undefined ? commands : [command];
   const lines = shown.flatMap(({ name, summary, options, operand }) => [

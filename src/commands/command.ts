@@ -3,12 +3,12 @@
 export interface Option {
   /** A switch, or an option that takes a value. */
   readonly type: "boolean" | "string";
-  /** What stands for the value in the help: `DIR`. */
+  /** Name of the value in the help: `DIR`. */
   readonly value?: string;
   readonly summary: string;
 }
 
-/** The words behind a command's name, checked against its row. */
+/** Options and operand that were typed after a command's name, checked against its row. */
 export interface Given {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   /** The one word that is no option; undefined where none was given or the row takes none. */
@@ -23,6 +23,6 @@ export interface Command {
   readonly operand?: string;
   /** Long names, without dashes. */
   readonly options: Readonly<Record<string, Option>>;
-  /** Resolves with the exit code. What it throws is told in one line, and the exit code is 1. */
+  /** Resolves with the exit code. Where it throws, the message is printed and the exit code is 1. */
   run(given: Given): Promise<number>;
 }

@@ -1,4 +1,4 @@
-/** `weir start`: starts the gateway, says where it is, and stops it on a signal. Nothing it prints can hold it up. */
+/** `weir start`: starts the gateway, says where it is, and stops it on a signal. Its output never makes it wait. */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Logger, pino } from "pino";
@@ -8,7 +8,7 @@ import { type Config, readConfig } from "../config.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { Output } from "../process/output.ts";
 
-/** For what is still to be written when the process ends; a reader that takes nothing does not keep it. */
+/** Lines that are not yet written when the process ends get this long. */
 const FLUSH_MS = 1000;
 
 /** Resolves with the exit code once the gateway has stopped. @throws Error with lines for the operator. */
@@ -22,7 +22,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<number> {
   const log = pino({ level: config.logLevel }, err);
   tellFaults(log);
   const gateway = await startGateway(config, log, { droppedLogLines: () => out.dropped + err.dropped });
-  // Before anybody is told that it is ready: a signal may follow at once.
+  // Before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log);
   log.info(gateway.facts, "started");
   out.write(screen(gateway, config));
@@ -31,7 +31,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<number> {
   return code;
 }
 
-/** What nobody caught ends the process, in a line of the log; so do Node's warnings become lines. */
+/** An uncaught error is logged and ends the process. Node's warnings are logged. */
 function tellFaults(log: Logger): void {
   process.on("uncaughtException", (err) => {
     log.fatal({ err }, "stopped by a fault of the gateway's own");
@@ -46,7 +46,7 @@ function screen(gateway: Gateway, config: Config): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
   const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
   const grant = gateway.first === undefined ? "" : `, $${config.settings.grant_usd.toFixed(2)} granted`;
-  // Once, and to a person: what goes to a file or a collector of logs lives longer than the key should.
+  // At the first start, and on a terminal only: files and collectors of logs keep lines for longer than a key should be known.
   const shown =
     gateway.first !== undefined && process.stdout.isTTY ? `${gateway.first.liveSecret} (also ` : "";
   return [
@@ -64,7 +64,7 @@ function screen(gateway: Gateway, config: Config): string {
   ].join("\n");
 }
 
-/** A path as a shell takes it inside double quotes: relative where that is shorter. */
+/** The path as a word for a shell, relative to this folder where that is shorter. */
 function pasted(path: string): string {
   const near = relative(process.cwd(), path);
   const short = near.startsWith("..") || near.length > path.length ? path : near;
@@ -75,8 +75,8 @@ function pasted(path: string): string {
 const SAME_SIGNAL_MS = 2000;
 
 /**
- * The first SIGTERM or SIGINT drains, a later one means now. SIGHUP reads the catalog again; a terminal that closes sends
- * it too, and does not end the gateway: calls of others are under way.
+ * The first SIGTERM or SIGINT drains; a later one ends the process at once. SIGHUP reads the catalog again. A terminal that
+ * closes sends SIGHUP too: it does not end the gateway, because calls are under way.
  * @returns the exit code.
  */
 function untilStopped(gateway: Gateway, log: Logger): Promise<number> {

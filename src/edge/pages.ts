@@ -1,4 +1,4 @@
-/** Answers without a key: is the process alive, is it ready, what does it count, how is it used, and what are policies made of. */
+/** Pages that need no key: the welcome page, health, readiness, metrics, the API reference and the schema of policies. */
 import { z } from "zod";
 import { docsPage } from "./docs.ts";
 import type { OpenApiDocument, PageItem } from "./openapi-types.ts";
@@ -6,7 +6,7 @@ import type { Page } from "./server.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Part by part, for the person who asks why not. */
+  /** Which parts are ready, for the operator. */
   readonly parts: Readonly<Record<string, boolean>>;
 }
 
@@ -15,9 +15,9 @@ export interface PageDeps {
   readonly readiness: () => Readiness;
   /** Prometheus text format. */
   readonly metrics: () => Promise<{ contentType: string; body: string }>;
-  /** Asked once, by the first reader. @param address stands for the gateway's own in the document. */
+  /** Called once, for the first request. @param address a placeholder for the gateway's own address */
   readonly openApi: (address: string) => OpenApiDocument;
-  /** JSON Schema of routing policies, for editors. Asked once, too. */
+  /** JSON Schema of routing policies, for editors. Called once. */
   readonly policySchema: () => object;
 }
 
@@ -61,7 +61,7 @@ export const PAGE_ITEMS: readonly PageItem[] = [
   },
 ];
 
-/** Stands for the gateway's own address in what is made once. Nothing else in the documents looks like it. */
+/** Placeholder for the gateway's own address in documents that are made once and kept. No other text in them contains it. */
 const ADDRESS = "https://address.of.this.gateway.invalid";
 
 export function pages(deps: PageDeps): readonly Page[] {
@@ -74,7 +74,7 @@ export function pages(deps: PageDeps): readonly Page[] {
   const openApi = once(() => JSON.stringify(document()));
   const policySchema = once(() => json(200, deps.policySchema()));
   const docs = once(() => docsPage(document()));
-  /** Relative where the reader's own address is not known. */
+  /** Fills in the address by which the request came; links are relative where it is not known. */
   const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
   const html = (body: string) => ({ status: 200, contentType: "text/html; charset=utf-8", body });
   return [
@@ -116,7 +116,7 @@ export function pages(deps: PageDeps): readonly Page[] {
   ];
 }
 
-/** Where a visitor goes from here. */
+/** Links of the welcome page. */
 const PLACES = {
   docs: ["/docs", "API reference"],
   openapi: ["/openapi.json", "the same for machines"],

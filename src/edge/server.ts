@@ -58,9 +58,9 @@ export interface ServerDeps {
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
-  /** Told of each connection that comes (1) or goes (-1); one that comes is closed at once where the answer is false. */
+  /** Called for each connection that opens (1) or closes (-1). A connection that opens is closed at once where this returns false. */
   readonly onConnection: (change: 1 | -1) => boolean;
-  /** Whether so many connections are open that calls are refused for it: a connection goes with its 503. */
+  /** Whether calls are refused because too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
   readonly onFault: (error: unknown, requestId: string) => void;
 }

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 
-/** Undefined where the system does not tell (it is Linux that does). */
+/** Undefined on systems other than Linux, which do not tell. */
 export function bootName(): string | undefined {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() || undefined;

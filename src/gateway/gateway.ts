@@ -29,11 +29,11 @@ export interface Gateway {
   readonly url: string;
   /** The data folder was empty: a first org and its keys were made. */
   readonly first: FirstStart | undefined;
-  /** What a line of the log says of a start. */
+  /** Fields of the log line "started". */
   readonly facts: Readonly<Record<string, unknown>>;
   /** Reads the catalog's files again; what is broken is logged and changes nothing. */
   reload(): Promise<void>;
-  /** What the end of the process would lose now (calls, writes), and what it leaves for the next start (outbox rows). */
+  /** Counts of what would be lost if the process ended now (`calls`, `writes`), and of rows that the next start inserts (`outboxRows`). */
   unsaved(): Readonly<Record<string, number>>;
   /**
    * No new calls, running ones end, everything is flushed: all within `timeouts.shutdown_ms`.
@@ -44,7 +44,7 @@ export interface Gateway {
 
 /** Long policies take a tenth of a second each to read. */
 const POLICIES_WARM_MS = 2000;
-/** Of the time to stop, what is kept for flushing once running calls have had the rest. */
+/** Running calls may take the time to stop less this share, which is kept for flushing and is FLUSH_MOST_MS at most. */
 const FLUSH_SHARE = 1 / 3;
 const FLUSH_MOST_MS = 8000;
 
@@ -123,19 +123,19 @@ export async function startGateway(
   };
 }
 
-/** Callers are told "not configured"; which variable is missing is the operator's to know. */
+/** Logs which variables are missing. Callers only learn that a provider is not configured. */
 function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
   const missing = unconfigured(snapshot);
   if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
 }
 
-/** Before anything is made: a start in the wrong place leaves no data folder and no engine behind. @throws Error */
+/** Runs first, so that a start whose port is taken makes no data folder and starts no engine. @throws Error for the operator */
 async function assertFree({ host, port }: Config): Promise<void> {
   const fault = await listenFault(host, port);
   if (fault !== undefined) throw new Error(fault);
 }
 
-/** Who has descriptors; what is open now is the rooms' own. @throws Error where too few are allowed to serve anybody. */
+/** Counts descriptors; those that are open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
 function openDescriptors({ upstreams, simulator }: Rooms) {
   const clients = { open: 0 };
   const descriptors = new Descriptors({
@@ -148,12 +148,12 @@ function openDescriptors({ upstreams, simulator }: Rooms) {
   return { clients, descriptors };
 }
 
-/** @throws Error that says what stands in the way. */
+/** @throws Error with the reason, for the operator */
 async function listening({ host, port }: Config, deps: ServerDeps): Promise<Server> {
   try {
     return await openServer(deps, host, port);
   } catch (error) {
-    // The socket library does not say why; what listens by other means gets the system's reason.
+    // The socket library gives no reason; Node's own listen gives the one of the system.
     throw new Error((await listenFault(host, port)) ?? (error as Error).message, { cause: error });
   }
 }

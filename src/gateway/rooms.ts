@@ -43,7 +43,7 @@ import type { Stopping } from "./stopping.ts";
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
-/** For records to reach ClickHouse, at each of two steps. */
+/** Time for records to reach ClickHouse, in each of two steps of the stop. */
 const ANALYTICS_STOP_MS = 5000;
 
 /** Everything that holds state, in the order of need. */
@@ -90,9 +90,9 @@ export async function openRooms(config: Config, log: Logger) {
     analytics,
     replays,
     upstreams,
-    /** What the end of the process would lose, and what it leaves for the next start. */
+    /** Counts of writes that would be lost if the process ended now, and of rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
-    /** In the reverse order: what writes goes before what it writes to. */
+    /** In the reverse order of opening: a room that writes is closed before the room that it writes to. */
     async close(stopping: Stopping) {
       uploads.close();
       kept.answers.close();
@@ -101,7 +101,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
       await stopping.wait("policies", routing.closePolicies());
       await stopping.wait("replays", replays.close());
-      // What does not reach ClickHouse in that time is inserted after the next start.
+      // Rows that do not reach ClickHouse in that time are inserted after the next start.
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
       await stopping.wait("upstream connections", upstreams.close());
@@ -125,7 +125,7 @@ function openUploads({ settings }: Config, clock: Clock) {
   return { bodyBudget, uploads: new Uploads(bodyBudget, pace, clock) };
 }
 
-/** What everything else stands on. */
+/** Clock, store and catalog, which all other rooms need. */
 async function openGround(config: Config, log: Logger) {
   const clock = systemClock;
   const store = openStore(config.dataDir, {
@@ -154,7 +154,7 @@ async function openAccount(config: Config, log: Logger, { store, clock }: { stor
   const ownKeys = new ProviderKeys({
     accounts,
     vault: openVault({ dataDir, masterKey: secretsKey }),
-    // It stops nothing; its org sees it in the list.
+    // The start goes on; the org sees the key as `unreadable` in its list.
     onUnreadable: ({ id, orgId, providerId }) =>
       log.error(
         { id, orgId, providerId },
@@ -167,7 +167,7 @@ async function openAccount(config: Config, log: Logger, { store, clock }: { stor
   return { plan, accounts, ownKeys, lastUsed, keyring, first };
 }
 
-/** What of answers outlives their calls. */
+/** Answers that are kept after their calls: for repeated Idempotency-Keys, and stored responses. */
 function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger) {
   const keeping = {
     store,
@@ -184,7 +184,7 @@ const openRouting = (store: Store, clock: Clock, log: Logger) => ({
   ...openPolicyRoom(store, clock, log),
 });
 
-/** What a call is held against. */
+/** Credit, budgets and rate limits. */
 const openMoney = (store: Store, clock: Clock, log: Logger) => ({
   credits: openCredits({ store, clock }),
   budgets: openBudgets({
@@ -196,7 +196,7 @@ const openMoney = (store: Store, clock: Clock, log: Logger) => ({
   limits: openLimits({ clock }),
 });
 
-/** The first org's credit. On every start: a crash behind the org would leave it without. Posting twice is once. */
+/** Grants the first org its credit. Runs at every start, because a crash may come between org and grant; a second posting changes nothing. */
 async function grantOnce(config: Config, credits: Credits, accounts: AccountTables): Promise<void> {
   const org = accounts.oldestOrg()?.id;
   const amountMicroUsd = Math.round(config.settings.grant_usd * 1e6);
@@ -204,7 +204,7 @@ async function grantOnce(config: Config, credits: Credits, accounts: AccountTabl
   await credits.post(org, { kind: "grant", amountMicroUsd, refType: "first_start", refId: org });
 }
 
-/** A plan that is gone leaves its orgs on the default one. */
+/** An org whose plan was removed from the settings gets the default plan. */
 function planPort({ settings }: Config): PlanPort {
   const plans = new Map(settings.plans.map((plan) => [plan.id, plan]));
   return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;

@@ -1,10 +1,10 @@
 /**
- * Taking the gateway down within a bound: each part gets a part of the time that is left, and one that does not end in it
- * is named and left behind, so that nothing keeps the process from ending.
+ * Stops the gateway within a bound: each part may take a share of the time that is left. A part that does not end in its share
+ * is named in the error of `finish` and not waited for any longer, so that no part keeps the process from ending.
  */
 import { type Clock, systemClock } from "../clock.ts";
 
-/** Whatever hangs before it, the store gets this long to bring LMDB up to date. */
+/** Kept for the last part, the store, which brings LMDB up to date even where an earlier part hangs. */
 const KEPT_FOR_LAST_MS = 2000;
 
 export class Stopping {
@@ -12,7 +12,7 @@ export class Stopping {
   readonly #endMs: number;
   readonly #late: string[] = [];
 
-  /** @param withinMs for everything together, from now on. */
+  /** @param withinMs for all parts together, from now on. */
   constructor(withinMs: number, clock: Clock = systemClock) {
     this.#clock = clock;
     this.#endMs = clock.monotonic() + withinMs;
@@ -24,20 +24,21 @@ export class Stopping {
   }
 
   /**
-   * Waits for one part to end, for no longer than leaves time for the rest. What it rejects with is thrown.
-   * @param name what is said to have been waited for in vain.
+   * Waits for one part to end, but keeps time for the parts after it. Throws what the part rejects with.
+   * @param name of the part, for the error where it does not end in time
+   * @param isLast the part may take all the time that is left
    */
   async wait(name: string, ended: Promise<unknown>, isLast = false): Promise<void> {
     const withinMs = isLast ? this.leftMs : Math.max(this.leftMs - KEPT_FOR_LAST_MS, this.leftMs / 2);
     const { promise: tooLong, resolve } = Promise.withResolvers<"late">();
     const timer = setTimeout(() => resolve("late"), withinMs);
-    // A part that fails after its time must not end the process in place of the rest.
+    // A part that fails after its time is no longer awaited: without this its rejection would end the process.
     ended.catch(() => {});
     const outcome = await Promise.race([ended, tooLong]).finally(() => clearTimeout(timer));
     if (outcome === "late") this.#late.push(name);
   }
 
-  /** @throws Error that names all that did not end in its time. */
+  /** @throws Error that names every part that did not end in its time. */
   finish(): void {
     if (this.#late.length > 0)
       throw new Error(`timeouts.shutdown_ms passed while waiting for ${this.#late.join(", ")}`);

@@ -6,11 +6,11 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { AttemptRecord } from "../record.ts";
 
-/** A burst of this many lines, then so many a second. */
+/** At most BURST lines at once, and PER_SECOND lines a second after that. */
 const BURST = 50;
 const PER_SECOND = 10;
 
-/** @returns what is told of each attempt that failed. Provider's words are not logged: they may quote prompts and credentials. */
+/** @returns a function to call with each failed attempt. Messages of providers are not logged: they may quote prompts and credentials. */
 export function upstreamFailures(log: Logger, clock: Clock) {
   let left = BURST;
   let lastMs = clock.monotonic();

@@ -1,28 +1,27 @@
 /**
- * How many descriptors (sockets and files) this process may have open, and how many of them are still to be given to
- * calls. The store, the engine's connection and the threads need some at any moment: a reserve is kept for them, because a
- * store without a descriptor cannot commit.
+ * How many descriptors (sockets and files) this process may have open, and whether one more call or connection fits. A
+ * reserve is kept for the store, the engine's connection and the threads, because a store without a descriptor cannot commit.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Segments of the journal, connections to ClickHouse, threads, files that are read again, tokens of providers. */
+/** For segments of the journal, connections to ClickHouse, threads, a reload of the catalog, requests for access tokens. */
 const RESERVE = 64;
-/** Between the last call that is admitted and the reserve: answers to those that are refused, calls about to connect. */
+/** Between calls and the reserve: for connections whose calls are answered 503, and for upstreams that are being connected. */
 const MARGIN = 16;
 const MARGIN_SHARE = 0.02;
-/** Calls at once, below which no gateway is worth starting. */
+/** A limit with room for fewer calls at once than this refuses the start. */
 const FEWEST_CALLS = 8;
-/** Of a process that has just started, where the system does not tell. */
+/** Assumed for a process that has just started, where the system does not tell. */
 const USUAL_AT_START = 100;
 
-/** What takes descriptors; plain counters of the rooms, read for each call. */
+/** Counters of open connections, read for each call. */
 export interface Holders {
   /** Connections of clients. */
   clients(): number;
-  /** Connections to providers, such as are being opened among them. */
+  /** Connections to providers, including those that are being opened. */
   upstream(): number;
-  /** Other ends of those connections that lie in this process: the embedded simulator's. */
+  /** Connections that the embedded simulator, which lives in this process, has accepted. */
   simulator(): number;
 }
 
@@ -34,7 +33,10 @@ export class Descriptors {
   readonly #forClients: number;
   readonly #holders: Holders;
 
-  /** @param limit and @param atStart of the system, unless a test says otherwise. */
+  /**
+   * @param limit of the process; read from the system unless a test gives it
+   * @param atStart descriptors that are open now; read from the system unless a test gives it
+   */
   constructor(holders: Holders, limit = descriptorLimit(), atStart = openDescriptors()) {
     this.#holders = holders;
     this.limit = limit;
@@ -43,7 +45,7 @@ export class Descriptors {
     this.#forCalls = this.#forClients - Math.max(MARGIN, Math.round((limit ?? 0) * MARGIN_SHARE));
   }
 
-  /** What stands in the way of a start, or undefined. */
+  /** Why the limit is too low for a start, in a line for the operator; undefined where it is high enough. */
   fault(): string | undefined {
     const needed = this.#atStart + (this.limit ?? 0) - this.#forCalls + 2 * FEWEST_CALLS;
     return this.limit === undefined || needed <= this.limit
@@ -51,7 +53,7 @@ export class Descriptors {
       : `this process may open ${this.limit} files and sockets, and needs ${needed} at least: raise "ulimit -n" (20000 is enough for some 9,000 calls at once)`;
   }
 
-  /** Descriptors in use, as far as is counted. */
+  /** Descriptors in use: those open at the start and the connections since. */
   used(): number {
     const { clients, upstream, simulator } = this.#holders;
     return this.#atStart + clients() + upstream() + simulator();
@@ -73,8 +75,8 @@ export class Descriptors {
 }
 
 /**
- * The bound in force. Node raises its own to the hard limit when it starts. Linux: proc(5), `/proc/self/limits`; elsewhere
- * a shell that we start has the same.
+ * The soft limit in force; Node raises it to the hard limit when it starts. Read from `/proc/self/limits` (proc(5)) on Linux,
+ * elsewhere from a shell, which inherits the limit.
  */
 export function descriptorLimit(): number | undefined {
   const soft = /^Max open files\s+(\S+)/m.exec(linuxLimits() ?? "")?.[1] ?? shellLimit();

@@ -2,7 +2,7 @@
 import { createServer } from "node:net";
 
 /**
- * Listens for a moment. Resolves with undefined where that works, else with what stands in the way.
+ * Listens for a moment. Resolves with undefined where that works, else with the reason in a line for the operator.
  * @param port 0: any free one.
  */
 export function listenFault(host: string, port: number): Promise<string | undefined> {

@@ -1,17 +1,17 @@
 /**
- * Lines to standard output or error that never hold up the process: nothing here throws, and nothing waits for whoever
- * reads. A line that cannot be written (closed terminal, closed pipe, full disk) is dropped and counted; where the reader
- * is slow, lines wait in a bounded queue.
+ * Lines to standard output or error that never hold up the process: no method throws, and none waits for the program that
+ * reads the pipe or terminal, except for a quarter of a second at the end of the process. A line that cannot be written
+ * (closed terminal, closed pipe, full disk) is dropped and counted; where the reader is slow, lines wait in a bounded queue.
  */
 import { constants, fstatSync, openSync, write as writeInThread, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { systemClock } from "../clock.ts";
 
-/** What waits for a slow reader; beyond it new lines are dropped. */
+/** Lines that wait for a slow reader take at most this; further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
-/** Lines of one write. */
+/** Lines are joined into one write up to this size. */
 const BATCH_BYTES = 64 * 1024;
-/** Between two tries while the reader takes nothing. */
+/** Pause between two tries while the reader takes nothing. */
 const RETRY_MS = 50;
 /** How long a fatal line, or the end of the process, waits for a reader. */
 const LAST_WORDS_MS = 250;
@@ -26,9 +26,9 @@ export class Output {
   readonly #target: Target;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  /** What is being written: whole lines, the first perhaps from its middle on. */
+  /** Lines that are being written; the first may have been written in part. */
   #batch: Batch | undefined;
-  /** A thread writes the batch. */
+  /** True while a thread writes the batch. */
   #inThread = false;
   #retry: NodeJS.Timeout | undefined;
   #dropped = 0;
@@ -68,10 +68,11 @@ export class Output {
     });
   }
 
-  /** Writes what can be written at once, and waits a moment for a reader: for fatal lines (pino calls it) and at exit. */
+  /** Writes on this thread, and waits up to `LAST_WORDS_MS` for the reader: for fatal lines (pino calls it) and at exit. */
   flushSync(): void {
     const endMs = systemClock.monotonic() + LAST_WORDS_MS;
-    // A batch that a thread has goes out by itself: the process does not end before its threads.
+    // A thread is writing a batch. It completes even at exit, because the process waits for its threads; later lines are
+    // written here, so they may come before it.
     while (this.#inThread) {
       const next = this.#next();
       if (next === undefined) return;
@@ -147,7 +148,7 @@ export class Output {
     else this.#batch = undefined;
   }
 
-  /** @param current what is being written from here on. */
+  /** @param current the batch that is still being written by a thread, if any. */
   #drop({ bytes, lines }: Batch, current?: Batch): void {
     this.#waitingBytes -= bytes.length;
     this.#dropped += lines;
@@ -165,7 +166,7 @@ export class Output {
   }
 }
 
-/** Writes a few lines before the process ends or starts: at once, whatever becomes of them. */
+/** Writes a few lines at once, for commands and for errors of a start. Lines that cannot be written are lost. */
 export function print(fd: 1 | 2, text: string): void {
   const output = new Output(fd, Number.POSITIVE_INFINITY);
   output.write(text);
@@ -174,25 +175,26 @@ export function print(fd: 1 | 2, text: string): void {
 
 interface Target {
   readonly fd: number;
-  /** A write may wait, so it goes through a thread: files, which wait for a disk at most. */
+  /** True for files: a write may wait for the disk, so a thread does it. */
   readonly isThreaded: boolean;
 }
 
 /**
- * A descriptor whose writes return at once. Of pipes and sockets Node makes it itself when it opens their stream. A
- * terminal is opened once more, since the mode of the descriptor that we were given belongs to everybody who has it.
+ * Makes writes to pipes, sockets and terminals return at once. For pipes and sockets Node sets the non-blocking mode when it
+ * opens their stream. A terminal is opened a second time, because other processes share the descriptor that we were given,
+ * and setting its mode would change theirs.
  */
 function openTarget(fd: number): Target {
   try {
     const stat = fstatSync(fd);
     if (stat.isFIFO() || stat.isSocket()) {
-      // Making the stream is what sets the mode; nothing is ever written to it.
+      // Opening the stream sets the mode. Nothing is written to the stream itself.
       (fd === 1 ? process.stdout : process.stderr).on("error", () => {});
       return { fd, isThreaded: false };
     }
     if (isatty(fd) && process.platform === "linux") return { fd: reopened(fd), isThreaded: false };
   } catch {
-    // Closed, or a terminal of another user: writes tell.
+    // The descriptor is closed, or the terminal belongs to another user: the writes will fail and be counted, or work.
   }
   return { fd, isThreaded: true };
 }
@@ -205,5 +207,5 @@ const linesIn = (text: string): number => Math.max(1, text.split("\n").length - 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** Nobody ever wakes it: a sleep for code that may not yield. */
+/** No thread ever wakes it, so waiting on it is a sleep for code that may not yield. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));

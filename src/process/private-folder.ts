@@ -9,9 +9,9 @@ const FOLDER = 0o700;
 const FILE = 0o600;
 
 /**
- * Makes the folder where it is missing, and takes everybody else's rights to it, to what lies in it, and to the files of
- * its folder `journal`. Below other folders nothing is walked: nobody else gets through a folder of 0700.
- * @returns what could not be changed, since it belongs to another user; empty as a rule.
+ * Makes the folder where it is missing, and sets the modes of the folder, of its entries and of the entries of `journal`.
+ * Deeper entries are not looked at: other users cannot pass a folder of 0700.
+ * @returns paths whose mode could not be changed because they belong to another user; empty as a rule.
  * @throws Error with a line for the operator where the folder cannot be used.
  */
 export function keepPrivate(dataDir: string): string[] {
@@ -27,10 +27,10 @@ export function keepPrivate(dataDir: string): string[] {
   }
 }
 
-/** @returns true where it stays as it is, because it is not ours to change. */
+/** Sets the mode. @returns true where it could not, because the path belongs to another user. */
 function tightened(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  // What a link names is somebody's decision, and may lie elsewhere; a socket's folder guards it.
+  // A link is left alone, because its target may lie outside the folder; a socket is guarded by its folder.
   if (stat === undefined || !(stat.isDirectory() || stat.isFile())) return false;
   const mode = stat.isDirectory() ? FOLDER : FILE;
   if ((stat.mode & 0o777) === mode) return false;
