@@ -57,7 +57,7 @@ export const ERRORS = Object.freeze({
   upstream_all_out: row(503, "unavailable", "upstream_capacity", true),
   /** The local store cannot commit (a full disk): nothing that costs money is admitted. */
   storage_unavailable: row(503, "unavailable", "storage_unavailable", true),
-  /** The process is near the end of what the system lets it open. */
+  /** The process has nearly as many descriptors open as the system allows. */
   gateway_unavailable: row(503, "unavailable", "gateway_unavailable", true),
   shutting_down: row(503, "unavailable", "shutting_down", true),
   /** The analytics engine cannot be reached; inference does not need it. */

@@ -6,7 +6,7 @@
 export const SORTS = ["price", "latency", "throughput", "balanced"] as const;
 export type Sort = (typeof SORTS)[number];
 
-/** What a caller may ask of an endpoint's data policy in one word: the same as that member of {@link Requirements}. */
+/** Values of `svc.data_policy`, each the same as setting that member of {@link Requirements}. */
 export const DATA_POLICIES = ["no_train", "zdr"] as const;
 export type AskedDataPolicy = (typeof DATA_POLICIES)[number];
 

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { fail } from "../errors.ts";
 
-/** `null`: no budget; `hard` then says what one is that gets an amount and nothing else. */
+/** `null`: no budget. `hard` is then kept for a later change that sets an amount alone. */
 export interface BudgetRow {
   readonly microUsd: number | null;
   readonly hard: boolean;
@@ -25,7 +25,7 @@ const hardField = z
   .optional()
   .describe("Whether calls beyond it are refused. Default: true. Only with an amount");
 
-/** A budget of nothing must not turn into one without bound, which is what 0 reads as elsewhere. */
+/** A hard budget of 0 is refused: elsewhere 0 means unlimited. */
 const NOT_NOTHING = "a budget is at least 1 micro-USD; send null for none";
 
 /** The field `budget` of a key in a request. */

@@ -33,12 +33,12 @@ export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
 /** Each scope once, in the order of {@link SCOPES}. */
 export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((s) => scopes.includes(s));
 
-/** Who holds both runs the org: whose keys there are, which projects, and so who may read which payloads. */
+/** A key with both administers the org: it makes keys and projects, and so decides which key reads which payloads. */
 const ADMINISTERS: readonly Scope[] = ["write:keys", "write:org"];
 
 /**
- * Nobody hands out more than they hold: every scope of `granted` must be one of the caller's. The exception is
- * `read:payloads`, which no key holds at first: who administers the org (`write:keys` and `write:org`) may grant it.
+ * A caller grants only scopes that it holds. The exception is `read:payloads`, which no key has at first: a caller that
+ * administers the org (`write:keys` and `write:org`) may grant it.
  * @param param JSON pointer of the list in the request, where it has one.
  */
 export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {

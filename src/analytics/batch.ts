@@ -97,7 +97,7 @@ function tailOf({ run, number, isRepaired }: BatchMark): Uint8Array {
   return tail.take();
 }
 
-/** A row of the outbox, and what finds it in ClickHouse. */
+/** A row of the outbox, and the values by which it is found in ClickHouse. */
 export interface IdentifiedRow extends RowIdentity {
   readonly bytes: Uint8Array;
   /** When its payload goes; undefined where it has none. */

@@ -55,7 +55,7 @@ export function engineServer(runner: EngineRunner, user: string, password: strin
 interface Served {
   readonly runner: EngineRunner;
   readonly gate: Gate;
-  /** Ids of the statements that are not yet answered, also where nobody waits for the answer any more. */
+  /** Ids of the statements that are not yet answered, including those whose caller has given up waiting. */
   readonly running: Set<string>;
   readonly user: string;
   readonly password: string;

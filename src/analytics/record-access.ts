@@ -13,7 +13,7 @@ export const maySeeRecord = (
   record: Pick<CallRecord, "orgId" | "environment">,
 ): boolean => record.orgId === orgId && (environment === "live" || record.environment === "test");
 
-/** Whether the reader may see what was asked and answered in a record that it may see. */
+/** Whether the reader may see request and answer of a record that it may see. */
 export const mayReadPayload = (
   { projectId, scopes }: Reader,
   record: Pick<CallRecord, "projectId">,

@@ -1,7 +1,7 @@
 /** Finds out by id which rows of a batch a table holds. */
 import type { ClickHouse } from "./client.ts";
 
-/** What a row is found by: its table is sorted by org and time. */
+/** Values by which a row is found quickly: its table is sorted by org and time. */
 export interface RowIdentity {
   readonly orgId: string;
   readonly tsMs: number;

@@ -1,4 +1,4 @@
-/** Providers of the catalog that take no calls because the environment lacks what they need: for the operator, never for callers. */
+/** Providers that take no calls because variables of theirs are not set. For the operator: callers never see the names. */
 import type { CatalogSnapshot } from "./catalog.ts";
 
 export interface Unconfigured {
@@ -7,7 +7,7 @@ export interface Unconfigured {
   readonly missing: readonly string[];
 }
 
-/** By provider id. What the catalog itself switches off is not among them. */
+/** Sorted by provider id. Providers that the catalog switches off are not among them. */
 export const unconfigured = ({ providers }: Pick<CatalogSnapshot, "providers">): readonly Unconfigured[] =>
   [...providers.values()]
     .filter(({ status, isSwitchedOff }) => status !== "active" && isSwitchedOff !== true)

@@ -56,7 +56,7 @@ export class BodyBudget {
   }
 }
 
-/** What one request's body takes of the budget. */
+/** The part of the budget that one request's body takes. */
 export class BodyShare {
   readonly orgId: string;
   bytes = 0;

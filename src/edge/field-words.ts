@@ -295,7 +295,7 @@ export interface Place {
   readonly parent: string | undefined;
 }
 
-/** What a field means at this place; undefined where nobody said. */
+/** The meaning of a field at this place; undefined where no entry gives one. */
 export function meaningOf(name: string, { operationId, tag, parent }: Place): string | undefined {
   return (
     (parent === undefined ? undefined : WORDS[`${parent}.${name}`]) ??

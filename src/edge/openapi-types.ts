@@ -1,4 +1,4 @@
-/** What the OpenAPI document is made of, as far as this gateway uses it (OpenAPI 3.1). */
+/** Types of the OpenAPI document (3.1), as far as this gateway uses them. */
 import type { z } from "zod";
 
 export type Json = Record<string, unknown>;

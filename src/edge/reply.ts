@@ -25,12 +25,12 @@ const CLOSING = "connection: close\r\n";
 
 /** How long a connection stays open between two requests, as uWebSockets.js has it: 10 s, less up to 2 by its clock's steps. */
 const KEEP_ALIVE = "keep-alive: timeout=8";
-/** Answers hold secrets, payloads, or what somebody owns: no cache on the way may keep them. */
+/** Answers hold secrets, payloads or an org's data: no cache between us and the client may keep them. */
 const PRIVATE = `cache-control: no-store\r\n${KEEP_ALIVE}`;
 
 export class SocketReply implements ClientReply {
   gone = false;
-  /** What becomes of the connection behind this answer. */
+  /** What happens to the connection after this answer. */
   afterwards: Afterwards = "keep";
   #over = false;
   readonly #res: HttpResponse;

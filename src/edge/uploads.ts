@@ -43,7 +43,7 @@ export class Uploads {
     clearInterval(this.#timer);
   }
 
-  /** Calls `done` once, but not where the client has gone: what was taken is given back then. */
+  /** Calls `done` once, but not where the client has gone: the memory is then given back to the budget. */
   read(
     res: HttpResponse,
     reply: SocketReply,
@@ -146,7 +146,7 @@ class Upload {
     this.#give(error);
   }
 
-  /** The client has gone. Whoever got the body answers for it from then on. */
+  /** The client has gone. A body that was already handed over is given back by its receiver. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;

@@ -31,7 +31,7 @@ export type ExchangeDeps = AdmitDeps &
       /** How long an answer waits for the commit of its charge. */
       readonly commitMs: number;
     };
-    /** Whether the system lets one more call open what it needs; `live`: calls under way, that one included. */
+    /** Whether descriptors are left for one more call; `live`: calls under way, that one included. */
     readonly hasRoomFor: (live: number) => boolean;
     /** For the operator's log, once a call has ended. */
     readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
@@ -121,7 +121,7 @@ class LiveExchange implements Exchange {
     }
   }
 
-  /** Without a record: a flood of these must not cost a commit each while the process is short of everything. */
+  /** Refuses without a record: a flood of refusals must not cost a commit each while descriptors are short. */
   #turnAway({ reply, format, requestId, release }: Incoming): void {
     release();
     const message = "The gateway has as many connections open as it may.";

@@ -1,4 +1,4 @@
-/** What a caller is told whose plan is empty: what no endpoint of the model can do, what rests and until when, or why each is left out. */
+/** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is left out. */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
@@ -7,7 +7,7 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
 import type { Admitted } from "./call.ts";
 
-/** Why each endpoint that is left out is, as callers see it. */
+/** The reason for each endpoint that is left out, in the words that callers see. */
 export const excludedWire = (excluded: readonly Exclusion[]) =>
   excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
 

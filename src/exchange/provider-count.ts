@@ -134,7 +134,7 @@ type Told =
   | {
       readonly kind: "failed";
       readonly error: WeirError;
-      /** The request itself was refused: nobody else is asked. */
+      /** The request itself was refused, so no other endpoint is asked. */
       readonly isFinal: boolean;
       /** Another key of the endpoint may do. */
       readonly isOfKey: boolean;

@@ -33,7 +33,7 @@ export interface StoredResponse {
 /** Whose responses are meant: a key's project, and whether it is a test key. */
 export type Keeper = Pick<KeyContext, "projectId" | "environment">;
 
-/** Keys of tests see, continue and delete what tests have stored and nothing else; live keys the same way round. */
+/** Test keys see, continue and delete responses of test calls only, live keys those of live calls only. */
 const ownerOf = ({ projectId, environment }: Keeper): string =>
   environment === "test" ? `${projectId}/test` : projectId;
 
@@ -50,9 +50,9 @@ export class StoredResponses {
   readonly #deps: StoredResponsesDeps;
   /** `[owner, id]`. */
   readonly #responses: Table<StoredResponse>;
-  /** `[owner, item]`: the response in which the item stands. */
+  /** `[owner, item]`: the response that contains the item. */
   readonly #items: Table<string>;
-  /** `[day, owner, id]`: what is to be forgotten when. */
+  /** `[day, owner, id]`: the responses to delete on that day. */
   readonly #days: Table<true>;
   readonly #timer: NodeJS.Timeout;
   #closed = false;

@@ -33,7 +33,7 @@ export interface Refusal {
   readonly limit: number;
   /**
    * For rpm and tpm exact: the same request, alone on its key, is admitted after this wait and refused one
-   * millisecond earlier. For concurrency a suggestion, for nobody knows when a call ends. Where `isHopeless`, a whole
+   * millisecond earlier. For concurrency it is a guess, because the end of a call is not known. Where `isHopeless`, a whole
    * window: then all of the limit is free for a request that fits it.
    */
   readonly retryAfterMs: number;

@@ -85,7 +85,7 @@ export class RefusedKeys {
     const door = new Door();
     door.streak = streak + 1;
     const ms = Math.min(forMs, REFUSED_MS);
-    // Not shorter for callers with nowhere else to go: the provider does not take it, whoever asks.
+    // Not shorter for callers without another endpoint: the provider refuses the credential for every caller.
     door.rest(nowMs, { forMs: ms, askedMs: ms });
     this.#refused.delete(id);
     this.#refused.set(id, { hint, door });

@@ -29,7 +29,7 @@ export interface Batch {
 export interface BatchRows {
   readonly batch: Batch;
   readonly rows: readonly Uint8Array[];
-  /** Made by this very call: nobody can have tried to insert it. */
+  /** True where this call made the batch, so that no insertion of it can have been tried. */
   readonly isNew: boolean;
 }
 

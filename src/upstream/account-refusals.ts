@@ -58,7 +58,7 @@ const ACCOUNT_IDS: readonly RegExp[] = [
 const KEYS =
   /\b(?:sk|pk|gsk|xai|key|AIza)[-_]?[A-Za-z0-9_-]{0,64}(?:\*{3}|\*{2}\w)[\w*-]{0,64}|\b(?:sk-|gsk_|xai-|AIza)[A-Za-z0-9_-]{16,}/g;
 
-/** A provider's message without what names the gateway's account there. */
+/** A provider's message without the ids of the gateway's account. */
 export function withoutAccount(message: string): string {
   let text = message.replaceAll(KEYS, "[credential]");
   for (const ids of ACCOUNT_IDS) text = text.replaceAll(ids, "[account]");

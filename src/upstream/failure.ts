@@ -101,7 +101,7 @@ function classOf(status: number): ErrorClass {
 
 /** An error event in a stream, or an error object under status 200, classed by what it says of itself. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
-  // Under 200 it stands for the 429 that it would have been.
+  // Judged as a 429: the provider would have sent that status had its answer not begun.
   const refusal = accountRefusal(429, upstream);
   if (refusal !== undefined)
     return failure("rate_limited", CLASSES[refusal], httpStatus, upstream, upstream.retryAfterMs);

@@ -16,7 +16,7 @@ export function closingQuote(text: string, from: number): number {
   }
   if (at < 0) throw syntax(text.length);
   if (isClosing(text, at, from)) return at;
-  // Here stands an escaped quote: from behind it on, a backslash takes the next character with it.
+  // This quote is escaped. After it, each backslash escapes the character behind it.
   for (at++; at < text.length; at++) {
     const c = text.charCodeAt(at);
     if (c === BACKSLASH) at++;
@@ -25,7 +25,7 @@ export function closingQuote(text: string, from: number): number {
   throw syntax(text.length);
 }
 
-/** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes stands before it. */
+/** Whether the quote at `at` ends the string that begins at `from`: an even number of backslashes precedes it. */
 export function isClosing(text: string, at: number, from: number): boolean {
   let back = at - 1;
   while (back >= from && text.charCodeAt(back) === BACKSLASH) back--;

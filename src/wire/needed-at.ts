@@ -1,5 +1,5 @@
 /**
- * Where in a client's body stands what asks for a capability: for the pointer of a refusal. Looked for only then; the body is
+ * Finds the member of a client's body that asks for a capability, for the pointer of a refusal. Looked for only then; the body is
  * not built, long strings stay out of it.
  */
 import { pointerTo } from "../document.ts";

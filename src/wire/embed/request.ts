@@ -139,7 +139,7 @@ export function embeddingsNeutral(request: EmbedRequest, source: Source): Neutra
   return neutralOf(request, source, dropped);
 }
 
-/** What a splice leaves to the upstream, and another dialect cannot be told. @throws WeirError 400 naming the field */
+/** Checks, before a translation, what a splice leaves to the upstream to check. @throws WeirError 400 naming the field */
 function refuseUntranslatable({ encoding }: EmbedRequest, body: JsonObject): void {
   const { input, dimensions, user } = body;
   const refuse = (at: string, what: string) => fail("invalid_value", `${at}: ${what}.`, { param: at });
