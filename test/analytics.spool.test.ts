@@ -1,6 +1,5 @@
 import { fork } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
@@ -8,6 +7,7 @@ import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { ROLL_UPS } from "../src/analytics/rollups.ts";
 import { storedPayload, storedRequest } from "../src/analytics/stored.ts";
 import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../src/record-columns.ts";
+import { Wire } from "./analytics.lossy-wire.ts";
 import {
   type Bench,
   caller,
@@ -33,54 +33,6 @@ afterAll(async () => {
   await engine.stop();
   rmSync(home, { recursive: true, force: true });
 });
-
-/** A TCP proxy in front of the engine that can lose answers or be away. */
-class Wire {
-  /** Answers to inserts that are cut after the engine sent them. */
-  loseAnswers = 0;
-  lost = 0;
-  #server: Server | undefined;
-  port = 0;
-
-  async open(): Promise<void> {
-    const target = Number(new URL((await engine.address(5000)).url).port);
-    this.#server = createServer((client) => {
-      const upstream = connect(target, "127.0.0.1");
-      let inserting = false;
-      client.on("data", (chunk: Buffer) => {
-        inserting ||= chunk.includes("INSERT+INTO") || chunk.includes("INSERT%20INTO");
-        upstream.write(chunk);
-      });
-      upstream.on("data", (chunk: Buffer) => {
-        if (inserting && this.loseAnswers > 0) {
-          this.loseAnswers--;
-          this.lost++;
-          client.destroy();
-          return;
-        }
-        client.write(chunk);
-      });
-      for (const [a, b] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        a.on("error", () => b.destroy());
-        a.on("close", () => b.destroy());
-      }
-    });
-    await new Promise<void>((resolve) => this.#server?.listen(this.port, "127.0.0.1", resolve));
-    this.port = (this.#server.address() as AddressInfo).port;
-  }
-
-  close(): void {
-    this.#server?.close();
-  }
-
-  async url(database: string): Promise<string> {
-    const { username, password } = await engine.address(5000);
-    return `http://${username}:${password}@127.0.0.1:${this.port}/${database}`;
-  }
-}
 
 const direct = (database: string): ClickHouse =>
   openClickHouse({ address: () => engine.address(5000), database });
@@ -108,7 +60,7 @@ const records = (n: number) => Array.from({ length: n }, () => record());
 
 describe("T35: no record is lost, none is doubled", () => {
   it("when answers to inserts are lost after they were applied", async () => {
-    const wire = new Wire();
+    const wire = new Wire(engine);
     await wire.open();
     const bench = openBench({ clickhouseUrl: await wire.url("lost_answers") });
     try {
@@ -134,7 +86,7 @@ describe("T35: no record is lost, none is doubled", () => {
   });
 
   it("when the engine is away, and reads then say so", async () => {
-    const wire = new Wire();
+    const wire = new Wire(engine);
     await wire.open();
     wire.close();
     const bench = openBench({ clickhouseUrl: await wire.url("away") });
@@ -165,7 +117,7 @@ describe("T35: no record is lost, none is doubled", () => {
 
   it("when the process ends between an insertion and its acknowledgement", async () => {
     const dataDir = temporaryFolder();
-    const wire = new Wire();
+    const wire = new Wire(engine);
     await wire.open();
     const first = openBench({ dataDir, clickhouseUrl: await wire.url("half_way"), batchAgeMs: 60_000 });
     await first.analytics.flush(1000);

@@ -101,14 +101,7 @@ export async function startGateway(
     url,
     first: rooms.first,
     facts: factsOf(config, rooms, url, descriptors),
-    async reload() {
-      const result = await rooms.catalog.reload();
-      if (result.ok) {
-        log.info("the catalog was read again");
-        tellUnconfigured(rooms.catalog.current(), log);
-      } else
-        for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
-    },
+    reload: () => reloadCatalog(rooms.catalog, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     async stop() {
       stopping = true;
@@ -121,6 +114,15 @@ export async function startGateway(
       end.finish();
     },
   };
+}
+
+async function reloadCatalog(catalog: Rooms["catalog"], log: Logger): Promise<void> {
+  const result = await catalog.reload();
+  if (result.ok) {
+    log.info("the catalog was read again");
+    tellUnconfigured(catalog.current(), log);
+  } else
+    for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
 }
 
 /** Logs which variables are missing. Callers only learn that a provider is not configured. */
