@@ -147,10 +147,8 @@ const EMBEDDINGS: readonly Shape[] = [
   { name: "texts beside numbers", body: { input: ["a", 1] }, refused: "/input" },
   { name: "numbers that are no ids", body: { input: [1.5] }, refused: "/input" },
   { name: "an empty list among lists", body: { input: [[1], []] }, refused: "/input" },
-  { name: "no dimensions", body: { dimensions: 0 }, refused: "/dimensions" },
   { name: "one object", body: { input: { text: "Hi" } }, refused: "/input" },
   { name: "another encoding", body: { encoding_format: "ubinary" }, refused: "/encoding_format" },
-  { name: "dimensions as text", body: { dimensions: "256" }, refused: "/dimensions" },
   { name: "a user that is a number", body: { user: 12 }, refused: "/user" },
 ];
 
@@ -309,6 +307,13 @@ describe("what metering reads is found in such shapes too", () => {
     expect([inputs([picture, picture, "Hi"]), inputs({ contents: [picture, picture] })]).toEqual([3, 2]);
     expect([inputs(picture), inputs(["Hi", "Ho"])]).toEqual([1, undefined]);
   });
+
+  test.each([0, "many", 1.5, {}])(
+    "O20: embeddings of %j dimensions are refused before a provider is asked",
+    (dimensions) => {
+      expect(caught(() => factsOf("embeddings", { input: "Hi", dimensions })).param).toBe("/dimensions");
+    },
+  );
 
   test.each<[string, Body, string]>([
     ["messages that are no list", { messages: {} }, "/messages"],

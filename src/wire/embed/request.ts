@@ -141,12 +141,10 @@ export function embeddingsNeutral(request: EmbedRequest, source: Source): Neutra
 
 /** Checks, before a translation, what a splice leaves to the upstream to check. @throws WeirError 400 naming the field */
 function refuseUntranslatable({ encoding }: EmbedRequest, body: JsonObject): void {
-  const { input, dimensions, user } = body;
+  const { input, user } = body;
   const refuse = (at: string, what: string) => fail("invalid_value", `${at}: ${what}.`, { param: at });
   if (!isEmbeddingsInput(input)) throw refuse("/input", INPUT_KINDS);
   if (encoding === "other") throw refuse("/encoding_format", "expected float or base64");
-  const isCount = Number.isSafeInteger(dimensions) && (dimensions as number) > 0;
-  if (dimensions != null && !isCount) throw refuse("/dimensions", "expected a positive whole number");
   if (user != null && typeof user !== "string") throw refuse("/user", "expected a string");
 }
 

@@ -70,7 +70,7 @@ export const embeddingsRequestSchema = z.looseObject({
     ],
     examples: ["Hello"],
   }),
-  dimensions: unread(z.int().positive()).optional(),
+  dimensions: z.int().positive().nullish(),
   encoding_format: unread(z.enum(["float", "base64"])).optional(),
   user: unread(z.string()).optional(),
   stream: streamSchema,
@@ -82,12 +82,14 @@ export type EmbeddingsBody = z.output<typeof embeddingsRequestSchema>;
 /** True for the usual request, and only where the schema accepts it as it stands. */
 export function isUsualEmbeddings(value: unknown): value is EmbeddingsBody {
   const body = value as Record<string, unknown>;
+  const { dimensions } = body;
   return (
     body.svc === undefined &&
     body.stream === undefined &&
     typeof body.model === "string" &&
     body.model !== "" &&
-    isAnyInput(body.input)
+    isAnyInput(body.input) &&
+    (dimensions === undefined || (Number.isSafeInteger(dimensions) && (dimensions as number) > 0))
   );
 }
 
