@@ -69,7 +69,7 @@ function dataState(dataDir: string, fault: Fault): string {
   const holder = folderHolder(dataDir);
   if (holder !== undefined)
     return fault(`${dataDir} is in use by process ${holder}; one process a data folder`);
-  return `${dataDir}, of an earlier start`;
+  return `${dataDir}, of an earlier start; weir check --data reads all of it`;
 }
 
 function nearestFolder(path: string): string {

@@ -101,7 +101,7 @@ export async function startGateway(
     url,
     first: rooms.first,
     facts: factsOf(config, rooms, url, descriptors),
-    reload: () => reloadCatalog(rooms.catalog, log),
+    reload: () => reloadCatalog(rooms, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     async stop() {
       stopping = true;
@@ -116,13 +116,14 @@ export async function startGateway(
   };
 }
 
-async function reloadCatalog(catalog: Rooms["catalog"], log: Logger): Promise<void> {
+async function reloadCatalog({ catalog }: Rooms, log: Logger): Promise<void> {
   const result = await catalog.reload();
-  if (result.ok) {
-    log.info("the catalog was read again");
-    tellUnconfigured(catalog.current(), log);
-  } else
+  if (!result.ok) {
     for (const p of result.problems) log.error(`${problemText(p)}; the last good catalog stays in force`);
+    return;
+  }
+  log.info("the catalog was read again");
+  tellUnconfigured(catalog.current(), log);
 }
 
 /** Logs which variables are missing. Callers only learn that a provider is not configured. */
