@@ -27,7 +27,9 @@ function ask(): void {
   });
 }
 
-createInterface({ input: process.stdin }).on("line", () => {
+const lines = createInterface({ input: process.stdin });
+lines.on("close", () => process.exit());
+lines.on("line", () => {
   const sorted = times.sort((a, b) => a - b);
   times = [];
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

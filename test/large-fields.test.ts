@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { longestTurn, WITNESSED } from "./event-loop.fixtures.ts";
 import { type Answer, type SpawnedGateway, spawnGateway, until } from "./gateway.fixtures.ts";
 import { atRest } from "./gateway.observations.ts";
-import { HEALTH_MS, probeHealth, slowestMs } from "./healthz.fixtures.ts";
+import { HEALTH_MS, type HealthProbe, probeHealth, slowestMs } from "./healthz.fixtures.ts";
 
 /** With `WEIR_LARGE_FIELDS=1` millions of members of every field; else so many of the worst alone. */
 const IS_LONG = process.env.WEIR_LARGE_FIELDS === "1";
@@ -14,6 +14,7 @@ const IS_LONG = process.env.WEIR_LARGE_FIELDS === "1";
 const LIMIT_MS = 50;
 
 let gateway: SpawnedGateway;
+let probe: HealthProbe | undefined;
 beforeAll(async () => {
   gateway = await spawnGateway({
     env: WITNESSED,
@@ -22,7 +23,10 @@ beforeAll(async () => {
   // The thread that reads large bodies is there before time is measured.
   await gateway.chat({ stop: list(100_000) });
 });
-afterAll(() => gateway?.stop());
+afterAll(() => {
+  probe?.stop();
+  return gateway?.stop();
+});
 
 const list = (length: number): string[] => Array.from({ length }, (_, i) => `value ${i}`);
 const map = (length: number): Record<string, string> =>
@@ -130,8 +134,9 @@ test(`O8: ${TAGS} tags and maps of ${2 * TAGS} members are refused while /health
     "1",
   );
   expect(options.length).toBeLessThan(32 * 1024 * 1024);
-  const probe = probeHealth(gateway);
-  await until("it has begun", async () => (await probe.health()).count > 0);
+  const asked = probeHealth(gateway);
+  probe = asked;
+  await until("it has begun", async () => (await asked.health()).count > 0);
   await staysQuick("so many members", async () => {
     for (const [body, pointer] of [
       [tags, "/svc/metadata/tags"],
@@ -141,8 +146,8 @@ test(`O8: ${TAGS} tags and maps of ${2 * TAGS} members are refused while /health
       expect([answer.status, errorOf(answer).param]).toEqual([400, pointer]);
     }
   });
-  const health = await probe.health();
-  probe.stop();
+  const health = await asked.health();
+  asked.stop();
   if (IS_LONG) console.info(health);
   expect(health.failed).toBe(0);
   expect(health.count).toBeGreaterThan(5);
