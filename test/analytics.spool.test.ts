@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
-import { ROLL_UPS } from "../src/analytics/rollups.ts";
 import { storedPayload, storedRequest } from "../src/analytics/stored.ts";
 import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../src/record-columns.ts";
 import { Wire } from "./analytics.lossy-wire.ts";
@@ -12,8 +11,6 @@ import {
   type Bench,
   caller,
   distinctRecord,
-  HOUR_MS,
-  manyRecords,
   openBench,
   record,
   silentLog,
@@ -313,39 +310,6 @@ it("a part of a batch that had arrived is completed in every table (the engine's
     await bench.close();
   }
 });
-
-it.each(ROLL_UPS)(
-  "O2: sums up again for $table what its view has summed",
-  async ({ table, columns, keys, from }) => {
-    const database = `again_${table}`;
-    const bench = openBench({ clickhouseUrl: await urlOf(database) });
-    const clickhouse = direct(database);
-    try {
-      const nowMs = Date.now();
-      const some = manyRecords(300, nowMs - 5 * HOUR_MS, nowMs, 3).map((r, n) => ({
-        ...r,
-        stream: n % 2 === 0,
-      }));
-      await bench.add(some);
-      expect(await bench.analytics.flush(15_000)).toBe(true);
-      await command(database, `OPTIMIZE TABLE ${table} FINAL`);
-      const names = columns.map(([name]) => name);
-      const key = names.slice(0, keys).join(", ");
-      const shown = names.map((n) =>
-        /^(ttft|tpot|duration)$/.test(n) ? `finalizeAggregation(${n}) AS ${n}` : n,
-      );
-      const rows = (source: string) =>
-        clickhouse.rows(`SELECT ${shown.join(", ")} FROM ${source} ORDER BY ${key}`);
-      const again = `SELECT ${columns.map(([name, by]) => `${by} AS ${name}`).join(", ")} FROM ${from} GROUP BY ${key}`;
-      const found = await rows(table);
-      expect(found.length).toBeGreaterThan(3);
-      expect(await rows(`(${again})`)).toEqual(found);
-    } finally {
-      await clickhouse.close();
-      await bench.close();
-    }
-  },
-);
 
 async function command(database: string, sql: string): Promise<void> {
   const { url, username, password } = await engine.address(5000);
