@@ -135,7 +135,7 @@ test(`O1: damage at ${ROUNDS} random places: refused in one line, or a ledger th
       continue;
     }
     counts.served++;
-    const charged = await served(store);
+    const charged = await served(store).catch((error: unknown) => expect.fail(`${what}: ${error}`));
     const costly = life.acknowledged.filter((line) => !line.endsWith(" 0"));
     expect([what, costly.filter((line) => !charged.has(line))]).toEqual([what, []]);
   }

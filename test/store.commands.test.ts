@@ -16,6 +16,8 @@ import { afterAll, expect, test } from "vitest";
 import { checkData } from "../src/commands/check-data.ts";
 import { recover } from "../src/commands/recover.ts";
 import { openCredits } from "../src/credits/credits.ts";
+import { assertReadable } from "../src/store/inspection.ts";
+import { openLmdbFile } from "../src/store/lmdb-file.ts";
 import { openOutbox } from "../src/store/outbox.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { record } from "./analytics.records.ts";
@@ -196,6 +198,58 @@ test("O7: a row that is damaged after the start is an error of its reader, and n
   flipBit(join(folder, "weir.lmdb"), readFileSync(join(folder, "weir.lmdb")).lastIndexOf("some text"));
   expect(() => rows.get("a")).toThrow('row "a" of rows cannot be read');
   await store.close();
+});
+
+test("O7: no flipped bit in a page of the ledger changes what a start serves", async () => {
+  const folder = newFolder();
+  const store = openStore(folder);
+  await settle(
+    store,
+    Array.from({ length: 120 }, (_, i) => `req_${i}`),
+  );
+  await store.close();
+  const path = join(folder, "weir.lmdb");
+  const whole = readFileSync(path);
+  const ledger = () => {
+    const file = openLmdbFile(path);
+    const rows = [...(file?.rows("ledger") ?? [])].map(
+      ({ key, value }) => `${key.toString("hex")}${value.toString("hex")}`,
+    );
+    file?.close();
+    return rows;
+  };
+  const rows = ledger();
+  const page = Math.floor(whole.indexOf("req_60") / 4096) * 4096;
+  let refused = 0;
+  // Each byte once, at a bit that differs from byte to byte.
+  for (let byte = page; byte < page + 4096; byte += 3) {
+    flipBit(path, byte, byte % 8);
+    let isRefused = false;
+    try {
+      assertReadable(folder, ["ledger"], () => {});
+    } catch {
+      isRefused = true;
+    }
+    if (isRefused) refused++;
+    else expect([byte, ledger()]).toEqual([byte, rows]);
+    flipBit(path, byte, byte % 8);
+  }
+  expect(refused).toBeGreaterThan(300);
+});
+
+test("O7: a key is one key in all its forms, also for the checksum", async () => {
+  const folder = newFolder();
+  const store = openStore(folder);
+  const table = store.table<number>("rows");
+  const bytes = store.bytes("bytes");
+  await store.commit(() => table.put(["one"], 1));
+  expect([table.get(["one"]), table.get("one")]).toEqual([1, 1]);
+  await store.transact(() => bytes.put(["b", 1.5], Buffer.from([0xc1, 1, 2, 3, 4, 5, 6])));
+  expect([table.get(["one"]), table.get("one")]).toEqual([1, 1]);
+  expect([...table.range()]).toEqual([{ key: "one", value: 1 }]);
+  expect(Buffer.from(bytes.get(["b", 1.5]) ?? []).toString("hex")).toBe("c1010203040506");
+  await store.close();
+  expect((await checked(folder))[0]).toBe(0);
 });
 
 test("O7: the command line: check and recover end with their codes", { timeout: 90_000 }, () => {

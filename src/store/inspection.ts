@@ -13,12 +13,16 @@ import { DamagedLmdb, type LmdbFile, type LmdbRow, openLmdbFile } from "./lmdb-f
 import { holderOf, inUse } from "./lock.ts";
 import { frameNumber } from "./segment.ts";
 import { faultText, JournalDamaged, type Progress, surveyJournal } from "./survey.ts";
+import { keyText } from "./table.ts";
 
 /** Exported by the library and left out of its types. */
-const { bufferToKeyValue } = lmdb as unknown as { bufferToKeyValue(bytes: Uint8Array): Key };
+const { bufferToKeyValue, keyValueToBuffer } = lmdb as unknown as {
+  bufferToKeyValue(bytes: Uint8Array): Key;
+  keyValueToBuffer(key: Key): Uint8Array;
+};
 
 /** A start looks at no more rows than this: some seconds. */
-const START_ROWS = 1_000_000;
+const START_ROWS = 500_000;
 
 export const lmdbPath = (dataDir: string): string => join(dataDir, "weir.lmdb");
 /** Made by every start (disk.ts), so it tells a new folder from one whose weir.lmdb is gone. */
@@ -155,10 +159,13 @@ function progressIn(file: LmdbFile): Progress | undefined {
 /** @throws DamagedLmdb for bytes that are no key. */
 function textOf(key: Buffer): string {
   try {
-    return JSON.stringify(bufferToKeyValue(key));
+    const value = bufferToKeyValue(key);
+    // Some bits of a number's bytes mean nothing, but a row is found by all of them.
+    if (key.equals(keyValueToBuffer(value))) return keyText(value);
   } catch {
-    throw new DamagedLmdb("there is a row whose key cannot be read");
+    // Told below.
   }
+  throw new DamagedLmdb("there is a row whose key cannot be read");
 }
 
 /** Tables of bytes. In a folder that was made before rows had checksums, a value may begin with the mark by chance. */

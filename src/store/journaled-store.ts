@@ -13,7 +13,7 @@ import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
 import type { Reached } from "./survey.ts";
-import { fits, type Table } from "./table.ts";
+import { fits, keyText, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
 const APPLY_MS = 100;
@@ -78,7 +78,7 @@ export class JournaledStore {
   }
 
   table<V>(name: string): Table<V> {
-    const decode = (bytes: Uint8Array, key: Key) => unpackChecked(name, JSON.stringify(key), bytes) as V;
+    const decode = (bytes: Uint8Array, key: Key) => unpackChecked(name, keyText(key), bytes) as V;
     return this.#open(name, (value: V, text) => packChecked(text, value), decode);
   }
 
@@ -86,7 +86,7 @@ export class JournaledStore {
     return this.#open<Uint8Array>(
       name,
       (value, text) => sealBytes(text, value),
-      (bytes, key) => openBytes(JSON.stringify(key), bytes),
+      (bytes, key) => openBytes(keyText(key), bytes),
     );
   }
 
@@ -215,7 +215,7 @@ export class JournaledStore {
     const put = (key: Key, encoded?: (text: string) => Uint8Array) => {
       // In the journal it would be promised, and hold up LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
-      const text = JSON.stringify(key);
+      const text = keyText(key);
       const value = encoded?.(text);
       if (this.#collecting) {
         this.#group.writes.push({ table: name, key, text, value });

@@ -99,10 +99,40 @@ export class LmdbFile {
    */
   *all({ values, first }: { values: boolean; first: readonly string[] }): Generator<LmdbRow> {
     this.#seen.fill(0);
-    for (const _ of this.#walk("(free pages)", this.#meta.free, true));
+    const free = this.#freePages();
+    for (const _ of this.#walk("(tables)", this.#meta.main, false, SUB_DATA));
     const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length);
     const tables = this.#tables().sort(([a], [b]) => rank(a) - rank(b));
     for (const [name, tree] of tables) yield* this.#walk(name, tree, values);
+    const both = free.findIndex((isFree, page) => isFree === 1 && this.#seen[page] !== 0);
+    if (both >= 0)
+      throw damaged(`page ${both} is in use and is listed as free, so that it would be overwritten`);
+  }
+
+  /** By number, 1 for each page that the next transactions may write to. */
+  #freePages(): Uint8Array {
+    const { lastPage } = this.#meta;
+    const free = new Uint8Array(lastPage + 1);
+    const bad = () => damaged("the list of free pages cannot be read");
+    for (const { value } of this.#walk("(free pages)", this.#meta.free, true)) {
+      if (value.length % 8 !== 0 || value.length < 8) throw bad();
+      const number = (i: number) => Number(value.readBigInt64LE(i * 8));
+      const count = number(0);
+      if (!(count >= 0 && (count + 1) * 8 <= value.length)) throw bad();
+      // Zero: no page. Below zero: so many pages, from the next number on.
+      for (let i = 1; i <= count; i++) {
+        const length = Math.max(1, -number(i));
+        if (number(i) < 0 && ++i > count) throw bad();
+        const first = number(i);
+        if (first === 0) continue;
+        if (first < 2 || first + length - 1 > lastPage) throw bad();
+        for (let page = first; page < first + length; page++) {
+          if (free[page] === 1) throw damaged(`page ${page} is listed as free twice`);
+          free[page] = 1;
+        }
+      }
+    }
+    return free;
   }
 
   #tables(): [string, Tree][] {
@@ -233,8 +263,11 @@ export class LmdbFile {
     if (!(number >= 2 && number + pages - 1 <= lastPage))
       throw this.#bad(table, number, "is not in the file");
     for (let i = number; i < number + pages; i++) {
-      if (this.#seen[i] === 1 && table !== "(tables)") throw this.#bad(table, i, "is used twice");
-      this.#seen[i] = table === "(tables)" ? 0 : 1;
+      // The pages that list the tables are read more than once.
+      const mark = table === "(tables)" ? 2 : 1;
+      if (this.#seen[i] !== 0 && !(mark === 2 && this.#seen[i] === 2))
+        throw this.#bad(table, i, "is used twice");
+      this.#seen[i] = mark;
     }
     const bytes = Buffer.allocUnsafe(wanted * psize);
     const read =

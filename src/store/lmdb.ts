@@ -90,10 +90,9 @@ export class Lmdb {
 
   /** Inside a transaction, or in one of its own that the disk does not have yet on return. */
   putProgress(progress: Reached): void {
-    this.database(PROGRESS).putSync(
-      PROGRESS_KEY,
-      packChecked(JSON.stringify(PROGRESS_KEY), progress) as Buffer,
-    );
+    const row: Progress = { ...progress, checked: this.checked };
+    const bytes = packChecked(JSON.stringify(PROGRESS_KEY), row);
+    this.database(PROGRESS).putSync(PROGRESS_KEY, bytes as Buffer);
   }
 
   /** Resolves once everything committed so far survives a power failure. @throws Error where that takes a minute. */

@@ -4,7 +4,7 @@
  */
 import { compareKeys, type Key } from "lmdb";
 import type { LogWrite, Write } from "./frame.ts";
-import type { Range } from "./table.ts";
+import { keyText, type Range } from "./table.ts";
 
 export interface Row {
   readonly key: Key;
@@ -73,7 +73,7 @@ export class Pending {
   /** The newest write of a key; undefined where LMDB's value holds. */
   find(table: string, key: Key): Write | undefined {
     if (this.#open.size === 0 && this.#sealed.length === 0) return undefined;
-    const text = JSON.stringify(key);
+    const text = keyText(key);
     const young = this.#open.tables.get(table)?.get(text);
     if (young !== undefined) return young;
     for (let i = this.#sealed.length - 1; i >= 0; i--) {

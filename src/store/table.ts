@@ -6,6 +6,10 @@ export type StoreKey = Key;
 /** LMDB's bound for a key, 1978 bytes, as UTF-16 units: of three bytes each, with room for what stands between parts. */
 const LONGEST_KEY = 640;
 
+/** A key as JSON, the same for all forms that LMDB takes for one key: a list of one part is that part. */
+export const keyText = (key: StoreKey): string =>
+  Array.isArray(key) && key.length === 1 ? keyText(key[0] as StoreKey) : JSON.stringify(key);
+
 /** Whether LMDB can hold a row under this key. */
 export function fits(key: StoreKey): boolean {
   if (typeof key === "string") return key.length <= LONGEST_KEY;
