@@ -241,7 +241,7 @@ test("O7: a key is one key in all its forms, also for the checksum", async () =>
   const folder = newFolder();
   const store = openStore(folder);
   const table = store.table<number>("rows");
-  const bytes = store.bytes("bytes");
+  const bytes = store.bytes("outbox_apart");
   await store.commit(() => table.put(["one"], 1));
   expect([table.get(["one"]), table.get("one")]).toEqual([1, 1]);
   await store.transact(() => bytes.put(["b", 1.5], Buffer.from([0xc1, 1, 2, 3, 4, 5, 6])));
