@@ -221,10 +221,10 @@ describe("sizes", () => {
 
   test("T56: errors of large bodies name their field as those of small ones do", async () => {
     const filler = PROSE.repeat(6000);
-    const wrong = { model: "test/model", messages: [{ role: "user", content: filler }], temperature: "hot" };
+    const wrong = { model: "test/model", messages: [{ role: "user", content: filler }], max_tokens: "many" };
     const answer = await send(JSON.stringify(wrong));
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: { code: "invalid_value", param: "/temperature" } });
+    expect(await answer.json()).toMatchObject({ error: { code: "invalid_value", param: "/max_tokens" } });
     const broken = await send(prompt(filler).slice(0, -2));
     expect(await broken.json()).toMatchObject({ error: { code: "invalid_json" } });
     const list = await send(prompt(filler, { models: ["a", "b"] }));
