@@ -1,21 +1,22 @@
 /** The store cannot commit for longer than an answer waits: the client is told, in the format of its call, and charged once. */
-import { mkdtempSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { Journal } from "../src/store/journal.ts";
 import { sseData, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 import { allRecords, auditedLedger, chargesOf, idle } from "./money.fixtures.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-settle-"));
-const journal = join(folder, "data", "journal");
-const away = join(folder, "data", "journal-away");
+const full = (): never => {
+  throw new Error("ENOSPC: no space left on device, write");
+};
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  // The second life has written nothing yet: its journal opens its first file with the first call's commit.
   await (await testGateway({ folder })).stop();
   gateway = await testGateway({ folder, settings: { timeouts: { commit_ms: 500 } } });
-  renameSync(journal, away);
+  vi.spyOn(Journal.prototype, "append").mockImplementation(full);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -44,7 +45,7 @@ test("O31: an answer whose charge is not committed in time ends with an error, a
   expect(message.text).toMatch(/event: error\n.*storage_unavailable.*\n\n$/);
   expect(message.text).not.toContain("message_stop");
 
-  renameSync(away, journal);
+  vi.restoreAllMocks();
   await idle(gateway);
   const charges = chargesOf(await auditedLedger(gateway));
   const ids = [whole, stream, message].map(({ headers }) => headers.get("x-svc-request-id"));

@@ -98,6 +98,33 @@ function expectMetered({ metered }: Shape, svc: string | undefined): void {
 
 const idOf = (answer: Answer): string | null => answer.headers.get("x-svc-request-id");
 
+/** What a chunk that holds nothing but text may have beside its choices. */
+const ENVELOPE = [
+  "id",
+  "object",
+  "created",
+  "model",
+  "usage",
+  "system_fingerprint",
+  "service_tier",
+  "provider",
+];
+
+/** Text in the chunk of the finish reason comes as a chunk of its own; the reason, and all else of the chunk, behind it. */
+function textFirst(event: SseEvent): SseEvent[] {
+  const chunk = JSON.parse(event.data);
+  const [choice] = chunk.choices;
+  const says = choice?.delta?.content || choice?.delta?.tool_calls || choice?.delta?.reasoning_content;
+  if (typeof choice?.finish_reason !== "string" || !says) return [event];
+  const spoken = ["index", "delta", "logprobs", "finish_reason"];
+  const kept = (object: object, keys: readonly string[]) =>
+    Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key)));
+  const early = { ...kept(choice, spoken), finish_reason: null };
+  const now = { ...kept(chunk, [...ENVELOPE, "choices"]), choices: [early] };
+  const later = { ...chunk, choices: [{ ...choice, delta: {} }] };
+  return [now, later].map((data) => ({ ...event, data: JSON.stringify(data) }));
+}
+
 function expectChatStream(shape: Shape, answer: Answer): void {
   const got = eventsOf(answer.text);
   const told = eventsOf(shape.stream).filter(({ data }) => data !== "[DONE]");
@@ -105,7 +132,7 @@ function expectChatStream(shape: Shape, answer: Answer): void {
   const last = got.pop()?.data ?? "";
   const hasUsage = ({ data }: SseEvent) => valueAt(data, "usage")?.startsWith("{") === true;
   const isUsageOnly = (event: SseEvent) => valueAt(event.data, "choices") === "[]" && hasUsage(event);
-  const passing = told.filter((event) => !isUsageOnly(event));
+  const passing = told.filter((event) => !isUsageOnly(event)).flatMap(textFirst);
   expect(got.length).toBe(passing.length);
   for (const [index, { data }] of got.entries()) {
     expectOurs(shape, data, idOf(answer));
