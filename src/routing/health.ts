@@ -66,6 +66,8 @@ const DEGRADED_ERROR_RATE = 0.1;
 /** A call is silent for too long after five times what is usual there, within these bounds. */
 const PATIENCE = 5;
 const LEAST_PATIENCE_MS = 3_000;
+/** An endpoint that never answered may be slower than the others of its model, but not by this much. */
+const FIRST_PATIENCE_MS = 10_000;
 const UNKNOWN_PATIENCE_MS = 60_000;
 /** One that was overtaken was silent for too long after this many times what is usual: there was something to compare it with. */
 const OVERTAKEN_PATIENCE = 3;
@@ -140,8 +142,10 @@ export class Health implements HealthView {
    *   of them.
    */
   patienceMs(endpoint: Endpoint, isStream: boolean, others: readonly Endpoint[]): number {
-    const usualMs = this.#usualMs(endpoint, isStream) ?? this.#slowestMs(others, isStream);
-    return usualMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(LEAST_PATIENCE_MS, usualMs * PATIENCE);
+    const usualMs = this.#usualMs(endpoint, isStream);
+    if (usualMs !== undefined) return Math.max(LEAST_PATIENCE_MS, usualMs * PATIENCE);
+    const slowestMs = this.#slowestMs(others, isStream);
+    return slowestMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(FIRST_PATIENCE_MS, slowestMs * PATIENCE);
   }
 
   /** Whether a call that is silent there for too long may not be answered at all: most fail, or none was ever answered. */
