@@ -55,7 +55,8 @@ describe("lists", () => {
       cursor = page.next_cursor;
       rig.clock.advance(1);
       await revoke((await create()).id);
-      await revoke(page.data.at(-1)?.id ?? "");
+      // The very last is the first key, which must stay.
+      if (cursor !== "") await revoke(page.data.at(-1)?.id ?? "");
     } while (cursor !== "");
     expect(seen.slice(0, 25)).toEqual(made);
     expect(seen).toHaveLength(27);

@@ -98,7 +98,7 @@ describe("the master key", () => {
 });
 
 describe("WEIR_SECRETS_KEY", () => {
-  const read = (text: string) => readConfig({ CONFIG_DIR: "/nowhere", WEIR_SECRETS_KEY: text });
+  const read = (text: string) => readConfig({ CONFIG_DIR: import.meta.dirname, WEIR_SECRETS_KEY: text });
   const bytes = randomBytes(32);
 
   test.each(["hex", "base64", "base64url"] as const)("in %s", (encoding) => {

@@ -112,7 +112,7 @@ describe.concurrent("while an upstream is silent", () => {
 });
 
 test("T7: by default a line every 10 s at the latest, checked every second; 0 switches them off", async () => {
-  expect(readConfig({ CONFIG_DIR: "/nowhere" }).settings.timeouts.keep_alive_ms).toBe(10_000);
+  expect(readConfig({ CONFIG_DIR: import.meta.dirname }).settings.timeouts.keep_alive_ms).toBe(10_000);
   const quiet = await testGateway({
     endpoints: [{ provider: "late", instruction: { first_ms: SILENT_MS, tokens: 3 } }],
     settings: { timeouts: { keep_alive_ms: 0 } },
