@@ -75,7 +75,7 @@ test("a connection goes on after HEAD", async () => {
       else resolve();
     });
     socket.on("error", reject).on("close", () => reject(new Error(`closed after: ${text}`)));
-    socket.write("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+    socket.write("HEAD /nowhere HTTP/1.1\r\nHost: a\r\n\r\n");
   }).finally(() => socket.destroy());
   expect(text).toMatch(/^HTTP\/1\.1 404 [\s\S]*content-length: \d+[\s\S]*HTTP\/1\.1 200 OK/);
 });
