@@ -21,14 +21,19 @@ test("the connection ends, the operator is told, and the gateway goes on", async
         throw broken;
       },
     },
+    timeouts: { commitMs: 1000 },
+    hasRoomFor: () => true,
     onFault: (error: unknown) => faults.push(error),
   } as unknown as ExchangeDeps);
   const reply = { gone: false, send: vi.fn(), abort };
   const key = { limits: {} };
-  exchange.run({ requestId: "r", format: chatFormat, key, idempotencyKey: "", reply } as unknown as Incoming);
+  const release = vi.fn();
+  const incoming = { requestId: "r", format: chatFormat, key, idempotencyKey: "", reply, release };
+  exchange.run(incoming as unknown as Incoming);
   // What is rejected and not caught fails the run of the tests.
   await new Promise((resolve) => setImmediate(resolve));
   expect(new Set(faults)).toEqual(new Set([broken]));
   expect(abort).toHaveBeenCalledOnce();
+  expect(release).toHaveBeenCalled();
   expect(exchange.counts().live).toBe(0);
 });

@@ -14,6 +14,7 @@ export const CALL_WORDS: Readonly<Record<string, string>> = {
     "The answer ends after so many tokens. It bounds what is held of the balance and counted against `tpm`.",
   max_completion_tokens: "As `max_tokens`; the larger of both is held.",
   max_output_tokens: "The answer ends after so many tokens, reasoning included.",
+  best_of: "So many answers are made, of which the provider keeps the best; all are billed.",
   n: "So many answers to one prompt.",
   temperature: "How much chance there is in the choice of each token; 0: the least.",
   top_p: "Tokens are chosen among the likeliest that make up this share of the probability.",
