@@ -70,7 +70,8 @@ describe("after its time", () => {
 });
 
 test("a sweep that fails is told, does not end the process, and is tried again", async () => {
-  vi.useFakeTimers();
+  // Only the sweep's: the store and LMDB go on working meanwhile, and wait by timers and turns of their own.
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const fault = new Error("the store is away");
   const table = () => ({
     range() {

@@ -77,7 +77,7 @@ const UNOBSERVED = {
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 } as const;
 
-const NOT_OUT = { outForMs: 0, isRefused: false } as const;
+const NOT_OUT = { outForMs: 0, pressedOutForMs: 0, isRefused: false } as const;
 
 export class Health implements HealthView {
   readonly #clock: Clock;
@@ -247,7 +247,10 @@ export class Health implements HealthView {
     const out = this.#out(endpoint, keys, outForMs, nowMs);
     if (seen === undefined) return outForMs === 0 ? undefined : { ...UNOBSERVED, ...out };
     return {
-      ...out,
+      // Spelled out: this is made for each endpoint of each plan, and all are to have one shape.
+      outForMs: out.outForMs,
+      pressedOutForMs: out.pressedOutForMs,
+      isRefused: out.isRefused,
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),

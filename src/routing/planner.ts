@@ -74,9 +74,7 @@ export function plan(
     }
     out.push({ endpoint, health: seen });
   }
-  const pressed =
-    open.length > 0 ? [] : out.filter(({ health: { pressedOutForMs } }) => pressedOutForMs === 0);
-  open.push(...pressed);
+  const isPressed = open.length === 0 && press(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
   const drawn = draws(decision, facts, open, random);
   const candidates = open.map(
@@ -95,9 +93,17 @@ export function plan(
   return new FinishedPlan(candidates, excluded, facts, decision, {
     drawn,
     shadow,
-    isPressed: pressed.length > 0,
-    out: out.map(({ health: seen }) => seen),
+    isPressed,
+    out: out.length === 0 ? NOTHING_OUT : out.map(({ health: seen }) => seen),
   });
+}
+
+const NOTHING_OUT: readonly EndpointHealth[] = [];
+
+/** Opens what rests by the gateway's own caution only. @returns whether there is any */
+function press(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
+  for (const resting of out) if (resting.health.pressedOutForMs === 0) open.push(resting);
+  return open.length > 0;
 }
 
 interface Seen {
@@ -250,7 +256,7 @@ class FinishedPlan implements Plan {
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
     this.isPressed = isPressed;
-    const saturated = out.filter(({ isRefused }) => !isRefused);
+    const saturated = ranked.length > 0 ? NOTHING_OUT : out.filter(({ isRefused }) => !isRefused);
     this.left =
       ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
     const awaited = saturated.length > 0 ? saturated : out;
