@@ -55,7 +55,10 @@ const COMMA = 44;
 function isDense(bytes: Buffer): boolean {
   if (bytes.length <= QUICK_BYTES) return false;
   let values = 0;
-  for (let i = 0; i < bytes.length; i++) if (bytes[i] === COMMA && ++values > QUICK_VALUES) return true;
+  // The search is native: a loop over 100 KB took longer than reading them.
+  for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) {
+    if (++values > QUICK_VALUES) return true;
+  }
   return false;
 }
 
