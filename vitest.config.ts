@@ -1,17 +1,33 @@
 /**
  * How the tests run: in child processes, because LMDB, chDB and uWebSockets.js hold state per process that threads
- * would share, and two at a time, because the whole must pass in five minutes on two cores.
+ * would share, and two at a time on two cores. Tests of how long something takes run behind all others, one at a time.
  */
 import { defineConfig } from "vitest/config";
 
+const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     pool: "forks",
     maxWorkers: 2,
     // Wide enough for real sockets and engines on a busy machine; a test that waits for minutes is a hang.
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 5_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "tests",
+          include: ["test/**/*.test.ts"],
+          exclude: ["node_modules/**", ...TIMED],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "timed", include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
