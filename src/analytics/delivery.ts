@@ -11,7 +11,7 @@ export interface Destination {
   readonly table: string;
   /** Inserts the whole batch. Absent where another table's insertion does it. */
   insert?(target: Target): Promise<void>;
-  /** Looks up what is there. @returns what inserts the rest; undefined where nothing is missing */
+  /** Looks up which rows have arrived. @returns a function that inserts the missing rows; undefined where none is missing */
   missing(): Promise<InsertMissing | undefined>;
 }
 

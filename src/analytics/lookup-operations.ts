@@ -92,7 +92,7 @@ export function lookupOperations(deps: LookupDeps) {
     },
   });
 
-  /** Both forms of the request are made from what is stored, which is redacted: so are they. */
+  /** Both forms of the request are made from the stored payload, so both are redacted. */
   async function shown(
     { dialectIn }: CallRecord,
     { request, response }: StoredPayload,

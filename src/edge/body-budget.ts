@@ -71,7 +71,7 @@ export class BodyShare {
   }
 
   /**
-   * @throws WeirError 429 `concurrency`; what was taken before stays taken.
+   * @throws WeirError 429 `concurrency`; the share keeps what it took before.
    * @throws Error after `release`: nobody would give it back.
    */
   take(bytes: number): void {

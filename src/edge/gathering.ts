@@ -1,5 +1,5 @@
 /**
- * Puts a body together from its pieces, in memory that grows with what has arrived: what a head announces is only a bound.
+ * Puts a body together from its pieces, in memory that grows with what has arrived: the length that the head announces is only a bound.
  */
 import { fail, type WeirError } from "../errors.ts";
 import { grownMemory, sharedMemory } from "../shared-memory.ts";

@@ -49,7 +49,7 @@ export async function perform(
   return { status, headers: ["content-type", "application/json"], body };
 }
 
-/** Threads and analytics give up after 60 s by themselves; what takes longer waits for a store that cannot write. */
+/** Threads and analytics give up after 60 s by themselves: an operation that takes longer waits for a store that cannot write. */
 const LONGEST_MS = 90_000;
 
 async function inTime<T>(name: string, result: T | Promise<T>, withinMs: number): Promise<T> {
