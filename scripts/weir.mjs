@@ -9,8 +9,11 @@ import { existsSync } from "node:fs";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 
-/** Young objects of a call under load fit into 8 MB; the default would copy them (docs/performance.md). */
-const FLAGS = ["--max-semi-space-size=8"];
+/**
+ * What `npm start` passes, too (docs/performance.md says what each saves). Young objects of a call under load fit into 8 MB. And
+ * V8 must not guess from its first calls which objects live long: where it guesses wrong, it keeps the text of every body.
+ */
+const FLAGS = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
 /** Set in the environment of a child of the launcher, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
 

@@ -9,8 +9,6 @@ import { freePort, untilReady } from "../processes.ts";
 import { type Target, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
-/** As `npm start` has them. */
-const NODE_OPTIONS = ["--max-semi-space-size=8"];
 
 /**
  * @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks.
@@ -35,7 +33,7 @@ const product = (
     if (!existsSync(script)) throw new Unavailable("src/main.ts does not exist");
     const port = await freePort();
     const dataDir = join(scratchDir, `${name}-data`);
-    const started = await processes.start(name, process.execPath, [...NODE_OPTIONS, script], {
+    const started = await processes.start(name, process.execPath, [...nodeFlags(repoDir), script], {
       cwd: repoDir,
       env: {
         HOST: "127.0.0.1",
@@ -69,6 +67,14 @@ export const before = product(
 export const translating: readonly Target[] = ["responses", "messages", "gemini", "converse"].map((dialect) =>
   product(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
 );
+
+/** Those with which the checkout's own `npm start` runs Node. */
+function nodeFlags(repoDir: string): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(join(repoDir, "package.json"), "utf8"));
+  return String(scripts.start)
+    .split(" ")
+    .filter((word) => word.startsWith("--"));
+}
 
 /** A copy of the shipped configuration with the larger grant. */
 function configDir(name: string, repoDir: string, scratchDir: string): string {

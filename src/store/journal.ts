@@ -5,6 +5,7 @@
  */
 import { randomInt } from "node:crypto";
 import {
+  close,
   closeSync,
   fdatasync,
   fdatasyncSync,
@@ -145,12 +146,12 @@ export class Journal {
     // Its descriptor may be in use.
     await this.#syncing?.catch(() => {});
     for (const segment of this.#ended.filter((one) => isDone(one, upTo, before))) {
-      // Off the event loop: to free a file's pages takes milliseconds.
+      // Off the event loop: to free a file's pages takes milliseconds, and the last of the two calls frees them.
       await rm(segment.path, { force: true });
       this.#ended = this.#ended.filter((one) => one !== segment);
       // A sync that began meanwhile has it in its list.
       await this.#syncing?.catch(() => {});
-      closeSync(segment.fd);
+      await closed(segment.fd);
     }
   }
 
@@ -249,5 +250,6 @@ function writeAll(fd: number, bytes: Buffer, at: number): void {
   }
 }
 
+const closed = promisify(close);
 const flushed = promisify(fdatasync);
 const folderFlushed = promisify(fsync);
