@@ -69,7 +69,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
     return found.length < 2 ? found : withoutOverlap(found);
   };
   const redact = (text: string) => replaceSpans(text, spans(text));
-  const hints = presets.map((name) => HINTS[name as PresetName]);
+  const hints = [...new Set(presets.map((name) => HINTS[name as PresetName]))];
   /**
    * Most payloads hold nothing to redact, and a look at their bytes as Latin-1 tells. Not where escapes may hide
    * something, nor in SSE, where it comes in pieces.
