@@ -2,6 +2,7 @@
  * How the tests run: in child processes, because LMDB, chDB and uWebSockets.js hold state per process that threads
  * would share, and two at a time on two cores. Tests of how long something takes run behind all others, one at a time.
  */
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
@@ -14,6 +15,9 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 5_000,
+    globalSetup: "test/stripped.setup.mjs",
+    // Of the processes that tests start: vitest's own are running by then.
+    env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, "test/stripped.mjs")}` },
     projects: [
       {
         extends: true,

@@ -178,7 +178,7 @@ describe("T35: a ClickHouse server by URL", () => {
 
 describe("T35: the embedded engine", () => {
   beforeAll(async () => {
-    gateway = await testGateway();
+    gateway = await testGateway({ engine: true });
   });
   afterAll(() => gateway.stop());
 

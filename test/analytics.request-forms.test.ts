@@ -5,7 +5,7 @@ import { type Answer, type TestGateway, testGateway } from "./gateway.fixtures.t
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await testGateway({ engine: true });
 });
 afterAll(() => gateway.stop());
 

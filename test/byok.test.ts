@@ -22,6 +22,7 @@ describe("a gateway", () => {
   const log: string[] = [];
   const options = {
     folder,
+    engine: true,
     log,
     settings: { byok: { fee_bps: 1000, fee_micro_per_request: 3 } },
     env: { LOG_LEVEL: "trace" },

@@ -35,6 +35,7 @@ const BILLS = { quirks: { bills_after_disconnect: true } };
 beforeAll(async () => {
   await new Promise<void>((resolve) => early.listen(0, "127.0.0.1", resolve));
   gateway = await testGateway({
+    engine: true,
     endpoints: [
       { provider: "mute", instruction: { fault: "hang" } },
       { provider: "late", instruction: { header_then_ms: 60_000 } },

@@ -52,6 +52,11 @@ export interface GatewayOptions {
   /** `weir.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * With ClickHouse in a child, for usage, feeds and reports. It costs more than the rest of a start: `testGateway` has it only
+   * where it is asked for, `spawnGateway` unless it is told not to.
+   */
+  readonly engine?: boolean;
   /** Keep using a folder of an earlier gateway. */
   readonly folder?: string;
   /** Lines of the operator's log are collected here. */
@@ -97,7 +102,8 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
     : pino({ level: "silent" });
   let gateway: Gateway;
   try {
-    gateway = await startGateway(readConfig(environment(options, folder, simulator.url)), log);
+    const env = environment({ engine: false, ...options }, folder, simulator.url);
+    gateway = await startGateway(readConfig(env), log);
   } catch (error) {
     await simulator.close();
     throw error;
@@ -217,6 +223,8 @@ function environment(options: GatewayOptions, folder: string, simulatorUrl: stri
     CONFIG_DIR: join(folder, "config"),
     SIMULATOR_URL: simulatorUrl,
     LOG_LEVEL: "warn",
+    // Nothing listens there.
+    ...(options.engine === false && { CLICKHOUSE_URL: "http://127.0.0.1:1" }),
     ...options.env,
   };
 }

@@ -16,7 +16,7 @@ interface Field {
 
 let fields: Field[];
 beforeAll(async () => {
-  const gateway: TestGateway = await testGateway();
+  const gateway: TestGateway = await testGateway({ engine: true });
   const { json } = await gateway.call("GET", "/openapi.json", { key: null });
   await gateway.stop();
   const items = Object.values(json.paths as ReturnType<typeof openApiDocument>["paths"]);

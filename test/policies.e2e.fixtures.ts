@@ -12,6 +12,7 @@ import {
 } from "./gateway.fixtures.ts";
 
 const OPTIONS: GatewayOptions = {
+  engine: true,
   endpoints: [
     { provider: "alpha", price: { input: 1, output: 2 } },
     { provider: "beta", price: { input: 2, output: 4 }, entry: { region: "eu" } },

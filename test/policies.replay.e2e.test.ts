@@ -22,6 +22,7 @@ beforeAll(async () => {
   folder = await seededFolder(() => {});
   ({ stranger } = await addOrgs(folder, { stranger: { creditMicroUsd: 5_000_000 } }));
   gateway = await testGateway({
+    engine: true,
     folder,
     endpoints: [
       { provider: "alpha", price: PRICES.alpha, entry: { capabilities: ["json_schema"] } },

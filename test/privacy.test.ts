@@ -39,6 +39,7 @@ const dataDir = join(folder, "data");
 const log: string[] = [];
 const options = {
   folder,
+  engine: true,
   log,
   endpoints: [
     { ...guarded, provider: "guarded" },

@@ -10,7 +10,7 @@ const ROWS = 7;
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await testGateway({ engine: true });
   for (let i = 0; i < ROWS; i++) await Promise.all([addKey(), gateway.chat()]);
 });
 // A page of requests shows what has arrived: late rows would move between two looks at it.

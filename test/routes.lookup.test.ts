@@ -26,6 +26,7 @@ afterAll(async () => {
 
 const start = (env: Record<string, string> = {}) =>
   testGateway({
+    engine: true,
     folder,
     env,
     endpoints: [{ provider: "paid", isReal: true }],

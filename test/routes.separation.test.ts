@@ -13,7 +13,7 @@ const others: Record<string, string> = {};
 let otherProject: string;
 
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await testGateway({ engine: true });
   otherProject = (await made("/v1/projects", { slug: "other", name: "Other" })).id;
   const inOther = { project_id: otherProject, scopes: ["inference", "read:usage"] };
   others.plain = (await made("/v1/keys", { ...inOther, name: "plain" })).secret;

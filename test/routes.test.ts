@@ -23,7 +23,10 @@ let document: OpenApiDocument;
 let requestId: string;
 const keys = new Map<string, Promise<string>>();
 beforeAll(async () => {
-  gateway = await testGateway({ endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }] });
+  gateway = await testGateway({
+    engine: true,
+    endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }],
+  });
   document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
   requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
   await recorded(gateway);

@@ -19,7 +19,7 @@ const full = (): never => {
 let gateway: TestGateway;
 beforeAll(async () => {
   await (await testGateway({ folder })).stop();
-  gateway = await testGateway({ folder });
+  gateway = await testGateway({ folder, engine: true });
   vi.spyOn(Journal.prototype, "append").mockImplementation(full);
 });
 afterAll(async () => {
