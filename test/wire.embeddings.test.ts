@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { embeddingsFormat, embedFormat } from "../src/wire/embed/formats.ts";
 import { sketch } from "../src/wire/embed/sketch.ts";
 import { memberOf, skim } from "../src/wire/json.ts";
+import { leastProcessorMs } from "./processor-time.fixtures.ts";
 import {
   A,
   answered,
@@ -18,16 +19,6 @@ import {
   UPSTREAM,
 } from "./wire.embeddings.fixtures.ts";
 import { type Json, SVC, usage } from "./wire.fixtures.ts";
-
-/** The quickest of a few, in milliseconds: what others do on the machine is not in it. */
-function best(act: () => unknown): number {
-  const times = Array.from({ length: 5 }, () => {
-    const start = performance.now();
-    act();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}
 
 describe("a request is read", () => {
   test("each shape of input, with how many vectors it wants and what it weighs", () => {
@@ -167,12 +158,12 @@ describe("the same dialect", () => {
     expect(body.length).toBeGreaterThan(20e6);
     const request = read({ input: "a" });
     let out: Buffer = Buffer.alloc(0);
-    const spliced = best(() => {
+    const spliced = leastProcessorMs(() => {
       out = passageTo("openai_embeddings").whole(body, request, IDENTITY).write(usage(1, 0), SVC);
     });
     expect(JSON.parse(out.toString())).toMatchObject({ model: IDENTITY.model, svc: SVC });
     // The copy that leaves included, it takes less time than one look at every character.
-    expect(spliced).toBeLessThan(best(() => skim(body.toString("latin1"))));
+    expect(spliced).toBeLessThan(leastProcessorMs(() => skim(body.toString("latin1"))));
   });
 
   test("a sketch names the same places as a look at every character", () => {

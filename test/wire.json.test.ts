@@ -16,6 +16,7 @@ import {
   utf8Of,
 } from "../src/wire/json.ts";
 import { closingQuote, isClosing } from "../src/wire/json-string.ts";
+import { processorMs } from "./processor-time.fixtures.ts";
 
 type Json = Record<string, unknown>;
 
@@ -324,12 +325,11 @@ describe("strings", () => {
   });
 
   test("runs of a million backslashes or escaped quotes are read in time", () => {
-    const startMs = performance.now();
     for (const part of ["\\\\", '\\"']) {
       const text = `{"a":"${part.repeat(1_000_000)}"}`;
-      expect(skim(text).members[0]?.valueEnd).toBe(text.length - 1);
+      const took = processorMs(() => expect(skim(text).members[0]?.valueEnd).toBe(text.length - 1));
+      expect(took).toBeLessThan(500);
     }
-    expect(performance.now() - startMs).toBeLessThan(1000);
   });
 
   test("latin1Json and utf8Of undo what they do", () => {

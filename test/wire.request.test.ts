@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { WeirError } from "../src/errors.ts";
 import { promptTexts, readChatRequest } from "../src/wire/chat/request.ts";
 import { NO_OPTIONS } from "../src/wire/contract.ts";
+import { leastProcessorMs } from "./processor-time.fixtures.ts";
 
 type Json = Record<string, unknown>;
 
@@ -359,16 +360,7 @@ describe("refusals", () => {
 });
 
 describe("T54: time on the event loop", () => {
-  /** The best of several: the machine may be busy, the code is not. */
-  const bestMs = (body: Buffer, rounds = 6): number => {
-    let best = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < rounds; i++) {
-      const startMs = performance.now();
-      readChatRequest(body);
-      best = Math.min(best, performance.now() - startMs);
-    }
-    return best;
-  };
+  const bestMs = (body: Buffer, tries = 6) => leastProcessorMs(() => readChatRequest(body), tries);
   const saying = (content: string) =>
     Buffer.from(JSON.stringify({ model: "m", messages: [{ role: "user", content }] }));
 
