@@ -2,7 +2,7 @@
  * O11: nothing that happens to the terminal, the pipe or the file that takes the log holds up the gateway. Lines that
  * cannot be written are dropped and counted.
  */
-import { closeSync, cpSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Output } from "../src/process/output.ts";
@@ -52,14 +52,29 @@ async function answersAndCounts(url: string, pid: number): Promise<void> {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 }
 
-/** Every reload with forty of these leaves thousands of lines. */
-const BROKEN = `vendor: bad\nmodels:\n${Array.from({ length: 200 }, (_, i) => `  - wrong_${i}: 1\n`).join("")}`;
+/** The simulator's models alone, so that each start, and each reload of the many here, has little to read. */
+function smallConfig(): string {
+  const configDir = join(testFolder(), "config");
+  mkdirSync(join(configDir, "models"), { recursive: true });
+  for (const file of ["providers.yaml", "models/weir.yaml"]) {
+    cpSync(join(REPO, "config", file), join(configDir, file));
+  }
+  return configDir;
+}
+
+/** From here on every reload leaves a thousand lines of more than a kilobyte: more than a pipe and the queue take. */
+function breakCatalog(configDir: string): void {
+  const keys = Array.from({ length: 100 }, (_, i) => `  - ${`wrong_${i}`.padEnd(1000, "_")}: 1\n`);
+  for (let i = 0; i < 15; i++) {
+    writeFileSync(join(configDir, `models/bad-${i}.yaml`), `vendor: bad\nmodels:\n${keys.join("")}`);
+  }
+}
 
 test.skipIf(!hasPython).each(["own", "shared"])(
   "O11: a closed terminal (%s) leaves a gateway that answers, counts lost lines, and ends on SIGTERM (skipped without python3)",
   { timeout: 120_000 },
   async (kind) => {
-    const where = await place();
+    const where = await place({ CONFIG_DIR: smallConfig() });
     const { child, output } = run("python3", ["-c", ON_A_TERMINAL, kind, process.execPath, MAIN], {
       env: where.env,
       stdio: ["pipe", "pipe", "inherit"],
@@ -81,16 +96,15 @@ test.skipIf(!hasPython).each(["own", "shared"])(
 );
 
 test("O11: a pipe that nobody reads does not stop the loop; later lines are dropped and counted", async () => {
-  const where = await place();
-  const configDir = join(testFolder(), "config");
-  cpSync(join(REPO, "config"), configDir, { recursive: true });
+  const configDir = smallConfig();
+  const where = await place({ CONFIG_DIR: configDir });
   const { child, ended } = run(process.execPath, [MAIN], {
-    env: { ...where.env, CONFIG_DIR: configDir },
+    env: where.env,
     stdio: ["ignore", "ignore", "pipe"],
   });
   await where.ready();
   child.stderr?.removeAllListeners("data").pause();
-  for (let i = 0; i < 40; i++) writeFileSync(join(configDir, `models/bad-${i}.yaml`), BROKEN);
+  breakCatalog(configDir);
   await answersAndCounts(where.url, child.pid ?? 0);
   child.kill("SIGTERM");
   child.stderr?.resume();
@@ -99,17 +113,16 @@ test("O11: a pipe that nobody reads does not stop the loop; later lines are drop
 
 /** A gateway whose log goes into a full pipe that the test never reads. SIGUSR2 makes it fail with an uncaught error. */
 async function withFullPipe() {
-  const where = await place();
-  const configDir = join(testFolder(), "config");
-  cpSync(join(REPO, "config"), configDir, { recursive: true });
+  const configDir = smallConfig();
+  const where = await place({ CONFIG_DIR: configDir });
   const failOnDemand = `data:text/javascript,process.on("SIGUSR2", () => { throw new Error("a fault on demand"); })`;
   const { child } = run(process.execPath, ["--import", failOnDemand, MAIN], {
-    env: { ...where.env, CONFIG_DIR: configDir },
+    env: where.env,
     stdio: ["ignore", "ignore", "pipe"],
   });
   child.stderr?.removeAllListeners("data").pause();
   await where.ready();
-  for (let i = 0; i < 40; i++) writeFileSync(join(configDir, `models/bad-${i}.yaml`), BROKEN);
+  breakCatalog(configDir);
   await answersAndCounts(where.url, child.pid ?? 0);
   return child;
 }
@@ -170,7 +183,7 @@ test("O11: lines for a reader that takes nothing are bounded, and come in order 
 });
 
 test("O11: a closed pipe: lines are dropped, and SIGTERM ends it with 0", async () => {
-  const where = await place();
+  const where = await place({ CONFIG_DIR: smallConfig() });
   const { child, ended } = run(process.execPath, [MAIN], {
     env: where.env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -187,7 +200,7 @@ test.skipIf(!existsSync("/dev/full"))(
   "O11: a full disk under the log's file: lines are dropped and counted (skipped without /dev/full)",
   async () => {
     const full = openSync("/dev/full", "w");
-    const where = await place();
+    const where = await place({ CONFIG_DIR: smallConfig() });
     const { child, ended } = run(process.execPath, [MAIN], { env: where.env, stdio: ["ignore", full, full] });
     closeSync(full);
     await where.ready();
@@ -202,7 +215,7 @@ test("O11: the last lines come out: why it ended, also where that was a fault", 
   const folder = testFolder();
   const file = join(folder, "log");
   const fd = openSync(file, "a");
-  const where = await place();
+  const where = await place({ CONFIG_DIR: smallConfig() });
   const { child, ended } = run(process.execPath, [MAIN], { env: where.env, stdio: ["ignore", "ignore", fd] });
   closeSync(fd);
   await where.ready();
