@@ -9,10 +9,19 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
 import { readConfig } from "../src/config.ts";
-import { type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
+import {
+  type GatewayOptions,
+  type SpawnedGateway,
+  spawnGateway,
+  sseData,
+  testGateway,
+  until,
+} from "./gateway.fixtures.ts";
 import { recorded } from "./gateway.observations.ts";
 
 const REPO = join(import.meta.dirname, "..");
+/** Nothing listens there: without the embedded engine a start is light. */
+const NO_ENGINE = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
 const folders: string[] = [];
 const newFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
@@ -29,7 +38,13 @@ function runToEnd(
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const folder = newFolder();
   const child = spawn(process.execPath, [join(REPO, "src/main.ts")], {
-    env: { ...process.env, DATA_DIR: join(folder, "data"), CONFIG_DIR: join(REPO, "config"), ...env },
+    env: {
+      ...process.env,
+      ...NO_ENGINE,
+      DATA_DIR: join(folder, "data"),
+      CONFIG_DIR: join(REPO, "config"),
+      ...env,
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [stdout, stderr] = ["", ""];
@@ -104,7 +119,7 @@ describe("a first start, on embedded defaults and the shipped catalog", () => {
     const balance = await gateway.balance();
     expect(await gateway.kill("SIGTERM")).toBe(0);
     const { liveKey } = gateway;
-    gateway = await spawnGateway(embedded);
+    gateway = await spawnGateway({ folder, env: { ...embedded.env, ...NO_ENGINE } });
     expect(gateway.liveKey).toBe(liveKey);
     expect(await gateway.balance()).toEqual(balance);
     expect(gateway.output()).toContain("first-key");
@@ -151,9 +166,12 @@ describe("a start that cannot be", () => {
 
 /** Side by side: most of the time of each is waiting. */
 describe.concurrent("signals", () => {
-  const start = async (folder: string, { onTestFinished }: TestContext, upstreamUrl?: string) => {
-    const endpoints = upstreamUrl === undefined ? [] : [{ provider: "held", baseUrl: upstreamUrl }];
-    const gateway = await spawnGateway({ folder, ...(endpoints.length > 0 && { endpoints }) });
+  const start = async (
+    folder: string,
+    { onTestFinished }: TestContext,
+    options: Omit<GatewayOptions, "folder"> = { env: NO_ENGINE },
+  ) => {
+    const gateway = await spawnGateway({ folder, ...options });
     onTestFinished(() => gateway.stop());
     return gateway;
   };
@@ -191,17 +209,21 @@ describe.concurrent("signals", () => {
     );
 
   // Ctrl-C under npm comes twice: from the terminal, and from npm.
-  test.for<[string, NodeJS.Signals[]]>([
-    ["SIGTERM", ["SIGTERM"]],
-    ["SIGINT twice in a row", ["SIGINT", "SIGINT"]],
+  test.for<[string, NodeJS.Signals[], Record<string, string>]>([
+    ["SIGTERM", ["SIGTERM"], {}],
+    // All is kept for an engine that comes later, too.
+    ["SIGINT twice in a row", ["SIGINT", "SIGINT"], NO_ENGINE],
   ])(
     "%s drains: streams finish, new calls are refused, all is kept, exit 0",
     { timeout: 40_000 },
-    async ([, sent], context) => {
+    async ([, sent, env], context) => {
       const folder = newFolder();
       const upstream = await heldUpstream();
       context.onTestFinished(() => upstream.close());
-      const first = await start(folder, context, upstream.url);
+      const endpoints = [{ provider: "held", baseUrl: upstream.url }];
+      // Without an engine a stop waits a sixth of this for one that could take the last record.
+      const settings = { timeouts: { shutdown_ms: 12_000 } };
+      const first = await start(folder, context, { endpoints, env, settings });
       const stream = await openStream(first, "test/model", "Hold it");
       const kept = await keptConnection(first.url);
       const exit = Promise.all(sent.map((signal) => first.kill(signal)));
@@ -219,7 +241,8 @@ describe.concurrent("signals", () => {
       expect(new Set(await exit)).toEqual(new Set([0]));
       expect(first.output()).not.toMatch(/"level":[56]0/);
 
-      const second = await start(folder, context, upstream.url);
+      const second = await testGateway({ folder, endpoints, settings, env: { CLICKHOUSE_URL: "" } });
+      context.onTestFinished(() => second.stop());
       await recorded(second);
       const { json: feed } = await second.call("GET", "/v1/requests?status=ok");
       expect(feed.data.map((row: { request_id: string }) => row.request_id)).toEqual([stream.id]);
