@@ -7,13 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnGateway, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
 import { atRest, charges, metric, requestIdOf, start } from "./gateway.observations.ts";
 
+// No records are read here, so there is no engine; a stop waits a sixth of this for one that could take the last of them.
+const env = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
+const timeouts = { shutdown_ms: 3000 };
+
 let gateway: TestGateway;
 let slow: TestGateway;
 beforeAll(async () => {
-  gateway = await testGateway();
+  gateway = await testGateway({ env, settings: { timeouts } });
   slow = await testGateway({
+    env,
     endpoints: [{ provider: "slow", instruction: { gap_ms: 20, tokens: 30 } }],
-    settings: { limits: { max_stored_answer_bytes: 6000 } },
+    settings: { timeouts, limits: { max_stored_answer_bytes: 6000 } },
   });
 });
 afterAll(async () => {
@@ -117,7 +122,9 @@ describe("the same request again", () => {
 describe("what may be tried again", () => {
   test("a failure that cost nothing leaves the key free", async () => {
     const failing = await testGateway({
+      env,
       endpoints: [{ provider: "once", instruction: { status: 500, times: 1 } }],
+      settings: { timeouts },
     });
     const headers = newKey();
     const body = { model: "test/model" };
@@ -136,7 +143,9 @@ describe("what may be tried again", () => {
 
   test("a stream that broke after content was charged: it is replayed with its error", async () => {
     const breaking = await testGateway({
+      env,
       endpoints: [{ provider: "breaks", instruction: { fault: "cut_mid", after: 6, tokens: 20 } }],
+      settings: { timeouts },
     });
     const headers = newKey();
     const body = { model: "test/model", stream: true };
@@ -199,7 +208,7 @@ describe("a client that leaves", () => {
 describe("a restart", () => {
   test("kill -9: what was answered is replayed, what was under way is free", async () => {
     const endpoints = [{ provider: "slow", instruction: { gap_ms: 20, tokens: 30 } }];
-    const first = await spawnGateway({ endpoints });
+    const first = await spawnGateway({ env, endpoints });
     const { folder } = first;
     try {
       const answered = newKey();
@@ -208,7 +217,7 @@ describe("a restart", () => {
       const running = await start(first, { stream: true }, { headers: cut });
       await running.body?.getReader().read();
       await first.kill("SIGKILL");
-      const second = await testGateway({ endpoints, folder });
+      const second = await testGateway({ env, endpoints, folder, settings: { timeouts } });
       const again = await second.chat({}, { headers: answered });
       expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([answer.text, "true"]);
       const anew = await start(second, { stream: true }, { headers: cut });
