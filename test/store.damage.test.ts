@@ -1,5 +1,6 @@
 /** What a start does with a journal that a crash cannot have left: it refuses in one line and changes nothing. */
 import {
+  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +14,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { open } from "lmdb";
 import { pack } from "msgpackr";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FrameWriter } from "../src/store/frame.ts";
 import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../src/store/segment.ts";
 import { openStore } from "../src/store/store.ts";
@@ -28,6 +29,15 @@ const newFolder = (): string => join(home, `f${++folders}`);
 const FIVE =
   "for (const key of ['a', 'b', 'c', 'd', 'e']) await store.commit(() => rows.put(key, key.repeat(50)));";
 const ALL = ["a", "b", "c", "d", "e"].map((key) => [key, key.repeat(50)]);
+
+const crashed = newFolder();
+beforeAll(() => crashAfter(crashed, FIVE));
+/** What a process left that made five commits and died: a copy for one test. */
+function folderOfFive(): string {
+  const folder = newFolder();
+  cpSync(crashed, folder, { recursive: true });
+  return folder;
+}
 
 /** The newest file, and where a text stands in it. */
 function find(folder: string, text: string): { path: string; at: number } {
@@ -44,8 +54,7 @@ function refused(folder: string, message: RegExp): void {
 
 describe("O1: a damaged journal refuses the start and is kept as it is", () => {
   test("O1: one flipped bit in the newest file, with later frames behind it", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const { path, at } = find(folder, "bbbb");
     flipBit(path, at);
     refused(folder, /journal is damaged at byte \d+: .*frames 2 to 5 .*weir recover/);
@@ -54,16 +63,14 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
   });
 
   test("O1: one flipped bit in the very last frame", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const { path, at } = find(folder, "eeee");
     flipBit(path, at);
     refused(folder, /damaged at byte \d+: .*frames 5 to 5 /);
   });
 
   test("O1: a page of zeros over the last frames", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const { path } = find(folder, "eeee");
     overwrite(path, 0, readFileSync(path).subarray(0, 48));
     overwrite(path, 48, Buffer.alloc(4096));
@@ -71,8 +78,7 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
   });
 
   test("O1: a cut in the middle of the newest file, wherever it is", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const { path, at } = find(folder, "cccc");
     const whole = readFileSync(path);
     for (const size of [at + 10, at - 300, at + 4000, whole.length - 1, 40, 0]) {
@@ -121,8 +127,7 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
 
 describe("O1: what a crash leaves is no damage", () => {
   test("O1: a torn last frame is dropped, told of, and copied", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const path = segmentsOf(folder)[0] ?? "";
     const frames = readSegment(readFileSync(path))?.frames ?? [];
     const end = frames.reduce((at, frame) => at + HEAD_BYTES + frame.length, 48);
@@ -142,8 +147,7 @@ describe("O1: what a crash leaves is no damage", () => {
   });
 
   test("O1: a clean stop leaves nothing that a start asks for, and a file that could not be removed is none", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     const [path = ""] = segmentsOf(folder);
     const old = readFileSync(path);
     expect(await rowsOf(folder)).toEqual(ALL);
@@ -155,8 +159,7 @@ describe("O1: what a crash leaves is no damage", () => {
   });
 
   test("O1: a file that was made and never came into use is no gap", async () => {
-    const folder = newFolder();
-    await crashAfter(folder, FIVE);
+    const folder = folderOfFive();
     writeFileSync(join(folder, "journal", "000000000007.journal"), Buffer.alloc(5000));
     writeFileSync(join(folder, "journal", "000000000009.journal"), "");
     expect(await rowsOf(folder)).toEqual(ALL);
