@@ -16,7 +16,6 @@ const start = async () => {
     // Budgets need no analytics, and a restart without its engine is quick. A stop waits a sixth of this for an engine that
     // could take the last records.
     env: { CLICKHOUSE_URL: `http://127.0.0.1:${await closedPort()}` },
-    settings: { timeouts: { shutdown_ms: 3000 } },
     endpoints: [{ provider: "paid", isReal: true, price: { input: 1, output: 1_000 } }],
   });
 };

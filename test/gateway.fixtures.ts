@@ -95,14 +95,15 @@ export interface TestGateway {
 /** Starts a gateway in this process. `stop` also removes its folder, unless the folder was given. */
 export async function testGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const simulator = await startSimulator({});
-  const folder = prepareFolder(options, simulator.url);
+  const inProcess = options.engine === true ? options : withoutEngine(options);
+  const folder = prepareFolder(inProcess, simulator.url);
   const lines = options.log;
   const log = lines
     ? pino({ level: "debug" }, { write: (line: string) => void lines.push(line) })
     : pino({ level: "silent" });
   let gateway: Gateway;
   try {
-    const env = environment({ engine: false, ...options }, folder, simulator.url);
+    const env = environment(inProcess, folder, simulator.url);
     gateway = await startGateway(readConfig(env), log);
   } catch (error) {
     await simulator.close();
@@ -117,6 +118,16 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
     },
   });
 }
+
+/** A stop waits a sixth of `shutdown_ms` for an engine that could take the last records. */
+const withoutEngine = (options: GatewayOptions): GatewayOptions => ({
+  ...options,
+  engine: false,
+  settings: {
+    ...options.settings,
+    timeouts: { shutdown_ms: 3000, ...(options.settings?.timeouts as object | undefined) },
+  },
+});
 
 export interface SpawnedGateway extends TestGateway {
   readonly process: ChildProcess;

@@ -8,17 +8,14 @@ import { spawnGateway, type TestGateway, testGateway, until } from "./gateway.fi
 import { atRest, charges, metric, requestIdOf, start } from "./gateway.observations.ts";
 
 // No records are read here, so there is no engine; a stop waits a sixth of this for one that could take the last of them.
-const env = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
-const timeouts = { shutdown_ms: 3000 };
 
 let gateway: TestGateway;
 let slow: TestGateway;
 beforeAll(async () => {
-  gateway = await testGateway({ env, settings: { timeouts } });
+  gateway = await testGateway();
   slow = await testGateway({
-    env,
     endpoints: [{ provider: "slow", instruction: { gap_ms: 20, tokens: 30 } }],
-    settings: { timeouts, limits: { max_stored_answer_bytes: 6000 } },
+    settings: { limits: { max_stored_answer_bytes: 6000 } },
   });
 });
 afterAll(async () => {
@@ -122,9 +119,7 @@ describe("the same request again", () => {
 describe("what may be tried again", () => {
   test("a failure that cost nothing leaves the key free", async () => {
     const failing = await testGateway({
-      env,
       endpoints: [{ provider: "once", instruction: { status: 500, times: 1 } }],
-      settings: { timeouts },
     });
     const headers = newKey();
     const body = { model: "test/model" };
@@ -143,9 +138,7 @@ describe("what may be tried again", () => {
 
   test("a stream that broke after content was charged: it is replayed with its error", async () => {
     const breaking = await testGateway({
-      env,
       endpoints: [{ provider: "breaks", instruction: { fault: "cut_mid", after: 6, tokens: 20 } }],
-      settings: { timeouts },
     });
     const headers = newKey();
     const body = { model: "test/model", stream: true };
@@ -208,7 +201,7 @@ describe("a client that leaves", () => {
 describe("a restart", () => {
   test("kill -9: what was answered is replayed, what was under way is free", async () => {
     const endpoints = [{ provider: "slow", instruction: { gap_ms: 20, tokens: 30 } }];
-    const first = await spawnGateway({ env, endpoints });
+    const first = await spawnGateway({ engine: false, endpoints });
     const { folder } = first;
     try {
       const answered = newKey();
@@ -217,7 +210,7 @@ describe("a restart", () => {
       const running = await start(first, { stream: true }, { headers: cut });
       await running.body?.getReader().read();
       await first.kill("SIGKILL");
-      const second = await testGateway({ env, endpoints, folder, settings: { timeouts } });
+      const second = await testGateway({ endpoints, folder });
       const again = await second.chat({}, { headers: answered });
       expect([again.text, again.headers.get("idempotent-replayed")]).toEqual([answer.text, "true"]);
       const anew = await start(second, { stream: true }, { headers: cut });

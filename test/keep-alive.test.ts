@@ -10,8 +10,6 @@ import { atRest, attemptsOf, charges, recordOf, requestIdOf, start } from "./gat
 const COMMENT = ": keep-alive\n\n";
 /** Two looks of the sweep, which comes once a second, and some. */
 const SILENT_MS = 2300;
-// A record is looked up before it would reach an engine. A stop waits a sixth of `shutdown_ms` for one that could take the last.
-const NO_ENGINE = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -29,8 +27,7 @@ beforeAll(async () => {
       { provider: "late-reset", instruction: { first_ms: SILENT_MS, fault: "reset" } },
       { provider: "good", instruction: { tokens: 3 } },
     ],
-    env: NO_ENGINE,
-    settings: { timeouts: { keep_alive_ms: 600, shutdown_ms: 3000 } },
+    settings: { timeouts: { keep_alive_ms: 600 } },
   });
 });
 afterAll(() => gateway?.stop());
@@ -118,8 +115,7 @@ test("T7: by default a line every 10 s at the latest, checked every second; 0 sw
   expect(readConfig({ CONFIG_DIR: import.meta.dirname }).settings.timeouts.keep_alive_ms).toBe(10_000);
   const quiet = await testGateway({
     endpoints: [{ provider: "late", instruction: { first_ms: SILENT_MS, tokens: 3 } }],
-    env: NO_ENGINE,
-    settings: { timeouts: { keep_alive_ms: 0, shutdown_ms: 3000 } },
+    settings: { timeouts: { keep_alive_ms: 0 } },
   });
   try {
     const { text } = await streamed(["late"], quiet);

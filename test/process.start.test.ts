@@ -48,7 +48,7 @@ async function withData(folder: string) {
 }
 
 /** A gateway in this process: for a command, the one that has the data folder. */
-const running = (folder: string) => testGateway({ folder, env: { CLICKHOUSE_URL: "http://127.0.0.1:1" } });
+const running = (folder: string) => testGateway({ folder });
 
 /** A gateway that runs until the test is over, or until it is told to stop. */
 async function started(where: Placed) {

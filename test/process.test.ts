@@ -241,7 +241,7 @@ describe.concurrent("signals", () => {
       expect(new Set(await exit)).toEqual(new Set([0]));
       expect(first.output()).not.toMatch(/"level":[56]0/);
 
-      const second = await testGateway({ folder, endpoints, settings, env: { CLICKHOUSE_URL: "" } });
+      const second = await testGateway({ folder, endpoints, settings, engine: true });
       context.onTestFinished(() => second.stop());
       await recorded(second);
       const { json: feed } = await second.call("GET", "/v1/requests?status=ok");

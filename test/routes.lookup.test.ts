@@ -4,7 +4,7 @@
  */
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closedPort, seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 import { recorded } from "./gateway.observations.ts";
 import { addOrgs } from "./money.orgs.ts";
 
@@ -17,21 +17,18 @@ let otherSecret: string;
 beforeAll(async () => {
   folder = await seededFolder(() => {});
   otherSecret = (await addOrgs(folder, { other: { creditMicroUsd: 0 } })).other;
-  gateway = await start({ CLICKHOUSE_URL: `http://127.0.0.1:${await closedPort()}` });
+  gateway = await start(false);
 });
 afterAll(async () => {
   await gateway.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (env: Record<string, string>) =>
+const start = (engine: boolean) =>
   testGateway({
-    engine: true,
+    engine,
     folder,
-    env,
     endpoints: [{ provider: "paid", isReal: true }],
-    // A stop waits a sixth of this for a ClickHouse that could take the last records.
-    settings: { timeouts: { shutdown_ms: 3000 } },
   });
 
 const lookUp = async (id: string, key?: string) => {
@@ -96,7 +93,7 @@ describe("a lookup", () => {
 
   test("says the same after a restart, still without ClickHouse", async () => {
     await gateway.stop();
-    gateway = await start({ CLICKHOUSE_URL: `http://127.0.0.1:${await closedPort()}` });
+    gateway = await start(false);
     await expectAllFound();
     // The feed needs ClickHouse and says so.
     const { status, json } = await gateway.call("GET", "/v1/requests");
@@ -105,7 +102,7 @@ describe("a lookup", () => {
 
   test("says the same once the row has reached ClickHouse, and the feed has each call once", async () => {
     await gateway.stop();
-    gateway = await start({ CLICKHOUSE_URL: "" });
+    gateway = await start(true);
     await recorded(gateway);
     await expectAllFound();
     const { json } = await gateway.call("GET", "/v1/requests");
