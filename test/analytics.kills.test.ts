@@ -8,7 +8,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { seededRandom } from "../src/clock.ts";
@@ -142,119 +142,167 @@ class Wire {
   }
 }
 
-const command = async (engine: Engine, sql: string): Promise<void> => {
+const command = async (engine: Engine, database: string, sql: string): Promise<void> => {
   const { url, username, password } = await engine.address(5000);
   const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
-  const answer = await fetch(`${url}/?database=weir`, { method: "POST", headers, body: sql });
+  const answer = await fetch(`${url}/?database=${database}`, { method: "POST", headers, body: sql });
   expect([sql, answer.status]).toEqual([sql, 200]);
 };
 
-// Each starts the engine twice: seconds, or half a minute on a busy machine.
-describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
-  let home: string;
-  let engine: Engine;
+/** What a case loses: the answer to an insertion into `inserted`, and the newest part of each of the tables `lost`. */
+interface LossCase {
+  readonly name: string;
+  readonly inserted: string;
+  readonly lost: readonly string[];
+}
+
+/** A case whose insertion reached the engine, whose answer was lost, and whose wire passes nothing any more. */
+interface Loss {
+  readonly database: string;
+  readonly dataDir: string;
+  readonly wire: Wire;
+  readonly bench: Bench;
+  readonly records: readonly CallRecord[];
+}
+
+const portOf = async (engine: Engine) => Number(new URL((await engine.address(20_000)).url).port);
+
+const direct = (engine: Engine, database: string): ClickHouse =>
+  openClickHouse({ address: () => engine.address(10_000), database });
+
+async function benchOnWire(engine: Engine, wire: Wire, database: string, dataDir: string): Promise<Bench> {
+  const { username, password } = await engine.address(5000);
+  const clickhouseUrl = `http://${username}:${password}@127.0.0.1:${wire.port}/${database}`;
+  return openBench({ dataDir, clickhouseUrl });
+}
+
+async function loseAnswer(engine: Engine, { inserted }: LossCase, database: string): Promise<Loss> {
   const wire = new Wire();
-  const direct = (): ClickHouse =>
-    openClickHouse({ address: () => engine.address(10_000), database: "weir" });
-  const portOf = async () => Number(new URL((await engine.address(20_000)).url).port);
+  await wire.open(await portOf(engine));
+  const dataDir = temporaryFolder();
+  const bench = await benchOnWire(engine, wire, database, dataDir);
+  const records = someRecords(20);
+  await put(bench, records);
+  expect(await flushed(bench)).toBe(true);
+  // Merged with another, a part could not be taken away alone.
+  await command(engine, database, "SYSTEM STOP MERGES");
+  wire.loses = inserted;
+  const more = someRecords(30);
+  await put(bench, more);
+  await until(() => wire.lost === 1);
+  return { database, dataDir, wire, bench, records: [...records, ...more] };
+}
 
-  beforeEach(async () => {
-    home = temporaryFolder();
-    engine = startEngine(home, silentLog);
-    await wire.open(await portOf());
-  });
-  afterEach(async () => {
-    wire.close();
-    await engine.stop();
-    rmSync(home, { recursive: true, force: true });
-  });
+/** Paths of the newest part of each table. */
+async function newestParts(
+  engine: Engine,
+  { database }: Loss,
+  tables: readonly string[],
+): Promise<readonly string[]> {
+  const clickhouse = direct(engine, database);
+  const newest = await clickhouse.rows<{ path: string }>(
+    `SELECT argMax(path, min_block_number) AS path FROM system.parts
+     WHERE database = {database:String} AND active AND has({tables:Array(String)}, table) GROUP BY table`,
+    { database, tables },
+  );
+  await clickhouse.close();
+  expect(newest).toHaveLength(tables.length);
+  return newest.map(({ path }) => path);
+}
 
-  async function benchOnWire(dataDir?: string): Promise<Bench> {
-    const { username, password } = await engine.address(5000);
-    return openBench({
-      ...(dataDir !== undefined && { dataDir }),
-      clickhouseUrl: `http://${username}:${password}@127.0.0.1:${wire.port}/weir`,
-    });
-  }
+const CASES: readonly LossCase[] = [
+  { name: "payloads", inserted: "payloads", lost: ["payloads"] },
+  { name: "shadow runs", inserted: "shadow_runs", lost: ["shadow_runs"] },
+  { name: "records", inserted: "requests", lost: ["requests"] },
+  { name: "roll-ups", inserted: "requests", lost: ["usage_hourly", "attempts_hourly"] },
+  {
+    name: "records and a roll-up, though the other is there",
+    inserted: "requests",
+    lost: ["requests", "attempts_hourly"],
+  },
+  {
+    name: "records and both roll-ups",
+    inserted: "requests",
+    lost: ["requests", "usage_hourly", "attempts_hourly"],
+  },
+];
+const DEATH: LossCase = { name: "", inserted: "requests", lost: ["requests", "usage_hourly"] };
 
-  /** The newest part of a table, taken away while the engine is down: as if it had died before the part's rename. */
-  async function loseNewestPart(tables: readonly string[]): Promise<void> {
-    const clickhouse = direct();
-    const newest = await clickhouse.rows<{ path: string }>(
-      `SELECT argMax(path, min_block_number) AS path FROM system.parts
-       WHERE database = 'weir' AND active AND has({tables:Array(String)}, table) GROUP BY table`,
-      { tables },
+let home: string;
+let engine: Engine;
+
+beforeAll(() => {
+  home = temporaryFolder();
+  engine = startEngine(home, silentLog);
+});
+afterAll(async () => {
+  await engine.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+// The engine starts twice, for all cases together: seconds, or half a minute on a busy machine.
+describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
+  /** Each case has a database, a wire and a bench of its own; the engine is down once, for all of them. */
+  const losses = new Map<LossCase, Loss>();
+
+  beforeAll(async () => {
+    await Promise.all(
+      [...CASES, DEATH].map(async (one, n) => losses.set(one, await loseAnswer(engine, one, `case_${n}`))),
     );
-    await clickhouse.close();
-    expect(newest).toHaveLength(tables.length);
+    const death = losses.get(DEATH)?.bench;
+    await death?.analytics.stop(1);
+    await death?.pool.close();
+    await death?.store.close();
+    const paths = await Promise.all([...losses].map(([{ lost }, loss]) => newestParts(engine, loss, lost)));
     await engine.stop();
-    for (const { path } of newest)
+    // Taken away while the engine is down: as if it had died before the parts' rename.
+    for (const path of paths.flat())
       rmSync(join(home, "clickhouse", path.replace(/^.*?(?=store\/)/, "")), { recursive: true });
     engine = startEngine(home, silentLog);
-    await wire.open(await portOf());
-  }
-
-  const CASES: [string, string, string[]][] = [
-    ["payloads", "payloads", ["payloads"]],
-    ["shadow runs", "shadow_runs", ["shadow_runs"]],
-    ["records", "requests", ["requests"]],
-    ["roll-ups", "requests", ["usage_hourly", "attempts_hourly"]],
-    ["records and a roll-up, though the other is there", "requests", ["requests", "attempts_hourly"]],
-    ["records and both roll-ups", "requests", ["requests", "usage_hourly", "attempts_hourly"]],
-  ];
-
-  test.each(CASES)("is inserted anew: %s", async (_name, inserted, lost) => {
-    const bench = await benchOnWire();
-    try {
-      const records = someRecords(20);
-      await put(bench, records);
-      expect(await flushed(bench)).toBe(true);
-      // Merged with another, a part could not be taken away alone.
-      await command(engine, "SYSTEM STOP MERGES");
-      wire.loses = inserted;
-      const more = someRecords(30);
-      await put(bench, more);
-      await until(() => wire.lost === 1);
-      wire.lost = 0;
-      await loseNewestPart(lost);
-      expect(await flushed(bench)).toBe(true);
-      const clickhouse = direct();
-      await check(clickhouse, [...records, ...more]);
-      await clickhouse.close();
-    } finally {
-      await bench.close();
+    for (const { wire } of losses.values()) await wire.open(await portOf(engine));
+  }, 90_000);
+  afterAll(async () => {
+    for (const [one, { bench, wire, dataDir }] of losses) {
+      if (one !== DEATH) await bench.close();
+      wire.close();
+      rmSync(dataDir, { recursive: true, force: true });
     }
   });
 
+  const lossOf = (one: LossCase): Loss => {
+    const loss = losses.get(one);
+    if (loss === undefined) throw new Error(`the case was not prepared: ${one.name}`);
+    return loss;
+  };
+
+  test.each(CASES.map((one) => [one.name, one] as const))("is inserted anew: %s", async (_name, one) => {
+    const { bench, database, records } = lossOf(one);
+    expect(await flushed(bench)).toBe(true);
+    const clickhouse = direct(engine, database);
+    await check(clickhouse, records);
+    await clickhouse.close();
+  });
+
   test("is inserted anew after the gateway has died as well", async () => {
-    const dataDir = temporaryFolder();
-    const first = await benchOnWire(dataDir);
-    await first.analytics.flush(5000);
-    wire.loses = "requests";
-    const records = someRecords(30);
-    await put(first, records);
-    await until(() => wire.lost === 1);
-    wire.lost = 0;
-    await first.analytics.stop(1);
-    await first.pool.close();
-    await first.store.close();
-    await loseNewestPart(["requests", "usage_hourly"]);
-    const second = await benchOnWire(dataDir);
+    const { wire, database, dataDir, records } = lossOf(DEATH);
+    const second = await benchOnWire(engine, wire, database, dataDir);
     try {
       expect(await flushed(second)).toBe(true);
-      const clickhouse = direct();
+      const clickhouse = direct(engine, database);
       await check(clickhouse, records);
       await clickhouse.close();
     } finally {
       await second.close();
-      rmSync(dataDir, { recursive: true, force: true });
     }
   });
 });
 
 test("O2: a batch that the release before this one left under way reaches the roll-ups too", async () => {
   const dataDir = temporaryFolder();
-  const before = openBench({ dataDir });
+  const database = "earlier";
+  const { url, username, password } = await engine.address(20_000);
+  const clickhouseUrl = `${url.replace("://", `://${username}:${password}@`)}/${database}`;
+  const before = openBench({ dataDir, clickhouseUrl });
   const records = someRecords(20);
   await put(before, records);
   expect(await flushed(before)).toBe(true);
@@ -268,10 +316,10 @@ test("O2: a batch that the release before this one left under way reaches the ro
   const { first, last, token } = batch ?? {};
   await store.commit(() => store.table("outbox_state").put("batch", { first, last, token }));
   await store.close();
-  const after = openBench({ dataDir });
+  const after = openBench({ dataDir, clickhouseUrl });
   try {
     expect(await flushed(after)).toBe(true);
-    const clickhouse = clickhouseOf(after);
+    const clickhouse = direct(engine, database);
     const sums = "SELECT sum(requests) AS n FROM usage_hourly";
     expect(await clickhouse.rows(sums)).toEqual([{ n: records.length + more.length }]);
     const tries = [...records, ...more].flatMap(({ attempts }) => attempts);
