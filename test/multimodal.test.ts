@@ -56,6 +56,8 @@ beforeAll(async () => {
       AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
       AWS_SECRET_ACCESS_KEY: "secret",
       NODE_OPTIONS: `--import ${WITNESS}`,
+      // Nothing listens there: nothing here reads analytics, and without the embedded engine a start is light.
+      CLICKHOUSE_URL: "http://127.0.0.1:1",
     },
   });
 });
