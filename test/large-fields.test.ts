@@ -28,9 +28,20 @@ afterAll(() => {
   return gateway?.stop();
 });
 
-const list = (length: number): string[] => Array.from({ length }, (_, i) => `value ${i}`);
-const map = (length: number): Record<string, string> =>
-  Object.fromEntries(Array.from({ length }, (_, i) => [`key ${i}`, "v"]));
+const lists = new Map<number, readonly string[]>();
+const maps = new Map<number, Readonly<Record<string, string>>>();
+
+/** The value of a length, made once: the same ones are sent to every route. */
+function once<Value>(made: Map<number, Value>, length: number, make: () => Value): Value {
+  const value = made.get(length) ?? make();
+  made.set(length, value);
+  return value;
+}
+
+const list = (length: number): readonly string[] =>
+  once(lists, length, () => Array.from({ length }, (_, i) => `value ${i}`));
+const map = (length: number): Readonly<Record<string, string>> =>
+  once(maps, length, () => Object.fromEntries(Array.from({ length }, (_, i) => [`key ${i}`, "v"])));
 
 /** Runs `act` until it kept the event loop for less than the limit: the first round also compiles, and collects others' garbage. */
 async function staysQuick(what: string, act: () => Promise<unknown>): Promise<void> {
