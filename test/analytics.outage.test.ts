@@ -21,6 +21,8 @@ import {
 } from "./money.fixtures.ts";
 
 const CLIENTS = 4;
+/** Between two calls of a client: enough calls to be under way at any moment, and a processor that is not busy with them alone. */
+const PAUSE_MS = 15;
 /** How long ClickHouse is refused; `WEIR_OUTAGE_SECONDS=60` for the whole minute. */
 const AWAY_MS = Number(process.env.WEIR_OUTAGE_SECONDS ?? 1.5) * 1000;
 
@@ -89,6 +91,7 @@ async function load(during: Promise<unknown>): Promise<number[]> {
       const { status } = await gateway.chat({ stream: i % 2 === 0, simulator: { tokens: 5 } });
       expect(status).toBe(200);
       tookMs.push(performance.now() - from);
+      await sleep(PAUSE_MS);
     }
   };
   await Promise.all([end, ...Array.from({ length: CLIENTS }, (_, n) => client(n))]);
