@@ -1,10 +1,14 @@
 /**
  * How the tests run: in child processes, because LMDB, chDB and uWebSockets.js hold state per process that threads
- * would share, and two at a time on two cores. Tests of how long something takes run behind all others, one at a time.
+ * would share, and two at a time on two cores. Files of rooms that hold no state share a process, which spares a third of their
+ * time. Tests of how long something takes run behind all others, one at a time.
  */
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
+const STATELESS = ["wire", "routing", "policy", "catalog", "fuzz", "simulator"].map(
+  (room) => `test/${room}.*.test.ts`,
+);
 const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
 
 export default defineConfig({
@@ -24,9 +28,13 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["test/**/*.test.ts"],
-          exclude: ["node_modules/**", ...TIMED],
+          exclude: ["node_modules/**", ...STATELESS, ...TIMED],
           sequence: { groupOrder: 0 },
         },
+      },
+      {
+        extends: true,
+        test: { name: "stateless", include: STATELESS, isolate: false, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

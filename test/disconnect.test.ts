@@ -250,6 +250,7 @@ describe("drain", () => {
 
 test("T65: a client that leaves while its prompt is counted for the hold takes nothing and asks nobody", async () => {
   const poor = await testGateway({
+    engine: true,
     endpoints: [{ provider: "only", price: { input: 0.001, output: 2 } }],
     // The dearest outcome is near the balance, so that the prompt is counted exactly.
     settings: { grant_usd: 0.05 },

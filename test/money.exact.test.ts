@@ -86,7 +86,7 @@ const callers: { key: string; keyId: string; projectId: string }[] = [];
 let testKey = "";
 
 beforeAll(async () => {
-  gateway = await testGateway({ endpoints, settings: { grant_usd: 500 } });
+  gateway = await testGateway({ engine: true, endpoints, settings: { grant_usd: 500 } });
   testKey = gateway.testKey;
   for (const [i, project] of [0, 0, 1].entries()) {
     const made =

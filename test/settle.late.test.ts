@@ -15,7 +15,11 @@ const full = (): never => {
 let gateway: TestGateway;
 beforeAll(async () => {
   await (await testGateway({ folder })).stop();
-  gateway = await testGateway({ folder, settings: { timeouts: { commit_ms: 500 } } });
+  gateway = await testGateway({
+    engine: true,
+    folder,
+    settings: { timeouts: { commit_ms: 500 } },
+  });
   vi.spyOn(Journal.prototype, "append").mockImplementation(full);
 });
 afterAll(async () => {

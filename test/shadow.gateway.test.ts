@@ -30,7 +30,7 @@ async function gatewayOf(shadows: readonly string[], options: GatewayOptions = {
     return { provider, price, instruction: SHADOWS[provider] as Record<string, unknown> };
   });
   const absent = { provider: "absent", price, baseUrl: `http://127.0.0.1:${await closedPort()}/v1` };
-  return testGateway({ ...options, endpoints: [{ provider: "main" }, absent, ...endpoints] });
+  return testGateway({ engine: true, ...options, endpoints: [{ provider: "main" }, absent, ...endpoints] });
 }
 
 let policies = 0;
