@@ -24,12 +24,26 @@ export type Uploaded = { readonly body: Buffer; readonly share: BodyShare } | We
 /** uWebSockets.js ends a connection 10 s after this was last done, less up to 4 s by its clock's steps. */
 const HOLD_MS = 4000;
 
+/**
+ * Bytes of bodies that one turn of the event loop takes, about ten milliseconds of copying. Once they are reached, uploads rest: what else
+ * has arrived stays in the kernel until later turns, so that five hundred of them do not keep everybody else waiting.
+ */
+const TURN_BYTES = 4 * 1024 * 1024;
+/** Uploads that go on in a turn, those that rested longest. uWebSockets.js reads up to 512 KiB of each. */
+const GO_ON = 16;
+
 export class Uploads {
   readonly #budget: BodyBudget;
   readonly #pace: UploadPace;
   readonly #clock: Clock;
   /** Those that did not come in one piece with their head. */
   readonly #slow = new Set<Upload>();
+  /** Those of them that rest, in the order in which they go on. */
+  readonly #resting = new Set<Upload>();
+  /** Of bodies, in this turn of the event loop. */
+  #turnBytes = 0;
+  /** The next turn is prepared for. */
+  #isTurnAsked = false;
   readonly #timer: NodeJS.Timeout;
 
   constructor(budget: BodyBudget, pace: UploadPace, clock: Clock) {
@@ -55,6 +69,8 @@ export class Uploads {
     const share = new BodyShare(this.#budget, orgId);
     const upload = new Upload(res, share, (result) => {
       this.#slow.delete(upload);
+      // What a refused client still sends is read, too, so that it gets to read the answer.
+      if (this.#resting.delete(upload)) upload.goOn();
       if (upload.isWhole && reply.afterwards === "drain") reply.afterwards = "close";
       if (Buffer.isBuffer(result)) done({ body: result, share });
       else {
@@ -64,17 +80,57 @@ export class Uploads {
     });
     reply.onGone(() => {
       this.#slow.delete(upload);
+      this.#resting.delete(upload);
       upload.leave();
     });
-    upload.start(head, maxBytes, () => {
-      upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
-      this.#slow.add(upload);
+    upload.start(head, maxBytes, {
+      slow: () => {
+        upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
+        this.#slow.add(upload);
+      },
+      taken: (bytes) => this.#taken(upload, bytes),
     });
+  }
+
+  #taken(upload: Upload, bytes: number): void {
+    const before = this.#turnBytes;
+    this.#turnBytes += bytes;
+    this.#askForTurn();
+    if (this.#turnBytes < TURN_BYTES) return;
+    // The first time in this turn all of them, those that uWebSockets.js has yet to come to among them.
+    if (before < TURN_BYTES) for (const slow of this.#slow) this.#rest(slow);
+    else if (this.#slow.has(upload)) this.#rest(upload);
+  }
+
+  #rest(upload: Upload): void {
+    if (upload.isWhole || this.#resting.has(upload)) return;
+    this.#resting.add(upload);
+    upload.rest();
+  }
+
+  #askForTurn(): void {
+    if (this.#isTurnAsked) return;
+    this.#isTurnAsked = true;
+    setImmediate(() => this.#nextTurn());
+  }
+
+  #nextTurn(): void {
+    this.#isTurnAsked = false;
+    this.#turnBytes = 0;
+    let gone = 0;
+    for (const upload of this.#resting) {
+      if (gone++ === GO_ON) break;
+      this.#resting.delete(upload);
+      upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
+      upload.goOn();
+    }
+    if (this.#resting.size > 0) this.#askForTurn();
   }
 
   #look(): void {
     const nowMs = this.#clock.monotonic();
     for (const upload of this.#slow) {
+      if (this.#resting.has(upload)) continue;
       // The connection's timeout is off from then on, and must stay so.
       if (upload.isWhole) this.#slow.delete(upload);
       else if (nowMs < upload.nextLookMs) upload.hold();
@@ -84,6 +140,13 @@ export class Uploads {
       } else upload.refuse(tooSlow(this.#pace));
     }
   }
+}
+
+interface UploadEvents {
+  /** Not all of it came at once. */
+  slow(): void;
+  /** So many bytes came, and there are more to come. */
+  taken(bytes: number): void;
 }
 
 class Upload {
@@ -106,19 +169,20 @@ class Upload {
     this.#give = give;
   }
 
-  /** @param onSlow not all of it came at once */
-  start(head: RequestHead, maxBytes: number, onSlow: () => void): void {
+  start(head: RequestHead, maxBytes: number, tell: UploadEvents): void {
     const { contentLength, contentEncoding, isChunked } = head;
     let isSlow = isChunked;
-    if (isSlow) onSlow();
+    if (isSlow) tell.slow();
     this.#res.onData((piece, isLast) => {
       if (this.#over) return;
+      const bytes = piece.byteLength;
       this.#take(piece, maxBytes);
       if (isLast) this.#end(contentEncoding, maxBytes);
       else if (!isSlow && !this.#over) {
         isSlow = true;
-        onSlow();
+        tell.slow();
       }
+      if (!isLast) tell.taken(bytes);
     });
     // Not before `onData`: the answer ends the response, which may not be touched from then on.
     if (contentLength > maxBytes) this.refuse(tooLarge(maxBytes));
@@ -135,7 +199,16 @@ class Upload {
 
   /** Sets the connection's timeout anew and changes nothing else. */
   hold(): void {
+    this.rest();
+    this.goOn();
+  }
+
+  /** Nothing is read, and the connection has no timeout, until `goOn`. */
+  rest(): void {
     this.#res.pause();
+  }
+
+  goOn(): void {
     this.#res.resume();
   }
 
