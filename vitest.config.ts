@@ -3,7 +3,6 @@
  * would share, and two at a time on two cores. Files of rooms that hold no state share a process, which spares a third of their
  * time. Tests of how long something takes run behind all others, one at a time.
  */
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
 const STATELESS = ["wire", "routing", "policy", "catalog", "fuzz", "simulator"].map(
@@ -21,7 +20,7 @@ export default defineConfig({
     teardownTimeout: 5_000,
     globalSetup: "test/stripped.setup.mjs",
     // Of the processes that tests start: vitest's own are running by then.
-    env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, "test/stripped.mjs")}` },
+    env: { NODE_OPTIONS: `--import=${new URL("test/stripped.mjs", import.meta.url)}` },
     projects: [
       {
         extends: true,

@@ -167,7 +167,8 @@ describe("beside a process of its own", () => {
     expect(refused[0]?.text.toLowerCase()).toContain("retry-after: 1\r\n");
     expect(most).toBeGreaterThan(BUDGET / 4);
     expect(most).toBeLessThanOrEqual(BUDGET / 2 + 64 * 1024 * UPLOADS);
-    expect(residentBytes() - before).toBeLessThan(BUDGET);
+    // The heap beside them grows, too: next to the smaller budget that counts.
+    expect(residentBytes() - before).toBeLessThan(IS_LONG ? BUDGET : BUDGET + 32 * MB);
   }, 120_000);
 
   test("O9: bodies that wait for the thread or for an answer count until their call is over", async () => {

@@ -25,8 +25,8 @@ export type Uploaded = { readonly body: Buffer; readonly share: BodyShare } | We
 const HOLD_MS = 4000;
 
 /**
- * Bytes of bodies that one turn of the event loop takes, about ten milliseconds of copying. Once they are reached, uploads rest: what else
- * has arrived stays in the kernel until later turns, so that five hundred of them do not keep everybody else waiting.
+ * Bytes of bodies that one turn of the event loop takes, about ten milliseconds of copying. Once they are reached, uploads rest:
+ * what else has arrived stays in the kernel until later turns, so that five hundred uploads do not keep all other calls waiting.
  */
 const TURN_BYTES = 4 * 1024 * 1024;
 /** Uploads that go on in a turn, those that rested longest. uWebSockets.js reads up to 512 KiB of each. */
@@ -105,6 +105,7 @@ export class Uploads {
   #rest(upload: Upload): void {
     if (upload.isWhole || this.#resting.has(upload)) return;
     this.#resting.add(upload);
+    upload.restsSinceMs = this.#clock.monotonic();
     upload.rest();
   }
 
@@ -117,11 +118,13 @@ export class Uploads {
   #nextTurn(): void {
     this.#isTurnAsked = false;
     this.#turnBytes = 0;
-    let gone = 0;
+    const nowMs = this.#clock.monotonic();
+    let places = GO_ON;
     for (const upload of this.#resting) {
-      if (gone++ === GO_ON) break;
+      if (places-- === 0) break;
       this.#resting.delete(upload);
-      upload.nextLookMs = this.#clock.monotonic() + this.#pace.windowMs;
+      // Its sender could not send meanwhile.
+      upload.nextLookMs += nowMs - upload.restsSinceMs;
       upload.goOn();
     }
     if (this.#resting.size > 0) this.#askForTurn();
@@ -151,6 +154,8 @@ interface UploadEvents {
 
 class Upload {
   nextLookMs = 0;
+  /** When it was last told to rest. */
+  restsSinceMs = 0;
   /** Its bytes are all there; they may still be decompressed. */
   isWhole = false;
   readonly #res: HttpResponse;
