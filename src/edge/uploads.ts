@@ -25,12 +25,12 @@ export type Uploaded = { readonly body: Buffer; readonly share: BodyShare } | We
 const HOLD_MS = 4000;
 
 /**
- * Bytes of bodies that one turn of the event loop takes, about ten milliseconds of copying. Once they are reached, uploads rest:
+ * Bytes of bodies that one turn of the event loop takes, about five milliseconds of copying. Once they are reached, uploads rest:
  * what else has arrived stays in the kernel until later turns, so that five hundred uploads do not keep all other calls waiting.
  */
-const TURN_BYTES = 4 * 1024 * 1024;
+const TURN_BYTES = 2 * 1024 * 1024;
 /** Uploads that go on in a turn, those that rested longest. uWebSockets.js reads up to 512 KiB of each. */
-const GO_ON = 16;
+const GO_ON = 8;
 
 export class Uploads {
   readonly #budget: BodyBudget;
