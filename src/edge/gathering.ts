@@ -1,5 +1,6 @@
 /**
- * Puts a body together from its pieces, in memory that grows with what has arrived: the length that the head announces is only a bound.
+ * Puts a body together from its pieces. Its memory grows with the bytes that have arrived; the `Content-Length` of the request only
+ * bounds it.
  */
 import { fail, type WeirError } from "../errors.ts";
 import { grownMemory, sharedMemory } from "../shared-memory.ts";
