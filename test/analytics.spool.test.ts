@@ -112,6 +112,18 @@ describe("T35: no record is lost, none is doubled", () => {
     }
   });
 
+  it("nor does a stop wait for a ClickHouse that refuses: the rows are in for the next start", async () => {
+    const wire = new Wire(engine);
+    await wire.open();
+    const bench = openBench({ clickhouseUrl: await wire.url("refusing") });
+    wire.close();
+    await bench.add(records(10));
+    // Longer than this test may take.
+    await bench.analytics.stop(600_000);
+    expect(bench.analytics.metrics()).toMatchObject({ outboxRows: 10, insertedRows: 0 });
+    await bench.close();
+  });
+
   it("when the process ends between an insertion and its acknowledgement", async () => {
     const dataDir = temporaryFolder();
     const wire = new Wire(engine);

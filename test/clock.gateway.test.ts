@@ -1,7 +1,7 @@
 /** A whole gateway under a clock that is set ahead, set back and corrected, in one life of it and over restarts. */
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { closedPort, seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
+import { seededFolder, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 
 const DAY = 86_400_000;
 let folder: string;
@@ -13,9 +13,6 @@ let lieMs = 0;
 const start = async () => {
   gateway = await testGateway({
     folder,
-    // Budgets need no analytics, and a restart without its engine is quick. A stop waits a sixth of this for an engine that
-    // could take the last records.
-    env: { CLICKHOUSE_URL: `http://127.0.0.1:${await closedPort()}` },
     endpoints: [{ provider: "paid", isReal: true, price: { input: 1, output: 1_000 } }],
   });
 };

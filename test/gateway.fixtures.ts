@@ -95,7 +95,7 @@ export interface TestGateway {
 /** Starts a gateway in this process. `stop` also removes its folder, unless the folder was given. */
 export async function testGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const simulator = await startSimulator({});
-  const inProcess = options.engine === true ? options : withoutEngine(options);
+  const inProcess = { ...options, engine: options.engine === true };
   const folder = prepareFolder(inProcess, simulator.url);
   const lines = options.log;
   const log = lines
@@ -118,16 +118,6 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
     },
   });
 }
-
-/** A stop waits a sixth of `shutdown_ms` for an engine that could take the last records. */
-const withoutEngine = (options: GatewayOptions): GatewayOptions => ({
-  ...options,
-  engine: false,
-  settings: {
-    ...options.settings,
-    timeouts: { shutdown_ms: 3000, ...(options.settings?.timeouts as object | undefined) },
-  },
-});
 
 export interface SpawnedGateway extends TestGateway {
   readonly process: ChildProcess;

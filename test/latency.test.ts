@@ -1,12 +1,13 @@
 /**
  * One caller's large request is nobody else's wait: reading and sending it never holds up the event loop for long, other
  * streams keep their pace, and what must be copied or looked through stays in proportion. The gateway is a process of its
- * own where time is measured; its own histogram of event loop delays is the witness.
+ * own where time is measured, and time is that of its processor: others may use this machine.
  */
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { longestTurn, WITNESSED } from "./event-loop.fixtures.ts";
 import { type SpawnedGateway, spawnGateway, type TestGateway, testGateway } from "./gateway.fixtures.ts";
-import { atRest, metric, start } from "./gateway.observations.ts";
+import { atRest, start } from "./gateway.observations.ts";
 
 const PROSE = "All the rivers run into the sea, yet the sea is not full.\n";
 const CODE = '  if (river === "sea") { return "full\\n"; } // it is "not"\n';
@@ -35,7 +36,7 @@ const image = (bytes: number) => [
 describe("beside a process of its own", () => {
   let gateway: SpawnedGateway;
   beforeAll(async () => {
-    gateway = await spawnGateway({ endpoints: ENDPOINTS, settings: { grant_usd: 10_000 } });
+    gateway = await spawnGateway({ env: WITNESSED, endpoints: ENDPOINTS, settings: { grant_usd: 10_000 } });
     // The thread that reads large bodies, and the code they take, are there before time is measured.
     await post(prompt(PROSE.repeat(10_000)));
   });
@@ -45,11 +46,11 @@ describe("beside a process of its own", () => {
   const post = (body: string) =>
     gateway.call("POST", "/v1/chat/completions", { body, headers: { "content-type": "application/json" } });
 
-  /** The longest delay of the gateway's event loop while `act` ran, in ms; the histogram looks every 10 ms. */
-  async function longestDelay(act: () => Promise<unknown>): Promise<number> {
-    await metric(gateway, "nodejs_eventloop_lag_max_seconds");
+  /** Milliseconds of processor time that the gateway's event loop was kept at most while `act` ran. */
+  async function longestTurnOf(act: () => Promise<unknown>): Promise<number> {
+    await longestTurn(gateway);
     await act();
-    return (await metric(gateway, "nodejs_eventloop_lag_max_seconds")) * 1000;
+    return await longestTurn(gateway);
   }
 
   test.each([
@@ -76,24 +77,20 @@ describe("beside a process of its own", () => {
     ],
   ])("T54: %s do not block the event loop, and liveness answers", async (name, make, status) => {
     const body = make();
-    const quiet = await longestDelay(() => new Promise((resolve) => setTimeout(resolve, 300)));
-    const delays: number[] = [];
-    // Further ones only where something else had the machine.
-    for (let i = 0; i < 15 && (i < 5 || Math.min(...delays) >= 20); i++) {
-      delays.push(
-        await longestDelay(async () => {
+    const turns: number[] = [];
+    // The first ones compile, and collect what others left; further ones only where a machine is slow.
+    for (let i = 0; i < 15 && (i < 5 || Math.min(...turns) >= 20); i++) {
+      turns.push(
+        await longestTurnOf(async () => {
           const answer = post(body);
           expect((await gateway.call("GET", "/healthz", { key: null })).status).toBe(200);
           expect((await answer).status).toBe(status);
         }),
       );
     }
-    delays.sort((a, b) => a - b);
-    console.log(
-      `${name}, ${(body.length / 1e6).toFixed(1)} MB: ${delays.map((d) => d.toFixed(1))} ms, idle ${quiet.toFixed(1)} ms`,
-    );
-    // The best of them: others may use this machine. The histogram's own 10 ms are in it.
-    expect(delays[0]).toBeLessThan(20);
+    turns.sort((a, b) => a - b);
+    console.log(`${name}, ${(body.length / 1e6).toFixed(1)} MB: turns of ${turns} ms`);
+    expect(turns[0]).toBeLessThan(20);
   });
 
   test("T66: requests of 100,000 tokens do not hold up streams that run", async () => {
@@ -132,14 +129,14 @@ describe("beside a process of its own", () => {
   test("T57: images are neither scanned nor parsed into pieces: they pass at many megabytes a second", async () => {
     const body = prompt(image(4_000_000), { svc: only("plain") });
     const from = performance.now();
-    const delay = await longestDelay(async () => {
+    const turnMs = await longestTurnOf(async () => {
       for (let i = 0; i < 4; i++) {
         const answers = await Promise.all([1, 2, 3].map(() => post(body)));
         for (const answer of answers) expect(answer.status).toBe(200);
       }
     });
     const perSecond = (12 * body.length) / 1e6 / ((performance.now() - from) / 1000);
-    console.log(`images: ${perSecond.toFixed(0)} MB/s, longest delay ${delay.toFixed(1)} ms`);
+    console.log(`images: ${perSecond.toFixed(0)} MB/s, longest turn ${turnMs} ms`);
     expect(perSecond).toBeGreaterThan(8);
   });
 });

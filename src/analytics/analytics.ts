@@ -134,7 +134,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }),
     async stop(withinMs = STOP_MS) {
       // Shadow runs insert what waits before they end.
-      await Promise.all([spool.flush(withinMs), shadowRuns.stop(withinMs)]);
+      await Promise.all([spool.flush(withinMs, { ifReachable: true }), shadowRuns.stop(withinMs)]);
       await spool.stop(withinMs);
       await clickhouse.close();
       await engine?.stop();

@@ -49,6 +49,15 @@ const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
 /** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
 const MIN_GAP_MS = 50;
+/** One failure alone may be a connection that broke. */
+const AWAY_AFTER_FAILURES = 2;
+
+interface Waiter {
+  /** Of the newest row that it waits for. */
+  readonly number: number;
+  readonly ifReachable: boolean;
+  readonly done: (inserted: boolean) => void;
+}
 
 export class Spool {
   readonly #options: SpoolOptions;
@@ -61,7 +70,7 @@ export class Spool {
   /** Numbers that readers wait for; the loop does not rest before the greatest is in. */
   #wanted = 0;
   #wake: (() => void) | undefined;
-  #waiters: { readonly number: number; readonly done: (inserted: boolean) => void }[] = [];
+  #waiters: Waiter[] = [];
   #lastBatchMs = 0;
   #inserted = 0;
   #batches = 0;
@@ -80,15 +89,21 @@ export class Spool {
     this.#running ??= this.#run();
   }
 
-  /** Resolves true once every row put before the call is in ClickHouse, false when that takes longer than `withinMs`. */
-  flush(withinMs: number): Promise<boolean> {
+  /**
+   * Resolves true once every row put before the call is in ClickHouse, false when that takes longer than `withinMs`.
+   * @param ifReachable resolves false as soon as two tries in a row have failed, too: for those who have no time to wait for a
+   * ClickHouse that is away
+   */
+  flush(withinMs: number, { ifReachable = false } = {}): Promise<boolean> {
     const number = this.#options.outbox.newest();
     if (this.#options.outbox.acknowledged() >= number || this.#options.outbox.pending() === 0) {
       return Promise.resolve(true);
     }
+    if (this.#stopping) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const waiter = {
+      const waiter: Waiter = {
         number,
+        ifReachable,
         done: (inserted: boolean) => {
           clearTimeout(timer);
           resolve(inserted);
@@ -151,6 +166,7 @@ export class Spool {
     let batch: BatchRows | undefined;
     let laidOut: LaidOut | undefined;
     let isDoubtful = false;
+    let failedInARow = 0;
     while (!this.#stopping) {
       try {
         batch ??= await outbox.nextBatch(this.#bounds, () => `weir-${requestId(clock.now())}`);
@@ -164,6 +180,7 @@ export class Spool {
       } catch (error) {
         isDoubtful = true;
         this.#failures++;
+        if (++failedInARow >= AWAY_AFTER_FAILURES) this.#notReachable();
         this.#options.log.warn(
           { error: messageOf(error), backoffMs, outboxRows: outbox.pending() },
           "records cannot be written to analytics; they wait in the outbox",
@@ -202,6 +219,12 @@ export class Spool {
     const reached = this.#waiters.filter((w) => w.number <= to);
     this.#waiters = this.#waiters.filter((w) => w.number > to);
     for (const { done } of reached) done(true);
+  }
+
+  #notReachable(): void {
+    const given = this.#waiters.filter((w) => w.ifReachable);
+    this.#waiters = this.#waiters.filter((w) => !w.ifReachable);
+    for (const { done } of given) done(false);
   }
 
   /** Until the oldest row has waited long enough, or many wait. */
