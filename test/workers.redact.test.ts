@@ -14,12 +14,14 @@ describe("redaction presets", () => {
     ["amex 378282246310005, rupay 6521111111111110", "amex [REDACTED:card], rupay [REDACTED:card]"],
     ["beside 12 4111111111111111 99", "beside 12 [REDACTED:card] 99"],
     ["aadhaar 4991 1866 5246", "aadhaar [REDACTED:aadhaar]"],
+    ["499118665246", "[REDACTED:aadhaar]"],
     ["pan ABCPE1234F.", "pan [REDACTED:pan]."],
     ["<john.doe+x@mail.co.in>", "<[REDACTED:email]>"],
     [
       "call +91 98765 43210 or 9876543210 or (415) 555-2671",
       "call [REDACTED:phone] or [REDACTED:phone] or [REDACTED:phone]",
     ],
+    ["+12345678", "[REDACTED:phone]"],
     ["sk-ant-api03-abcDEF1234567890_x", "[REDACTED:api_key]"],
     [
       "AKIAIOSFODNN7EXAMPLE ghp_abcdefghijklmnopqrstuvwxyz0123456789",
@@ -54,6 +56,26 @@ describe("redaction presets", () => {
     // Look-behind is not RE2's: refused, not run.
     expect(() => redactor({ presets: [], patterns: ["(?<=a)b"] })).toThrow();
   });
+
+  it.each(["card", "aadhaar"])(
+    "finds nothing in what the quick look calls clean: %s (property)",
+    (preset) => {
+      const one = redactor({ presets: [preset], patterns: [] });
+      const around = fc.array(fc.constantFrom(..." -.()+@_\n:a1", "4111", "98765"), { maxLength: 6 });
+      const numbers = ["4111 1111 1111 1111", "4222222222222", "4991 1866 5246", "499118665246"];
+      let finds = 0;
+      fc.assert(
+        fc.property(around, fc.constantFrom(...numbers), around, (before, number, after) => {
+          const text = `${before.join("")}${number}${after.join("")}`;
+          if (one.spans(text).length === 0) return;
+          finds++;
+          expect(one.clean(Buffer.from(text))).toBe(false);
+        }),
+        { numRuns: 500 },
+      );
+      expect(finds).toBeGreaterThan(50);
+    },
+  );
 
   it("lets no tail of a secret stay where two finds overlap", () => {
     const own = redactor({ presets: ["email"], patterns: ["bob@example\\.com/path-\\w+"] });

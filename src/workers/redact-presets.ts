@@ -10,27 +10,37 @@ export const PRESET_NAMES = ["api_key", "card", "aadhaar", "pan", "email", "phon
 export type PresetName = (typeof PRESET_NAMES)[number];
 
 export const PRESETS: Readonly<Record<PresetName, Finder>> = {
-  api_key: (text) => (HINTS.api_key.test(text) ? regexSpans(text, API_KEYS) : []),
+  api_key: (text) => (HINTS.api_key(text) ? regexSpans(text, API_KEYS) : []),
   card: (text) => digitSpans(text, isCard, 13, 19),
   aadhaar: (text) => digitSpans(text, isAadhaar, 12, 12),
-  pan: (text) => (HINTS.pan.test(text) ? regexSpans(text, PAN) : []),
-  email: (text) => (HINTS.email.test(text) ? regexSpans(text, EMAIL) : []),
-  phone: (text) => (HINTS.phone.test(text) ? regexSpans(text, PHONE) : []),
+  pan: (text) => (HINTS.pan(text) ? regexSpans(text, PAN) : []),
+  email: (text) => (HINTS.email(text) ? regexSpans(text, EMAIL) : []),
+  phone: (text) => (HINTS.phone(text) ? regexSpans(text, PHONE) : []),
 };
 
-/** Enough digits for the shortest number that goes. */
+/**
+ * Enough digits for the shortest number that goes. Classes that are written out let the engine look at every eighth character
+ * only (Boyer-Moore), which a repetition does not: most texts fail there, in a sixth of the time.
+ */
+const ROOM_FOR_NUMBER = new RegExp("[\\d -]".repeat(12));
 const LONG_NUMBER = /\d(?:[ -]?\d){11}/;
+const mayHoldNumber = (text: string) => ROOM_FOR_NUMBER.test(text) && LONG_NUMBER.test(text);
+
+const ROOM_FOR_PHONE = new RegExp("[\\d .()-]".repeat(8));
+const PHONE_DIGITS = /\d(?:[ .()-]{0,2}\d){7}/;
+
+const KEY_WORDS =
+  // From the rare character back to the prefix before it: a third of the time of a list of words.
+  /[-_](?<=(?:svc|sk|glpat|xox[abeprs]|xai|hf|npm|gsk|pplx|r8|fw|tvly)-|(?:_live|_test|whsec|gh[pousr]|github_pat|hf|npm|gsk|pplx|r8|fw|tvly)_)|A(?:KIA|SIA|Iza)|SG\.|eyJ|Bearer |PRIVATE KEY/;
 
 /** A fast first look: a text without the hint holds nothing of the preset. Presets may share one, which is then tried once. */
-export const HINTS: Readonly<Record<PresetName, RegExp>> = {
-  // From the rare character back to the prefix before it: a third of the time of a list of words.
-  api_key:
-    /[-_](?<=(?:svc|sk|glpat|xox[abeprs]|xai|hf|npm|gsk|pplx|r8|fw|tvly)-|(?:_live|_test|whsec|gh[pousr]|github_pat|hf|npm|gsk|pplx|r8|fw|tvly)_)|A(?:KIA|SIA|Iza)|SG\.|eyJ|Bearer |PRIVATE KEY/,
-  card: LONG_NUMBER,
-  aadhaar: LONG_NUMBER,
-  pan: /\d{4}[A-Za-z]/,
-  email: /@/,
-  phone: /\d(?:[ .()-]{0,2}\d){7}/,
+export const HINTS: Readonly<Record<PresetName, (text: string) => boolean>> = {
+  api_key: (text) => KEY_WORDS.test(text),
+  card: mayHoldNumber,
+  aadhaar: mayHoldNumber,
+  pan: (text) => /\d{4}[A-Za-z]/.test(text),
+  email: (text) => text.includes("@"),
+  phone: (text) => ROOM_FOR_PHONE.test(text) && PHONE_DIGITS.test(text),
 };
 
 /** Not inside `\n` or `\u00e9`; right after one is a beginning like after a space. */

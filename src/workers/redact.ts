@@ -77,7 +77,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
     const latin1 = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString("latin1");
-    return !isSse(latin1) && !latin1.includes("\\u") && !hints.some((hint) => hint.test(latin1));
+    return !isSse(latin1) && !latin1.includes("\\u") && !hints.some((hint) => hint(latin1));
   };
   if (finders.length === 0) {
     return { text: (t) => t, payload: (t) => t, bytes: (b) => b, clean: () => true, spans: () => [] };
