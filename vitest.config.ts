@@ -1,18 +1,18 @@
 /**
- * How the tests run: in child processes, because LMDB, chDB and uWebSockets.js hold state per process that threads
- * would share, and two at a time on two cores. Files of rooms that hold no state share a process, which spares a third of their
- * time. Tests of how long something takes run behind all others, one at a time.
+ * How the tests run: in child processes, because LMDB, chDB and uWebSockets.js hold state per process that threads would share,
+ * and two at a time on two cores. Files share these processes, which spares a third of the time: what a file changes of its
+ * process, it puts back. Tests of how long something takes run behind all others, one at a time.
  */
 import { defineConfig } from "vitest/config";
 
-const STATELESS = ["wire", "routing", "policy", "catalog", "fuzz", "simulator"].map(
-  (room) => `test/${room}.*.test.ts`,
-);
+/** What replaces a module of the product finds it loaded in a process that others share. */
+const OWN_PROCESS = ["test/store.journal.test.ts"];
 const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
 
 export default defineConfig({
   test: {
     pool: "forks",
+    isolate: false,
     maxWorkers: 2,
     // Wide enough for real sockets and engines on a busy machine; a test that waits for minutes is a hang.
     testTimeout: 20_000,
@@ -27,13 +27,13 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["test/**/*.test.ts"],
-          exclude: ["node_modules/**", ...STATELESS, ...TIMED],
+          exclude: ["node_modules/**", ...OWN_PROCESS, ...TIMED],
           sequence: { groupOrder: 0 },
         },
       },
       {
         extends: true,
-        test: { name: "stateless", include: STATELESS, isolate: false, sequence: { groupOrder: 0 } },
+        test: { name: "own process", include: OWN_PROCESS, isolate: true, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,
