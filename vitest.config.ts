@@ -5,6 +5,10 @@
  */
 import { defineConfig } from "vitest/config";
 
+/** Rooms that hold no state, in processes of their own that stay small: some of these tests measure memory. */
+const STATELESS = ["wire", "routing", "policy", "catalog", "fuzz", "simulator"].map(
+  (room) => `test/${room}.*.test.ts`,
+);
 /** What replaces a module of the product finds it loaded in a process that others share. */
 const OWN_PROCESS = ["test/store.journal.test.ts"];
 const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
@@ -27,10 +31,11 @@ export default defineConfig({
         test: {
           name: "tests",
           include: ["test/**/*.test.ts"],
-          exclude: ["node_modules/**", ...OWN_PROCESS, ...TIMED],
+          exclude: ["node_modules/**", ...STATELESS, ...OWN_PROCESS, ...TIMED],
           sequence: { groupOrder: 0 },
         },
       },
+      { extends: true, test: { name: "stateless", include: STATELESS, sequence: { groupOrder: 0 } } },
       {
         extends: true,
         test: { name: "own process", include: OWN_PROCESS, isolate: true, sequence: { groupOrder: 0 } },
