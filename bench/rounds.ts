@@ -122,7 +122,9 @@ export class Rounds {
     let latencyMs = result.firstMs;
     if (job.kind === "calls") {
       const alone = { ...job, connections: 1, amount: 0, seconds: latencySeconds };
-      latencyMs = (await this.#load.run(alone)).latencyMs;
+      const timed = await this.#load.run(alone);
+      // A slow machine may not end one call in that time.
+      latencyMs = (timed.calls > 0 ? timed : await this.#load.run({ ...alone, amount: 1 })).latencyMs;
     }
     const perCall = (us: number | undefined) => (us === undefined ? undefined : us / result.calls);
     this.samples.push({
