@@ -19,8 +19,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // Wide enough for real sockets and engines on a busy machine; a test that waits for minutes is a hang.
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 5_000,
     globalSetup: "test/stripped.setup.mjs",
     // Of the processes that tests start: vitest's own are running by then.

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await bench.add(seeded);
   await bench.analytics.flush(10_000);
   clickhouse = clickhouseOf(bench);
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();

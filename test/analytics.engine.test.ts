@@ -22,7 +22,7 @@ beforeAll(async () => {
     compression: { request: true, response: true },
     log: { level: ClickHouseLogLevel.OFF },
   });
-}, 30_000);
+});
 afterAll(async () => {
   await client.close();
   await engine.stop();
@@ -225,7 +225,7 @@ it("T35: killing the engine again and again under load loses and doubles nothing
       const { enginePid } = bench.analytics.metrics();
       if (enginePid !== undefined) process.kill(enginePid, "SIGKILL");
     }
-    expect(await bench.analytics.flush(20_000)).toBe(true);
+    expect(await bench.analytics.flush(30_000)).toBe(true);
     const { url, username, password } = JSON.parse(readFileSync(`${bench.dataDir}/clickhouse.json`, "utf8"));
     const reader = createClient({ url, username, password, database: "weir" });
     const counts = await reader.query({
@@ -241,4 +241,4 @@ it("T35: killing the engine again and again under load loses and doubles nothing
   } finally {
     await bench.close();
   }
-}, 40_000);
+});

@@ -107,11 +107,11 @@ const ARMS: readonly ArmEndpoint[] = ["a", "b"].map((arm) => ({
 beforeAll(async () => {
   bench = openBench();
   await bench.add(calls);
-  expect(await bench.analytics.flush(20_000)).toBe(true);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
   clickhouse = clickhouseOf(bench);
   const caughtUp = async () => void (await bench.analytics.flush(5000));
   reports = policyReports({ clickhouse, clock, caughtUp });
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();

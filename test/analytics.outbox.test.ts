@@ -141,5 +141,5 @@ describe("the outbox", () => {
     for (const table of ["outbox", "outbox_ids", "outbox_spills"]) {
       await until(() => [...store.bytes(table).range({ limit: 1 })].length === 0);
     }
-  }, 30_000);
+  });
 });

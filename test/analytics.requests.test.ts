@@ -20,8 +20,8 @@ beforeAll(async () => {
   bench = openBench();
   await bench.add(seeded);
   await bench.add(manyRecords(20, NOW - 48 * HOUR_MS, NOW, 2).map((r) => ({ ...r, orgId: OTHER_ORG })));
-  expect(await bench.analytics.flush(20_000)).toBe(true);
-}, 30_000);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
+});
 afterAll(() => bench.close());
 
 type Query = Record<string, string>;
@@ -205,7 +205,7 @@ describe("one request", () => {
       getRequest.output.parse(await get(full.requestId)),
       getGeneration.output.parse(await generation(full.requestId)),
     ]);
-    expect(await bench.analytics.flush(10_000)).toBe(true);
+    expect(await bench.analytics.flush(30_000)).toBe(true);
     // A second process on the same engine knows nothing of the first one's memory.
     const other = await secondReader(bench);
     try {

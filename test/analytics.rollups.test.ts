@@ -13,9 +13,9 @@ beforeAll(async () => {
   const some = manyRecords(300, nowMs - 5 * HOUR_MS, nowMs, 3);
   await bench.add(some.map((record, n) => ({ ...record, stream: n % 2 === 0 })));
   // One batch: one part of each partition, and nothing to merge.
-  expect(await bench.analytics.flush(20_000)).toBe(true);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
   clickhouse = clickhouseOf(bench);
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();

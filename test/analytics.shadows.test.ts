@@ -65,7 +65,7 @@ beforeAll(async () => {
   clickhouse = openClickHouse({ address: async () => ({ url, username, password }), database: "weir" });
   // One spool a store: two would each give the same rows a token of their own.
   runs = bench.analytics.shadowRuns;
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();
@@ -83,7 +83,7 @@ describe("the table", () => {
       ...{ primaryOutputTokens: 7, shadowOutputTokens: 8 },
     };
     await put(runs, bench.store, [distinct]);
-    expect(await runs.flush(5000)).toBe(true);
+    expect(await runs.flush(30_000)).toBe(true);
     expect(await clickhouse.rows("SELECT * FROM shadow_runs WHERE org_id = 'org_d'")).toEqual([
       {
         ...{ org_id: "org_d", ts: "2026-02-03 04:05:06.789", request_id: "r", shadow_request_id: "s" },
@@ -116,7 +116,7 @@ describe("the table", () => {
       temp.store,
       Array.from({ length: 1500 }, () => row({ orgId: "org_again" })),
     );
-    expect(await retrying.flush(5000)).toBe(true);
+    expect(await retrying.flush(30_000)).toBe(true);
     expect(await clickhouse.rows("SELECT count() AS n FROM shadow_runs WHERE org_id = 'org_again'")).toEqual([
       { n: 1500 },
     ]);
@@ -215,7 +215,7 @@ describe("while ClickHouse is away", () => {
       engine.away = false;
       const after = open(store, { clickhouse: engine });
       await put(after, store, [row()]);
-      expect(await after.flush(5000)).toBe(true);
+      expect(await after.flush(30_000)).toBe(true);
       expect(new Set(engine.tokens.slice(0, -1)).size).toBe(1);
       expect(new Set(engine.tokens).size).toBe(2);
       expect(after.metrics()).toMatchObject({ pending: 0, inserted: 3 });
@@ -237,7 +237,7 @@ describe("while ClickHouse is away", () => {
       expect(bounded.metrics()).toMatchObject({ pending: 10, dropped: 17, inserted: 0 });
       expect(await bounded.flush(20)).toBe(false);
       engine.away = false;
-      expect(await bounded.flush(5000)).toBe(true);
+      expect(await bounded.flush(30_000)).toBe(true);
       expect(bounded.metrics()).toMatchObject({ pending: 0, inserted: 10 });
       await bounded.stop(1000);
     }));
@@ -247,7 +247,7 @@ describe("while ClickHouse is away", () => {
       await temp.store.commit(() => temp.store.log("shadow_runs").append(1, Buffer.from('{"orgId":')));
       const mending = open(temp.store, { clickhouse: engine, ageMs: 50 });
       await put(mending, temp.store, [row(), row()]);
-      expect(await mending.flush(5000)).toBe(true);
+      expect(await mending.flush(30_000)).toBe(true);
       expect(mending.metrics()).toMatchObject({ pending: 0, inserted: 2 });
       await mending.stop(1000);
     }));

@@ -25,7 +25,7 @@ beforeAll(async () => {
   home = temporaryFolder();
   engine = startEngine(home, silentLog);
   await engine.address(20_000);
-}, 30_000);
+});
 afterAll(async () => {
   await engine.stop();
   rmSync(home, { recursive: true, force: true });
@@ -67,7 +67,7 @@ describe("T35: no record is lost, none is doubled", () => {
         // Payloads, then also records: what is there is not sent again.
         wire.loseAnswers = 1 + (round % 2);
         await bench.add(records(50));
-        expect(await bench.analytics.flush(15_000)).toBe(true);
+        expect(await bench.analytics.flush(30_000)).toBe(true);
       }
       expect(wire.lost).toBe(1 + 2 + 1 + 2);
       expect(bench.analytics.metrics()).toMatchObject({
@@ -104,7 +104,7 @@ describe("T35: no record is lost, none is doubled", () => {
       expect(await getGeneration.run(input, caller())).toMatchObject({ id });
       expect(bench.analytics.live()).toBe(false);
       await wire.open();
-      expect(await bench.analytics.flush(15_000)).toBe(true);
+      expect(await bench.analytics.flush(30_000)).toBe(true);
       expect(await counted("away")).toEqual(all(300));
     } finally {
       await bench.close();
@@ -149,7 +149,7 @@ describe("T35: no record is lost, none is doubled", () => {
     try {
       expect(second.outbox.recent(record().requestId)).toBeUndefined();
       expect(second.analytics.metrics().outboxRows).toBe(40);
-      expect(await second.analytics.flush(10_000)).toBe(true);
+      expect(await second.analytics.flush(30_000)).toBe(true);
       expect(await counted("half_way")).toEqual(all(40));
     } finally {
       await second.close();
@@ -179,7 +179,7 @@ describe("T35: no record is lost, none is doubled", () => {
     }
     const bench = openBench({ dataDir, clickhouseUrl: url });
     try {
-      expect(await bench.analytics.flush(10_000)).toBe(true);
+      expect(await bench.analytics.flush(30_000)).toBe(true);
       const clickhouse = direct("killed");
       const stored = await clickhouse.rows<{ request_id: string }>("SELECT request_id FROM requests");
       await clickhouse.close();
@@ -204,7 +204,7 @@ it("rows that cannot be decoded or redacted hold nobody up", async () => {
     await bench.add(records(5));
     await bench.store.commit(() => bench.outbox.put({ requestId: "damaged", bytes: damaged }));
     await bench.add([badPattern, badPreset, ...records(5)]);
-    expect(await bench.analytics.flush(10_000)).toBe(true);
+    expect(await bench.analytics.flush(30_000)).toBe(true);
     expect(bench.analytics.metrics()).toMatchObject({
       payloadsLost: 2,
       rowsSetApart: 1,
@@ -242,7 +242,7 @@ it("values that no column takes are brought into range instead of blocking a bat
       request: Buffer.from([0xff, 0xfe, 0x00, 0x22]),
     });
     await bench.add([odd]);
-    expect(await bench.analytics.flush(10_000)).toBe(true);
+    expect(await bench.analytics.flush(30_000)).toBe(true);
     const clickhouse = direct("odd_values");
     const rows = await clickhouse.rows(
       "SELECT ttft_ms, duration_ms, http_status, model, input_tokens, output_tokens, length(tags) AS tags FROM requests",
@@ -272,7 +272,7 @@ it("every field of a record lands in the column of its name", async () => {
     const distinct = distinctRecord();
     const { request, response, ...kept } = distinct;
     await bench.add([distinct]);
-    expect(await bench.analytics.flush(10_000)).toBe(true);
+    expect(await bench.analytics.flush(30_000)).toBe(true);
     const stored = await storedRequest(clickhouse, kept.orgId, kept.requestId);
     expect(stored).toEqual({ ...kept, redact: expect.anything() });
     expect(await storedPayload(clickhouse, kept, kept.tsMs)).toEqual({

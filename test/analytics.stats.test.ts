@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   await bench.analytics.statistics.endpointStats();
   clickhouse = clickhouseOf(bench);
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();
@@ -58,7 +58,7 @@ function call(
 /** Adds the calls under names that no other test has, and waits until they can be read. */
 async function added(calls: readonly CallRecord[]): Promise<void> {
   await bench.add(calls);
-  expect(await bench.analytics.flush(10_000)).toBe(true);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
 }
 
 describe("uptime", () => {

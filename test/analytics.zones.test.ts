@@ -12,7 +12,7 @@ beforeAll(async () => {
   bench = openBench();
   await bench.analytics.statistics.endpointStats();
   clickhouse = clickhouseOf(bench);
-}, 30_000);
+});
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();
@@ -31,7 +31,7 @@ it("a model's series has today and the 29 days before it, each whole", async () 
   const call = (tsMs: number) =>
     record({ tsMs, model: "weir/zones", attempts: [attempt({ tsMs })], payloadState: "off" });
   await bench.add([call(firstMs - 60_000), call(firstMs + 60_000), call(firstMs + DAY_MS - 60_000)]);
-  expect(await bench.analytics.flush(10_000)).toBe(true);
+  expect(await bench.analytics.flush(30_000)).toBe(true);
   const stats = await modelStats({ clickhouse: inKolkata(), clock, simulated: () => ["weir/zones"] })(
     "weir/zones",
   );

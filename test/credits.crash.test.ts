@@ -73,4 +73,4 @@ test("T26 T35: kill -9 while settling, three times: what was acknowledged is in 
     expect(credits.open()).toEqual({ holds: 0, heldMicroUsd: 0 });
     await store.close();
   }
-}, 30_000);
+});

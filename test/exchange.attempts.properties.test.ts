@@ -160,4 +160,4 @@ test("a call ends once, nothing of it stays taken, and nobody is asked who must 
     ),
     { numRuns: RUNS },
   );
-}, 20_000);
+});

@@ -181,7 +181,7 @@ export const sseData = (text: string): unknown[] =>
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await holds())) {

@@ -20,7 +20,7 @@ const TAKEN = [
 ];
 
 /** Resolves once no call runs and nothing is held or taken; fails naming what still is. */
-export async function atRest(gateway: TestGateway, withinMs = 10_000): Promise<void> {
+export async function atRest(gateway: TestGateway, withinMs = 30_000): Promise<void> {
   let taken: string[] = [];
   const look = async () => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
@@ -41,7 +41,7 @@ export const recorded = (gateway: TestGateway): Promise<void> =>
     async () =>
       (await metric(gateway, "weir_outbox_rows")) === 0 &&
       (await gateway.call("GET", "/v1/requests?limit=1")).status === 200,
-    15_000,
+    30_000,
   );
 
 /** The request record, as `GET /v1/requests/{id}` shows it. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
       { provider: "translated", instruction: { tokens: 5 }, dialects: ["messages"] },
     ],
   });
-}, 20_000);
+});
 afterAll(() => gateway?.stop());
 afterEach(() => atRest(gateway));
 

@@ -99,7 +99,7 @@ const IDLE = [
 ];
 
 /** T26, T65: with no call under way nothing is held and no slot is taken. */
-export async function idle(gateway: Readable, withinMs = 15_000): Promise<void> {
+export async function idle(gateway: Readable, withinMs = 30_000): Promise<void> {
   for (const name of IDLE) {
     await until(`${name} is 0`, async () => (await metric(gateway, name)) === 0, withinMs);
   }

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   const { json } = await gateway.call("GET", "/v1/models/test/model/endpoints");
   ids = Object.fromEntries(json.data.map((e: { provider: string; id: string }) => [e.provider, e.id]));
-}, 30_000);
+});
 afterAll(async () => {
   await gateway.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -164,7 +164,7 @@ test("a replay says of 60 calls what adding them up by hand says", async () => {
   ).toEqual(rules);
   expect(replay.examples).toHaveLength(5);
   expect(replay.examples[0].reason).toBe("No spies");
-}, 30_000);
+});
 
 test("to another org none of it exists", async () => {
   const ask = (method: string, path: string, body?: object): Promise<Answer> =>

@@ -24,7 +24,7 @@ import { model } from "./routing.fixtures.ts";
 let home: TrafficBench;
 beforeAll(async () => {
   home = await openTraffic();
-}, 30_000);
+});
 afterAll(() => home.close());
 afterEach(() => vi.restoreAllMocks());
 

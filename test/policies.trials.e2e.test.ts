@@ -113,4 +113,4 @@ test("a red canary leaves the share at the next call, for good; a new version be
   ]);
   expect(await firstTried()).toBe(rig.ids.broken);
   await post("/risky/deactivate", {});
-}, 20_000);
+});

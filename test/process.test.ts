@@ -215,15 +215,12 @@ describe.concurrent("signals", () => {
     ["SIGINT twice in a row", ["SIGINT", "SIGINT"], NO_ENGINE],
   ])(
     "%s drains: streams finish, new calls are refused, all is kept, exit 0",
-    { timeout: 40_000 },
     async ([, sent, env], context) => {
       const folder = newFolder();
       const upstream = await heldUpstream();
       context.onTestFinished(() => upstream.close());
       const endpoints = [{ provider: "held", baseUrl: upstream.url }];
-      // Without an engine a stop waits a sixth of this for one that could take the last record.
-      const settings = { timeouts: { shutdown_ms: 12_000 } };
-      const first = await start(folder, context, { endpoints, env, settings });
+      const first = await start(folder, context, { endpoints, env });
       const stream = await openStream(first, "test/model", "Hold it");
       const kept = await keptConnection(first.url);
       const exit = Promise.all(sent.map((signal) => first.kill(signal)));
@@ -241,7 +238,7 @@ describe.concurrent("signals", () => {
       expect(new Set(await exit)).toEqual(new Set([0]));
       expect(first.output()).not.toMatch(/"level":[56]0/);
 
-      const second = await testGateway({ folder, endpoints, settings, engine: true });
+      const second = await testGateway({ folder, endpoints, engine: true });
       context.onTestFinished(() => second.stop());
       await recorded(second);
       const { json: feed } = await second.call("GET", "/v1/requests?status=ok");

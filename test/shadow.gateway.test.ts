@@ -75,7 +75,7 @@ describe("one gateway", () => {
     gateway = await gatewayOf(Object.keys(SHADOWS));
     alone = { whole: await ask(), stream: await ask({ stream: true }) };
     expect([alone.whole.status, alone.stream.status]).toEqual([200, 200]);
-  }, 20_000);
+  });
   afterAll(() => gateway.stop());
 
   test.each([...Object.keys(SHADOWS), "absent"])(

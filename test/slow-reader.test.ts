@@ -118,7 +118,7 @@ describe("slow readers", () => {
     pausedAt = performance.now();
     const six = gateway.simulator.calls[asked + 1];
     await until("the upstream of one has long finished", () => six?.ended === true);
-  }, 30_000);
+  });
 
   test("T10, T11: clients that read nothing hold less than 128 KB each and pause their upstreams", async () => {
     const silent = async (count: number) => {
@@ -166,7 +166,7 @@ describe("slow readers", () => {
     const grownKb = (await settled(residentKb, 500)) - before;
     expect(grownKb).toBeLessThan(20_000);
     expect(gateway.simulator.calls.slice(-30).every((call) => call.closedByPeer)).toBe(true);
-  }, 40_000);
+  });
 
   test("T11: reading on after a pause longer than the server's own patience gets every byte", async () => {
     const leftMs = LONG_PAUSE_MS - (performance.now() - pausedAt);

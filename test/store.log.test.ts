@@ -106,7 +106,7 @@ describe("against a plain map", () => {
       }),
       { numRuns: 60 },
     );
-  }, 30_000);
+  });
 
   test("more rows than memory should hold move to LMDB, the oldest first, and out again once trimmed", async () => {
     const store = openStore(newFolder(), { logMemory: { rows: 10, bytes: 1e6 } });

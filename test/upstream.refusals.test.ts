@@ -43,7 +43,7 @@ beforeAll(async () => {
       { provider: "well", instruction: {} },
     ],
   });
-}, 20_000);
+});
 afterAll(async () => {
   vi.unstubAllEnvs();
   await gateway?.stop();
