@@ -2,13 +2,13 @@
  * Analytics away: killed, refused, hanging, or cut in the midst of answers. Calls do not notice; records wait and arrive,
  * each once.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { createServer, type Server, type Socket, connect as tcpConnect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
-import { type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { removeFolder, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
 import {
   allRecords,
   auditedLedger,
@@ -129,7 +129,7 @@ describe("T35: a ClickHouse server by URL", () => {
     await gateway.stop();
     await wire.cut();
     await engine.stop();
-    rmSync(home, { recursive: true, force: true });
+    removeFolder(home);
   });
 
   // The median, with room for a busy machine: a call that waited for ClickHouse would take seconds.

@@ -3,14 +3,14 @@
  * and versions that take turns. The ledger stays exact, a policy is never half in force, and red stays red.
  * `npm run test:crash` runs more rounds; WEIR_CRASH_SEED repeats a run's choices.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { type Random, seededRandom } from "../src/clock.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
-import { type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
+import { removeFolder, type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
 import { allRecords, auditedLedger, chargesOf, idle, spendOfKeys, sum } from "./money.fixtures.ts";
 
 const ROUNDS = Math.ceil(Number(process.env.WEIR_CRASH_ROUNDS ?? 2) / 2);
@@ -53,7 +53,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await latest?.kill("SIGKILL");
   await simulator.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function start(): Promise<SpawnedGateway> {

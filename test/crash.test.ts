@@ -2,13 +2,13 @@
  * Kill -9 under load, again and again on one data folder: what a client holds in full was charged once, what was charged
  * has one record, and nothing stays held. `npm run test:crash` runs 20 rounds; WEIR_CRASH_SEED repeats a run's choices.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Random, seededRandom } from "../src/clock.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
-import { type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
+import { removeFolder, type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
 import {
   allRecords,
   auditedLedger,
@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await latest?.kill("SIGKILL");
   await simulator.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Request id → cost, of every answer that a client holds in full. */

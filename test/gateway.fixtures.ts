@@ -114,7 +114,7 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
     stop: async () => {
       await gateway.stop();
       await simulator.close();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) removeFolder(folder);
     },
   });
 }
@@ -159,7 +159,7 @@ export async function spawnGateway(
     stop: async () => {
       await kill("SIGTERM");
       if (options.simulator === undefined) await simulator.close();
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) removeFolder(folder);
     },
   });
   return { ...base, process: child, pid: child.pid as number, output: () => text, kill };
@@ -206,6 +206,10 @@ export async function seededFolder(
   await store.close();
   return folder;
 }
+
+/** A gateway that was killed leaves an engine that writes there until it notices, a moment later. */
+export const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 
 /** A loopback port that nothing listens on. */
 export async function closedPort(): Promise<number> {

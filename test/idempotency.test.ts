@@ -2,9 +2,8 @@
  * `Idempotency-Key` through the whole gateway: a repeated request gets the first answer to the byte and is charged once,
  * whatever happens between the two.
  */
-import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spawnGateway, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
+import { removeFolder, spawnGateway, type TestGateway, testGateway, until } from "./gateway.fixtures.ts";
 import { atRest, charges, metric, requestIdOf, start } from "./gateway.observations.ts";
 
 // No records are read here, so there is no engine; a stop waits a sixth of this for one that could take the last of them.
@@ -220,7 +219,7 @@ describe("a restart", () => {
       await second.stop();
     } finally {
       await first.simulator.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     }
   });
 });

@@ -1,12 +1,11 @@
 /** What a process that dies amid activations leaves: the policy that was in force before, or the one after. */
-import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
-import { seededFolder, spawnGateway, testGateway } from "./gateway.fixtures.ts";
+import { removeFolder, seededFolder, spawnGateway, testGateway } from "./gateway.fixtures.ts";
 
 test("kill -9 amid activations leaves one version in force, whole", async () => {
   const folder = await seededFolder(() => {});
   try {
-    const first = await spawnGateway({ folder });
+    const first = await spawnGateway({ folder, engine: false });
     const send = (path: string, body: object) => first.call("POST", `/v1/policies${path}`, { body });
     await send("", { name: "house", yaml: "version: 1\nsort: price" });
     await send("/house/versions", { yaml: "version: 1\nsort: latency" });
@@ -34,6 +33,6 @@ test("kill -9 amid activations leaves one version in force, whole", async () => 
     await second.stop();
     await first.simulator.close();
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });

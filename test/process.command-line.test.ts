@@ -3,17 +3,17 @@
  * cannot run the sources.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Command, Given } from "../src/commands/command.ts";
 import { runCommandLine } from "../src/commands/command-line.ts";
-import { until } from "./gateway.fixtures.ts";
+import { removeFolder, until } from "./gateway.fixtures.ts";
 
 const REPO = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** Commands that note what they were given. */
 function sample() {

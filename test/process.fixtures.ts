@@ -3,12 +3,12 @@
  * reads, small limits. What needs a shell or Python says so and is skipped without it.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { listenFault } from "../src/process/listening.ts";
-import { until } from "./gateway.fixtures.ts";
+import { removeFolder, until } from "./gateway.fixtures.ts";
 
 export const REPO = join(import.meta.dirname, "..");
 export const MAIN = join(REPO, "src/main.ts");
@@ -17,7 +17,7 @@ export const hasPython = spawnSync("python3", ["-c", "import pty"]).status === 0
 /** A folder that is removed when the test is over. */
 export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 

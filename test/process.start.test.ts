@@ -10,7 +10,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -21,7 +20,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { AccountTables } from "../src/account/tables.ts";
 import { keepPrivate } from "../src/process/private-folder.ts";
 import { openStore } from "../src/store/store.ts";
-import { type SpawnedGateway, seededFolder, spawnGateway, testGateway } from "./gateway.fixtures.ts";
+import {
+  removeFolder,
+  type SpawnedGateway,
+  seededFolder,
+  spawnGateway,
+  testGateway,
+} from "./gateway.fixtures.ts";
 import { MAIN, type Placed, place, REPO, run, testFolder } from "./process.fixtures.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -41,7 +46,7 @@ async function weir(where: Pick<Placed, "env">, ...args: string[]) {
 
 /** A data folder, and the environment of commands on it. */
 async function withData(folder: string) {
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   const dataDir = join(folder, "data");
   const { env } = await place({ DATA_DIR: dataDir });
   return { folder, dataDir, env };
@@ -103,7 +108,7 @@ describe("O12: the data folder is its owner's alone", () => {
   afterAll(async () => {
     await first?.kill("SIGKILL");
     await first?.simulator.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 
   test("O12: what the engine writes is not for others either", async () => {

@@ -2,7 +2,7 @@
  * The gateway as the process people run: what it prints, when it refuses to start, and how signals end or reload it.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from "v
 import { readConfig } from "../src/config.ts";
 import {
   type GatewayOptions,
+  removeFolder,
   type SpawnedGateway,
   spawnGateway,
   sseData,
@@ -29,7 +30,7 @@ const newFolder = () => {
   return folder;
 };
 afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) removeFolder(folder);
 });
 
 /** Runs to its end and says how: for starts that must fail. */

@@ -6,10 +6,10 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "../src/store/store.ts";
-import { until } from "./gateway.fixtures.ts";
+import { removeFolder, until } from "./gateway.fixtures.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-faults-"));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => removeFolder(home));
 let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 const WRITER = join(import.meta.dirname, "store.writer.ts");
