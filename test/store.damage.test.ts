@@ -15,6 +15,7 @@ import { crc32 } from "node:zlib";
 import { open } from "lmdb";
 import { pack } from "msgpackr";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkData } from "../src/commands/check-data.ts";
 import { FrameWriter } from "../src/store/frame.ts";
 import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../src/store/segment.ts";
 import { openStore } from "../src/store/store.ts";
@@ -111,6 +112,18 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
       writeFileSync(path, bytes);
     }
     expect((await rowsOf(folder)).length).toBe(6);
+  });
+
+  test("O1: a claim of the folder that cannot be read", async () => {
+    const folder = folderOfFive();
+    const path = join(folder, "weir.lmdb");
+    const bytes = readFileSync(path);
+    const claim = '{"pid":';
+    for (let at = bytes.indexOf(claim); at >= 0; at = bytes.indexOf(claim, at + 1)) flipBit(path, at + 1, 7);
+    refused(folder, /weir\.lmdb is damaged: row "claim" of process cannot be read\. .*backup/);
+    const told: string[] = [];
+    expect(await checkData({ dataDir: folder }, (line) => told.push(line))).toBe(1);
+    expect(told.join("\n")).toContain('row "claim" of process cannot be read');
   });
 
   test("O1: LMDB ahead of the last readable frame", async () => {

@@ -13,7 +13,7 @@ export interface TrafficWindow {
   readonly untilMs: number;
 }
 
-/** Medians over the window; of what it does not tell, those of all streams to anybody in 30 days. Undefined: neither has any. */
+/** Medians over the window; where it has no stream of the endpoint, over everybody's streams of 30 days. Undefined: none there either. */
 export interface EndpointFigures {
   readonly endpointId: string;
   /** To the first token of streams. */

@@ -1,7 +1,7 @@
 /**
  * A call once more, for one endpoint: the same request of the same key, under an id of its own, for a client that takes
  * everything and hears nothing. It takes part in no trial, is not tried again elsewhere, and keeps nothing of its answer.
- * What it teaches of its endpoint's health counts as any call's does: who refuses copies refuses calls.
+ * What it teaches of its endpoint's health counts like that of any other call: an endpoint that refuses a copy would refuse a call.
  */
 
 import type { Clock } from "../clock.ts";

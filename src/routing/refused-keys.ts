@@ -56,7 +56,7 @@ export class RefusedKeys {
     return refused === undefined || trial === undefined ? undefined : { of: refused, trial };
   }
 
-  /** The credential was taken: it is as good as any. */
+  /** The provider accepted the credential: the key is no longer on probation. */
   taken({ id }: ProviderKey, tried: KeyTrial): void {
     if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
   }

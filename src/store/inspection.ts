@@ -10,7 +10,7 @@ import { isChecked, isWhole, unpackChecked } from "./checked.ts";
 import { readFrame } from "./frame.ts";
 import { readProgress } from "./lmdb.ts";
 import { DamagedLmdb, type LmdbFile, type LmdbRow, openLmdbFile } from "./lmdb-file.ts";
-import { holderOf, inUse } from "./lock.ts";
+import { CLAIMS, holderOf, inUse, isClaim } from "./lock.ts";
 import { frameNumber } from "./segment.ts";
 import { faultText, JournalDamaged, type Progress, surveyJournal } from "./survey.ts";
 import { keyText } from "./table.ts";
@@ -45,7 +45,7 @@ export function assertReadable(
   withFile(dataDir, (file) => {
     let rows = 0;
     const check = rowCheck(progressIn(file)?.checked === true, first);
-    for (const row of file.all({ values: false, first })) {
+    for (const row of file.all({ values: false, first: [CLAIMS, ...first] })) {
       check(row);
       if (++rows < START_ROWS) continue;
       onNotice(`weir.lmdb: the start looked at ${rows} rows; "weir check --data" looks at all`);
@@ -144,7 +144,7 @@ function withFile<T>(dataDir: string, act: (file: LmdbFile) => T): T | undefined
 function refuseWhereInUse(dataDir: string, file: LmdbFile): void {
   let pid: number | undefined;
   try {
-    for (const { value } of file.rows("process")) pid = holderOf(value);
+    for (const { value } of file.rows(CLAIMS)) pid = holderOf(value);
   } catch {
     // Damage is found on the way through the whole file.
   }
@@ -181,6 +181,8 @@ function rowCheck(strict: boolean, sure: readonly string[]): (row: LmdbRow) => v
   return ({ table, key, value }) => {
     // The free pages have keys of their own kind.
     if (table.startsWith("(")) return;
+    if (table === CLAIMS && !isClaim(value))
+      throw new DamagedLmdb(`row ${textOf(key)} of ${table} cannot be read`);
     if (strict) (isChecked(value) ? marked : bare).add(table);
     const isOdd = strict && marked.has(table) && bare.has(table);
     const isOldBytes = !strict && BYTES.includes(table);

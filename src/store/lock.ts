@@ -12,9 +12,12 @@ interface Claim {
   readonly started: string;
 }
 
+/** The table of the one row. */
+export const CLAIMS = "process";
+
 /** @returns a function that gives the claim up. @throws Error when a living process holds the folder. */
 export function claimDirectory(root: RootDatabase, dataDir: string): () => void {
-  const claims = root.openDB<Claim, string>("process", { encoding: "json" });
+  const claims = root.openDB<Claim, string>(CLAIMS, { encoding: "json" });
   const mine: Claim = { pid: process.pid, started: startOf(process.pid) };
   const holder = claims.transactionSync(() => {
     const claim = claims.get("claim");
@@ -29,6 +32,16 @@ export function claimDirectory(root: RootDatabase, dataDir: string): () => void 
     throw inUse(dataDir, holder.pid);
   }
   return () => void claims.removeSync("claim");
+}
+
+/** Whether a row of the table can be read: it is JSON, without a checksum. */
+export function isClaim(row: Uint8Array): boolean {
+  try {
+    const { pid, started } = JSON.parse(Buffer.from(row).toString()) as Partial<Claim>;
+    return typeof pid === "number" && typeof started === "string";
+  } catch {
+    return false;
+  }
 }
 
 /** The process that holds the folder and lives, by the claim as it stands in LMDB; undefined where none does. */

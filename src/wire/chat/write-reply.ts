@@ -10,7 +10,7 @@ import { detailsOf, extraContentOf } from "./reasoning.ts";
 import { wholeArguments } from "./tool-call.ts";
 import { writeChatUsage } from "./usage.ts";
 
-/** JSON text, as any string: its UTF-8 is the body. */
+/** The body as JSON text; it is sent as UTF-8. */
 export function writeChatReply(
   reply: NeutralReply,
   identity: AnswerIdentity,

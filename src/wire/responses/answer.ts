@@ -9,7 +9,7 @@ import { readUrlCitation } from "../url-citation.ts";
 export const isCall = ({ type }: JsonObject): boolean =>
   type === "function_call" || type === "custom_tool_call";
 
-/** What of an answer tells why it ended: the API completes one with calls or a refusal as any other. */
+/** What an answer holds that tells why it ended: its status is `completed` with tool calls or a refusal, too. */
 export interface Held {
   readonly calls: boolean;
   readonly refusal: boolean;
