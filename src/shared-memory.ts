@@ -4,10 +4,17 @@
  */
 
 /**
- * Of each shared memory a twin that is never written to, so that it takes room on paper only: the collector counts it, looks
- * for garbage accordingly, and finds both at once.
+ * For each shared memory as many bytes that nobody writes to, so that they take room on paper only: the collector counts them,
+ * looks for garbage accordingly, and finds both at once. A memory that grew has several: one anew, for all of its bytes, would make
+ * garbage of those before, and a large upload would have the collector search the heap a dozen times.
  */
-const twins = new WeakMap<ArrayBufferLike, ArrayBuffer>();
+const twins = new WeakMap<SharedArrayBuffer, Twins>();
+
+interface Twins {
+  /** Of all of them. */
+  bytes: number;
+  readonly parts: ArrayBuffer[];
+}
 
 /**
  * New memory, all zeros; what is not written to takes no room.
@@ -41,9 +48,12 @@ export function sharedConcat(parts: readonly Uint8Array[]): Buffer {
 /** Must be called in each thread that gets the memory: each has a collector of its own. Other memory is counted anyway. */
 export function counted<T extends Uint8Array>(bytes: T): T {
   const { buffer } = bytes;
-  if (buffer instanceof SharedArrayBuffer && twins.get(buffer)?.byteLength !== buffer.byteLength) {
-    const { byteLength } = buffer;
-    twins.set(buffer, new ArrayBuffer(byteLength, { maxByteLength: byteLength }));
-  }
+  if (!(buffer instanceof SharedArrayBuffer)) return bytes;
+  const counting = twins.get(buffer) ?? { bytes: 0, parts: [] };
+  const more = buffer.byteLength - counting.bytes;
+  if (more <= 0) return bytes;
+  counting.parts.push(new ArrayBuffer(more, { maxByteLength: more }));
+  counting.bytes += more;
+  twins.set(buffer, counting);
   return bytes;
 }
