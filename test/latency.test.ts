@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { longestTurn, WITNESSED } from "./event-loop.fixtures.ts";
 import { type SpawnedGateway, spawnGateway, type TestGateway, testGateway } from "./gateway.fixtures.ts";
 import { atRest, start } from "./gateway.observations.ts";
+import { holdsUnlessCrowded } from "./processor-time.fixtures.ts";
 
 const PROSE = "All the rivers run into the sea, yet the sea is not full.\n";
 const CODE = '  if (river === "sea") { return "full\\n"; } // it is "not"\n';
@@ -104,10 +105,9 @@ describe("beside a process of its own", () => {
       expect(all.length).toBeGreaterThan(400);
       return all[Math.floor(all.length * 0.99)] as number;
     };
-    const added: number[] = [];
-    // Simulator, clients and gateway share the machine: what they cost each other is in it, and what others take of it. So the
-    // least of a few tries counts.
-    while (added.length < 4 && (added.length === 0 || Math.min(...added) >= 60)) {
+    let added = Infinity;
+    // Simulator, clients and gateway share the machine: what they cost each other is in it.
+    const isSmooth = await holdsUnlessCrowded(async () => {
       const alone = await gaps(async () => {});
       const disturbed = await gaps(async () => {
         for (let i = 0; i < 12; i++) expect((await post(large)).status).toBe(200);
@@ -115,9 +115,10 @@ describe("beside a process of its own", () => {
       console.log(
         `p99 between chunks: ${alone.toFixed(1)} ms alone, ${disturbed.toFixed(1)} ms beside large requests`,
       );
-      added.push(disturbed - alone);
-    }
-    expect(Math.min(...added)).toBeLessThan(60);
+      added = disturbed - alone;
+      return added < 60;
+    });
+    if (!isSmooth) expect(added).toBeLessThan(60);
   });
 
   /** Milliseconds between the reads of one stream of 80 tokens, 20 ms apart. */
