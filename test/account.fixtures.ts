@@ -105,7 +105,7 @@ export function accountRig(spent = NOTHING) {
   /** Adds a key like the owner's but for `differing`, past the operations; gives its secret. */
   async function addKey(differing: Partial<KeyOrder> = {}): Promise<string> {
     const secret = newSecret("live");
-    await accounts.transact(() =>
+    await accounts.act(() =>
       accounts.addKey(newKey({ ...rowOf(secrets.live), ...differing }, secret, clock.now())),
     );
     return secret;
@@ -136,6 +136,7 @@ export function accountRig(spent = NOTHING) {
     set plan(to: PlanLimits) {
       plan = to;
     },
+    caughtUp: () => store.caughtUp(),
     get dataDir(): string {
       return dataDir;
     },

@@ -91,7 +91,7 @@ describe("lists", () => {
   test("a filter that thousands of newer keys do not pass answers short pages, and the walk still arrives", async () => {
     const model = rig.rowOf(rig.secrets.live);
     rig.clock.advance(1);
-    await rig.accounts.transact(() => {
+    await rig.accounts.act(() => {
       for (let i = 0; i < 5200; i++) {
         const order = { ...model, createdAtMs: rig.clock.now(), revokedAtMs: rig.clock.now() };
         rig.accounts.addKey({ ...order, id: `key_${String(i).padStart(26, "0")}`, hash: `hash ${i}` });

@@ -23,7 +23,7 @@ function refusal(ring: Keyring, secret: string | undefined): [ErrorName, string]
 }
 
 const change = (secret: string, to: Partial<KeyRow>) =>
-  rig.accounts.transact(() => rig.accounts.replaceKey({ ...rowOf(secret), ...to }));
+  rig.accounts.act(() => rig.accounts.replaceKey({ ...rowOf(secret), ...to }));
 
 test("a context holds everything a call needs, frozen", async () => {
   await change(rig.secrets.live, { limits: { rpm: 7 }, budget: { dailyMicroUsd: 5, hard: false } });
@@ -124,17 +124,17 @@ test("a change to a project or an org is forgotten for their keys only", async (
   const org = rig.accounts.org(context.orgId);
   const project = rig.accounts.project(context.projectId);
   if (org === undefined || project === undefined) throw new Error("not seeded");
-  await rig.accounts.transact(() => {
+  await rig.accounts.act(() => {
     rig.accounts.addOrg({ ...org, id: "org_other" });
     rig.accounts.addProject({ ...project, id: "prj_other", orgId: "org_other" });
   });
   const otherContext = ring.resolve(other);
-  await rig.accounts.transact(() =>
+  await rig.accounts.act(() =>
     rig.accounts.replaceProject({ ...project, budget: { monthlyMicroUsd: 9, hard: true } }),
   );
   ring.forgetProject(project.id);
   expect(ring.resolve(rig.secrets.live).projectBudget).toEqual({ monthlyMicroUsd: 9, hard: true });
-  await rig.accounts.transact(() =>
+  await rig.accounts.act(() =>
     rig.accounts.addOrg({ ...org, status: "closed", closedAtMs: rig.clock.now() }),
   );
   ring.forgetOrg(org.id);

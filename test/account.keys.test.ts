@@ -70,7 +70,7 @@ test("a key created with everything set shows it, and its calls are held to it",
 test("the org's default expiry applies unless the key names its own", async () => {
   const org = rig.accounts.org(rig.owner.orgId);
   if (org === undefined) throw new Error("not seeded");
-  await rig.accounts.transact(() =>
+  await rig.accounts.act(() =>
     rig.accounts.addOrg({ ...org, security: { ...org.security, keyDefaultExpiryDays: 30 } }),
   );
   expect((await create()).expires_at).toBe("2026-10-09T00:00:00.000Z");
@@ -126,7 +126,7 @@ test("O28: a hard budget without an amount is refused with a pointer; no budget 
 
 test("a limit granted above the plan may be set again up to what it is", async () => {
   const { id, secret } = await create();
-  await rig.accounts.transact(() => rig.accounts.replaceKey({ ...rig.rowOf(secret), limits: { rpm: 600 } }));
+  await rig.accounts.act(() => rig.accounts.replaceKey({ ...rig.rowOf(secret), limits: { rpm: 600 } }));
   expect((await patch(id, { limits: { rpm: 500 } })).limits).toEqual({ rpm: 500 });
   expect(await failure(patch(id, { limits: { rpm: 501 } }))).toBe("invalid_value /limits/rpm");
 });
@@ -303,7 +303,7 @@ describe("privilege", () => {
   test("a closed org makes and changes nothing", async () => {
     const org = rig.accounts.org(rig.owner.orgId);
     if (org === undefined) throw new Error("not seeded");
-    await rig.accounts.transact(() => rig.accounts.addOrg({ ...org, status: "closed" }));
+    await rig.accounts.act(() => rig.accounts.addOrg({ ...org, status: "closed" }));
     expect(await failure(create())).toBe("org_closed");
     expect(await failure(patch(rig.owner.keyId, {}))).toBe("org_closed");
     expect(await failure(rotate(rig.owner.keyId, {}))).toBe("org_closed");
@@ -321,6 +321,7 @@ test("T61: no secret appears in anything but the answer that made it, nor in wha
     rig.accounts.key(made.id),
     rig.keyring.resolve(rig.secrets.live),
   ]);
+  await rig.caughtUp();
   const stored = readFileSync(join(rig.dataDir, "weir.lmdb"));
   expect(stored.includes(made.id)).toBe(true);
   for (const secret of [made.secret, rotated.secret, rig.secrets.live, rig.secrets.test]) {

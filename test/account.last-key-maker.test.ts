@@ -35,7 +35,7 @@ describe("the last key that can make keys", () => {
       expect(await failureKind(act)).toBe("done");
       // The spare is the last one now.
       expect(await failureKind(revoke(spare.id, caller(spare.secret)))).toBe("state");
-      await rig.accounts.transact(() => {
+      await rig.accounts.act(() => {
         const row = rig.accounts.key(rig.owner.keyId);
         if (row === undefined) throw new Error("not seeded");
         const scopes = [...rig.owner.scopes] as KeyRow["scopes"];
@@ -67,7 +67,7 @@ describe("the last key that can make keys", () => {
       await create({ scopes: MAKER, expires_in: "24h" }),
       await create({ scopes: MAKER, expires_in: "48h" }),
     ];
-    await rig.accounts.transact(() => {
+    await rig.accounts.act(() => {
       const row = rig.accounts.key(rig.owner.keyId);
       if (row !== undefined) rig.accounts.replaceKey({ ...row, isRevoked: true });
     });
@@ -93,7 +93,7 @@ test("O15: of 200 keys that drop each other at once, one stays", async () => {
     const secret = newSecret("live");
     return { secret, ...newKey(owner, secret, rig.clock.now()) };
   });
-  await rig.accounts.transact(() => {
+  await rig.accounts.act(() => {
     for (const { secret: _, ...row } of ring) rig.accounts.addKey(row);
     rig.accounts.replaceKey({ ...owner, isRevoked: true });
   });

@@ -35,7 +35,7 @@ async function add(
     sealed,
     createdAtMs: 1,
   };
-  await rig.accounts.transact(() => rig.accounts.addProviderKey(row));
+  await rig.accounts.act(() => rig.accounts.addProviderKey(row));
   ownKeys.changed(ORG);
 }
 

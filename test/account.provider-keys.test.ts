@@ -231,7 +231,7 @@ describe("a provider key", () => {
   test("of a closed org is refused", async () => {
     const { accounts, owner } = rig;
     const org = accounts.org(owner.orgId);
-    if (org !== undefined) await accounts.transact(() => accounts.addOrg({ ...org, status: "closed" }));
+    if (org !== undefined) await accounts.act(() => accounts.addOrg({ ...org, status: "closed" }));
     expect(await failure(() => add())).toBe("org_closed");
   });
 
@@ -302,7 +302,7 @@ describe("in memory", () => {
     const row = accounts.providerKey(rig.owner.orgId, id);
     if (row === undefined) throw new Error("no row");
     const sealed = lost.seal("{}", row);
-    await accounts.transact(() => accounts.addProviderKey({ ...row, sealed }));
+    await accounts.act(() => accounts.addProviderKey({ ...row, sealed }));
     expect(open()).toEqual([id]);
     expect(await list()).toMatchObject([{ id, status: "unreadable", hint: SECRET.slice(-4) }]);
     expect(own()?.of("openai")).toEqual([]);
@@ -317,7 +317,7 @@ describe("in memory", () => {
     const accounts: AccountTables = rig.accounts;
     for (const [at, orgId] of ["org_a", "org_b", "org_a"].entries()) {
       const owner = { orgId, id: `pk_${at}` };
-      await accounts.transact(() =>
+      await accounts.act(() =>
         accounts.addProviderKey({
           ...owner,
           providerId: "openai",

@@ -49,7 +49,7 @@ const someRecords = (count: number): CallRecord[] =>
 /** Puts records, and a shadow run of each. */
 async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> {
   await bench.add(records);
-  await bench.store.commit(() => {
+  await bench.store.act(() => {
     for (const { requestId: id, orgId, tsMs } of records) {
       bench.analytics.shadowRuns.prepare(
         shadowRow({ orgId, tsMs, requestId: id, shadowRequestId: requestId(tsMs) }),
@@ -310,11 +310,11 @@ test("O2: a batch that the release before this one left under way reaches the ro
   const more = someRecords(30);
   const store = openStore(dataDir);
   const outbox = openOutbox(store);
-  for (const record of more) await store.commit(() => outbox.add(record));
+  for (const record of more) await store.act(() => outbox.add(record));
   // As that release wrote it: it told neither run nor number.
   const { batch } = (await outbox.nextBatch({ rows: 100, bytes: 1e9 }, () => "weir-earlier")) ?? {};
   const { first, last, token } = batch ?? {};
-  await store.commit(() => store.table("outbox_state").put("batch", { first, last, token }));
+  await store.act(() => store.table("outbox_state").put("batch", { first, last, token }));
   await store.close();
   const after = openBench({ dataDir, clickhouseUrl });
   try {

@@ -33,7 +33,7 @@ describe("the outbox", () => {
   it("hands rows out in the order in which they were committed, by rows or bytes", async () => {
     const outbox = openOutbox(store);
     const records = Array.from({ length: 10 }, () => record());
-    for (const r of records) await store.commit(() => outbox.add(r));
+    for (const r of records) await store.act(() => outbox.add(r));
     const batch = await outbox.nextBatch({ rows: 4, bytes: 1e9 }, token);
     expect(ids(batch?.rows)).toEqual(records.slice(0, 4).map((r) => r.requestId));
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
@@ -45,7 +45,7 @@ describe("the outbox", () => {
     const outbox = openOutbox(store);
     const rows = [1, 1, 2, 2, 1].map((version, n) => Buffer.from([version, n]));
     for (const [n, bytes] of rows.entries()) {
-      await store.commit(() => outbox.put({ requestId: `request ${n}`, bytes }));
+      await store.act(() => outbox.put({ requestId: `request ${n}`, bytes }));
     }
     const batches: (readonly Uint8Array[])[] = [];
     for (;;) {
@@ -60,12 +60,12 @@ describe("the outbox", () => {
   it("gives the same batch and token until it is acknowledged, also after a restart, though rows come meanwhile", async () => {
     let outbox = openOutbox(store);
     const first = record();
-    await store.commit(() => outbox.add(first));
+    await store.act(() => outbox.add(first));
     const batch = await outbox.nextBatch(bounds, token);
-    await store.commit(() => outbox.add(record()));
+    await store.act(() => outbox.add(record()));
     expect(await outbox.nextBatch(bounds, token)).toEqual({ ...batch, isNew: false });
     outbox = await reopened();
-    await store.commit(() => outbox.add(record()));
+    await store.act(() => outbox.add(record()));
     expect(await outbox.nextBatch(bounds, token)).toEqual({ ...batch, isNew: false });
     expect(ids(batch?.rows)).toEqual([first.requestId]);
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
@@ -76,13 +76,13 @@ describe("the outbox", () => {
 
   it("counts on after a restart, also when it was empty", async () => {
     let outbox = openOutbox(store);
-    await store.commit(() => outbox.add(record()));
+    await store.act(() => outbox.add(record()));
     const batch = await outbox.nextBatch(bounds, token);
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
     const newest = outbox.newest();
     outbox = await reopened();
     expect([outbox.newest(), outbox.acknowledged(), outbox.pending()]).toEqual([newest, newest, 0]);
-    await store.commit(() => outbox.add(record()));
+    await store.act(() => outbox.add(record()));
     expect(outbox.newest()).toBe(newest + 1);
     expect((await outbox.nextBatch(bounds, token))?.batch.first).toBe(newest + 1);
   });
@@ -90,13 +90,13 @@ describe("the outbox", () => {
   it("answers for a record as soon as it is committed, after a restart, and right after its acknowledgement", async () => {
     let outbox = openOutbox(store);
     const wanted = record();
-    await store.commit(() => outbox.add(wanted));
+    await store.act(() => outbox.add(wanted));
     expect(outbox.recent(wanted.requestId)).toEqual(wanted);
     outbox = await reopened();
     expect(outbox.recent(wanted.requestId)).toEqual(wanted);
     expect(outbox.recent("01J00000000000000000000000")).toBeUndefined();
     const fresh = record();
-    await store.commit(() => outbox.add(fresh));
+    await store.act(() => outbox.add(fresh));
     const batch = await outbox.nextBatch(bounds, token);
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
     expect(outbox.recent(fresh.requestId)).toEqual(fresh);
@@ -108,9 +108,9 @@ describe("the outbox", () => {
   it("never puts a row inside a batch that was read, also one that is put again", async () => {
     const outbox = openOutbox(store);
     const [a, b] = [outbox.prepare(record()), outbox.prepare(record())];
-    await store.commit(() => outbox.put(a));
+    await store.act(() => outbox.put(a));
     const reading = outbox.nextBatch(bounds, token);
-    await Promise.all([store.commit(() => outbox.put(b)), store.commit(() => outbox.put(a))]);
+    await Promise.all([store.act(() => outbox.put(b)), store.act(() => outbox.put(a))]);
     const batch = await reading;
     expect(ids(batch?.rows)).toEqual([a.requestId]);
     if (batch !== undefined) await outbox.acknowledge(batch.batch);
@@ -122,7 +122,7 @@ describe("the outbox", () => {
     const plain = (({ request, response, ...rest }) => rest)(record({ payloadState: "off" }));
     const id = (n: number) => `01J${String(n).padStart(23, "0")}`;
     for (let from = 0; from < 60_000; from += 1000) {
-      await store.commit(() => {
+      await store.act(() => {
         for (let n = from; n < from + 1000; n++) outbox.add({ ...plain, requestId: id(n) });
       });
     }

@@ -304,7 +304,7 @@ export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
       await Promise.all(
         records.map((r) => {
           const prepared = outbox.prepare(r);
-          return store.commit(() => outbox.put(prepared));
+          return store.act(() => outbox.put(prepared));
         }),
       );
     },

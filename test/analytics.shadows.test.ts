@@ -28,7 +28,7 @@ const open = (store: Store, change: Partial<ShadowRunsDeps> = {}): ShadowRuns =>
 const row = shadowRow;
 
 const put = (to: ShadowRuns, store: Store, rows: readonly ShadowRow[]): Promise<unknown> =>
-  Promise.all(rows.map((r) => store.commit(to.prepare(r))));
+  Promise.all(rows.map((r) => store.act(to.prepare(r))));
 
 /** A store of its own, and a ClickHouse that does as it is told; `inserted` are the tokens that it took. */
 async function apart<T>(
@@ -244,7 +244,7 @@ describe("while ClickHouse is away", () => {
 
   test("a damaged row is left out and holds nobody up", () =>
     apart(async (temp, engine) => {
-      await temp.store.commit(() => temp.store.log("shadow_runs").append(1, Buffer.from('{"orgId":')));
+      await temp.store.act(() => temp.store.log("shadow_runs").append(1, Buffer.from('{"orgId":')));
       const mending = open(temp.store, { clickhouse: engine, ageMs: 50 });
       await put(mending, temp.store, [row(), row()]);
       expect(await mending.flush(30_000)).toBe(true);

@@ -66,7 +66,7 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
       };
       if (failed < failures) {
         failed += 1;
-        const dies = inner.transact(() => {
+        const dies = inner.act(() => {
           writeAll();
           throw new Error("disk full");
         });
@@ -74,7 +74,7 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
         queue = [...batch, ...queue];
         continue;
       }
-      await inner.commit(writeAll);
+      await inner.act(writeAll);
       for (const { done } of batch) done();
     }
     running = false;
@@ -83,14 +83,18 @@ export function failingStore(inner: Store, failures: number): Store & { readonly
     table: (name) => inner.table(name),
     bytes: (name) => inner.bytes(name),
     log: (name) => inner.log(name),
-    transact: (act) => inner.transact(act),
     unsaved: () => inner.unsaved(),
     healthy: () => inner.healthy(),
+    caughtUp: () => inner.caughtUp(),
     close: () => inner.close(),
     failed: () => failed,
-    commit: (write) =>
-      new Promise((done) => {
-        queue.push({ write, done });
+    act: <T>(act: () => T) =>
+      new Promise<T>((resolve) => {
+        let value: T;
+        const write = () => {
+          value = act();
+        };
+        queue.push({ write, done: () => resolve(value) });
         if (!running) void run();
       }),
   };

@@ -32,7 +32,7 @@ describe("after its time", () => {
       isStream: false,
       body: Buffer.from("{}"),
     };
-    await temp.store.commit(() => {
+    await temp.store.act(() => {
       for (let i = 0; i < ROWS; i++) answers.put(`id-${i}`, answer);
     });
     nowMs += 24 * HOUR_MS;
@@ -55,7 +55,7 @@ describe("after its time", () => {
       provider: "p",
       keyId: "p/1",
     });
-    await temp.store.commit(() => {
+    await temp.store.act(() => {
       for (let i = 0; i < ROWS; i++) responses.put(key, `resp_${i}`, stored(i));
     });
     expect(await responses.remove(key, "resp_1")).toBe(true);
@@ -94,11 +94,11 @@ test("O6: a clock that runs ahead for less than two sweeps makes nothing forgott
   const turn = () => {
     nowMs += 10 * 60_000;
     vi.advanceTimersByTime(10 * 60_000);
-    return temp.store.commit(() => {});
+    return temp.store.act(() => {});
   };
   const answers = new IdempotentAnswers({ ...deps, clock: lying });
   const answer = { fingerprint: "f", requestId: "r", status: 200, isStream: false, body: Buffer.from("{}") };
-  await temp.store.commit(() => answers.put("kept", answer));
+  await temp.store.act(() => answers.put("kept", answer));
   await turn();
   for (lieMs of [365 * DAY_MS, 0, -365 * DAY_MS, 0]) {
     await turn();

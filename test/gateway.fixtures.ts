@@ -202,7 +202,7 @@ export async function seededFolder(
   const store = openStore(dataDir);
   const accounts = new AccountTables(store);
   const first = await firstStart({ accounts, clock: systemClock, dataDir, planId: "local" });
-  await accounts.transact(() => add(accounts, first as FirstStart));
+  await accounts.act(() => add(accounts, first as FirstStart));
   await store.close();
   return folder;
 }

@@ -224,7 +224,7 @@ describe("in the store", () => {
           for (const { key, value } of table.range()) yield [String(key), value];
         },
         save: (all) =>
-          store.commit(() => {
+          store.act(() => {
             for (const [id, row] of all) {
               if (row === undefined) table.remove(id);
               else table.put(id, row);

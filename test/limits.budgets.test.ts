@@ -39,7 +39,7 @@ function take(scope: BudgetScope, microUsd: number): BudgetHold {
 }
 /** A call held and charged as given, committed. */
 async function spend(scope: BudgetScope, held: number, charged = held) {
-  await folder.store.commit(budgets.charge(take(scope, held), charged));
+  await folder.store.act(budgets.charge(take(scope, held), charged));
 }
 const refusedBy = (scope: BudgetScope, microUsd: number) => {
   const hold = budgets.hold(scope, microUsd);
@@ -74,7 +74,7 @@ describe("a hard budget", () => {
     const callOf = async (scope: BudgetScope) => {
       const hold = budgets.hold(scope, 300);
       if (!hold.admitted) return 0;
-      await folder.store.commit(budgets.charge(hold, 300));
+      await folder.store.act(budgets.charge(hold, 300));
       return 1;
     };
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => callOf(i % 2 ? key : project)));
@@ -208,7 +208,7 @@ describe("T41: a day ends at the org's midnight, also when the clocks change", (
     const overnight = take(scope, 800);
     clock.set("2026-04-01T00:00:01Z");
     expect(refusedBy(scope, 201)).toBe("key_daily");
-    await folder.store.commit(budgets.charge(overnight, 700));
+    await folder.store.act(budgets.charge(overnight, 700));
     expect(spent(scope)).toEqual([700, 700]);
     expect(refusedBy(scope, 300)).toBe("admitted");
   });
@@ -250,8 +250,8 @@ test("T35: a counter on disk is what was charged up to its settle, however often
   );
   if (first === undefined || second === undefined) throw new Error("unreachable");
   // The first settle's commit, tried twice; a crash before the second's.
-  await folder.store.commit(first);
-  await folder.store.commit(first);
+  await folder.store.act(first);
+  await folder.store.act(first);
   expect(spent(scope)).toEqual([150, 150]);
   open();
   expect(spent(scope)).toEqual([100, 100]);

@@ -37,7 +37,7 @@ class Machine {
 
   /** With a folder that knows of no other machine. */
   static async at(from: number): Promise<Machine> {
-    await folder.store.commit(() => folder.store.table("wall_clock").remove("spans"));
+    await folder.store.act(() => folder.store.table("wall_clock").remove("spans"));
     return new Machine(from);
   }
 
@@ -51,7 +51,7 @@ class Machine {
   }
   /** Once all that was written is committed. */
   async restart() {
-    await folder.store.commit(() => {});
+    await folder.store.act(() => {});
     this.budgets = this.#open();
   }
   pass(ms: number) {
@@ -74,7 +74,7 @@ class Machine {
   async charge(scope: BudgetScope, microUsd: number): Promise<boolean> {
     const hold = this.budgets.hold(scope, microUsd);
     if (!hold.admitted) return false;
-    await folder.store.commit(this.budgets.charge(hold, microUsd));
+    await folder.store.act(this.budgets.charge(hold, microUsd));
     return true;
   }
   resetsAt(scope: BudgetScope): number | undefined {
@@ -205,17 +205,17 @@ test.each(Object.entries(JUMPS))(
     };
     const first = admitted();
     expect(first).toHaveLength(100);
-    const writes = first.slice(0, 30).map((hold) => folder.store.commit(budgets.charge(hold, 10)));
+    const writes = first.slice(0, 30).map((hold) => folder.store.act(budgets.charge(hold, 10)));
     machine.lieMs = jumpMs;
     // What is held counts in any day: so 70 of the calls under way leave room for 30 on the day that the clock claims.
     const second = admitted();
     expect(second).toHaveLength(30);
     for (const hold of [...first.slice(30, 60), ...second]) {
-      writes.push(folder.store.commit(budgets.charge(hold, 10)));
+      writes.push(folder.store.act(budgets.charge(hold, 10)));
     }
     machine.lieMs = 0;
     expect(admitted()).toHaveLength(0);
-    for (const hold of first.slice(60)) writes.push(folder.store.commit(budgets.charge(hold, 10)));
+    for (const hold of first.slice(60)) writes.push(folder.store.act(budgets.charge(hold, 10)));
     expect(admitted()).toHaveLength(0);
     await Promise.all(writes);
     expect(budgets.openHolds()).toBe(0);
@@ -243,10 +243,10 @@ test("O6: where no time of a boot is known, a row ahead of the clock counts on t
   const ahead = open(() => nowMs);
   const hold = ahead.hold(scope, 1_000);
   if (!hold.admitted) throw new Error("refused");
-  await folder.store.commit(ahead.charge(hold, 1_000));
+  await folder.store.act(ahead.charge(hold, 1_000));
   nowMs = EVENING;
   expect(open(() => nowMs).hold(scope, 1)).toMatchObject({ admitted: false, resetsAtMs: MIDNIGHT });
-  await folder.store.commit(() => {});
+  await folder.store.act(() => {});
   nowMs = MIDNIGHT;
   expect(open(() => nowMs).hold(scope, 1_000).admitted).toBe(true);
 });

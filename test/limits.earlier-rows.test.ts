@@ -15,7 +15,7 @@ let scopes = 0;
 async function scopeWith(row: readonly [string, number, number], timeZone = "UTC"): Promise<BudgetScope> {
   scopes += 1;
   const scope = { keyId: `key_${scopes}`, projectId: `prj_${scopes}`, timeZone };
-  await folder.store.commit(() => {
+  await folder.store.act(() => {
     folder.store.table("wall_clock").remove("spans");
     folder.store.table("spend").put([scope.projectId, scope.keyId], row);
   });
@@ -31,7 +31,7 @@ const admits = (budgets: Budgets, scope: BudgetScope, microUsd: number): boolean
 async function charge(budgets: Budgets, scope: BudgetScope, microUsd: number): Promise<void> {
   const hold = budgets.hold(scope, microUsd);
   if (!hold.admitted) throw new Error(`refused by ${hold.budget}`);
-  await folder.store.commit(budgets.charge(hold, microUsd));
+  await folder.store.act(budgets.charge(hold, microUsd));
 }
 
 describe("O6: spend of the earlier release", () => {

@@ -26,7 +26,7 @@ export async function addOrgs<Name extends string>(
   const credits = openCredits({ store, clock: systemClock });
   const secrets: Record<string, string> = {};
   for (const [name, spec] of Object.entries<OrgSpec>(specs)) {
-    const orgId = await accounts.transact(() => {
+    const orgId = await accounts.act(() => {
       const secret = newSecret("live", systemRandom);
       secrets[name] = secret;
       return addOrg(accounts, name.replaceAll("_", "-"), spec, secret);

@@ -118,7 +118,7 @@ test("T54: a thousand versions, each in force in a project of its own, are liste
   const { tables } = rig.policies;
   const project = () => ({ orgId: "org_1", slug: "any", status: "active" });
   rig.ports = { accounts: { ...accountsWithout(), project } };
-  await tables.transact(() => {
+  await tables.act(() => {
     for (let version = 1; version <= 1_000; version++) {
       const row = { name: "house", version, createdAtMs: 0, createdBy: "key_1", wasActive: false };
       tables.addVersion("org_1", row, "version: 1");

@@ -76,7 +76,7 @@ describe("creation", () => {
     expect(made.filter((outcome) => outcome === "state")).toHaveLength(5);
     const { tables } = rig.policies;
     const row = { name: "p0", createdAtMs: 0, createdBy: "key_1", wasActive: false };
-    await tables.transact(() => tables.addVersion("org_1", { ...row, version: 1_000 }, "version: 1"));
+    await tables.act(() => tables.addVersion("org_1", { ...row, version: 1_000 }, "version: 1"));
     expect(await failureKind(() => rig.addVersion("p0"))).toBe("state");
     expect(await failureKind(() => rig.create("p0", "version: 1", STRANGER))).toBe("done");
   });
@@ -86,7 +86,7 @@ describe("creation", () => {
     await rig.create("house", big);
     const { tables } = rig.policies;
     const row = { name: "house", createdAtMs: 0, createdBy: "key_1", wasActive: false };
-    await tables.transact(() => {
+    await tables.act(() => {
       for (let version = 2; version <= 139; version++) tables.addVersion("org_1", { ...row, version }, big);
     });
     expect(await failure(() => rig.addVersion("house", big))).toBe("state /yaml");
@@ -264,7 +264,7 @@ test("a test key reads, validates and plans, and changes nothing", async () => {
 
 describe("a version that can be read no more", () => {
   const spoil = (name: string, version: number) =>
-    rig.policies.tables.transact(() =>
+    rig.policies.tables.act(() =>
       rig.policies.tables.addVersion(
         "org_1",
         { name, version, createdAtMs: 0, createdBy: "key_1", wasActive: true },

@@ -10,7 +10,7 @@ beforeEach(() => {
 afterAll(() => b.dispose());
 
 const last = (): Sent => sent.at(-1) as Sent;
-const committed = () => b.deps.store.commit(() => {});
+const committed = () => b.deps.store.act(() => {});
 const NOTHING_HELD = { holds: 0, heldMicroUsd: 0 };
 
 describe("who pays", () => {

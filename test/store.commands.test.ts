@@ -111,7 +111,8 @@ test("O1: recover keeps frames behind a bad one of which LMDB lacks only the rec
   const folder = newFolder();
   const store = openStore(folder);
   await settle(store, ["req_1", "req_2", "req_3"]);
-  await store.transact(() => store.table("rows").put("x", 1));
+  await store.act(() => store.table("rows").put("x", 1));
+  await store.caughtUp();
   await settle(store, ["req_4", "req_5"]);
   const copy = snapshot(folder);
   await store.close();
@@ -175,7 +176,7 @@ test("O7: check --data finds a ledger that does not add up, a gap and a lost ref
   await settle(store, ["req_1", "req_2", "req_3"]);
   expect((await checked(snapshot(folder)))[1]).toMatch(/Everything/);
   const ledger = store.table<unknown[]>("ledger");
-  await store.transact(() => {
+  await store.act(() => {
     ledger.put(["org_a", 3], [0, -10, 5, 0, "req_2"]);
     ledger.put(["org_a", 6], [0, -10, 5, 0, "req_9"]);
     store.table("ledger.references").remove(["org_a", "grant", "first"]);
@@ -194,7 +195,8 @@ test("O7: a row that is damaged after the start is an error of its reader, and n
   const folder = newFolder();
   const store = openStore(folder);
   const rows = store.table<string>("rows");
-  await store.transact(() => rows.put("a", "some text of a row"));
+  await store.act(() => rows.put("a", "some text of a row"));
+  await store.caughtUp();
   flipBit(join(folder, "weir.lmdb"), readFileSync(join(folder, "weir.lmdb")).lastIndexOf("some text"));
   expect(() => rows.get("a")).toThrow('row "a" of rows cannot be read');
   await store.close();
@@ -242,9 +244,10 @@ test("O7: a key is one key in all its forms, also for the checksum", async () =>
   const store = openStore(folder);
   const table = store.table<number>("rows");
   const bytes = store.bytes("outbox_apart");
-  await store.commit(() => table.put(["one"], 1));
+  await store.act(() => table.put(["one"], 1));
   expect([table.get(["one"]), table.get("one")]).toEqual([1, 1]);
-  await store.transact(() => bytes.put(["b", 1.5], Buffer.from([0xc1, 1, 2, 3, 4, 5, 6])));
+  await store.act(() => bytes.put(["b", 1.5], Buffer.from([0xc1, 1, 2, 3, 4, 5, 6])));
+  await store.caughtUp();
   expect([table.get(["one"]), table.get("one")]).toEqual([1, 1]);
   expect([...table.range()]).toEqual([{ key: "one", value: 1 }]);
   expect(Buffer.from(bytes.get(["b", 1.5]) ?? []).toString("hex")).toBe("c1010203040506");

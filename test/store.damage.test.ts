@@ -28,7 +28,7 @@ let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 
 const FIVE =
-  "for (const key of ['a', 'b', 'c', 'd', 'e']) await store.commit(() => rows.put(key, key.repeat(50)));";
+  "for (const key of ['a', 'b', 'c', 'd', 'e']) await store.act(() => rows.put(key, key.repeat(50)));";
 const ALL = ["a", "b", "c", "d", "e"].map((key) => [key, key.repeat(50)]);
 
 const crashed = newFolder();
@@ -101,7 +101,7 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
 
   test("O1: a file between two others gone, or the newest of several", async () => {
     const folder = newFolder();
-    const large = "await store.commit(() => rows.put('x', 'x'.repeat(17e6)));";
+    const large = "await store.act(() => rows.put('x', 'x'.repeat(17e6)));";
     await crashAfter(folder, `${FIVE}${large}${FIVE}`);
     const files = segmentsOf(folder);
     expect(files).toHaveLength(3);
@@ -128,7 +128,7 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
 
   test("O1: LMDB ahead of the last readable frame", async () => {
     const folder = newFolder();
-    await crashAfter(folder, `${FIVE} await store.transact(() => rows.put('z', 'z'));`);
+    await crashAfter(folder, `${FIVE} await store.caughtUp();`);
     const { path } = find(folder, "eeee");
     const bytes = readFileSync(path);
     const [first] = readSegment(bytes)?.frames ?? [];
@@ -185,7 +185,7 @@ test("O1: what a client sent cannot pass for a frame", async () => {
   const forged = Buffer.concat([endMark(0, { next: 99, newest: 99 }), v1Frame(99, [["forged", "forged"]])]);
   await crashAfter(
     folder,
-    `await store.commit(() => rows.put('a', Buffer.from("${forged.toString("hex")}", "hex")));`,
+    `await store.act(() => rows.put('a', Buffer.from("${forged.toString("hex")}", "hex")));`,
   );
   const [path = ""] = segmentsOf(folder);
   const bytes = readFileSync(path);
@@ -243,7 +243,7 @@ test("O1: frames that LMDB has had go with their file once the next one is in us
   const folder = newFolder();
   const store = openStore(folder);
   const rows = store.table<string>("rows");
-  for (let i = 0; i < 6; i++) await store.commit(() => rows.put(String(i), "x".repeat(9e6)));
+  for (let i = 0; i < 6; i++) await store.act(() => rows.put(String(i), "x".repeat(9e6)));
   await until("ended files are removed", () => segmentsOf(folder).length === 1);
   await store.close();
   expect((await rowsOf(folder)).length).toBe(6);

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Log, openStore, type Store } from "../src/store/store.ts";
+import { type Log, openStore } from "../src/store/store.ts";
+import { until } from "./gateway.fixtures.ts";
 import { rowOf } from "./store.log.writer.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-log-"));
@@ -22,7 +23,7 @@ type Step =
   /** To so many before the newest (behind it, where negative), with or without a row in the same commit. */
   | { readonly act: "trim"; readonly before: number; readonly append: boolean }
   | { readonly act: "throw" }
-  | { readonly act: "transact" }
+  | { readonly act: "wait" }
   /** LMDB follows, and what memory should not hold moves there. */
   | { readonly act: "apply" }
   | { readonly act: "reopen" };
@@ -45,15 +46,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 4, arbitrary: fc.constant({ act: "apply" as const }) },
-  { weight: 1, arbitrary: fc.constantFrom({ act: "throw" as const }, { act: "transact" as const }) },
+  { weight: 1, arbitrary: fc.constantFrom({ act: "throw" as const }, { act: "wait" as const }) },
   { weight: 1, arbitrary: fc.constant({ act: "reopen" as const }) },
 );
 
-/** The timers by which LMDB follows, moved by hand. */
-async function apply(store: Store): Promise<void> {
+/** The timers by which LMDB follows, moved by hand. Some rounds are over on return, some are not: reads must show the same. */
+async function apply(): Promise<void> {
   vi.advanceTimersByTime(100);
-  // Stands behind the round in the queue.
-  await store.transact(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Rounds until `holds`. */
+async function appliedUntil(what: string, holds: () => boolean): Promise<void> {
+  await until(what, () => {
+    vi.advanceTimersByTime(100);
+    return holds();
+  });
 }
 
 describe("against a plain map", () => {
@@ -72,7 +80,7 @@ describe("against a plain map", () => {
             const from = model.appended + 1 + (s.act === "append" ? s.skip : 0);
             const numbers = Array.from({ length: s.act === "append" ? s.count : 1 }, (_, i) => from + i);
             const upTo = s.act === "trim" ? from - Math.abs(s.before) : undefined;
-            await store.commit(() => {
+            await store.act(() => {
               for (const number of numbers) log.append(number, rowOf(number));
               if (upTo !== undefined) log.trim(upTo);
             });
@@ -80,20 +88,20 @@ describe("against a plain map", () => {
             if (upTo !== undefined) model.trim(upTo);
           } else if (s.act === "trim") {
             const upTo = Math.max(0, model.newest - s.before);
-            await store.commit(() => log.trim(upTo));
+            await store.act(() => log.trim(upTo));
             model.trim(upTo);
           } else if (s.act === "throw") {
             const number = ++model.appended;
-            const thrown = store.commit(() => {
+            const thrown = store.act(() => {
               log.append(number, rowOf(number));
               log.trim(number);
               throw new Error("no");
             });
             await expect(thrown).rejects.toThrow("no");
-          } else if (s.act === "transact") {
-            await store.transact(() => {});
+          } else if (s.act === "wait") {
+            await store.act(() => {});
           } else if (s.act === "apply") {
-            await apply(store);
+            await apply();
           } else {
             await store.close();
             store = openStore(folder, { logMemory });
@@ -112,19 +120,16 @@ describe("against a plain map", () => {
     const store = openStore(newFolder(), { logMemory: { rows: 10, bytes: 1e6 } });
     const log = store.log("log");
     const inLmdb = () => [...store.bytes("log").range()].map(({ key }) => Number(key));
-    await store.commit(() => {
+    await store.act(() => {
       for (let n = 1; n <= 1310; n++) log.append(n, rowOf(n));
     });
-    await apply(store);
-    // A slice at a time; each round asks for the next.
-    while (inLmdb().length < 1300) await store.transact(() => {});
+    await appliedUntil("all but ten have moved", () => inLmdb().length >= 1300);
     expect(inLmdb()).toEqual(Array.from({ length: 1300 }, (_, i) => i + 1));
-    await apply(store);
+    await apply();
     expect(inLmdb()).toHaveLength(1300);
-    await store.commit(() => log.trim(1301));
+    await store.act(() => log.trim(1301));
     expect([log.get(1), log.get(1301), log.get(1302)]).toEqual([undefined, undefined, rowOf(1302)]);
-    await apply(store);
-    while (inLmdb().length > 0) await store.transact(() => {});
+    await appliedUntil("they are gone", () => inLmdb().length === 0);
     expect([log.get(1302), log.newest(), log.trimmed()]).toEqual([rowOf(1302), 1310, 1301]);
     await store.close();
   });
@@ -132,9 +137,10 @@ describe("against a plain map", () => {
   test("rows beyond the bytes that memory should hold move to LMDB", async () => {
     const store = openStore(newFolder(), { logMemory: { rows: 1000, bytes: 3000 } });
     const log = store.log("log");
-    for (let n = 1; n <= 5; n++) await store.commit(() => log.append(n, Buffer.alloc(1000, n)));
-    await apply(store);
-    expect([...store.bytes("log").range()].map(({ key }) => key)).toEqual([1, 2]);
+    for (let n = 1; n <= 5; n++) await store.act(() => log.append(n, Buffer.alloc(1000, n)));
+    const inLmdb = () => [...store.bytes("log").range()].map(({ key }) => key);
+    await appliedUntil("some have moved", () => inLmdb().length > 0);
+    expect(inLmdb()).toEqual([1, 2]);
     expect([1, 2, 3, 4, 5].map((n) => log.get(n)?.[999])).toEqual([1, 2, 3, 4, 5]);
     await store.close();
   });
@@ -171,16 +177,15 @@ class Model {
   }
 }
 
-test("a row is written inside commit alone, and under a number greater than all before", async () => {
+test("a row is written in an act alone, and under a number greater than all before", async () => {
   const store = openStore(newFolder());
   const log = store.log("log");
-  expect(() => log.append(1, rowOf(1))).toThrow("outside commit");
-  await expect(store.transact(() => log.append(1, rowOf(1)))).rejects.toThrow("outside commit");
-  await expect(store.transact(() => log.trim(1))).rejects.toThrow("outside commit");
-  await store.commit(() => log.append(5, rowOf(5)));
-  await expect(store.commit(() => log.append(5, rowOf(5)))).rejects.toThrow(RangeError);
-  await store.commit(() => log.trim(9));
-  await expect(store.commit(() => log.append(9, rowOf(9)))).rejects.toThrow(RangeError);
+  expect(() => log.append(1, rowOf(1))).toThrow("outside an act");
+  expect(() => log.trim(1)).toThrow("outside an act");
+  await store.act(() => log.append(5, rowOf(5)));
+  await expect(store.act(() => log.append(5, rowOf(5)))).rejects.toThrow(RangeError);
+  await store.act(() => log.trim(9));
+  await expect(store.act(() => log.append(9, rowOf(9)))).rejects.toThrow(RangeError);
   expect([log.newest(), log.trimmed()]).toEqual([9, 9]);
   await store.close();
 });
@@ -189,10 +194,10 @@ test("of two trims the greater holds, whichever comes last, also after a restart
   const folder = newFolder();
   const store = openStore(folder);
   const log = store.log("log");
-  for (let n = 1; n <= 5; n++) await store.commit(() => log.append(n, rowOf(n)));
-  await Promise.all([store.commit(() => log.trim(4)), store.commit(() => log.trim(2))]);
-  await store.transact(() => {});
-  await store.commit(() => log.trim(1));
+  for (let n = 1; n <= 5; n++) await store.act(() => log.append(n, rowOf(n)));
+  await Promise.all([store.act(() => log.trim(4)), store.act(() => log.trim(2))]);
+  await store.act(() => {});
+  await store.act(() => log.trim(1));
   expect(log.trimmed()).toBe(4);
   await store.close();
   const reopened = openStore(folder);
@@ -200,15 +205,15 @@ test("of two trims the greater holds, whichever comes last, also after a restart
   await reopened.close();
 });
 
-test("a commit inside the write of another is refused, and nothing of either is put", async () => {
+test("an act inside another is refused, and nothing of either is put", async () => {
   const store = openStore(newFolder());
   const log = store.log("log");
-  const nested = store.commit(() => {
+  const nested = store.act(() => {
     log.append(1, rowOf(1));
-    void store.commit(() => log.append(2, rowOf(2)));
+    void store.act(() => log.append(2, rowOf(2)));
   });
-  await expect(nested).rejects.toThrow("inside the write of another");
-  await store.commit(() => {});
+  await expect(nested).rejects.toThrow("an act inside another");
+  await store.act(() => {});
   expect(log.newest()).toBe(0);
   await store.close();
 });

@@ -30,14 +30,14 @@ async function write(folder: string, seed: number): Promise<void> {
   for (let commits = 0; ; commits++) {
     const mine = ++number;
     const trim = random() < 0.01 ? Math.floor(log.trimmed() + random() * (log.newest() - log.trimmed())) : 0;
-    const committed = store.commit(() => {
+    const committed = store.act(() => {
       log.append(mine, rowOf(mine));
       beside.put("newest", mine);
       if (trim > 0) log.trim(trim);
     });
     void committed.then(() => print(`row ${mine}`));
     if (trim > 0) void committed.then(() => print(`trim ${trim}`));
-    if (random() < 0.02) await store.transact(() => beside.put("transacted", mine));
+    if (random() < 0.02) await store.act(() => beside.put("transacted", mine));
     if (random() < 0.3) await committed;
     if (random() < 0.2) await turn();
     if (commits === killAfter) process.kill(process.pid, "SIGKILL");

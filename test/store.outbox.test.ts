@@ -24,7 +24,7 @@ test.each([
     const put = () => {
       const made = record();
       all.push(made.requestId);
-      return store.commit(() => outbox.add(made));
+      return store.act(() => outbox.add(made));
     };
     await Promise.all(Array.from({ length: there }, put));
     const commits = Array.from({ length: coming }, put);

@@ -20,12 +20,12 @@ const newFolder = (): string => join(home, `f${++folders}`);
 describe("T35: over a crash", () => {
   test("a frame that was cut is dropped, also when the next life dies before it has tidied up", async () => {
     const folder = newFolder();
-    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    await crashAfter(folder, "await store.act(() => rows.put('a', 1));");
     const [torn = ""] = segmentsOf(folder);
     // As a kill inside the write of a second frame leaves it: a length, and less than that behind it.
     appendFileSync(torn, Buffer.from([200, 0, 0, 0, 1, 2, 3, 4, 5, 6]));
-    await crashAfter(folder, "await store.commit(() => rows.put('b', 2));");
-    await crashAfter(folder, "await store.commit(() => rows.put('c', 3));");
+    await crashAfter(folder, "await store.act(() => rows.put('b', 2));");
+    await crashAfter(folder, "await store.act(() => rows.put('c', 3));");
     expect(await rowsOf(folder)).toEqual([
       ["a", 1],
       ["b", 2],
@@ -35,26 +35,28 @@ describe("T35: over a crash", () => {
 
   test("zeros behind the last frame, as a power failure leaves them, are no frames", async () => {
     const folder = newFolder();
-    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    await crashAfter(folder, "await store.act(() => rows.put('a', 1));");
     appendFileSync(segmentsOf(folder)[0] as string, Buffer.alloc(4096));
     expect(await rowsOf(folder)).toEqual([["a", 1]]);
   });
 
   test("damage anywhere but at the end is refused, not skipped", async () => {
     const folder = newFolder();
-    await crashAfter(folder, "await store.commit(() => rows.put('a', 1));");
+    await crashAfter(folder, "await store.act(() => rows.put('a', 1));");
     writeFileSync(join(folder, "journal", "000000000000.journal"), "not a frame at all");
     expect(() => openStore(folder)).toThrow(/damaged at byte 0/);
   });
 
-  test("commits and transactions of the same rows come back in the order in which they were made", async () => {
+  test("acts on the same rows come back in the order in which they were made, whether LMDB has them or not", async () => {
     const folder = newFolder();
     await crashAfter(
       folder,
-      `await store.commit(() => { rows.put('x', 1); rows.put('gone', 1); });
-       await store.transact(() => { rows.put('x', 2); rows.remove('gone'); });
-       await store.commit(() => rows.put('x', 3));
-       await store.transact(() => rows.put('y', rows.get('x')));`,
+      `await store.act(() => { rows.put('x', 1); rows.put('gone', 1); });
+       await store.act(() => { rows.put('x', 2); rows.remove('gone'); });
+       await store.caughtUp();
+       await store.act(() => rows.put('x', 3));
+       await store.act(() => rows.put('y', rows.get('x')));
+       await store.caughtUp();`,
     );
     expect(await rowsOf(folder)).toEqual([
       ["x", 3],
@@ -69,12 +71,14 @@ test("T35: rows of a log that LMDB never got come back from the journal, without
     folder,
     `const log = store.log("log");
      for (let i = 1; i <= 6; i++) {
-       await store.commit(() => log.append(i, Buffer.from([i])));
-       await store.transact(() => rows.put("n", i));
+       await store.act(() => log.append(i, Buffer.from([i])));
+       await store.act(() => rows.put("n", i));
+       await store.caughtUp();
      }
-     await store.commit(() => log.trim(2));
-     await store.transact(() => rows.put("n", 6));
-     await store.commit(() => log.trim(3));`,
+     await store.act(() => log.trim(2));
+     await store.act(() => rows.put("n", 6));
+     await store.caughtUp();
+     await store.act(() => log.trim(3));`,
   );
   const store = openStore(folder);
   const log = store.log("log");
@@ -111,14 +115,15 @@ test("only ended segments that hold nothing newer, and that LMDB needs no more, 
   expect([frames.map((frame) => frame.length), faults]).toEqual([[12], []]);
 });
 
-test("closing right behind commits and transactions leaves all of them in LMDB, and no journal", async () => {
+test("closing right behind acts leaves all of them in LMDB, and no journal", async () => {
   for (let round = 0; round < 20; round++) {
     const folder = newFolder();
     const store = openStore(folder);
     const rows = store.table<number>("rows");
     const all: Promise<unknown>[] = [];
     for (let i = 0; i < 40; i++) {
-      all.push(i % 7 === 0 ? store.transact(() => rows.put(i, i)) : store.commit(() => rows.put(i, i)));
+      all.push(store.act(() => rows.put(i, i)));
+      if (i % 7 === 0) all.push(store.caughtUp());
       if (i % 11 === 0) await Promise.all(all);
     }
     await store.close();
@@ -137,10 +142,8 @@ test("T35: while the journal cannot be written, commits wait and the store says 
   renameSync(join(folder, "journal"), join(folder, "away"));
   let committed = 0;
   const large = store.table<string>("large");
-  void store.commit(() => large.put("row", "x".repeat(17 * 1024 * 1024)));
-  const all = Array.from({ length: 50 }, (_, i) =>
-    store.commit(() => rows.put(i, i)).then(() => committed++),
-  );
+  void store.act(() => large.put("row", "x".repeat(17 * 1024 * 1024)));
+  const all = Array.from({ length: 50 }, (_, i) => store.act(() => rows.put(i, i)).then(() => committed++));
   await until("the failure is seen", () => !store.healthy() && failures.length > 1);
   expect(committed).toBe(0);
   expect([...rows.range()]).toEqual([]);
@@ -161,31 +164,11 @@ test("T35: a segment that cannot be ended holds no write back from LMDB", async 
   const rotate = vi.spyOn(Journal.prototype, "rotate").mockImplementationOnce(() => {
     throw new Error("EIO: i/o error, fsync");
   });
-  await store.commit(() => rows.put("a", 1));
+  await store.act(() => rows.put("a", 1));
   await until("the failure is seen", () => failures.length === 1);
   rotate.mockRestore();
-  // Inside a transaction a lasting row is read from LMDB alone.
-  expect(await store.transact(() => rows.get("a"))).toBe(1);
-  await store.close();
-});
-
-test("a transaction sees every commit that resolved before it ran, and is not overwritten by one", async () => {
-  const store = openStore(newFolder());
-  const rows = store.table<number>("rows");
-  let committed = 0;
-  let stopped = false;
-  const commits = (async () => {
-    for (let i = 1; !stopped; i++) {
-      await store.commit(() => rows.put("n", i));
-      committed = i;
-    }
-  })();
-  for (let round = 0; round < 300; round++) {
-    const [before, seen] = await store.transact(() => [committed, rows.get("n") ?? 0]);
-    expect(seen).toBeGreaterThanOrEqual(before as number);
-  }
-  stopped = true;
-  await commits;
+  await store.caughtUp();
+  expect(rows.get("a")).toBe(1);
   await store.close();
 });
 
@@ -195,14 +178,14 @@ test("a key longer than LMDB takes is refused before it is promised, and found n
   const rows = store.table<number>("rows");
   for (const length of [641, 2000, 70_000]) {
     const key = ["org", "k".repeat(length)];
-    await expect(store.commit(() => rows.put(key, 1))).rejects.toThrow("too long");
-    await expect(store.transact(() => rows.put(key, 1))).rejects.toThrow("too long");
+    await expect(store.act(() => rows.put(key, 1))).rejects.toThrow("too long");
     expect(rows.get(key)).toBeUndefined();
   }
   // Three bytes a character: the longest that is taken fits into LMDB.
   const longest = ["o", "€".repeat(639)];
-  await store.commit(() => rows.put(longest, 2));
-  expect(await store.transact(() => rows.get(longest))).toBe(2);
+  await store.act(() => rows.put(longest, 2));
+  await store.caughtUp();
+  expect(rows.get(longest)).toBe(2);
   expect([failures, store.healthy()]).toEqual([[], true]);
   await store.close();
 });
@@ -210,9 +193,9 @@ test("a key longer than LMDB takes is refused before it is promised, and found n
 test("T35: where a power failure took rows of a batch and left the batch, no later record goes under its token", async () => {
   const store = openStore(newFolder());
   const lost: Batch = { first: 1, last: 1, token: "token", run: "run", number: 1 };
-  await store.commit(() => store.table<Batch>("outbox_state").put("batch", lost));
+  await store.act(() => store.table<Batch>("outbox_state").put("batch", lost));
   const outbox = openOutbox(store);
-  await store.commit(() => outbox.add(record()));
+  await store.act(() => outbox.add(record()));
   const again = await outbox.nextBatch({ rows: 10, bytes: 1e6 }, () => "other");
   expect(again).toEqual({ batch: lost, rows: [], isNew: false });
   await outbox.acknowledge(lost);

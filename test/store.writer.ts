@@ -1,7 +1,7 @@
 /**
  * A process that commits numbered rows without end and says so, for tests that take something away from it. Run: `node
- * test/store.writer.ts <folder> [bytes of a row]`. Lines: `done <n>` once row n is committed, `also <n>` once a transaction has
- * written it to another table, `healthy`, `unhealthy <message>`; `stopped` behind a clean stop, which SIGTERM asks for.
+ * test/store.writer.ts <folder> [bytes of a row]`. Lines: `done <n>` once row n is committed, `also <n>` once an act that is not
+ * owed has put it in another table, `healthy`, `unhealthy <message>`; `stopped` behind a clean stop, which SIGTERM asks for.
  */
 import { openStore } from "../src/store/store.ts";
 
@@ -14,7 +14,7 @@ const store = openStore(folder, {
   },
 });
 const rows = store.table<string>("rows");
-const others = store.table<number>("others");
+const also = store.table<number>("others");
 let stopping = false;
 process.on("SIGTERM", () => {
   stopping = true;
@@ -27,19 +27,20 @@ const watch = setInterval(() => {
   say(wasHealthy ? "healthy" : `unhealthy ${message}`);
 }, 5);
 
+/** Owed: tried until they are there. */
 async function commits(): Promise<void> {
   for (let n = 0; !stopping; n++) {
-    await store.commit(() => rows.put(n, "x".repeat(Number(bytes))));
+    await store.act(() => rows.put(n, "x".repeat(Number(bytes))), { isOwed: true });
     say(`done ${n}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }
 
-/** A transaction that fails is told to its caller, who tries again. */
-async function transactions(): Promise<void> {
+/** One that is refused is told to its caller, who tries again. */
+async function others(): Promise<void> {
   for (let n = 0; !stopping; ) {
     try {
-      await store.transact(() => others.put(n, n));
+      await store.act(() => also.put(n, n));
       say(`also ${n++}`);
     } catch {
       // Told by `unhealthy`.
@@ -48,7 +49,7 @@ async function transactions(): Promise<void> {
   }
 }
 
-await Promise.all([commits(), transactions()]);
+await Promise.all([commits(), others()]);
 clearInterval(watch);
 await store.close();
 say("stopped");

@@ -53,7 +53,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   if (accounts.oldestOrg() !== undefined) return undefined;
   const liveSecret = durableSecret("live", options);
   const testSecret = durableSecret("test", options);
-  return await accounts.transact(() => {
+  return await accounts.act(() => {
     // Again, inside the transaction: two callers make one org.
     if (accounts.oldestOrg() !== undefined) return undefined;
     const nowMs = clock.now();

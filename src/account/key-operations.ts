@@ -169,7 +169,7 @@ function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
 
 async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
-  const { row, secret } = await accounts.transact(() => {
+  const { row, secret } = await accounts.act(() => {
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
     const project = accounts.project(body.project_id ?? caller.projectId);
@@ -246,7 +246,7 @@ async function updateKey(
   body: z.output<typeof patchBody>,
 ) {
   const { accounts, clock } = deps;
-  const row = await accounts.transact(() => {
+  const row = await accounts.act(() => {
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
@@ -284,7 +284,7 @@ async function updateKey(
 /** Repeating it changes nothing: `revoked_at` stays the first one's. */
 async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
   const { accounts, clock } = deps;
-  const row = await accounts.transact(() => {
+  const row = await accounts.act(() => {
     const nowMs = clock.now();
     const old = ownKey(deps, caller, id);
     assertMayChange(caller, old.environment);
@@ -305,7 +305,7 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
  */
 async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, graceSeconds: number) {
   const { accounts, clock } = deps;
-  const { old, row, secret } = await accounts.transact(() => {
+  const { old, row, secret } = await accounts.act(() => {
     const nowMs = clock.now();
     openOrg(deps, caller);
     const old = ownKey(deps, caller, id);

@@ -109,7 +109,7 @@ function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: stri
 
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
-  const row = await accounts.transact(() => {
+  const row = await accounts.act(() => {
     const org = accounts.org(caller.orgId);
     if (org === undefined) throw fail("not_found", "There is no such organisation.");
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
@@ -136,7 +136,7 @@ async function updateProject(
   body: z.output<typeof patchBody>,
 ) {
   const { accounts } = deps;
-  const row = await accounts.transact(() => {
+  const row = await accounts.act(() => {
     const old = ownProject(deps, caller, id);
     assertMayChange(caller, old.environment);
     const budget = budgetAfter(
@@ -159,7 +159,7 @@ async function updateProject(
 /** Its working keys are revoked with it; the caller's own project stays, so that nobody locks themselves out. */
 async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
   const { accounts, clock } = deps;
-  await accounts.transact(() => {
+  await accounts.act(() => {
     const project = ownProject(deps, caller, id);
     assertMayChange(caller, project.environment);
     if (project.id === caller.projectId) {

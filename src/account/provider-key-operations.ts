@@ -97,7 +97,7 @@ async function createProviderKey(
     sealed: ownKeys.seal(credential, owner),
     createdAtMs: nowMs,
   };
-  await accounts.transact(() => {
+  await accounts.act(() => {
     const org = accounts.org(caller.orgId);
     if (org === undefined) throw fail("not_found", "There is no such organisation.");
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
@@ -118,7 +118,7 @@ async function deleteProviderKey(
   id: string,
 ): Promise<undefined> {
   assertMayChange(caller, "live");
-  await accounts.transact(() => {
+  await accounts.act(() => {
     if (accounts.providerKey(caller.orgId, id) === undefined) {
       throw fail("not_found", "There is no such provider key.");
     }

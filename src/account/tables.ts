@@ -1,6 +1,6 @@
 /**
  * Where orgs, projects and keys lie in the store, and the indexes that must stay in step with their rows.
- * Methods named add, replace, retire, remove or prune write: call them only inside `transact`.
+ * Methods named add, replace, retire, remove or prune write: call them only in an act.
  */
 import type { Store, Table } from "../store/store.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
@@ -48,8 +48,8 @@ export class AccountTables {
   }
 
   /** All or nothing; what `act` checks still holds when its writes commit. */
-  transact<T>(act: () => T): Promise<T> {
-    return this.#store.transact(act);
+  act<T>(act: () => T): Promise<T> {
+    return this.#store.act(act);
   }
 
   org(id: string): OrgRow | undefined {
@@ -154,11 +154,12 @@ export class AccountTables {
     return this.#lastUsed.get(keyId);
   }
 
-  /** Joins the store's running group commit; for many keys at once. */
+  /** Of many keys at once. */
   saveLastUsed(uses: readonly (readonly [keyId: string, atMs: number])[]): Promise<void> {
-    return this.#store.commit(() => {
+    const act = () => {
       for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
-    });
+    };
+    return this.#store.act(act, { isOwed: true });
   }
 
   providerKey(orgId: string, id: string): ProviderKeyRow | undefined {

@@ -62,7 +62,7 @@ export class ShadowLog {
     const last = Math.min(this.#log.newest(), first + BATCH_ROWS - 1);
     if (last < first) return undefined;
     const batch: ShadowBatch = { first, last, token: newToken() };
-    await this.#store.commit(() => this.#state.put("batch", batch));
+    await this.#store.act(() => this.#state.put("batch", batch), { isOwed: true });
     return { batch, isNew: true };
   }
 
@@ -78,10 +78,11 @@ export class ShadowLog {
 
   /** The batch is in the engine: it never comes again, and its rows go. Resolves once that is durable. */
   async acknowledge({ last }: ShadowBatch): Promise<void> {
-    await this.#store.commit(() => {
+    const act = () => {
       this.#state.remove("batch");
       this.#log.trim(last);
-    });
+    };
+    await this.#store.act(act, { isOwed: true });
     this.#trimmed = Math.max(this.#trimmed, last);
   }
 

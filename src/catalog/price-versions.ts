@@ -52,7 +52,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
     });
   return {
     assign: (endpoints) =>
-      store.transact(() => {
+      store.act(() => {
         const current = new Map<string, CurrentVersion>();
         for (const endpoint of endpoints) {
           const [last] = newestFirst(endpoint.endpointId, 1);

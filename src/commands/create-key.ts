@@ -48,7 +48,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     // The file is written before the row, so that a crash cannot leave a key whose secret is lost.
     if (file !== undefined) saveSecret(file, secret);
     saved = file;
-    const row = await accounts.transact(() => {
+    const row = await accounts.act(() => {
       const org = accounts.oldestOrg();
       const project = org && accounts.projectsOf(org.id).find(({ environment }) => environment === "live");
       if (org === undefined || project === undefined)

@@ -107,7 +107,9 @@ class LedgerCredits implements Credits {
     const { account } = mine;
     if (amountMicroUsd === 0) {
       account.close(mine);
-      return also === undefined ? Promise.resolve(undefined) : this.#store.commit(also).then(() => undefined);
+      return also === undefined
+        ? Promise.resolve(undefined)
+        : this.#store.act(also, { isOwed: true }).then(() => undefined);
     }
     const { seq, balanceMicroUsd } = account.advance(-amountMicroUsd, atMs);
     account.close(mine);
@@ -181,11 +183,12 @@ class LedgerCredits implements Credits {
     return account;
   }
 
-  /** The one queue of every entry. A transaction of its own could pass a queued seq, and a crash leave a gap. */
+  /** The one queue of every entry.  */
   #append(orgId: string, entry: LedgerEntry, also: (() => void) | undefined): Promise<void> {
-    return this.#store.commit(() => {
+    const act = () => {
       this.#ledger.put(orgId, entry);
       also?.();
-    });
+    };
+    return this.#store.act(act, { isOwed: true });
   }
 }

@@ -144,12 +144,13 @@ export class IdempotentAnswers {
     while (!this.#closed) {
       const old = [...this.#hours.range({ end, limit: SWEEP_ROWS })];
       if (old.length === 0) return;
-      await this.#deps.store.commit(() => {
+      const act = () => {
         for (const { key } of old) {
           this.#hours.remove(key);
           this.#answers.remove((key as [number, string])[1]);
         }
-      });
+      };
+      await this.#deps.store.act(act, { isOwed: true });
     }
   }
 

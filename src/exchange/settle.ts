@@ -123,7 +123,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
 /** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
 function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
   const { credit, budget } = call.reservation ?? {};
-  if (credit === undefined || budget === undefined) return deps.store.commit(record);
+  if (credit === undefined || budget === undefined) return deps.store.act(record, { isOwed: true });
   const amountMicroUsd = metered.cost.total_micro_usd;
   const count = deps.budgets.charge(budget, amountMicroUsd);
   return deps.credits.settle(credit, {

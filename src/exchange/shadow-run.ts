@@ -23,7 +23,7 @@ import { type CopyHold, holdForCopy } from "./shadow-hold.ts";
 export interface RunDeps
   extends Omit<AttemptDeps, "beginDrain" | "endDrain">,
     Pick<ReserveDeps, "byokFee" | "defaultMaxTokens"> {
-  readonly store: Pick<Store, "commit" | "healthy">;
+  readonly store: Pick<Store, "act" | "healthy">;
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;
 }
 
@@ -184,7 +184,9 @@ export class Run implements Placed, ShadowRun {
       const { requestId } = copied.reserved.call;
       const amountMicroUsd = copied.metered.cost.total_micro_usd;
       const committed =
-        hold === undefined ? store.commit(put) : hold.settle(requestId, amountMicroUsd, clock.now(), put);
+        hold === undefined
+          ? store.act(put, { isOwed: true })
+          : hold.settle(requestId, amountMicroUsd, clock.now(), put);
       this.#hold = undefined;
       committed.catch((error: unknown) => this.#fault(error));
     } catch (error) {

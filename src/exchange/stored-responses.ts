@@ -109,7 +109,7 @@ export class StoredResponses {
   async remove(keeper: Keeper, id: string): Promise<boolean> {
     if (this.get(keeper, id) === undefined) return false;
     const owner = ownerOf(keeper);
-    await this.#deps.store.commit(() => this.#forget(owner, id));
+    await this.#deps.store.act(() => this.#forget(owner, id));
     return true;
   }
 
@@ -119,13 +119,14 @@ export class StoredResponses {
     while (!this.#closed) {
       const old = [...this.#days.range({ end, limit: SWEEP_ROWS })];
       if (old.length === 0) return;
-      await this.#deps.store.commit(() => {
+      const act = () => {
         for (const { key } of old) {
           const [, owner, id] = key as [number, string, string];
           this.#days.remove(key);
           this.#forget(owner, id);
         }
-      });
+      };
+      await this.#deps.store.act(act, { isOwed: true });
     }
   }
 

@@ -17,7 +17,7 @@ export function openHealth(store: Store, clock: Clock, log: Logger) {
         for (const { key, value } of table.range()) yield [String(key), value];
       },
       save: (rows) =>
-        store.commit(() => {
+        store.act(() => {
           for (const [endpointId, saved] of rows) {
             if (saved === undefined) table.remove(endpointId);
             else table.put(endpointId, saved);

@@ -208,8 +208,8 @@ export class WallClock {
       spans: this.#spans.map((span) => ({ ...span })),
       moves: [...this.#moves.values()],
     };
-    // In the queue before the writes that name the span; a commit that fails is tried again.
-    void this.#store.commit(() => this.#rows.put(ROW, row));
+    // In the queue before the writes that name the span; an append that fails is tried again.
+    void this.#store.act(() => this.#rows.put(ROW, row), { isOwed: true });
   }
 }
 

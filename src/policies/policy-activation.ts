@@ -30,7 +30,7 @@ export async function activate(
   const { tables } = deps.policies;
   await readableVersion(deps.policies, { orgId, policy: name, version });
   const scope = scopeOf(projectId);
-  const summary = await tables.transact(() => {
+  const summary = await tables.act(() => {
     assertProject(deps, orgId, projectId);
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
@@ -56,7 +56,7 @@ export async function deactivate(
   const { orgId } = caller;
   const { tables } = deps.policies;
   const scope = scopeOf(projectId);
-  const summary = await tables.transact(() => {
+  const summary = await tables.act(() => {
     assertProject(deps, orgId, projectId);
     ownPolicy(deps.policies, orgId, name);
     const old = tables.activation(orgId, scope);

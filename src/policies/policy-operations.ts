@@ -200,7 +200,7 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
   if (!isNew) ownPolicy(deps.policies, orgId, name);
   const known = knownNames(deps.catalog.current());
   const warnings = validated(await deps.policies.readText(yaml, { name, known }));
-  const row = await tables.transact(() => {
+  const row = await tables.act(() => {
     const old = tables.policy(orgId, name);
     if (isNew && old !== undefined) {
       throw fail("slug_taken", `The org has a policy "${name}" already.`, { param: "/name" });

@@ -1,7 +1,7 @@
 /**
  * Where policies, their versions and what is in force lie in the store. A version never changes once it is written; what
  * is in force where is one small row a scope, so that activation is one write and never half done.
- * Methods named add, activate or deactivate write: call them only inside `transact`.
+ * Methods named add, activate or deactivate write: call them only in an act.
  */
 import type { CanaryState } from "../routing/decision.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -81,8 +81,8 @@ export class PolicyTables {
   }
 
   /** All or nothing; what `act` checks still holds when its writes commit. */
-  transact<T>(act: () => T): Promise<T> {
-    return this.#store.transact(act);
+  act<T>(act: () => T): Promise<T> {
+    return this.#store.act(act);
   }
 
   policy(orgId: string, name: string): PolicyRow | undefined {
@@ -163,8 +163,9 @@ export class PolicyTables {
     return Array.from(rows, ({ value }) => value);
   }
 
-  /** Joins the store's running group commit. */
   saveCanary({ orgId, policy, version }: VersionKey, row: CanaryRow): Promise<void> {
-    return this.#store.commit(() => this.#canaries.put([orgId, policy, version, row.endpointId], row));
+    return this.#store.act(() => this.#canaries.put([orgId, policy, version, row.endpointId], row), {
+      isOwed: true,
+    });
   }
 }

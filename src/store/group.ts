@@ -1,4 +1,4 @@
-/** Commits that one append to the journal makes durable together; they are committed at the same moment or not at all. */
+/** Acts that one append to the journal makes durable together; they are committed at the same moment or not at all. */
 import type { LogWrite, Write } from "./frame.ts";
 
 export class Group {
@@ -7,6 +7,9 @@ export class Group {
   /** One promise for all of them. It never rejects: an append that failed is tried again. */
   readonly committed: Promise<void>;
   #resolve: () => void = () => {};
+  /** The newest write of each key of each table, of the first so many writes: most acts read nothing that waits here. */
+  readonly #newest = new Map<string, Map<string, Write>>();
+  #indexed = 0;
 
   constructor() {
     this.committed = new Promise((resolve) => {
@@ -18,20 +21,55 @@ export class Group {
     return this.writes.length + this.logWrites.length;
   }
 
-  /** Adds what `write` puts, or nothing when it throws. */
-  collect(write: () => void): void {
+  /** Runs `act` and adds what it puts, or nothing when it throws. */
+  collect<T>(act: () => T): T {
     const writes = this.writes.length;
     const logWrites = this.logWrites.length;
     try {
-      write();
+      return act();
     } catch (error) {
-      this.writes.length = writes;
-      this.logWrites.length = logWrites;
+      this.#cut(writes, logWrites);
       throw error;
     }
   }
 
+  /** What `act` returns; what it puts is dropped. */
+  rehearse(act: () => unknown): void {
+    const writes = this.writes.length;
+    const logWrites = this.logWrites.length;
+    try {
+      act();
+    } finally {
+      this.#cut(writes, logWrites);
+    }
+  }
+
+  /** The newest write of a key; undefined where none waits. */
+  find(table: string, text: string): Write | undefined {
+    return this.of(table)?.get(text);
+  }
+
+  /** The newest write of each key of a table. */
+  of(table: string): ReadonlyMap<string, Write> | undefined {
+    for (; this.#indexed < this.writes.length; this.#indexed++) {
+      const write = this.writes[this.#indexed] as Write;
+      const rows = this.#newest.get(write.table);
+      if (rows === undefined) this.#newest.set(write.table, new Map([[write.text, write]]));
+      else rows.set(write.text, write);
+    }
+    return this.#newest.get(table);
+  }
+
   done(): void {
     this.#resolve();
+  }
+
+  #cut(writes: number, logWrites: number): void {
+    this.writes.length = writes;
+    this.logWrites.length = logWrites;
+    if (this.#indexed <= writes) return;
+    // What was written over cannot be told from the index: it is made anew.
+    this.#newest.clear();
+    this.#indexed = 0;
   }
 }

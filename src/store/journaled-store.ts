@@ -1,13 +1,14 @@
 /**
- * The store at work: commits are collected, appended to the journal as one frame, and shown from memory until LMDB has
+ * The store at work: what acts put is collected, appended to the journal as one frame, and shown from memory until LMDB has
  * them; LMDB follows in batches, one transaction at a time. docs/decisions.md says why.
  */
 import type { Key } from "lmdb";
+import { fail } from "../errors.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
 import { FrameWriter } from "./frame.ts";
 import { Group } from "./group.ts";
 import type { Journal } from "./journal.ts";
-import { caught, type Lmdb, type Outcome } from "./lmdb.ts";
+import type { Lmdb } from "./lmdb.ts";
 import type { Log } from "./log.ts";
 import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
@@ -23,6 +24,11 @@ const APPLY_WRITES = 4000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
+export interface ActOptions {
+  /** It puts what was promised: the charge of a call that was let in, what the disk must know of what is done. */
+  readonly isOwed?: boolean;
+}
+
 export interface JournaledStoreParts {
   readonly lmdb: Lmdb;
   readonly journal: Journal;
@@ -32,12 +38,15 @@ export interface JournaledStoreParts {
   /** Gives the folder up. */
   readonly release: () => void;
   readonly onFailure: (error: unknown) => void;
+  /** See `StoreOptions`. */
+  readonly actsTwice: boolean;
 }
 
 export class JournaledStore {
   readonly #lmdb: Lmdb;
   readonly #release: () => void;
   readonly #onFailure: (error: unknown) => void;
+  readonly #actsTwice: boolean;
   readonly #logs: Logs;
   readonly #journal: Journal;
   readonly #pending = new Pending();
@@ -49,9 +58,8 @@ export class JournaledStore {
   /** What the next append will hold. */
   #group = new Group();
   #scheduled = false;
-  /** A `commit`'s write runs: puts go to the group. */
-  #collecting = false;
-  #transacting = false;
+  /** An act runs: puts go to the group, and reads see it. */
+  #acting = false;
   /** The journal cannot be appended to. */
   #failing = false;
   /** LMDB cannot take what the journal holds. */
@@ -63,12 +71,13 @@ export class JournaledStore {
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
 
-  constructor({ lmdb, journal, logs, reached, release, onFailure }: JournaledStoreParts) {
+  constructor({ lmdb, journal, logs, reached, release, onFailure, actsTwice }: JournaledStoreParts) {
     this.#lmdb = lmdb;
     this.#journal = journal;
     this.#logs = logs;
     this.#release = release;
     this.#onFailure = onFailure;
+    this.#actsTwice = actsTwice;
     this.#frame = reached.applied;
     this.#reached = reached;
     this.#timers = [
@@ -93,7 +102,7 @@ export class JournaledStore {
   log(name: string): Log {
     const rows = this.#logs.of(name);
     const check = () => {
-      if (!this.#collecting) throw new Error(`${name} was written outside commit`);
+      if (!this.#acting) throw new Error(`${name} was written outside an act`);
     };
     return {
       append: (number, value) => {
@@ -111,53 +120,31 @@ export class JournaledStore {
     };
   }
 
-  commit(write: () => void): Promise<void> {
-    if (this.#collecting) throw new Error("a commit inside the write of another");
+  act<T>(act: () => T, { isOwed = false }: ActOptions = {}): Promise<T> {
+    if (this.#acting) throw new Error("an act inside another");
+    if (this.#closed) return Promise.reject(new Error("the store is closed"));
+    if (!isOwed && !this.healthy()) {
+      return Promise.reject(
+        fail("storage_unavailable", "Nothing can be stored now.", { retryAfterMs: 1000 }),
+      );
+    }
     const group = this.#group;
-    this.#collecting = true;
+    let value: T;
+    this.#acting = true;
     try {
-      group.collect(write);
+      if (this.#actsTwice) group.rehearse(act);
+      value = group.collect(act);
     } catch (error) {
       return Promise.reject(error);
     } finally {
-      this.#collecting = false;
+      this.#acting = false;
     }
     if (!this.#scheduled) {
       this.#scheduled = true;
       // After this turn: calls that settle together share the append.
       setImmediate(() => this.#append(FIRST_RETRY_MS));
     }
-    return group.committed;
-  }
-
-  transact<T>(act: () => T): Promise<T> {
-    return this.#inTurn(async () => {
-      if (this.#closed) throw new Error("the store is closed");
-      let outcome: Outcome<T>;
-      let layer: Layer | undefined;
-      try {
-        await this.#journal.sync();
-        let written: Outcome<void> = { value: undefined };
-        const done = await this.#lmdb.transaction(() => {
-          // What the journal holds comes first: the order of commits is the order in LMDB. Sealed no earlier than here:
-          // commits go on while LMDB's lock is waited for, and `act` must see them, and not be overwritten by them.
-          const sealed = this.#seal();
-          layer = sealed;
-          written = caught(() => this.#journal.syncNow());
-          if (!("error" in written)) written = caught(() => this.#put(sealed));
-          return "error" in written ? written : this.#rolledBackIfItThrows(act);
-        });
-        if ("error" in done) throw done.error;
-        if ("error" in written) throw written.error;
-        outcome = done.value;
-        if (layer !== undefined) this.#applyDone(layer);
-      } catch (error) {
-        if (layer !== undefined) await this.#applyLayer(layer);
-        throw error;
-      }
-      if ("error" in outcome) throw outcome.error;
-      return outcome.value;
-    });
+    return value === undefined ? (group.committed as Promise<T>) : group.committed.then(() => value);
   }
 
   healthy(): boolean {
@@ -166,6 +153,14 @@ export class JournaledStore {
 
   unsaved(): number {
     return this.#group.size;
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return;
+      await this.#applyLayer(this.#seal());
+      while (await this.#moveLogs(false));
+    });
   }
 
   async close(): Promise<void> {
@@ -215,26 +210,22 @@ export class JournaledStore {
     const put = (key: Key, encoded?: (text: string) => Uint8Array) => {
       // In the journal it would be promised, and hold up LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
+      if (!this.#acting) throw new Error(`${name} was written outside an act`);
       const text = keyText(key);
-      const value = encoded?.(text);
-      if (this.#collecting) {
-        this.#group.writes.push({ table: name, key, text, value });
-      } else if (!this.#transacting) {
-        throw new Error(`${name} was written outside commit and transact`);
-      } else if (value === undefined) db.removeSync(key);
-      else db.putSync(key, value as Buffer);
+      this.#group.writes.push({ table: name, key, text, value: encoded?.(text) });
     };
     return {
       get: (key) => {
         if (!fits(key)) return undefined;
-        // Inside a transaction LMDB is ahead of every layer.
-        const write = this.#transacting ? undefined : this.#pending.find(name, key);
+        const queued = this.#acting ? this.#group.find(name, keyText(key)) : undefined;
+        const write = queued ?? this.#pending.find(name, key);
         const bytes = write === undefined ? db.get(key) : write.value;
         return bytes === undefined ? undefined : decode(bytes, key);
       },
       range: (range = {}) => {
         const { limit, ...all } = range;
-        const rows = this.#transacting ? undefined : this.#pending.over(name, range, () => db.getRange(all));
+        const queued = this.#acting ? this.#group.of(name) : undefined;
+        const rows = this.#pending.over(name, range, () => db.getRange(all), queued);
         return decoded(rows === undefined ? db.getRange(range) : first(rows, limit), decode);
       },
       put: (key, value) => put(key, (text) => encode(value, text)),
@@ -357,15 +348,6 @@ export class JournaledStore {
       this.#behind = true;
       this.#onFailure(error);
       return false;
-    }
-  }
-
-  #rolledBackIfItThrows<T>(act: () => T): Outcome<T> {
-    this.#transacting = true;
-    try {
-      return this.#lmdb.nested(act);
-    } finally {
-      this.#transacting = false;
     }
   }
 

@@ -74,11 +74,6 @@ export class Lmdb {
     this.#root.transactionSync(act);
   }
 
-  /** Inside `transaction`. What `act` throws is given back, and then nothing of it was written. */
-  nested<T>(act: () => T): Outcome<T> {
-    return caught(() => this.#root.childTransaction(act) as T);
-  }
-
   /** Undefined where no journal was ever used. @throws Error where the row is damaged. */
   progress(): Progress | undefined {
     const bytes = this.database(PROGRESS).get(PROGRESS_KEY);

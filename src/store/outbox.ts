@@ -153,23 +153,25 @@ class LmdbOutbox implements Outbox {
     const token = newToken();
     this.#run ??= token;
     const batch: Batch = { first, last, token, run: this.#run, number: ++this.#batches };
-    await this.#store.commit(() => this.#state.put("batch", batch));
+    await this.#store.act(() => this.#state.put("batch", batch), { isOwed: true });
     return { batch, rows, isNew: true };
   }
 
   async acknowledge(batch: Batch): Promise<void> {
-    await this.#store.commit(() => {
+    const act = () => {
       this.#state.remove("batch");
       this.#log.trim(batch.last);
-    });
+    };
+    await this.#store.act(act, { isOwed: true });
     this.#forget();
     await this.#unspill();
   }
 
   async setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void> {
-    await this.#store.commit(() => {
+    const act = () => {
       for (const [at, bytes] of rows.entries()) this.#apart.put([batch.token, at], bytes);
-    });
+    };
+    await this.#store.act(act, { isOwed: true });
   }
 
   newest(): number {
@@ -231,14 +233,15 @@ class LmdbOutbox implements Outbox {
   /** Takes acknowledged rows out of the table of the index. */
   async #unspill(): Promise<void> {
     for (const { key, value: ids } of [...this.#spills.range({ end: this.#log.trimmed() + 1 })]) {
-      await this.#store.commit(() => {
+      const act = () => {
         for (const id of ids) {
           // It may have been put again, under a number that is still pending.
           const number = this.#spilled.get(id);
           if (number !== undefined && number <= Number(key)) this.#spilled.remove(id);
         }
         this.#spills.remove(key);
-      });
+      };
+      await this.#store.act(act, { isOwed: true });
     }
   }
 

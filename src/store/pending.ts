@@ -83,12 +83,21 @@ export class Pending {
     return undefined;
   }
 
-  /** Rows of LMDB with everything pending of the same range laid over them; undefined where nothing is pending. */
-  over(table: string, range: Range, rows: () => Iterable<Row>): Iterable<Row> | undefined {
+  /**
+   * Rows of LMDB with everything pending of the same range laid over them; undefined where nothing is pending.
+   * @param queued writes that the journal does not hold yet, for an act
+   */
+  over(
+    table: string,
+    range: Range,
+    rows: () => Iterable<Row>,
+    queued: ReadonlyMap<string, Write> | undefined,
+  ): Iterable<Row> | undefined {
     const young: Writes = new Map();
     for (const layer of [...this.#sealed, this.#open]) {
       for (const [text, write] of layer.tables.get(table) ?? []) young.set(text, write);
     }
+    for (const [text, write] of queued ?? []) young.set(text, write);
     if (young.size === 0) return undefined;
     return overlaid(rows(), sorted(young.values(), range), range.reverse === true);
   }

@@ -8,6 +8,6 @@ export async function installationSecret(store: Store): Promise<Uint8Array> {
   const known = table.get("secret");
   if (known !== undefined) return known;
   const made = randomBytes(32);
-  await store.transact(() => table.put("secret", made));
+  await store.act(() => table.put("secret", made));
   return made;
 }

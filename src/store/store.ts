@@ -1,14 +1,13 @@
 /**
- * The durable local store: LMDB behind a write-ahead journal, opened once a process. Two ways to write:
- * `commit` joins the running group, which one append to the journal makes durable (for the hot path); LMDB follows in
- * batches. `transact` is a transaction of its own, rolled back when it throws (for everything else).
- * Once either resolves, the write survives kill -9; reads see it wherever it lies.
+ * The durable local store: LMDB behind a write-ahead journal, opened once a process. There is one way to write, the act: a
+ * function that reads rows and puts rows. The acts of a turn of the event loop share one append to the journal, which makes
+ * them durable; LMDB follows in batches. Once an act resolves, it survives kill -9, and reads see it wherever it lies.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
 import { Disk } from "./disk.ts";
 import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath } from "./inspection.ts";
-import { JournaledStore } from "./journaled-store.ts";
+import { type ActOptions, JournaledStore } from "./journaled-store.ts";
 import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
@@ -16,6 +15,7 @@ import { Logs } from "./logs.ts";
 import { startJournal } from "./start.ts";
 import type { Table } from "./table.ts";
 
+export type { ActOptions } from "./journaled-store.ts";
 export type { Log } from "./log.ts";
 export type { Range, StoreKey, Table } from "./table.ts";
 
@@ -26,28 +26,32 @@ export interface Store {
   /** For rows that are handed on in their order and then gone, within seconds as a rule: most never reach LMDB. */
   log(name: string): Log;
   /**
-   * Runs `write` now and resolves once its puts are committed, in the order of the calls. An append that fails is
-   * tried again until it succeeds, so a settled charge is never dropped. What `write` throws rejects, with nothing put;
-   * so does a commit in it.
+   * Runs `act` now, and resolves with its value once what it put is committed, in the order of the calls. What `act` reads is
+   * the rows as the acts before it left them, committed or not, and what it put itself; nothing can come between what it
+   * checks and what it puts. When it throws, that rejects and nothing is put. It may be run again from the start, so it does
+   * nothing but read and put. An append that fails is tried again until it succeeds.
+   * @throws WeirError `storage_unavailable` (as a rejection) while the store is not `healthy`, unless the act is owed
    */
-  commit(write: () => void): Promise<void>;
-  /** Runs `act` in a transaction of its own and resolves with its value; when it throws, nothing was written. */
-  transact<T>(act: () => T): Promise<T>;
+  act<T>(act: () => T, options?: ActOptions): Promise<T>;
   /** False while nothing can be committed (a full disk): the gateway must admit no new billed call. */
   healthy(): boolean;
   /** Writes that no append has made durable yet: a process that ends now loses them. */
   unsaved(): number;
+  /** Resolves once LMDB has everything that is committed now: for those who look at its file from outside. */
+  caughtUp(): Promise<void>;
   /** Waits for what is queued, brings LMDB up to date, then closes. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** Told of every append or transaction that failed. */
+  /** Told of every append, and every transaction of LMDB, that failed. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
   /** Told, in one line, what an operator should know of a start that goes on all the same. */
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Tables whose rows a start looks at before those of others, of which it may look at a part only. */
   readonly checkFirst?: readonly string[] | undefined;
+  /** Each act runs twice, and what the first run put is dropped: for tests, which so hold that an act only reads and puts. */
+  readonly actsTwice?: boolean | undefined;
   /** How much of each log stays in memory, where it is not trimmed. */
   readonly logMemory?: LogMemory | undefined;
 }
@@ -56,7 +60,13 @@ const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
 /** @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is full. */
 export function openStore(dataDir: string, options: StoreOptions = {}): Store {
-  const { onFailure = () => {}, onNotice = () => {}, logMemory = LOG_MEMORY, checkFirst = [] } = options;
+  const {
+    onFailure = () => {},
+    onNotice = () => {},
+    logMemory = LOG_MEMORY,
+    checkFirst = [],
+    actsTwice = false,
+  } = options;
   const disk = new Disk(diskPath(dataDir));
   let release = () => {};
   try {
@@ -72,7 +82,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     const logs = new Logs((name) => lmdb.database(name), logMemory);
     const journalFolder = journalPath(dataDir);
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
-    return new JournaledStore({ lmdb, journal, logs, reached, release, onFailure });
+    return new JournaledStore({ lmdb, journal, logs, reached, release, onFailure, actsTwice });
   } catch (error) {
     release();
     disk.close();

@@ -26,14 +26,14 @@ export interface Range {
   readonly limit?: number;
 }
 
-/** Reads are synchronous and see every committed write, and inside `transact` also its own. */
+/** Reads are synchronous and see every act that is committed; in an act also those that wait to be, and its own puts. */
 export interface Table<V> {
   /** Undefined also for a key longer than any can be (640 characters): it may be a client's. */
   get(key: StoreKey): V | undefined;
   /** In key order; `start` is inclusive, `end` exclusive, both also when reversed (start then is the greater). */
   range(range?: Range): Iterable<{ key: StoreKey; value: V }>;
-  /** Only inside `commit` or `transact`. @throws RangeError for a key of more than 640 characters. */
+  /** Only in an act. @throws RangeError for a key of more than 640 characters. */
   put(key: StoreKey, value: V): void;
-  /** Only inside `commit` or `transact`. */
+  /** Only in an act. */
   remove(key: StoreKey): void;
 }
