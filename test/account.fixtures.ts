@@ -62,7 +62,6 @@ export function accountRig(spent = NOTHING) {
     ops = accountOperations({
       accounts,
       clock,
-      keyring,
       lastUsed,
       cursors: cursors(Buffer.alloc(32, 1)),
       plan: () => plan,

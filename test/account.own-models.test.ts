@@ -36,7 +36,6 @@ async function add(
     createdAtMs: 1,
   };
   await rig.accounts.act(() => rig.accounts.addProviderKey(row));
-  ownKeys.changed(ORG);
 }
 
 const provider = (id: string, baseUrl: string, keys: ProviderKey[] = [], status = "inactive"): Provider =>

@@ -156,3 +156,38 @@ describe("an act", () => {
     await store.close();
   });
 });
+
+describe("Table.watch", () => {
+  test("tells of each changed row in order, once reads see it and before its act resolves", async () => {
+    const failures: unknown[] = [];
+    const store = openStore(newFolder(), { onFailure: (error) => failures.push(error) });
+    const [rows, others] = [store.table<number>("rows"), store.table<number>("others")];
+    const told: unknown[] = [];
+    rows.watch((key, row) => told.push([key, row, rows.get(key)]));
+    rows.watch(() => {
+      throw new Error("a fault of a watcher");
+    });
+    const first = store.act(() => {
+      rows.put("a", 1);
+      others.put("b", 1);
+      rows.put("a", 2);
+    });
+    const refused = expect(
+      store.act(() => {
+        rows.put("c", 1);
+        throw new Refused("no");
+      }),
+    ).rejects.toThrow(Refused);
+    expect(told).toEqual([]);
+    await first;
+    expect(told).toEqual([
+      ["a", 1, 2],
+      ["a", 2, 2],
+    ]);
+    await refused;
+    await store.act(() => rows.remove("a"));
+    expect(told.at(-1)).toEqual(["a", undefined, undefined]);
+    expect(failures).toHaveLength(3);
+    await store.close();
+  });
+});

@@ -22,7 +22,6 @@ import {
   rotatedKeyShape,
 } from "./key.ts";
 import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
-import type { Keyring } from "./keyring.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgRow } from "./org.ts";
@@ -36,7 +35,6 @@ export interface KeyOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly cursors: Cursors;
-  readonly keyring: Keyring;
   readonly lastUsed: LastUsed;
   readonly plan: PlanPort;
   /** Where secrets come from; the CSPRNG unless a run is replayed. */
@@ -277,7 +275,6 @@ async function updateKey(
     accounts.replaceKey(changed);
     return changed;
   });
-  deps.keyring.forgetKey(row.hash);
   return show(deps, row);
 }
 
@@ -294,7 +291,6 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
     accounts.replaceKey(revoked);
     return revoked;
   });
-  deps.keyring.forgetKey(row.hash);
   return show(deps, row);
 }
 
@@ -328,6 +324,5 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     accounts.replaceKey(replaced);
     return { old: replaced, ...successor };
   });
-  deps.keyring.forgetKey(old.hash);
   return { ...show(deps, row), secret, rotated_from: old.id };
 }

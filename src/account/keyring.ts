@@ -1,10 +1,9 @@
 /**
  * From a secret to everything a call needs to know about its key, on the hot path: one hash and one map lookup.
  *
- * A context is frozen; what changes a key, project or org forgets it here once the change is committed. No stale
- * context can come back afterwards (T59): a load reads LMDB and fills the cache without yielding, so it happens
- * wholly before `forget` (and is forgotten) or wholly after it (and reads the change, for the store's read
- * snapshot is renewed before a commit is reported). Calls that run keep the context they began with.
+ * A context is frozen, and dropped when the row of its key, project or org changes. No stale context can come back afterwards
+ * (T59): a load reads rows and fills the cache without yielding, so it happens wholly before the store tells of the change (and
+ * what it made is dropped) or wholly after it (and reads the change). Calls that run keep the context they began with.
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
@@ -69,6 +68,14 @@ export class Keyring {
     this.#plan = options.plan;
     this.#lastUsed = options.lastUsed;
     this.#generation = Math.max(1, Math.floor((options.capacity ?? 100_000) / 2));
+    options.accounts.watch({
+      key: (id, row) => {
+        if (row === undefined) this.#forgetWhere((context) => context.keyId === id);
+        else this.#forget(row.hash);
+      },
+      project: (id) => this.#forgetWhere((context) => context.projectId === id),
+      org: (id) => this.#forgetWhere((context) => context.orgId === id),
+    });
   }
 
   /**
@@ -85,7 +92,7 @@ export class Keyring {
     const nowMs = this.#clock.now();
     const context = this.#young.get(hash) ?? this.#promote(hash) ?? this.#load(secret, hash, nowMs);
     if (nowMs >= context.endsAtMs) {
-      this.forgetKey(hash);
+      this.#forget(hash);
       throw ended(context.endsAtMs === context.expiresAtMs ? "expired" : "revoked");
     }
     this.#lastUsed.note(context.keyId, nowMs);
@@ -102,28 +109,6 @@ export class Keyring {
     if (project.status === "deleted") throw ended("revoked");
     const status = key.revokedAtMs === null ? "active" : "rotating";
     return contextOf(key, project, org, status, this.#plan);
-  }
-
-  /** After a change to a key. */
-  forgetKey(hash: string): void {
-    this.#young.delete(hash);
-    this.#old.delete(hash);
-  }
-
-  /** After a change to a project. */
-  forgetProject(projectId: string): void {
-    this.#forgetWhere((context) => context.projectId === projectId);
-  }
-
-  /** After a change to an org: its policy, settings, plan or closure. */
-  forgetOrg(orgId: string): void {
-    this.#forgetWhere((context) => context.orgId === orgId);
-  }
-
-  /** After a change to the plans themselves. */
-  forgetAll(): void {
-    this.#young.clear();
-    this.#old.clear();
   }
 
   /** Contexts in memory; never above the capacity. */
@@ -163,6 +148,11 @@ export class Keyring {
     const context = this.contextOf(key);
     this.#keep(hash, context);
     return context;
+  }
+
+  #forget(hash: string): void {
+    this.#young.delete(hash);
+    this.#old.delete(hash);
   }
 
   #forgetWhere(matches: (context: KeyContext) => boolean): void {

@@ -7,7 +7,6 @@ import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { revokedKey } from "./key.ts";
-import type { Keyring } from "./keyring.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "./plan.ts";
 import { newProject, type ProjectRow, projectShape, projectWire } from "./project.ts";
@@ -17,7 +16,6 @@ import type { AccountTables } from "./tables.ts";
 export interface ProjectOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
-  readonly keyring: Keyring;
   readonly plan: PlanPort;
   readonly spend: ProjectSpendPort;
 }
@@ -152,7 +150,6 @@ async function updateProject(
     accounts.replaceProject(changed);
     return changed;
   });
-  deps.keyring.forgetProject(row.id);
   return show(deps, row);
 }
 
@@ -174,5 +171,4 @@ async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: str
     for (const key of revoked) accounts.replaceKey(key);
     accounts.retireProject(project);
   });
-  deps.keyring.forgetProject(id);
 }

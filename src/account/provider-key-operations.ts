@@ -107,13 +107,12 @@ async function createProviderKey(
     }
     accounts.addProviderKey(row);
   });
-  ownKeys.changed(caller.orgId);
   return row;
 }
 
 /** Keys of other orgs do not exist. */
 async function deleteProviderKey(
-  { accounts, ownKeys }: ProviderKeyOperationDeps,
+  { accounts }: ProviderKeyOperationDeps,
   caller: Caller,
   id: string,
 ): Promise<undefined> {
@@ -124,7 +123,6 @@ async function deleteProviderKey(
     }
     accounts.removeProviderKey(caller.orgId, id);
   });
-  ownKeys.changed(caller.orgId);
 }
 
 function providerNamed(providers: ReadonlyMap<string, Provider>, id: string): Provider {

@@ -1,6 +1,6 @@
 /**
  * Every org's own provider keys in memory, decrypted: what a call looks up once and keeps to its end. Read at the start; an
- * org's are read again after a change to them, before that change is answered, so the next call sees it.
+ * org's are read again when a row of them changes, before that change is answered, so the next call sees it.
  */
 import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../endpoint.ts";
 import { ownKey } from "../provider-key.ts";
@@ -35,15 +35,14 @@ export interface ProviderKeysOptions {
 }
 
 export class ProviderKeys {
-  readonly #accounts: AccountTables;
   readonly #vault: Vault;
   readonly #orgs = new Map<string, OrgKeys>();
   /** Ids of rows that do not open. */
   readonly #unreadable = new Set<string>();
 
   constructor({ accounts, vault, onUnreadable }: ProviderKeysOptions) {
-    this.#accounts = accounts;
     this.#vault = vault;
+    accounts.watch({ providerKey: (orgId) => this.#read(orgId, accounts.providerKeysOf(orgId)) });
     for (const [orgId, rows] of Map.groupBy(accounts.allProviderKeys(), (row) => row.orgId)) {
       this.#read(orgId, rows);
       if (onUnreadable !== undefined) {
@@ -64,11 +63,6 @@ export class ProviderKeys {
 
   statusOf(row: ProviderKeyRow): ProviderKeyStatus {
     return this.#unreadable.has(row.id) ? "unreadable" : "active";
-  }
-
-  /** After a change to an org's keys is committed, before it is answered. Reads and replaces without yielding. */
-  changed(orgId: string): void {
-    this.#read(orgId, this.#accounts.providerKeysOf(orgId));
   }
 
   #read(orgId: string, rows: readonly ProviderKeyRow[]): void {

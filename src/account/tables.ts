@@ -13,6 +13,13 @@ const PAST_IDS = "~";
 
 const PRUNE_AFTER_MS = 30 * 86_400_000;
 
+export interface AccountWatch {
+  readonly org?: (id: string) => void;
+  readonly project?: (id: string) => void;
+  readonly key?: (id: string, row: KeyRow | undefined) => void;
+  readonly providerKey?: (orgId: string) => void;
+}
+
 export class AccountTables {
   readonly #store: Store;
   readonly #orgs: Table<OrgRow>;
@@ -50,6 +57,14 @@ export class AccountTables {
   /** All or nothing; what `act` checks still holds when its writes commit. */
   act<T>(act: () => T): Promise<T> {
     return this.#store.act(act);
+  }
+
+  /** Tells of rows that changed: see `Table.watch`. */
+  watch({ org, project, key, providerKey }: AccountWatch): void {
+    if (org !== undefined) this.#orgs.watch((id) => org(id as string));
+    if (project !== undefined) this.#projects.watch((id) => project(id as string));
+    if (key !== undefined) this.#keys.watch((id, row) => key(id as string, row));
+    if (providerKey !== undefined) this.#providerKeys.watch((at) => providerKey((at as [string])[0]));
   }
 
   org(id: string): OrgRow | undefined {

@@ -2,8 +2,8 @@
  * The policy in force for a call, from memory: a text is compiled once for as long as its version is used, and what is in
  * force where is remembered until an activation of the org changes it. A call keeps the policy it began with.
  *
- * No stale policy can come back after `forget` (see account/keyring.ts): a load reads the store and fills the memory
- * without yielding, and the store shows a transaction's writes before it reports the commit.
+ * No stale policy can come back after a change (see account/keyring.ts): a load reads rows and fills the memory without
+ * yielding, and the store shows what an act put before it tells of it.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
@@ -74,6 +74,7 @@ export class Policies {
   constructor(options: PoliciesOptions) {
     const { store, clock, onCanaryRed, onFailure } = options;
     this.tables = new PolicyTables(store);
+    this.tables.watchActivations((orgId) => this.#forget(orgId));
     this.canaries = new Canaries({ tables: this.tables, clock, onCanaryRed, onFailure });
     this.#readInThread = options.readInThread;
     this.#onUnreadable = options.onUnreadable;
@@ -85,8 +86,7 @@ export class Policies {
     return (known === undefined ? this.#load(orgId, projectId) : known) ?? undefined;
   }
 
-  /** After a change to what is in force in an org: the next call sees it. */
-  forget(orgId: string): void {
+  #forget(orgId: string): void {
     this.#scopes -= this.#inForce.get(orgId)?.size ?? 0;
     this.#inForce.delete(orgId);
   }

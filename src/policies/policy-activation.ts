@@ -41,7 +41,6 @@ export async function activate(
     // Here, where it is what this activation made: the next may be under way.
     return summaryWire(row, inForce(tables, deps.accounts, orgId));
   });
-  deps.policies.forget(orgId);
   return summary;
 }
 
@@ -67,7 +66,6 @@ export async function deactivate(
       inForce(tables, deps.accounts, orgId),
     );
   });
-  deps.policies.forget(orgId);
   return summary;
 }
 

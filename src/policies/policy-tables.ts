@@ -121,6 +121,11 @@ export class PolicyTables {
     this.#texts.put([orgId, row.name, row.version], yaml);
   }
 
+  /** Tells of each change to what is in force in an org: see `Table.watch`. */
+  watchActivations(changed: (orgId: string) => void): void {
+    this.#activations.watch((key) => changed((key as [string])[0]));
+  }
+
   activation(orgId: string, scope: string): Activation | undefined {
     return this.#activations.get([orgId, scope]);
   }

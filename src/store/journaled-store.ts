@@ -5,7 +5,7 @@
 import type { Key } from "lmdb";
 import { fail } from "../errors.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
-import { FrameWriter } from "./frame.ts";
+import { FrameWriter, type Write } from "./frame.ts";
 import { Group } from "./group.ts";
 import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
@@ -23,6 +23,8 @@ const SYNC_MS = 50;
 const APPLY_WRITES = 4000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
+
+const NOBODY: readonly ((write: Write) => void)[] = Object.freeze([]);
 
 export interface ActOptions {
   /** It puts what was promised: the charge of a call that was let in, what the disk must know of what is done. */
@@ -70,6 +72,8 @@ export class JournaledStore {
   #closed = false;
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
+  /** Those who watch a table, by its name. */
+  readonly #watchers = new Map<string, ((write: Write) => void)[]>();
 
   constructor({ lmdb, journal, logs, reached, release, onFailure, actsTwice }: JournaledStoreParts) {
     this.#lmdb = lmdb;
@@ -230,6 +234,10 @@ export class JournaledStore {
       },
       put: (key, value) => put(key, (text) => encode(value, text)),
       remove: (key) => put(key, undefined),
+      watch: (changed) => {
+        const told = ({ key, value }: Write) => changed(key, value && decode(value, key));
+        this.#watchers.set(name, [...(this.#watchers.get(name) ?? []), told]);
+      },
     };
   }
 
@@ -260,9 +268,22 @@ export class JournaledStore {
       this.#logs.committed(write, frame);
       if (write.value === undefined) this.#pending.trim(write);
     }
+    this.#tell(writes);
     group.done();
     for (const resolve of this.#idle.splice(0)) resolve();
     if (this.#pending.size > APPLY_WRITES) void this.#apply();
+  }
+
+  #tell(writes: readonly Write[]): void {
+    for (const write of writes) {
+      for (const told of this.#watchers.get(write.table) ?? NOBODY) {
+        try {
+          told(write);
+        } catch (error) {
+          this.#onFailure(error);
+        }
+      }
+    }
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {

@@ -36,4 +36,10 @@ export interface Table<V> {
   put(key: StoreKey, value: V): void;
   /** Only in an act. */
   remove(key: StoreKey): void;
+  /**
+   * Tells of each row that changed, in order: once its act is committed, so that reads see the change, and before the act
+   * resolves. A cache drops there what it made of the row, and nowhere else. It is told to the end of the process.
+   * @param changed gets the row as it is now, undefined where it was removed
+   */
+  watch(changed: (key: StoreKey, row: V | undefined) => void): void;
 }
