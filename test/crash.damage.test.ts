@@ -11,9 +11,8 @@ import { afterAll, expect, test } from "vitest";
 import { type Random, seededRandom } from "../src/clock.ts";
 import { checkData } from "../src/commands/check-data.ts";
 import { MONEY_TABLES } from "../src/credits/audit.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { openStore, type Store } from "../src/store/store.ts";
-import { audit, ManualClock, wholeLedger } from "./credits.fixtures.ts";
+import { audit, ManualClock, openCredits, wholeLedger } from "./credits.fixtures.ts";
 import { flipBit, overwrite, segmentsOf } from "./store.fixtures.ts";
 
 const ROUNDS = Number(process.env.WEIR_DAMAGE_ROUNDS ?? 24);

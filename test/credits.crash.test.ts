@@ -4,10 +4,9 @@ import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { openBudgets } from "../src/limits/budgets.ts";
 import { openStore } from "../src/store/store.ts";
-import { audit, ManualClock, tempFolder, wholeLedger } from "./credits.fixtures.ts";
+import { audit, ManualClock, openCredits, tempFolder, wholeLedger } from "./credits.fixtures.ts";
 
 const SETTLER = fileURLToPath(new URL("credits.settler.ts", import.meta.url));
 const folder = tempFolder();

@@ -3,8 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "../src/clock.ts";
-import type { Credits } from "../src/credits/credits.ts";
+import type { Book, Charge } from "../src/credits/book.ts";
+import { type CreditsDeps, openCredits as openPurseAndBook } from "../src/credits/credits.ts";
 import type { LedgerEntry } from "../src/credits/entry.ts";
+import type { LedgerPage } from "../src/credits/ledger.ts";
+import type { Posting } from "../src/credits/posting.ts";
+import type { Hold } from "../src/credits/purse.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 
 export class ManualClock implements Clock {
@@ -31,17 +35,20 @@ export class ManualClock implements Clock {
 
 export const tempFolder = (): string => mkdtempSync(join(tmpdir(), "weir-credits-"));
 
-/** A store in a folder of its own; `reopen` closes it and opens the folder again, as a restart does. */
+/**
+ * A store in a folder of its own, where each act runs twice and the first run is dropped; `reopen` closes it and opens the folder
+ * again, as a restart does.
+ */
 export function tempStore() {
   const folder = tempFolder();
-  let store = openStore(folder);
+  let store = openStore(folder, { actsTwice: true });
   return {
     get store(): Store {
       return store;
     },
     async reopen(): Promise<Store> {
       await store.close();
-      store = openStore(folder);
+      store = openStore(folder, { actsTwice: true });
       return store;
     },
     async dispose(): Promise<void> {
@@ -51,57 +58,48 @@ export function tempStore() {
   };
 }
 
-/** The real store, but its next `failures` group commits do all their writes and then roll back, as on a full disk. */
-export function failingStore(inner: Store, failures: number): Store & { readonly failed: () => number } {
-  let queue: { write: () => void; done: () => void }[] = [];
-  let running = false;
-  let failed = 0;
-  async function run(): Promise<void> {
-    running = true;
-    while (queue.length > 0) {
-      const batch = queue;
-      queue = [];
-      const writeAll = () => {
-        for (const { write } of batch) write();
-      };
-      if (failed < failures) {
-        failed += 1;
-        const dies = inner.act(() => {
-          writeAll();
-          throw new Error("disk full");
-        });
-        await dies.catch(() => {});
-        queue = [...batch, ...queue];
-        continue;
-      }
-      await inner.act(writeAll);
-      for (const { done } of batch) done();
-    }
-    running = false;
-  }
+/** Purse and book as the gateway uses them: each change in an act of its own, with what is put besides. */
+export function openCredits(deps: CreditsDeps) {
+  const { purse, book } = openPurseAndBook(deps);
   return {
-    table: (name) => inner.table(name),
-    bytes: (name) => inner.bytes(name),
-    log: (name) => inner.log(name),
-    unsaved: () => inner.unsaved(),
-    healthy: () => inner.healthy(),
-    caughtUp: () => inner.caughtUp(),
-    close: () => inner.close(),
-    failed: () => failed,
-    act: <T>(act: () => T) =>
-      new Promise<T>((resolve) => {
-        let value: T;
-        const write = () => {
-          value = act();
-        };
-        queue.push({ write, done: () => resolve(value) });
-        if (!running) void run();
-      }),
+    purse,
+    book,
+    hold: (orgId: string, microUsd: number) => purse.hold(orgId, microUsd),
+    extend: (hold: Hold, moreMicroUsd: number) => purse.extend(hold, moreMicroUsd),
+    release: (hold: Hold) => purse.release(hold),
+    open: () => purse.open(),
+    entries: (orgId: string, page: LedgerPage) => book.entries(orgId, page),
+    balance: (orgId: string) => ({ ...book.balance(orgId), ...purse.funds(orgId) }),
+    settle: (hold: Hold, { also, ...charge }: Charge & Also) =>
+      deps.store.act(
+        () => {
+          const settled = purse.settle(hold, charge);
+          also?.();
+          return settled;
+        },
+        { isOwed: true },
+      ),
+    /** `also` is not run for a replay. */
+    post: (orgId: string, { also, ...posting }: Posting & Also) =>
+      deps.store.act(
+        () => {
+          const posted = book.post(orgId, posting);
+          if (posted.outcome === "posted" && !posted.replay) also?.();
+          return posted;
+        },
+        { isOwed: true },
+      ),
   };
 }
 
+export type TestCredits = ReturnType<typeof openCredits>;
+
+interface Also {
+  readonly also?: (() => void) | undefined;
+}
+
 /** The whole ledger, oldest first, read in pages as a client would. */
-export function wholeLedger(credits: Credits, orgId: string): LedgerEntry[] {
+export function wholeLedger(credits: Pick<Book, "entries">, orgId: string): LedgerEntry[] {
   const all: LedgerEntry[] = [];
   for (;;) {
     const page = credits.entries(orgId, { limit: 100, before: all.at(-1)?.seq });

@@ -1,12 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { type Credits, openCredits } from "../src/credits/credits.ts";
-import { ManualClock, tempStore } from "./credits.fixtures.ts";
+import { ManualClock, openCredits, type TestCredits, tempStore } from "./credits.fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());
 
 const clock = new ManualClock("2026-03-01T10:00:00Z");
-let credits: Credits;
+let credits: TestCredits;
 let org: string;
 let orgs = 0;
 
@@ -41,7 +40,7 @@ describe("holds", () => {
     const settled = credits.settle(hold, cost(120));
     // Before the commit already: the next hold must see it.
     expect(state()).toEqual([880, 0, 880]);
-    expect(await settled).toMatchObject({ seq: 2, amountMicroUsd: -120, exceeded: false });
+    expect(await settled).toMatchObject({ entry: { seq: 2, amountMicroUsd: -120 }, exceeded: false });
     expect(credits.open()).toEqual({ holds: 0, heldMicroUsd: 0 });
   });
 
@@ -75,7 +74,7 @@ describe("holds", () => {
   test("only an upstream that reports more than was held takes the balance below zero, and that is flagged", async () => {
     await fund(1000);
     const settled = await credits.settle(take(1000), cost(1050));
-    expect(settled).toMatchObject({ amountMicroUsd: -1050, balanceMicroUsd: -50, exceeded: true });
+    expect(settled).toMatchObject({ entry: { amountMicroUsd: -1050, balanceMicroUsd: -50 }, exceeded: true });
     expect(state()).toEqual([-50, 0, -50]);
     expect(credits.hold(org, 1)).toBeUndefined();
   });
@@ -88,7 +87,7 @@ describe("holds", () => {
     await credits.settle(settled, cost(40));
     for (const hold of [released, settled]) {
       expect(() => credits.release(hold)).toThrow("settled or released before");
-      expect(() => credits.settle(hold, cost(1))).toThrow("settled or released before");
+      await expect(credits.settle(hold, cost(1))).rejects.toThrow("settled or released before");
       expect(() => credits.extend(hold, 1)).toThrow("settled or released before");
     }
     expect(state()).toEqual([960, 0, 960]);
@@ -98,7 +97,7 @@ describe("holds", () => {
     await fund(1000);
     const hold = take(100);
     for (const wrong of [-1, 0.5, Number.NaN, 2 ** 53]) {
-      expect(() => credits.settle(hold, cost(wrong))).toThrow("not an amount");
+      await expect(credits.settle(hold, cost(wrong))).rejects.toThrow("not an amount");
     }
     credits.release(hold);
     expect(state()).toEqual([1000, 0, 1000]);
@@ -117,8 +116,8 @@ describe("holds", () => {
     await fund(1000);
     const settle = (id: string, amount: number) =>
       credits.settle(take(10), { ...cost(amount), requestId: id, also: () => outbox.put(id, "row") });
-    expect(await settle("A", 10)).toMatchObject({ seq: 2 });
-    expect(await settle("B", 0)).toBeUndefined();
+    expect(await settle("A", 10)).toMatchObject({ entry: { seq: 2 } });
+    expect(await settle("B", 0)).toEqual({ entry: undefined, exceeded: false });
     expect([outbox.get("A"), outbox.get("B")]).toEqual(["row", "row"]);
     expect(credits.entries(org, { limit: 9 }).map((e) => e.seq)).toEqual([2, 1]);
   });

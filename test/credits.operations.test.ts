@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openCredits } from "../src/credits/credits.ts";
 import { creditOperations } from "../src/credits/operations.ts";
 import { cursors } from "../src/cursor.ts";
 import type { Caller } from "../src/operation.ts";
-import { ManualClock, tempStore } from "./credits.fixtures.ts";
+import { ManualClock, openCredits, tempStore } from "./credits.fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());
@@ -11,7 +10,7 @@ const clock = new ManualClock("2026-03-01T10:00:00Z");
 const credits = openCredits({ store: folder.store, clock });
 const rates = new Map([["org_in", { currency: "INR" as const, fxRate: "87.12345678" }]]);
 const { getCredits, listLedger } = creditOperations({
-  credits,
+  ...credits,
   cursors: cursors(Buffer.from("a secret of this test")),
   orgMoney: (orgId) => rates.get(orgId) ?? { currency: "USD", fxRate: "1.00000000" },
 });

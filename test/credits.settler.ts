@@ -3,10 +3,9 @@
  * is committed, as the last bytes of an answer would leave. Run: `node test/credits.settler.ts <folder> <seed>`.
  */
 import { seededRandom } from "../src/clock.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { openBudgets } from "../src/limits/budgets.ts";
 import { openStore } from "../src/store/store.ts";
-import { ManualClock } from "./credits.fixtures.ts";
+import { ManualClock, openCredits } from "./credits.fixtures.ts";
 
 const [folder = "", seed = "1"] = process.argv.slice(2);
 const clock = new ManualClock("2026-03-01T10:00:00Z");
@@ -25,7 +24,7 @@ async function settleForever(org: string, caller: number): Promise<void> {
     const hold = credits.hold(org, 500);
     const budgetHold = budgets.hold(scope, 500);
     if (hold === undefined || !budgetHold.admitted) throw new Error("refused");
-    const putSpend = budgets.charge(budgetHold, amountMicroUsd);
+    const putSpend = budgets.charging(budgetHold, amountMicroUsd);
     const also = () => {
       outbox.put([org, requestId], amountMicroUsd);
       putSpend();

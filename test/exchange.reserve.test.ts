@@ -5,17 +5,16 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { KeyContext } from "../src/account/keyring.ts";
 import { systemClock } from "../src/clock.ts";
-import { type Credits, openCredits } from "../src/credits/credits.ts";
 import type { Endpoint } from "../src/endpoint.ts";
 import type { Call, Planned } from "../src/exchange/call.ts";
 import { extend, reserve } from "../src/exchange/reserve.ts";
 import { giveBack } from "../src/exchange/settle.ts";
-import { type Budgets, openBudgets } from "../src/limits/budgets.ts";
+import { type LocalBudgets, openBudgets } from "../src/limits/budgets.ts";
 import { openLimits } from "../src/limits/limits.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
 import { promptTexts, readChatRequest } from "../src/wire/chat/request.ts";
 import { openPool } from "../src/workers/pool.ts";
-import { tempStore } from "./credits.fixtures.ts";
+import { openCredits, type TestCredits, tempStore } from "./credits.fixtures.ts";
 
 const temp = tempStore();
 const { store } = temp;
@@ -44,8 +43,8 @@ let orgs = 0;
 /** Books of an org of its own with so much credit. */
 async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked = request) {
   const orgId = `org_${++orgs}`;
-  const credits: Credits = openCredits({ store, clock: systemClock });
-  const budgets: Budgets = openBudgets({ store, clock: systemClock });
+  const credits: TestCredits = openCredits({ store, clock: systemClock });
+  const budgets: LocalBudgets = openBudgets({ store, clock: systemClock });
   const grant = { kind: "grant", refType: "test", refId: orgId, amountMicroUsd: creditMicroUsd } as const;
   await credits.post(orgId, grant);
   const key = {
@@ -73,7 +72,7 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked 
     credits,
     budgets,
     plan,
-    deps: { credits, budgets, byokFee: NO_FEE, defaultMaxTokens: 100, bodies: { countPrompt } },
+    deps: { purse: credits.purse, budgets, byokFee: NO_FEE, defaultMaxTokens: 100, bodies: { countPrompt } },
   };
 }
 
@@ -162,9 +161,9 @@ describe("T26, T65: a fault on the way out gives everything back, wherever it st
     const admission = limits.admit(key, 1);
     if (!admission.admitted) throw new Error("not admitted");
     const { reservation } = await reserve(deps, planned);
-    const { credit, budget } = reservation;
+    const { credit, budget } = reservation.holds ?? {};
     if (closed.includes("slot")) admission.release();
-    if (closed.includes("budget") && budget !== undefined) budgets.charge(budget, 5);
+    if (closed.includes("budget") && budget !== undefined) await store.act(budgets.charging(budget, 5));
     if (closed.includes("credit") && credit !== undefined) {
       await credits.settle(credit, { requestId: "R", amountMicroUsd: 5, atMs: systemClock.now() });
     }

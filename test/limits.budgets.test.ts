@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { type BudgetExceeded, type BudgetScope, budgetError } from "../src/limits/budget.ts";
-import { type BudgetHold, type Budgets, openBudgets } from "../src/limits/budgets.ts";
+import { type BudgetHold, type LocalBudgets, openBudgets } from "../src/limits/budgets.ts";
 import { ManualClock, tempStore } from "./credits.fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());
 
 let clock: ManualClock;
-let budgets: Budgets;
+let budgets: LocalBudgets;
 let events: BudgetExceeded[];
 let scopes = 0;
 
@@ -39,7 +39,7 @@ function take(scope: BudgetScope, microUsd: number): BudgetHold {
 }
 /** A call held and charged as given, committed. */
 async function spend(scope: BudgetScope, held: number, charged = held) {
-  await folder.store.act(budgets.charge(take(scope, held), charged));
+  await folder.store.act(budgets.charging(take(scope, held), charged));
 }
 const refusedBy = (scope: BudgetScope, microUsd: number) => {
   const hold = budgets.hold(scope, microUsd);
@@ -74,7 +74,7 @@ describe("a hard budget", () => {
     const callOf = async (scope: BudgetScope) => {
       const hold = budgets.hold(scope, 300);
       if (!hold.admitted) return 0;
-      await folder.store.act(budgets.charge(hold, 300));
+      await folder.store.act(budgets.charging(hold, 300));
       return 1;
     };
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => callOf(i % 2 ? key : project)));
@@ -126,12 +126,12 @@ describe("a hard budget", () => {
     expect([refusedBy(full, 1), refusedBy(full, 0)]).toEqual(["key_daily", "admitted"]);
   });
 
-  test("T26: each hold closes exactly once", () => {
+  test("T26: each hold closes exactly once", async () => {
     const scope = scopeOf(1_000, 0);
     const hold = take(scope, 400);
-    budgets.charge(hold, 250);
+    await folder.store.act(budgets.charging(hold, 250));
     expect(() => budgets.release(hold)).toThrow("charged or released before");
-    expect(() => budgets.charge(hold, 1)).toThrow("charged or released before");
+    expect(() => budgets.charging(hold, 1)).toThrow("charged or released before");
     expect([refusedBy(scope, 750), refusedBy(scope, 751)]).toEqual(["admitted", "key_daily"]);
   });
 });
@@ -208,7 +208,7 @@ describe("T41: a day ends at the org's midnight, also when the clocks change", (
     const overnight = take(scope, 800);
     clock.set("2026-04-01T00:00:01Z");
     expect(refusedBy(scope, 201)).toBe("key_daily");
-    await folder.store.act(budgets.charge(overnight, 700));
+    await folder.store.act(budgets.charging(overnight, 700));
     expect(spent(scope)).toEqual([700, 700]);
     expect(refusedBy(scope, 300)).toBe("admitted");
   });
@@ -243,18 +243,20 @@ test("spend survives a restart, holds do not; last month's does not count in thi
   expect([refusedBy(scope, 960), refusedBy(scope, 961)]).toEqual(["admitted", "key_daily"]);
 });
 
-test("T35: a counter on disk is what was charged up to its settle, however often its commit is tried", async () => {
-  const scope = scopeOf(0, 0);
-  const [first, second] = [take(scope, 100), take(scope, 50)].map((hold) =>
-    budgets.charge(hold, hold.amountMicroUsd),
-  );
-  if (first === undefined || second === undefined) throw new Error("unreachable");
-  // The first settle's commit, tried twice; a crash before the second's.
-  await folder.store.act(first);
-  await folder.store.act(first);
-  expect(spent(scope)).toEqual([150, 150]);
+test("T35: a charge whose act is dropped leaves all as it was, and is not reported", async () => {
+  const scope = scopeOf(100, 0, false);
+  const hold = take(scope, 150);
+  const charge = budgets.charging(hold, 150);
+  const dropped = folder.store.act(() => {
+    charge();
+    throw new Error("dropped");
+  });
+  await expect(dropped).rejects.toThrow("dropped");
+  expect([spent(scope), events, budgets.openHolds()]).toEqual([[0, 0], [], 1]);
+  await folder.store.act(charge);
+  expect([spent(scope), events.length, budgets.openHolds()]).toEqual([[150, 150], 1, 0]);
   open();
-  expect(spent(scope)).toEqual([100, 100]);
+  expect(spent(scope)).toEqual([150, 150]);
 });
 
 test("a project reads the same from memory and from disk, whatever its keys, clock and zone do", async () => {

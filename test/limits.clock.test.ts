@@ -1,12 +1,12 @@
 /**
- * Budgets under a clock that lies: it jumps ahead or back and is corrected, also across restarts, zones and months. What
+ * LocalBudgets under a clock that lies: it jumps ahead or back and is corrected, also across restarts, zones and months. What
  * was charged on a day counts on that day once the clock is right again, and `resets_at` is when the budget is open again.
  */
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Clock } from "../src/clock.ts";
 import type { BudgetScope } from "../src/limits/budget.ts";
-import { type Budgets, openBudgets } from "../src/limits/budgets.ts";
+import { type LocalBudgets, openBudgets } from "../src/limits/budgets.ts";
 import { tempStore } from "./credits.fixtures.ts";
 
 const folder = tempStore();
@@ -27,7 +27,7 @@ class Machine {
   #boot = 1;
   #sleptMs = 0;
   #bootedAtMs: number;
-  budgets: Budgets;
+  budgets: LocalBudgets;
 
   private constructor(from: number) {
     this.trueMs = from;
@@ -46,7 +46,7 @@ class Machine {
     monotonic: () => this.trueMs - this.#bootedAtMs - this.#sleptMs,
   };
 
-  #open(): Budgets {
+  #open(): LocalBudgets {
     return openBudgets({ store: folder.store, clock: this.#clock, boot: `boot ${this.#boot}` });
   }
   /** Once all that was written is committed. */
@@ -74,7 +74,7 @@ class Machine {
   async charge(scope: BudgetScope, microUsd: number): Promise<boolean> {
     const hold = this.budgets.hold(scope, microUsd);
     if (!hold.admitted) return false;
-    await folder.store.act(this.budgets.charge(hold, microUsd));
+    await folder.store.act(this.budgets.charging(hold, microUsd));
     return true;
   }
   resetsAt(scope: BudgetScope): number | undefined {
@@ -205,17 +205,17 @@ test.each(Object.entries(JUMPS))(
     };
     const first = admitted();
     expect(first).toHaveLength(100);
-    const writes = first.slice(0, 30).map((hold) => folder.store.act(budgets.charge(hold, 10)));
+    const writes = first.slice(0, 30).map((hold) => folder.store.act(budgets.charging(hold, 10)));
     machine.lieMs = jumpMs;
     // What is held counts in any day: so 70 of the calls under way leave room for 30 on the day that the clock claims.
     const second = admitted();
     expect(second).toHaveLength(30);
     for (const hold of [...first.slice(30, 60), ...second]) {
-      writes.push(folder.store.act(budgets.charge(hold, 10)));
+      writes.push(folder.store.act(budgets.charging(hold, 10)));
     }
     machine.lieMs = 0;
     expect(admitted()).toHaveLength(0);
-    for (const hold of first.slice(60)) writes.push(folder.store.act(budgets.charge(hold, 10)));
+    for (const hold of first.slice(60)) writes.push(folder.store.act(budgets.charging(hold, 10)));
     expect(admitted()).toHaveLength(0);
     await Promise.all(writes);
     expect(budgets.openHolds()).toBe(0);
@@ -243,7 +243,7 @@ test("O6: where no time of a boot is known, a row ahead of the clock counts on t
   const ahead = open(() => nowMs);
   const hold = ahead.hold(scope, 1_000);
   if (!hold.admitted) throw new Error("refused");
-  await folder.store.act(ahead.charge(hold, 1_000));
+  await folder.store.act(ahead.charging(hold, 1_000));
   nowMs = EVENING;
   expect(open(() => nowMs).hold(scope, 1)).toMatchObject({ admitted: false, resetsAtMs: MIDNIGHT });
   await folder.store.act(() => {});

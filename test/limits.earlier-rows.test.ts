@@ -4,7 +4,7 @@
  */
 import { afterAll, describe, expect, test } from "vitest";
 import type { BudgetScope } from "../src/limits/budget.ts";
-import { type Budgets, openBudgets } from "../src/limits/budgets.ts";
+import { type LocalBudgets, openBudgets } from "../src/limits/budgets.ts";
 import { ManualClock, tempStore } from "./credits.fixtures.ts";
 
 const folder = tempStore();
@@ -22,16 +22,16 @@ async function scopeWith(row: readonly [string, number, number], timeZone = "UTC
   const keyDaily = { limitMicroUsd: 1_000, hard: true };
   return { ...scope, keyDaily, projectMonthly: { limitMicroUsd: 5_000, hard: true } };
 }
-const open = (clock: ManualClock): Budgets => openBudgets({ store: folder.store, clock });
-const admits = (budgets: Budgets, scope: BudgetScope, microUsd: number): boolean => {
+const open = (clock: ManualClock): LocalBudgets => openBudgets({ store: folder.store, clock });
+const admits = (budgets: LocalBudgets, scope: BudgetScope, microUsd: number): boolean => {
   const hold = budgets.hold(scope, microUsd);
   if (hold.admitted) budgets.release(hold);
   return hold.admitted;
 };
-async function charge(budgets: Budgets, scope: BudgetScope, microUsd: number): Promise<void> {
+async function charge(budgets: LocalBudgets, scope: BudgetScope, microUsd: number): Promise<void> {
   const hold = budgets.hold(scope, microUsd);
   if (!hold.admitted) throw new Error(`refused by ${hold.budget}`);
-  await folder.store.act(budgets.charge(hold, microUsd));
+  await folder.store.act(budgets.charging(hold, microUsd));
 }
 
 describe("O6: spend of the earlier release", () => {

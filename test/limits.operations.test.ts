@@ -47,7 +47,7 @@ test("GET /v1/limits: the plan, each key's limits, what is left of them now, and
   limits.admit(limited, 2_500);
   limits.admit(limited, 500);
   const hold = budgets.hold(limited, 900);
-  if (hold.admitted) await folder.store.act(budgets.charge(hold, 812));
+  if (hold.admitted) await folder.store.act(budgets.charging(hold, 812));
 
   expect(await read()).toEqual({
     plan: { rpm: 600, tpm: 1_000_000, concurrency: 50, keys: 20, projects: 5 },

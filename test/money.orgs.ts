@@ -8,8 +8,8 @@ import { newSecret } from "../src/account/secret.ts";
 import { AccountTables } from "../src/account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../src/account/versions.ts";
 import { systemClock, systemRandom } from "../src/clock.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { openStore } from "../src/store/store.ts";
+import { openCredits } from "./credits.fixtures.ts";
 
 export interface OrgSpec {
   readonly creditMicroUsd: number;

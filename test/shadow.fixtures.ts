@@ -4,7 +4,6 @@
  */
 import type { ShadowRow } from "../src/analytics/shadow-rows.ts";
 import { systemTimers } from "../src/clock.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { Call, type Incoming, type Reserved } from "../src/exchange/call.ts";
 import { openShadows, type ShadowDeps, type Shadows } from "../src/exchange/shadow.ts";
 import type { PrimaryEnding } from "../src/exchange/shadow-ending.ts";
@@ -14,7 +13,7 @@ import { type Shadow, USUAL } from "../src/routing/decision.ts";
 import { Health } from "../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
-import { ManualClock, tempStore } from "./credits.fixtures.ts";
+import { ManualClock, openCredits, tempStore } from "./credits.fixtures.ts";
 import { endpoint, model } from "./routing.fixtures.ts";
 
 export interface Sent {
@@ -83,7 +82,7 @@ export function bench() {
 
   const deps = {
     clock,
-    credits,
+    purse: credits.purse,
     store,
     timers: systemTimers,
     budgets,
@@ -108,7 +107,12 @@ export function bench() {
     },
     bounds: { maxEventBytes: 1 << 20, maxReplyBytes: 1 << 26, maxPayloadBytes: 1 << 16, extendTokens: 50 },
     timeouts: { firstByteMs: 300_000, stallMs: 30_000, totalMs: 900_000, drainMs: 1, keepAliveMs: 10_000 },
-    shadowRuns: { prepare: (row: ShadowRow) => () => void rows.push(row) },
+    shadowRuns: {
+      prepare: (row: ShadowRow) => () => {
+        rows.push(row);
+        store.ifDropped(() => rows.pop());
+      },
+    },
     onFault: (error: unknown) => faults.push(error),
   } as unknown as ShadowDeps;
 

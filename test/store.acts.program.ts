@@ -12,6 +12,8 @@ export type Step =
   | { readonly do: "add"; readonly table: number; readonly key: number; readonly to: number }
   /** The sum of a range goes to a key. */
   | { readonly do: "sum"; readonly table: number; readonly range: Range; readonly to: number }
+  /** A running number goes up: memory has it, and a row. */
+  | { readonly do: "count"; readonly table: number }
   | { readonly do: "throw" };
 
 export type Act = readonly Step[];
@@ -31,6 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant("get" as const), table, key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("add" as const), table, key, to: key }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("sum" as const), table, range, to: key }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("count" as const), table }) },
   { weight: 1, arbitrary: fc.constant({ do: "throw" as const }) },
 );
 export const act: fc.Arbitrary<Act> = fc.array(step, { maxLength: 6 });
@@ -44,7 +47,12 @@ interface Rows {
   range(range: Range): [key: number, value: number][];
   put(key: number, value: number): void;
   remove(key: number): void;
+  /** The running number of the table, one more than before. */
+  count(): number;
 }
+
+/** The row of a running number: no other step names it. */
+const COUNT = 99;
 
 export const Refused = class extends Error {};
 
@@ -56,6 +64,7 @@ function run(rows: readonly Rows[], steps: Act): unknown[] {
     if (s.do === "put") return at.put(s.key, s.value);
     if (s.do === "remove") return at.remove(s.key);
     if (s.do === "get") return at.get(s.key);
+    if (s.do === "count") return at.count();
     if (s.do === "add") return at.put(s.to, (at.get(s.key) ?? 0) + 1);
     const found = at.range(s.range);
     at.put(s.to, found.reduce((sum, [, n]) => sum + n, 0) % 1000);
@@ -66,34 +75,48 @@ function run(rows: readonly Rows[], steps: Act): unknown[] {
 /** The store's tables under acts. Values are bytes, so that what is read is what was put to the bit. */
 export class Subject {
   readonly #store: Store;
-  readonly #tables: readonly Table<Uint8Array>[];
+  readonly #tables: readonly Rows[];
 
   constructor(store: Store) {
     this.#store = store;
-    this.#tables = TABLES.map((name) => store.bytes(name));
+    this.#tables = TABLES.map((name) => rowsOf(store.bytes(name), store));
   }
 
   /** @param also runs in the act too */
   act(steps: Act, also: () => void = () => {}): Promise<unknown[]> {
     return this.#store.act(() => {
       also();
-      return run(this.#tables.map(rowsOf), steps);
+      return run(this.#tables, steps);
     });
   }
 
   /** All rows, read outside of an act. */
   state(): string {
-    return JSON.stringify(this.#tables.map((table) => rowsOf(table).range({})));
+    return JSON.stringify(this.#tables.map((table) => table.range({})));
   }
 }
 
-const rowsOf = (table: Table<Uint8Array>): Rows => ({
-  get: (key) => numberOf(table.get(key)),
-  range: (range) =>
-    Array.from(table.range(range), ({ key, value }) => [key as number, numberOf(value) as number]),
-  put: (key, value) => table.put(key, Buffer.from(`value ${value}`)),
-  remove: (key) => table.remove(key),
-});
+function rowsOf(table: Table<Uint8Array>, store: Store): Rows {
+  const put = (key: number, value: number) => table.put(key, Buffer.from(`value ${value}`));
+  /** Read once, then kept in memory, ahead of what is committed. */
+  let counted: number | undefined;
+  return {
+    get: (key) => numberOf(table.get(key)),
+    range: (range) =>
+      Array.from(table.range(range), ({ key, value }) => [key as number, numberOf(value) as number]),
+    put,
+    remove: (key) => table.remove(key),
+    count() {
+      const before = counted ?? numberOf(table.get(COUNT)) ?? 0;
+      counted = before + 1;
+      store.ifDropped(() => {
+        counted = before;
+      });
+      put(COUNT, counted);
+      return counted;
+    },
+  };
+}
 
 const numberOf = (bytes: Uint8Array | undefined): number | undefined =>
   bytes === undefined ? undefined : Number(Buffer.from(bytes).toString().slice("value ".length));
@@ -130,4 +153,9 @@ const plain = (map: Map<number, number>): Rows => ({
   },
   put: (key, value) => void map.set(key, value),
   remove: (key) => void map.delete(key),
+  count() {
+    const counted = (map.get(COUNT) ?? 0) + 1;
+    map.set(COUNT, counted);
+    return counted;
+  },
 });

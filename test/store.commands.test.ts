@@ -15,13 +15,12 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { checkData } from "../src/commands/check-data.ts";
 import { recover } from "../src/commands/recover.ts";
-import { openCredits } from "../src/credits/credits.ts";
 import { assertReadable } from "../src/store/inspection.ts";
 import { openLmdbFile } from "../src/store/lmdb-file.ts";
 import { openOutbox } from "../src/store/outbox.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { record } from "./analytics.records.ts";
-import { audit, ManualClock, wholeLedger } from "./credits.fixtures.ts";
+import { audit, ManualClock, openCredits, wholeLedger } from "./credits.fixtures.ts";
 import { fingerprint, flipBit, overwrite, segmentsOf } from "./store.fixtures.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-commands-"));

@@ -239,7 +239,7 @@ function requestOf(isWhole: boolean, session: number): ClientRequest {
   return request;
 }
 
-const UNHELD = { credit: undefined, budget: undefined, inputTokens: 1e9, outputTokens: 1e9 };
+const UNHELD = { holds: undefined, inputTokens: 1e9, outputTokens: 1e9 };
 
 const NOBODYS_FACTS = {
   modelId: MODEL,

@@ -6,8 +6,9 @@ import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
-import type { Credits } from "./credits.ts";
+import type { Book } from "./book.ts";
 import { LEDGER_KINDS, type LedgerEntry } from "./entry.ts";
+import type { Purse } from "./purse.ts";
 
 export interface OrgMoney {
   readonly currency: "USD" | "INR";
@@ -16,7 +17,8 @@ export interface OrgMoney {
 }
 
 export interface CreditOperationDeps {
-  readonly credits: Credits;
+  readonly book: Book;
+  readonly purse: Pick<Purse, "funds">;
   readonly cursors: Cursors;
   /** Port: the org's billing currency and today's rate. */
   readonly orgMoney: (orgId: string) => OrgMoney;
@@ -56,20 +58,20 @@ const ledgerSchema = z.object({
   next_cursor: z.string(),
 });
 
-export function creditOperations({ credits, cursors, orgMoney }: CreditOperationDeps) {
+export function creditOperations({ book, purse, cursors, orgMoney }: CreditOperationDeps) {
   const getCredits = operation({
     name: "getCredits",
     summary: "The org's credit balance",
     output: balanceSchema,
     run(_input, { orgId }) {
-      const balance = credits.balance(orgId);
+      const { availableMicroUsd, heldMicroUsd } = purse.funds(orgId);
       const { currency, fxRate } = orgMoney(orgId);
       const rate = currency === "USD" ? USD_RATE : fxRate;
       return {
-        available_micro_usd: balance.availableMicroUsd,
-        held_micro_usd: balance.heldMicroUsd,
-        granted_micro_usd: balance.grantedMicroUsd,
-        display: { currency, amount: displayAmount(balance.availableMicroUsd, rate) },
+        available_micro_usd: availableMicroUsd,
+        held_micro_usd: heldMicroUsd,
+        granted_micro_usd: book.balance(orgId).grantedMicroUsd,
+        display: { currency, amount: displayAmount(availableMicroUsd, rate) },
         currency,
         fx_rate: rate,
       };
@@ -86,7 +88,7 @@ export function creditOperations({ credits, cursors, orgMoney }: CreditOperation
       // Bound to the org: a cursor of another one was never issued here.
       const list = `ledger:${orgId}`;
       const before = cursors.read(list, cursor)?.[1];
-      const rows = credits.entries(orgId, {
+      const rows = book.entries(orgId, {
         limit: limit + 1,
         kind,
         before: typeof before === "number" ? before : undefined,

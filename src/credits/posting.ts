@@ -11,8 +11,6 @@ export interface Posting {
   /** What caused it, such as `topup` and `tup_…`. The pair occurs once in an org's ledger. */
   readonly refType: string;
   readonly refId: string;
-  /** Further puts of the same transaction, such as the top-up's new status. Not run for a replay. */
-  readonly also?: (() => void) | undefined;
 }
 
 export type Posted =

@@ -3,9 +3,7 @@
  * `settle` closes it, once. The ports to the client are declared here and filled by `edge`.
  */
 import type { KeyContext } from "../account/keyring.ts";
-import type { Hold } from "../credits/account.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
-import type { BudgetHold } from "../limits/budgets.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
@@ -14,6 +12,7 @@ import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NOBODY } from "./affinity.ts";
+import type { Holds } from "./holds.ts";
 import type { Placed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 
@@ -201,10 +200,10 @@ export interface AnswerBounds {
   readonly maxPayloadBytes: number;
 }
 
-/** What is set aside for a call. Absent holds: a test key, which is never charged. */
+/** What is set aside for a call. */
 export interface Reservation {
-  readonly credit: Hold | undefined;
-  readonly budget: BudgetHold | undefined;
+  /** Undefined for a test key, which is never charged, and for a copy, which has its own. */
+  readonly holds: Holds | undefined;
   /** Prompt tokens that the hold covers. */
   readonly inputTokens: number;
   /** Output tokens that the hold covers; grows when a stream extends it. */

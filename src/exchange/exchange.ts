@@ -157,9 +157,10 @@ class LiveExchange implements Exchange {
   }
 
   #admit(call: Call, request: ClientRequest): void {
-    const planned = planCall(this.#deps, admit(this.#deps, call, request));
-    this.#next(call, planned, (plan) => {
-      this.#next(call, reserve(this.#deps, plan), (reserved) => this.#attempt(reserved));
+    this.#next(call, admit(this.#deps, call, request), (admitted) => {
+      this.#next(call, planCall(this.#deps, admitted), (planned) => {
+        this.#next(call, reserve(this.#deps, planned), (reserved) => this.#attempt(reserved));
+      });
     });
   }
 

@@ -42,7 +42,7 @@ export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Inc
   let answer: string | Buffer;
   try {
     const request = await deps.bodies.read(format, body);
-    const admission = deps.limits.admit(call.key, 0);
+    const admission = await deps.limits.admit(call.key, 0);
     if (!admission.admitted) throw refusalError(admission);
     try {
       const planned = await planCall(deps, { call, request });

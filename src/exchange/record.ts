@@ -56,7 +56,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     usage: ending.metered.usage,
     usageSource: ending.metered.source,
     cost: ending.metered.cost,
-    charged: call.reservation?.credit !== undefined,
+    charged: call.reservation?.holds !== undefined,
     ttftMs: firstByteMs(call, ending, nowMs),
     upstreamTtftMs: call.upstreamTtftMs,
     durationMs: Math.round(durationMs),

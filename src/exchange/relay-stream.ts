@@ -4,6 +4,7 @@
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { WeirError } from "../errors.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { ByokFee } from "../usage.ts";
@@ -12,6 +13,7 @@ import type { AnswerStream } from "../wire/format.ts";
 import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import type { Reserved } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
+import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
@@ -23,6 +25,16 @@ const EVENTS_WITHOUT_TOKEN = 16;
 const LONGEST_TOKEN_BYTES = 16;
 /** Collected bytes beyond this are written before the read is over, so that a pause takes hold in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
+
+/** What one read of the upstream came to. */
+interface Piece {
+  /** For the client. */
+  readonly out: string;
+  /** The upstream ended with it. */
+  readonly isLast: boolean;
+  /** As before it. */
+  readonly before: Delivered;
+}
 
 export class StreamRelay extends Relay {
   readonly stream: AnswerStream;
@@ -39,6 +51,12 @@ export class StreamRelay extends Relay {
   #errorBody = "";
   #ended = false;
   #clientGone = false;
+  /** The client reads more slowly than the upstream sends. */
+  #isClientSlow = false;
+  /** What was read last is not covered by the hold yet: it is passed on once the hold has grown. */
+  #isWaiting = false;
+  /** The upstream broke while the relay waited. */
+  #broken: UpstreamFailure | undefined;
   #lastWriteMs: number;
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
   #cut: NodeJS.Timeout | undefined;
@@ -56,10 +74,8 @@ export class StreamRelay extends Relay {
 
   clientGone(): void {
     this.#clientGone = true;
-    if (this.paused) {
-      this.paused = false;
-      this.upstream?.resume();
-    }
+    this.#isClientSlow = false;
+    this.#goOn();
   }
 
   /** After a silence a comment line; before the first byte it opens the stream (T7). */
@@ -110,14 +126,22 @@ export class StreamRelay extends Relay {
   override failed(failed: UpstreamFailure): void {
     clearTimeout(this.#cut);
     if (this.over) return;
+    if (this.#isWaiting) {
+      this.#broken ??= failed;
+      return;
+    }
     this.#flush();
-    if (!this.over) this.fail(failed);
+    if (this.#isWaiting) this.#broken = failed;
+    else if (!this.over) this.fail(failed);
   }
 
   #flush(): void {
-    if (this.over) return;
+    if (!this.over && !this.#isWaiting) this.#guarded(() => this.#pass());
+  }
+
+  #guarded(act: () => void): void {
     try {
-      this.#pass();
+      act();
     } catch (error) {
       // Nothing above us would take it: this may be a microtask.
       this.host.fault(error);
@@ -129,10 +153,12 @@ export class StreamRelay extends Relay {
   #pass(): void {
     const { stream } = this;
     const { textBytes, nextSequence } = stream;
+    const before = { textBytes, nextSequence };
+    const isLast = this.#ended;
     let out: string;
     try {
       out = stream.push(this.#collected());
-      if (this.#ended) out += stream.end();
+      if (isLast) out += stream.end();
     } catch (error) {
       const isTooLarge = error instanceof WeirError;
       if (!isTooLarge) this.host.fault(error);
@@ -141,19 +167,48 @@ export class StreamRelay extends Relay {
       this.fail(failure("invalid_response", "protocol", this.status, reason));
       return;
     }
-    if (out !== "" && !this.#covered()) {
+    const isCovered = out === "" || this.#covered();
+    if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
+    else this.#passOn(isCovered, { out, isLast, before });
+  }
+
+  /** The upstream rests meanwhile; what it has sent already, its end and its failure are kept for later. */
+  async #wait(promised: Promise<boolean>, piece: Piece): Promise<void> {
+    this.#isWaiting = true;
+    this.#rest();
+    let pass: () => void;
+    try {
+      const isCovered = await promised;
+      pass = () => this.#passOn(isCovered, piece);
+    } catch (error) {
+      pass = () => {
+        throw error;
+      };
+    }
+    this.#isWaiting = false;
+    if (this.over) return;
+    this.#guarded(pass);
+    if (this.#chunks.length > 0 || (this.#ended && !piece.isLast)) this.#flush();
+    // It may wait again, for what came meanwhile.
+    if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
+    this.#goOn();
+  }
+
+  #passOn(isCovered: boolean, { out, isLast, before }: Piece): void {
+    const { stream } = this;
+    if (!isCovered) {
       this.over = true;
       this.upstream?.cancel();
-      this.host.exhausted({ textBytes, nextSequence });
+      this.host.exhausted(before);
       return;
     }
     if (out !== "") this.#deliver(out);
     if (stream.error !== undefined) {
       this.upstream?.cancel();
       this.fail(reportedFailure(stream.error, this.status));
-    } else if (stream.done || (this.#ended && stream.complete)) {
+    } else if (stream.done || (isLast && stream.complete)) {
       this.#answered();
-    } else if (this.#ended) {
+    } else if (isLast) {
       this.fail(failure("stream_error", "protocol", this.status, CUT));
     }
   }
@@ -165,7 +220,7 @@ export class StreamRelay extends Relay {
     }
     if (this.#clientGone) return;
     // It came in this moment's read: what was read of the clock then will do.
-    if (!this.#send(passingBytes(out), this.lastDataMs)) this.#pause();
+    if (!this.#send(passingBytes(out), this.lastDataMs)) this.#waitForClient();
   }
 
   /** The bytes of the read as latin1 text; they are let go of. */
@@ -190,21 +245,33 @@ export class StreamRelay extends Relay {
     return reply.write(bytes);
   }
 
-  #pause(): void {
-    if (this.paused) return;
-    this.paused = true;
-    this.upstream?.pause();
+  #waitForClient(): void {
+    if (this.#isClientSlow) return;
+    this.#isClientSlow = true;
+    this.#rest();
     this.#reserved.call.incoming.reply.onDrain(() => {
-      if (!this.paused || this.over) return;
-      this.paused = false;
-      // The silence was ours: the stall clock starts anew.
-      this.lastDataMs = this.deps.clock.monotonic();
-      this.upstream?.resume();
+      if (!this.#isClientSlow) return;
+      this.#isClientSlow = false;
+      this.#goOn();
     });
   }
 
+  #rest(): void {
+    if (this.paused) return;
+    this.paused = true;
+    this.upstream?.pause();
+  }
+
+  #goOn(): void {
+    if (!this.paused || this.over || this.#isClientSlow || this.#isWaiting) return;
+    this.paused = false;
+    // The silence was ours: the stall clock starts anew.
+    this.lastDataMs = this.deps.clock.monotonic();
+    this.upstream?.resume();
+  }
+
   /** Whether the hold covers what is about to be delivered; grown ahead of it while the credit allows (T40). */
-  #covered(): boolean {
+  #covered(): MaybePromise<boolean> {
     const { reservation, request } = this.#reserved;
     const { events, textBytes } = this.stream;
     let tokens: number;
@@ -222,7 +289,7 @@ export class StreamRelay extends Relay {
     const { extendTokens } = this.deps.bounds;
     const lacking = Math.max(0, tokens - reservation.outputTokens);
     const grows = (by: number) => extend(this.deps, reservation, this.#endpoint, by, this.#fee);
-    return grows(lacking + extendTokens) || lacking === 0 || grows(lacking);
+    return after(grows(lacking + extendTokens), (hasGrown) => hasGrown || lacking === 0 || grows(lacking));
   }
 
   #endOfError(): void {
@@ -240,6 +307,7 @@ export class StreamRelay extends Relay {
   /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
   #finishConnection(): void {
     this.#cut = setTimeout(() => this.upstream?.cancel(), 1000).unref();
+    if (this.paused) this.upstream?.resume();
   }
 }
 

@@ -1,8 +1,6 @@
 /** What both ways of relaying share: the upstream's call, how they tell the attempts, and the bounds they keep. */
 import type { Clock } from "../clock.ts";
-import type { Credits } from "../credits/credits.ts";
 import type { Dialect, Endpoint } from "../endpoint.ts";
-import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import { retryAfterOf, statusFailure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream/upstreams.ts";
@@ -10,12 +8,11 @@ import type { ByokFee } from "../usage.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
 import type { Reserved } from "./call.ts";
+import type { HoldDeps } from "./holds.ts";
 import type { Delivered, Outcome } from "./outcome.ts";
 
-export interface RelayDeps {
+export interface RelayDeps extends HoldDeps {
   readonly clock: Clock;
-  readonly credits: Credits;
-  readonly budgets: Budgets;
   readonly limits: Limits;
   /** Charged instead of tokens where an org's own provider key answers. */
   readonly byokFee: ByokFee;

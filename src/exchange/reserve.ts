@@ -1,23 +1,22 @@
 /**
  * Reservation: the worst case of the call is set aside from the org's credit and from both budgets before any upstream
- * is asked. All three in one synchronous step: no await stands between check and hold (T24), nobody skips it (T25).
+ * is asked; nobody skips it (T25).
  */
-import type { KeyContext } from "../account/keyring.ts";
-import type { Credits } from "../credits/credits.ts";
+import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
-import { fail } from "../errors.ts";
-import { type BudgetScope, budgetError } from "../limits/budget.ts";
-import type { Budgets } from "../limits/budgets.ts";
+import { fail, type WeirError } from "../errors.ts";
+import { budgetError } from "../limits/budget.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import { lineMicroUsd, usdString } from "../money.ts";
 import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { Bodies } from "./bodies.ts";
 import type { OwnKeys, Planned, Reservation, Reserved } from "./call.ts";
+import { growHolds, type HoldDeps, type HoldRefusal, takeHolds } from "./holds.ts";
 
-export interface ReserveDeps {
-  readonly credits: Credits;
-  readonly budgets: Budgets;
+export interface ReserveDeps extends HoldDeps {
+  readonly purse: Purse;
   readonly defaultMaxTokens: number;
   /** Charged instead of tokens where an org's own provider key answers. */
   readonly byokFee: ByokFee;
@@ -30,15 +29,14 @@ const NEAR = 4;
 
 /**
  * @throws WeirError 402. Answers at once, or with a promise where the balance is so near that the prompt is counted
- * exactly first.
+ * exactly first, or where the holds are asked for elsewhere.
  */
-export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise<Reserved> {
+export function reserve(deps: ReserveDeps, planned: Planned): MaybePromise<Reserved> {
   const { call, plan, request } = planned;
   const { facts } = request;
   if (call.key.environment === "test") {
     return take(planned, {
-      credit: undefined,
-      budget: undefined,
+      holds: undefined,
       inputTokens: Number.MAX_SAFE_INTEGER,
       outputTokens: Number.MAX_SAFE_INTEGER,
     });
@@ -47,7 +45,7 @@ export function reserve(deps: ReserveDeps, planned: Planned): Reserved | Promise
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
   const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, planned));
-  if (request.hasOpaque || deps.credits.balance(call.key.orgId).availableMicroUsd >= guess * NEAR) {
+  if (request.hasOpaque || deps.purse.available(call.key.orgId) >= guess * NEAR) {
     return hold(deps, planned, bound, outputTokens);
   }
   // The tokenizer reads the address of an image and not the image.
@@ -152,24 +150,29 @@ function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number
   return textTokens + facts.imageCount * Math.max(0, endpoint.imageTokens - IMAGE_TOKEN_BOUND);
 }
 
-function hold(deps: ReserveDeps, planned: Planned, inputTokens: number, outputTokens: number): Reserved {
+function hold(
+  deps: ReserveDeps,
+  planned: Planned,
+  inputTokens: number,
+  outputTokens: number,
+): MaybePromise<Reserved> {
   const { call, plan, request } = planned;
   const charging = chargingOf(deps, planned);
   const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
-  const budget = deps.budgets.hold(scopeOf(call.key), microUsd);
-  if (!budget.admitted) throw budgetError(budget);
-  const credit = deps.credits.hold(call.key.orgId, microUsd);
-  if (credit === undefined) {
-    deps.budgets.release(budget);
-    const { availableMicroUsd } = deps.credits.balance(call.key.orgId);
-    throw fail(
-      "insufficient_credits",
-      `This call may cost up to $${usdString(microUsd)}; $${usdString(availableMicroUsd)} is available. ` +
-        "Add credits, or lower max_tokens.",
-      { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
-    );
-  }
-  return take(planned, { credit, budget, inputTokens, outputTokens });
+  return after(takeHolds(deps, call.key, microUsd), (holds) => {
+    if ("refusedBy" in holds) throw refusalError(holds, microUsd, deps.purse.available(call.key.orgId));
+    return take(planned, { holds, inputTokens, outputTokens });
+  });
+}
+
+function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd: number): WeirError {
+  if (refusal.refusedBy === "budget") return budgetError(refusal.budget);
+  return fail(
+    "insufficient_credits",
+    `This call may cost up to $${usdString(microUsd)}; $${usdString(availableMicroUsd)} is available. ` +
+      "Add credits, or lower max_tokens.",
+    { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
+  );
 }
 
 function take(planned: Planned, reservation: Reservation): Reserved {
@@ -180,52 +183,29 @@ function take(planned: Planned, reservation: Reservation): Reserved {
 
 /**
  * Covers `moreTokens` further output tokens of a running stream, or says no: then the stream must end.
- * Both holds grow or neither does.
  * @param fee where an org's own key is answering: the hold grows by the fee for those tokens.
  */
 export function extend(
-  deps: Pick<ReserveDeps, "credits" | "budgets">,
+  deps: HoldDeps,
   reservation: Reservation,
   endpoint: Endpoint,
   moreTokens: number,
   fee?: ByokFee,
-): boolean {
-  const { credit, budget } = reservation;
-  if (credit !== undefined && budget !== undefined) {
-    const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
-    const tokensMicroUsd = lineMicroUsd(moreTokens, price) + 1;
-    // One more: rounding the sum may come to a micro above the sum of the rounded.
-    const micro =
-      fee === undefined
-        ? tokensMicroUsd
-        : byokFeeMicroUsd(tokensMicroUsd, { ...fee, microUsdPerRequest: 0 }) + 1;
-    // Looked at before the budget grows: no await stands between, so what is available stays so.
-    if (deps.credits.balance(credit.orgId).availableMicroUsd < micro) return false;
-    if (!deps.budgets.extend(budget, micro)) return false;
-    deps.credits.extend(credit, micro);
+): MaybePromise<boolean> {
+  const { holds } = reservation;
+  if (holds === undefined) {
+    reservation.outputTokens += moreTokens;
+    return true;
   }
-  reservation.outputTokens += moreTokens;
-  return true;
-}
-
-/** Made once a key: contexts are frozen and cached by the keyring. */
-const scopes = new WeakMap<KeyContext, BudgetScope>();
-
-export function scopeOf(key: KeyContext): BudgetScope {
-  let scope = scopes.get(key);
-  if (scope === undefined) {
-    const { keyBudget, projectBudget } = key;
-    scope = {
-      keyId: key.keyId,
-      projectId: key.projectId,
-      timeZone: key.timeZone,
-      keyDaily: keyBudget && { limitMicroUsd: keyBudget.dailyMicroUsd, hard: keyBudget.hard },
-      projectMonthly: projectBudget && {
-        limitMicroUsd: projectBudget.monthlyMicroUsd,
-        hard: projectBudget.hard,
-      },
-    };
-    scopes.set(key, scope);
-  }
-  return scope;
+  const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
+  const tokensMicroUsd = lineMicroUsd(moreTokens, price) + 1;
+  // One more: rounding the sum may come to a micro above the sum of the rounded.
+  const micro =
+    fee === undefined
+      ? tokensMicroUsd
+      : byokFeeMicroUsd(tokensMicroUsd, { ...fee, microUsdPerRequest: 0 }) + 1;
+  return after(growHolds(deps, holds, micro), (isCovered) => {
+    if (isCovered) reservation.outputTokens += moreTokens;
+    return isCovered;
+  });
 }

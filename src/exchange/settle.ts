@@ -4,9 +4,7 @@
  * client holds in full is in the ledger, even after kill -9.
  */
 import type { Clock } from "../clock.ts";
-import type { Credits } from "../credits/credits.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
-import type { Budgets } from "../limits/budgets.ts";
 import type { Limits } from "../limits/limits.ts";
 import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
@@ -16,17 +14,16 @@ import type { AnswerStream } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
+import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
 import { keepForRepetition, laterOf } from "./keep.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, type RecordDeps, recordOf } from "./record.ts";
 import type { StoredResponses } from "./stored-responses.ts";
 
-export interface SettleDeps extends RecordDeps {
+export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly clock: Clock;
   readonly store: Store;
-  readonly credits: Credits;
-  readonly budgets: Budgets;
   readonly limits: Limits;
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
@@ -120,43 +117,31 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
   return committed;
 }
 
-/** Closes the holds and joins the group commit; both happen now, in the order of the calls. */
+/** Closes the holds, charges and records in one act, now and in the order of the calls. */
 function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
-  const { credit, budget } = call.reservation ?? {};
-  if (credit === undefined || budget === undefined) return deps.store.act(record, { isOwed: true });
+  const { holds } = call.reservation ?? {};
+  if (holds === undefined) return deps.store.act(record, { isOwed: true });
+  const { requestId } = call;
   const amountMicroUsd = metered.cost.total_micro_usd;
-  const count = deps.budgets.charge(budget, amountMicroUsd);
-  return deps.credits.settle(credit, {
-    requestId: call.requestId,
-    amountMicroUsd,
-    atMs: deps.clock.now(),
-    also: () => {
-      count();
-      record();
-    },
-  });
+  const count = charging(deps, holds, { requestId, amountMicroUsd, atMs: deps.clock.now() });
+  const act = () => {
+    count();
+    record();
+  };
+  return deps.store.act(act, { isOwed: true });
 }
 
 /** A fault of ours on the way out: whatever it was, nothing stays taken (T26, T65). */
-export function giveBack(deps: Pick<SettleDeps, "credits" | "budgets">, call: Call): void {
-  const { credit, budget } = call.reservation ?? {};
+export function giveBack(deps: HoldDeps, call: Call): void {
+  const { holds } = call.reservation ?? {};
   call.admission?.release();
-  for (const release of [
-    () => credit && deps.credits.release(credit),
-    () => budget && deps.budgets.release(budget),
-  ]) {
-    try {
-      release();
-    } catch {
-      // Closed already: the fault came after.
-    }
-  }
+  if (holds !== undefined) releaseHolds(deps, holds);
 }
 
 function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
   // Told once, also where the answer could not be written and another takes its place.
   call.warnings.length = 0;
-  const held = call.reservation?.credit?.amountMicroUsd;
+  const held = call.reservation?.holds?.credit.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {
     call.reserveExceeded = true;
     call.warnings.push("reserve_exceeded");

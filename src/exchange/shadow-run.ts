@@ -6,23 +6,26 @@
 import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
 import type { Endpoint } from "../endpoint.ts";
+import type { Budgets } from "../limits/budgets.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { ErrorClass } from "../record.ts";
 import type { Shadow } from "../routing/decision.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts } from "../wire/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { Planned, Reserved } from "./call.ts";
+import { charging, type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "./holds.ts";
 import type { Placed } from "./live.ts";
 import { type Held, type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
 import type { PrimaryEnding, ShadowRun } from "./shadow-ending.ts";
-import { type CopyHold, holdForCopy } from "./shadow-hold.ts";
 
 export interface RunDeps
   extends Omit<AttemptDeps, "beginDrain" | "endDrain">,
     Pick<ReserveDeps, "byokFee" | "defaultMaxTokens"> {
+  readonly budgets: HoldDeps["budgets"] & Pick<Budgets, "wouldHold">;
   readonly store: Pick<Store, "act" | "healthy">;
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;
 }
@@ -57,7 +60,7 @@ export class Run implements Placed, ShadowRun {
   #startMs = 0;
   #attempts: Attempts | undefined;
   /** Where the org pays: until the run is closed. */
-  #hold: CopyHold | undefined;
+  #holds: Holds | undefined;
   #isLate = false;
   #isOver = false;
   /** Between the end of the copy and the end of the run. */
@@ -74,18 +77,27 @@ export class Run implements Placed, ShadowRun {
   launch(): void {
     if (this.#isOver) return;
     try {
-      const reserved = this.#reserve();
-      if (reserved === undefined) {
-        this.#leave(false);
-        return;
-      }
-      this.#startMs = reserved.call.incoming.startMs;
-      const deps = copyDeps(this.#deps, () => this.cut());
-      this.#attempts = new Attempts(deps, reserved, (outcome) => this.#ended(reserved, outcome));
-      this.#attempts.run();
+      const reserved = after(this.#reserve(), (there) => this.#send(there));
+      if (reserved instanceof Promise) reserved.catch((error: unknown) => this.#abandon(error));
     } catch (error) {
       this.#abandon(error);
     }
+  }
+
+  #send(reserved: Reserved | undefined): void {
+    if (reserved === undefined) {
+      this.#leave(false);
+      return;
+    }
+    if (this.#isOver) {
+      // It was cut while its holds were asked for.
+      this.#release();
+      return;
+    }
+    this.#startMs = reserved.call.incoming.startMs;
+    const deps = copyDeps(this.#deps, () => this.cut());
+    this.#attempts = new Attempts(deps, reserved, (outcome) => this.#ended(reserved, outcome));
+    this.#attempts.run();
   }
 
   primaryEnded(ending: PrimaryEnding | undefined): void {
@@ -124,20 +136,22 @@ export class Run implements Placed, ShadowRun {
   }
 
   /** Undefined where the org cannot pay for the copy: its own calls come first. */
-  #reserve(): Reserved | undefined {
+  #reserve(): MaybePromise<Reserved | undefined> {
     const { original, endpoint, bill } = this.#order;
     const isOrgs = bill === "org";
     const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
     const { key } = planned.call;
-    if (isOrgs && key.environment === "live") {
-      this.#hold = holdForCopy(this.#deps, key, this.#worstCase(planned));
-      if (this.#hold === undefined) return undefined;
-    }
-    // The run's own hold is for the longest answer: the copy has none that could grow.
-    return {
-      ...planned,
-      reservation: { credit: undefined, budget: undefined, ...heldOf(planned, endpoint) },
-    };
+    // The run's own holds are for the longest answer: the copy has none that could grow.
+    const reserved = { ...planned, reservation: { holds: undefined, ...heldOf(planned, endpoint) } };
+    if (!isOrgs || key.environment === "test") return reserved;
+    const microUsd = this.#worstCase(planned);
+    // Asked first: a refusal is reported as a budget that is used up, and a copy that finds no room is no such thing.
+    if (!this.#deps.budgets.wouldHold(scopeOf(key), microUsd)) return undefined;
+    return after(takeHolds(this.#deps, key, microUsd), (holds) => {
+      if ("refusedBy" in holds) return undefined;
+      this.#holds = holds;
+      return reserved;
+    });
   }
 
   /** A whole answer's bound, also of a stream. Micro-USD. */
@@ -178,16 +192,19 @@ export class Run implements Placed, ShadowRun {
     if (primary === undefined || copied === undefined) return;
     this.#copied = undefined;
     const { store, clock, shadowRuns } = this.#deps;
-    const hold = this.#hold;
+    const holds = this.#holds;
     try {
-      const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, hold !== undefined));
+      const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, holds !== undefined));
       const { requestId } = copied.reserved.call;
       const amountMicroUsd = copied.metered.cost.total_micro_usd;
-      const committed =
-        hold === undefined
-          ? store.act(put, { isOwed: true })
-          : hold.settle(requestId, amountMicroUsd, clock.now(), put);
-      this.#hold = undefined;
+      const charge = { requestId, amountMicroUsd, atMs: clock.now() };
+      const count = holds && charging(this.#deps, holds, charge);
+      const act = () => {
+        count?.();
+        put();
+      };
+      const committed = store.act(act, { isOwed: true });
+      this.#holds = undefined;
       committed.catch((error: unknown) => this.#fault(error));
     } catch (error) {
       this.#abandon(error);
@@ -215,13 +232,8 @@ export class Run implements Placed, ShadowRun {
   }
 
   #release(): void {
-    const hold = this.#hold;
-    this.#hold = undefined;
-    try {
-      hold?.release();
-    } catch {
-      // Closed already: the fault came after.
-    }
+    if (this.#holds !== undefined) releaseHolds(this.#deps, this.#holds);
+    this.#holds = undefined;
   }
 
   /** Told by the id that the client knows. */

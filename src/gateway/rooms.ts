@@ -16,7 +16,8 @@ import { simulatedModels } from "../catalog/stats-operations.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
-import { type Credits, openCredits } from "../credits/credits.ts";
+import type { Book } from "../credits/book.ts";
+import { openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
 import { Uploads } from "../edge/uploads.ts";
@@ -55,7 +56,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { clock, store, cursors, catalog } = ground;
   const account = await openAccount(config, log, ground);
   const money = openMoney(store, clock, log);
-  await grantOnce(config, money.credits, account.accounts);
+  await grantOnce(config, store, money.book, account.accounts);
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -186,7 +187,7 @@ const openRouting = (store: Store, clock: Clock, log: Logger) => ({
 
 /** Credit, budgets and rate limits. */
 const openMoney = (store: Store, clock: Clock, log: Logger) => ({
-  credits: openCredits({ store, clock }),
+  ...openCredits({ store, clock }),
   budgets: openBudgets({
     store,
     clock,
@@ -197,11 +198,12 @@ const openMoney = (store: Store, clock: Clock, log: Logger) => ({
 });
 
 /** Grants the first org its credit. Runs at every start, because a crash may come between org and grant; a second posting changes nothing. */
-async function grantOnce(config: Config, credits: Credits, accounts: AccountTables): Promise<void> {
+async function grantOnce(config: Config, store: Store, book: Book, accounts: AccountTables): Promise<void> {
   const org = accounts.oldestOrg()?.id;
   const amountMicroUsd = Math.round(config.settings.grant_usd * 1e6);
   if (org === undefined || amountMicroUsd === 0) return;
-  await credits.post(org, { kind: "grant", amountMicroUsd, refType: "first_start", refId: org });
+  const grant = { kind: "grant", amountMicroUsd, refType: "first_start", refId: org } as const;
+  await store.act(() => book.post(org, grant), { isOwed: true });
 }
 
 /** An org whose plan was removed from the settings gets the default plan. */

@@ -14,7 +14,7 @@ import { creditOperations } from "../credits/operations.ts";
 import type { MetricSources } from "../edge/metrics.ts";
 import type { Operations } from "../edge/routes.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
-import { scopeOf } from "../exchange/reserve.ts";
+import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
@@ -71,7 +71,7 @@ export function exchangeOf(
 }
 
 export function operationsOf(rooms: Rooms): Operations {
-  const { accounts, analytics, budgets, clock, credits, cursors, keyring, limits, plan } = rooms;
+  const { accounts, analytics, budgets, clock, keyring, limits, plan } = rooms;
   return {
     ...responseOperations(rooms),
     ...catalogOperations({
@@ -82,7 +82,7 @@ export function operationsOf(rooms: Rooms): Operations {
     ...anthropicModelOperations(rooms),
     ...statsOperations({ ...rooms, measured: analytics.modelStats }),
     ...analytics.operations,
-    ...creditOperations({ credits, cursors, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
+    ...creditOperations({ ...rooms, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
     ...limitsOperations({
       limits,
       budgets,
@@ -112,7 +112,7 @@ export function operationsOf(rooms: Rooms): Operations {
 }
 
 export function metricSources(
-  { store, credits, budgets, limits, outbox, analytics, health, catalog, bodyBudget }: Rooms,
+  { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget }: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
   surroundings: Surroundings,
@@ -129,8 +129,8 @@ export function metricSources(
         "Shadow runs not yet in ClickHouse.",
         () => analytics.shadowRuns.metrics().pending,
       ),
-      weir_holds_open: read("Credit holds open.", () => credits.open().holds),
-      weir_held_micro_usd: read("Credit held for calls under way.", () => credits.open().heldMicroUsd),
+      weir_holds_open: read("Credit holds open.", () => purse.open().holds),
+      weir_held_micro_usd: read("Credit held for calls under way.", () => purse.open().heldMicroUsd),
       weir_budget_holds_open: read("Budget holds open.", () => budgets.openHolds()),
       weir_slots_taken: read("Concurrency slots taken.", () => limits.inFlight()),
       weir_outbox_rows: read("Records not yet in ClickHouse.", () => outbox.pending()),

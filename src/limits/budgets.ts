@@ -15,8 +15,8 @@ import {
   crosses,
   forbids,
 } from "./budget.ts";
-import { monthOf, openPeriods, type Period } from "./periods.ts";
-import { openSpendTable, type ScopeSpend, type Spend, type SpendTable } from "./spend.ts";
+import { monthOf, openPeriods } from "./periods.ts";
+import { type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
 import { WallClock } from "./wall-clock.ts";
 
 /** Closed exactly once, by `charge` or `release`. In memory only. */
@@ -33,16 +33,24 @@ export interface PeriodSpend {
 export interface Budgets {
   /** Whether `hold` would admit it now; reports nothing where it would not. */
   wouldHold(scope: BudgetScope, microUsd: number): boolean;
-  /** Both budgets are checked before either is held. An amount of 0 is never refused. */
-  hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
-  /** Grows an open hold; false (and nothing changed) where a hard budget does not allow it. */
-  extend(hold: BudgetHold, moreMicroUsd: number): boolean;
   /**
-   * Closes the hold and counts the charge now. The function returned puts the counter; it must run inside the store
-   * write of the ledger entry, and those writes must join the store's queue in the order of the charges.
-   * @throws Error when the hold is closed.
+   * Both budgets are checked before either is held. An amount of 0 is never refused. A promise where it must be asked for
+   * elsewhere.
    */
-  charge(hold: BudgetHold, amountMicroUsd: number): () => void;
+  hold(
+    scope: BudgetScope,
+    microUsd: number,
+  ): BudgetHold | BudgetRefusal | Promise<BudgetHold | BudgetRefusal>;
+  /** Grows an open hold; false (and nothing changed) where a hard budget does not allow it. A promise as for `hold`. */
+  extend(hold: BudgetHold, moreMicroUsd: number): boolean | Promise<boolean>;
+  /**
+   * Reads the clock for a charge. The function returned closes the hold and counts the charge; it runs in the act of the ledger
+   * entry, in the same turn of the event loop.
+   * @throws Error for an amount that is none; the function returned does when the hold is closed.
+   */
+  charging(hold: BudgetHold, amountMicroUsd: number): () => void;
+  /** Gives back what a hold has beyond so much: an extension that was not needed after all. @throws Error when it is closed. */
+  shrink(hold: BudgetHold, lessMicroUsd: number): void;
   /** @throws Error when the hold is closed. */
   release(hold: BudgetHold): void;
   spendOfKey(scope: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): PeriodSpend;
@@ -60,13 +68,13 @@ export interface BudgetDeps {
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
 }
 
-export const openBudgets = (deps: BudgetDeps): Budgets => new PeriodBudgets(deps);
-
-/** A scope's counters as of now. */
-interface Standing extends ScopeSpend {
-  readonly nowMs: number;
-  readonly period: Period;
+/** Those of one process: it knows all that is held and spent, and so answers at once. */
+export interface LocalBudgets extends Budgets {
+  hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
+  extend(hold: BudgetHold, moreMicroUsd: number): boolean;
 }
+
+export const openBudgets = (deps: BudgetDeps): LocalBudgets => new PeriodBudgets(deps);
 
 class OpenBudgetHold implements BudgetHold {
   readonly admitted = true;
@@ -77,21 +85,45 @@ class OpenBudgetHold implements BudgetHold {
   amountMicroUsd = 0;
   closed = false;
 
-  constructor(scope: BudgetScope, { key, project }: Standing) {
+  constructor(scope: BudgetScope, { key, project }: Now) {
     this.scope = scope;
     this.key = key;
     this.project = project;
   }
+
+  grow(microUsd: number): void {
+    this.amountMicroUsd += microUsd;
+    this.#add(microUsd);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.#add(-this.amountMicroUsd);
+  }
+
+  reopen(): void {
+    this.closed = false;
+    this.#add(this.amountMicroUsd);
+  }
+
+  #add(microUsd: number): void {
+    this.key.heldMicroUsd += microUsd;
+    this.project.heldMicroUsd += microUsd;
+  }
 }
 
-class PeriodBudgets implements Budgets {
+class PeriodBudgets implements LocalBudgets {
+  readonly #store: Store;
   #wall: WallClock;
   #table: SpendTable;
   #periodOf = openPeriods();
   #onBudgetExceeded: (event: BudgetExceeded) => void;
   #openHolds = 0;
+  /** Of acts that run, or ran in this turn: told once it is certain that they are not dropped. */
+  readonly #crossed: BudgetExceeded[] = [];
 
   constructor({ store, clock, boot, onBudgetExceeded = () => {} }: BudgetDeps) {
+    this.#store = store;
     this.#wall = new WallClock({ store, clock, boot });
     this.#table = openSpendTable(store, this.#wall);
     this.#onBudgetExceeded = onBudgetExceeded;
@@ -114,17 +146,29 @@ class PeriodBudgets implements Budgets {
     return this.#grow(mine, moreMicroUsd, this.#standing(mine.scope)) === undefined;
   }
 
-  charge(hold: BudgetHold, amountMicroUsd: number): () => void {
+  shrink(hold: BudgetHold, lessMicroUsd: number): void {
+    checkAmount(lessMicroUsd);
+    const mine = asOpen(hold);
+    if (lessMicroUsd > mine.amountMicroUsd) throw new Error("a budget hold cannot shrink below nothing");
+    mine.grow(-lessMicroUsd);
+  }
+
+  charging(hold: BudgetHold, amountMicroUsd: number): () => void {
     checkAmount(amountMicroUsd);
-    const { scope } = this.#close(hold);
-    if (amountMicroUsd === 0) return () => {};
-    const now = this.#standing(scope);
-    const put = this.#table.charge(scope, amountMicroUsd, now);
-    if (crosses(scope.keyDaily, now.key.dayMicroUsd, amountMicroUsd)) this.#report(scope, "key_daily", now);
-    if (crosses(scope.projectMonthly, now.project.monthMicroUsd, amountMicroUsd)) {
-      this.#report(scope, "project_monthly", now);
-    }
-    return put;
+    const mine = asOpen(hold);
+    // Not in the act: where the clock has jumped, an act of its own says so.
+    const now = this.#standing(mine.scope);
+    return () => {
+      this.#close(mine);
+      this.#store.ifDropped(() => this.#reopen(mine));
+      if (amountMicroUsd === 0) return;
+      const { scope } = mine;
+      this.#table.charge(scope, amountMicroUsd, now);
+      if (crosses(scope.keyDaily, now.key.dayMicroUsd, amountMicroUsd)) this.#cross(scope, "key_daily", now);
+      if (crosses(scope.projectMonthly, now.project.monthMicroUsd, amountMicroUsd)) {
+        this.#cross(scope, "project_monthly", now);
+      }
+    };
   }
 
   release(hold: BudgetHold): void {
@@ -143,68 +187,62 @@ class PeriodBudgets implements Budgets {
     return this.#openHolds;
   }
 
-  #standing({ keyId, projectId, timeZone }: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): Standing {
+  #standing({ keyId, projectId, timeZone }: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): Now {
     const nowMs = this.#wall.now();
     const period = this.#periodOf(timeZone, nowMs);
     const { key, project } = this.#table.of(projectId, keyId, period);
     return { nowMs, period, key, project };
   }
 
-  #grow(hold: OpenBudgetHold, microUsd: number, now: Standing): BudgetRefusal | undefined {
+  #grow(hold: OpenBudgetHold, microUsd: number, now: Now): BudgetRefusal | undefined {
     checkAmount(microUsd);
-    const { scope, key, project } = hold;
+    const { scope } = hold;
     const forbidden = forbiddenBy(scope, now, microUsd);
     if (forbidden !== undefined) return this.#refuse(scope, forbidden, now);
-    hold.amountMicroUsd += microUsd;
-    key.heldMicroUsd += microUsd;
-    project.heldMicroUsd += microUsd;
+    hold.grow(microUsd);
     return undefined;
   }
 
-  #close(hold: BudgetHold): OpenBudgetHold {
-    const mine = asOpen(hold);
-    mine.closed = true;
-    mine.key.heldMicroUsd -= mine.amountMicroUsd;
-    mine.project.heldMicroUsd -= mine.amountMicroUsd;
+  #close(hold: BudgetHold): void {
+    asOpen(hold).close();
     this.#openHolds -= 1;
-    return mine;
   }
 
-  #refuse(scope: BudgetScope, name: BudgetName, now: Standing): BudgetRefusal {
+  #reopen(hold: OpenBudgetHold): void {
+    hold.reopen();
+    this.#openHolds += 1;
+  }
+
+  #refuse(scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal {
     const spend = name === "key_daily" ? now.key : now.project;
     const { day } = now.period;
     const label = name === "key_daily" ? day : monthOf(day);
     if (spend.reported !== label) {
       spend.reported = label;
-      this.#report(scope, name, now);
+      this.#onBudgetExceeded(exceeded(scope, name, now));
     }
     return { admitted: false, ...standingOf(scope, name, now), heldMicroUsd: spend.heldMicroUsd };
   }
 
-  #report(scope: BudgetScope, name: BudgetName, now: Standing): void {
-    const { keyId, projectId } = scope;
-    const hard = (name === "key_daily" ? scope.keyDaily : scope.projectMonthly)?.hard ?? false;
-    this.#onBudgetExceeded({ ...standingOf(scope, name, now), keyId, projectId, hard });
+  /** In an act, which may yet be dropped. */
+  #cross(scope: BudgetScope, name: BudgetName, now: Now): void {
+    this.#crossed.push(exceeded(scope, name, now));
+    this.#store.ifDropped(() => this.#crossed.pop());
+    queueMicrotask(() => {
+      for (const event of this.#crossed.splice(0)) this.#onBudgetExceeded(event);
+    });
   }
 }
 
 /** Which budget has no room for so much more. */
-function forbiddenBy(
-  scope: BudgetScope,
-  { key, project }: Standing,
-  microUsd: number,
-): BudgetName | undefined {
+function forbiddenBy(scope: BudgetScope, { key, project }: Now, microUsd: number): BudgetName | undefined {
   if (microUsd === 0) return undefined;
   if (forbids(scope.keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";
   const month = project.monthMicroUsd + project.heldMicroUsd + microUsd;
   return forbids(scope.projectMonthly, month) ? "project_monthly" : undefined;
 }
 
-const standingOf = (
-  scope: BudgetScope,
-  name: BudgetName,
-  { period, key, project }: Standing,
-): BudgetStanding =>
+const standingOf = (scope: BudgetScope, name: BudgetName, { period, key, project }: Now): BudgetStanding =>
   name === "key_daily"
     ? {
         budget: name,
@@ -218,6 +256,12 @@ const standingOf = (
         spentMicroUsd: project.monthMicroUsd,
         resetsAtMs: period.monthEndsMs,
       };
+
+function exceeded(scope: BudgetScope, name: BudgetName, now: Now): BudgetExceeded {
+  const { keyId, projectId } = scope;
+  const hard = (name === "key_daily" ? scope.keyDaily : scope.projectMonthly)?.hard ?? false;
+  return { ...standingOf(scope, name, now), keyId, projectId, hard };
+}
 
 const periodSpend = ({ dayMicroUsd, monthMicroUsd }: Spend): PeriodSpend => ({
   todayMicroUsd: dayMicroUsd,

@@ -57,8 +57,11 @@ export interface LimitState {
 }
 
 export interface Limits {
-  /** @param tokens what counts against tpm: prompt estimate + `max_tokens`. */
-  admit(key: LimitedKey, tokens: number): Admission | Refusal;
+  /**
+   * A promise where a slot must be asked for elsewhere.
+   * @param tokens what counts against tpm: prompt estimate + `max_tokens`
+   */
+  admit(key: LimitedKey, tokens: number): Admission | Refusal | Promise<Admission | Refusal>;
   state(key: LimitedKey): LimitState;
   /** Calls in flight over all keys: zero at idle. */
   inFlight(): number;
@@ -95,7 +98,12 @@ class Slot implements Admission {
   }
 }
 
-export function openLimits({ clock }: { readonly clock: Clock }): Limits {
+/** Those of one process: it sees all calls, and so answers at once. */
+export interface LocalLimits extends Limits {
+  admit(key: LimitedKey, tokens: number): Admission | Refusal;
+}
+
+export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
   const keys = new Map<string, KeyState>();
   let sweep = keys.entries();
   // Monotonic: a corrected wall clock must neither free nor freeze a key. Whole milliseconds keep waits exact.

@@ -4,7 +4,7 @@
  * rows, so it costs no put of its own and cannot drift from them. A row keeps when it was charged what, so that which day
  * and month that was can be told anew when the clock is corrected.
  */
-import type { Store } from "../store/store.ts";
+import { mergedTable, type Store } from "../store/store.ts";
 import type { Period } from "./periods.ts";
 import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
 
@@ -59,59 +59,61 @@ class Sums {
 export type Spend = Sums;
 
 class KeySpend extends Sums {
-  /** Its parts as the row has them: what is charged is a copy away from what is put. */
-  readonly #row: number[];
+  /** As acts have put it, committed or not: ahead of what others may read by what waits for its commit. */
+  row: PartsRow;
 
   constructor(row: PartsRow = []) {
     super();
-    this.#row = [...row];
+    this.row = row;
   }
 
   /** When it was charged last, by the clock that runs. */
   lastMs(wall: WallClock): number {
-    return Math.max(...this.#parts().map(({ span, lastMs }) => wall.placed(span, lastMs)));
+    return Math.max(...partsIn(this.row).map(({ span, lastMs }) => wall.placed(span, lastMs)));
   }
 
   count(period: Period, wall: WallClock): void {
     if (!this.isStale(period, wall)) return;
     this.dayMicroUsd = 0;
     this.monthMicroUsd = 0;
-    for (const { span, lastMs, microUsd } of this.#parts()) {
+    for (const { span, lastMs, microUsd } of partsIn(this.row)) {
       const placedMs = wall.placed(span, lastMs);
       if (placedMs >= period.dayStartsMs) this.dayMicroUsd += microUsd;
       if (placedMs >= period.monthStartsMs) this.monthMicroUsd += microUsd;
     }
   }
+}
 
-  /** Counted in the period first. */
-  add(microUsd: number, nowMs: number, period: Period, wall: WallClock): void {
-    this.dayMicroUsd += microUsd;
-    this.monthMicroUsd += microUsd;
-    const row = this.#row;
-    const last = row.length - PART;
-    const [span, lastMs, before] = [row[last], row[last + 1], row[last + 2]];
-    if (span === wall.span && lastMs !== undefined && before !== undefined && lastMs >= period.dayStartsMs) {
-      row[last + 1] = Math.max(lastMs, nowMs);
-      row[last + 2] = before + microUsd;
-      return;
-    }
-    const parts = [...this.#parts(), { span: wall.span, lastMs: nowMs, microUsd }];
-    while (parts.length > MOST_PARTS || begins(parts, period, wall)) shorten(parts, period, wall);
-    row.splice(0, row.length, ...parts.flatMap((part) => [part.span, part.lastMs, part.microUsd]));
-  }
+/** A charge, and how the clock stands at it. */
+interface Increment {
+  readonly microUsd: number;
+  readonly nowMs: number;
+  readonly period: Period;
+  readonly wall: WallClock;
+}
 
-  row(): PartsRow {
-    return this.#row.slice();
+/** The row with one more charge in it. */
+function withCharge(row: PartsRow, { microUsd, nowMs, period, wall }: Increment): PartsRow {
+  const last = row.length - PART;
+  const [span, lastMs, before] = [row[last], row[last + 1], row[last + 2]];
+  if (span === wall.span && lastMs !== undefined && before !== undefined && lastMs >= period.dayStartsMs) {
+    const grown = row.slice();
+    grown[last + 1] = Math.max(lastMs, nowMs);
+    grown[last + 2] = before + microUsd;
+    return grown;
   }
+  const parts = [...partsIn(row), { span: wall.span, lastMs: nowMs, microUsd }];
+  while (parts.length > MOST_PARTS || begins(parts, period, wall)) shorten(parts, period, wall);
+  return parts.flatMap((part) => [part.span, part.lastMs, part.microUsd]);
+}
 
-  #parts(): Part[] {
-    const parts: Part[] = [];
-    for (let i = 0; i < this.#row.length; i += PART) {
-      const [span = 0, lastMs = 0, microUsd = 0] = this.#row.slice(i, i + PART);
-      parts.push({ span, lastMs, microUsd });
-    }
-    return parts;
+function partsIn(row: PartsRow): Part[] {
+  const parts: Part[] = [];
+  for (let i = 0; i < row.length; i += PART) {
+    const [span = 0, lastMs = 0, microUsd = 0] = row.slice(i, i + PART);
+    parts.push({ span, lastMs, microUsd });
   }
+  return parts;
 }
 
 /** Whether the two oldest parts are of days before yesterday, by the clock that has run without a jump since. */
@@ -155,29 +157,27 @@ export interface SpendTable {
   /** Both as of the period. */
   of(projectId: string, keyId: string, period: Period): ScopeSpend;
   ofProject(projectId: string, period: Period): Spend;
-  /**
-   * Counts a charge now, in what `of` gave for this moment, and gives what puts the key's row as it stands at this call, in a
-   * store write later: rows reach the disk in call order.
-   */
-  charge(
-    scope: { readonly projectId: string; readonly keyId: string },
-    microUsd: number,
-    now: ScopeSpend & { readonly nowMs: number; readonly period: Period },
-  ): () => void;
+  /** In an act: adds a charge to the key's row, and to what `of` gave for this moment. */
+  charge(scope: { readonly projectId: string; readonly keyId: string }, microUsd: number, now: Now): void;
+}
+
+/** What `of` gave, and for which moment. */
+export interface Now extends ScopeSpend {
+  readonly nowMs: number;
+  readonly period: Period;
 }
 
 export function openSpendTable(store: Store, wall: WallClock): SpendTable {
-  const rows = store.table<SpendRow>("spend");
+  const rows = mergedTable(store.table<SpendRow>("spend"), (row: SpendRow | undefined, charge: Increment) =>
+    withCharge(partsOf(row ?? [], charge.period), charge),
+  );
   const projects = new Map<string, ProjectSpend>();
 
   /** All its keys at once: its spend is the sum of theirs. */
   function load(projectId: string, period: Period): ProjectSpend {
     const project = new ProjectSpend();
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
-      project.keys.set(
-        (key as [string, string])[1],
-        new KeySpend(isDayRow(value) ? partsOf(value, period) : value),
-      );
+      project.keys.set((key as [string, string])[1], new KeySpend(partsOf(value, period)));
     }
     const nowMs = wall.now();
     for (const key of project.keys.values()) if (key.lastMs(wall) > nowMs + LATER_MS) wall.setBack();
@@ -206,11 +206,19 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
     },
     charge({ projectId, keyId }, microUsd, { key, project, nowMs, period }) {
       if (!(key instanceof KeySpend)) throw new Error(`not the spend of ${keyId}`);
-      key.add(microUsd, nowMs, period, wall);
-      project.dayMicroUsd += microUsd;
-      project.monthMicroUsd += microUsd;
-      const row = key.row();
-      return () => rows.put([projectId, keyId], row);
+      const { row } = key;
+      key.row = partsOf(rows.add([projectId, keyId], { microUsd, nowMs, period, wall }), period);
+      const count = (micro: number) => {
+        for (const sums of [key, project]) {
+          sums.dayMicroUsd += micro;
+          sums.monthMicroUsd += micro;
+        }
+      };
+      count(microUsd);
+      store.ifDropped(() => {
+        key.row = row;
+        count(-microUsd);
+      });
     },
   };
 }
@@ -220,8 +228,10 @@ const LATER_MS = 2_000;
 
 const isDayRow = (row: SpendRow): row is DayRow => typeof row[0] === "string";
 
-/** The day's spend at noon of its day; the rest of its month at noon of the day before, or before today. */
-function partsOf([day, dayMicroUsd, monthMicroUsd]: DayRow, period: Period): PartsRow {
+/** Of release 0.1: the day's spend at noon of its day; the rest of its month at noon of the day before, or before today. */
+function partsOf(row: SpendRow, period: Period): PartsRow {
+  if (!isDayRow(row)) return row;
+  const [day, dayMicroUsd, monthMicroUsd] = row;
   const noonMs = period.dayStartsMs + Date.parse(day) - Date.parse(period.day) + DAY_MS / 2;
   const restMs = day > period.day ? Math.max(period.monthStartsMs, period.dayStartsMs - 1) : noonMs - DAY_MS;
   return [BEFORE_ALL_SPANS, restMs, monthMicroUsd - dayMicroUsd, BEFORE_ALL_SPANS, noonMs, dayMicroUsd];

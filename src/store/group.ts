@@ -10,6 +10,8 @@ export class Group {
   /** The newest write of each key of each table, of the first so many writes: most acts read nothing that waits here. */
   readonly #newest = new Map<string, Map<string, Write>>();
   #indexed = 0;
+  /** What the act that runs changed in memory, as functions that change it back. */
+  readonly #undos: (() => void)[] = [];
 
   constructor() {
     this.committed = new Promise((resolve) => {
@@ -28,20 +30,27 @@ export class Group {
     try {
       return act();
     } catch (error) {
-      this.#cut(writes, logWrites);
+      this.#drop(writes, logWrites);
       throw error;
+    } finally {
+      this.#undos.length = 0;
     }
   }
 
-  /** What `act` returns; what it puts is dropped. */
+  /** Runs `act` and drops what it puts. */
   rehearse(act: () => unknown): void {
     const writes = this.writes.length;
     const logWrites = this.logWrites.length;
     try {
       act();
     } finally {
-      this.#cut(writes, logWrites);
+      this.#drop(writes, logWrites);
     }
+  }
+
+  /** Runs `undo` should the act that runs be dropped: the last one first. */
+  ifDropped(undo: () => void): void {
+    this.#undos.push(undo);
   }
 
   /** The newest write of a key; undefined where none waits. */
@@ -64,7 +73,8 @@ export class Group {
     this.#resolve();
   }
 
-  #cut(writes: number, logWrites: number): void {
+  #drop(writes: number, logWrites: number): void {
+    for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) undo();
     this.writes.length = writes;
     this.logWrites.length = logWrites;
     if (this.#indexed <= writes) return;

@@ -151,6 +151,11 @@ export class JournaledStore {
     return value === undefined ? (group.committed as Promise<T>) : group.committed.then(() => value);
   }
 
+  ifDropped(undo: () => void): void {
+    if (!this.#acting) throw new Error("memory was changed outside an act");
+    this.#group.ifDropped(undo);
+  }
+
   healthy(): boolean {
     return !this.#failing && !this.#behind;
   }

@@ -17,7 +17,7 @@ import type { Table } from "./table.ts";
 
 export type { ActOptions } from "./journaled-store.ts";
 export type { Log } from "./log.ts";
-export type { Range, StoreKey, Table } from "./table.ts";
+export { type MergedTable, mergedTable, type Range, type StoreKey, type Table } from "./table.ts";
 
 export interface Store {
   table<V>(name: string): Table<V>;
@@ -29,10 +29,16 @@ export interface Store {
    * Runs `act` now, and resolves with its value once what it put is committed, in the order of the calls. What `act` reads is
    * the rows as the acts before it left them, committed or not, and what it put itself; nothing can come between what it
    * checks and what it puts. When it throws, that rejects and nothing is put. It may be run again from the start, so it does
-   * nothing but read and put. An append that fails is tried again until it succeeds.
+   * nothing but read and put; what it changes in memory all the same, it changes back by `ifDropped`. An append that fails is
+   * tried again until it succeeds.
    * @throws WeirError `storage_unavailable` (as a rejection) while the store is not `healthy`, unless the act is owed
    */
   act<T>(act: () => T, options?: ActOptions): Promise<T>;
+  /**
+   * For an act that changes memory which follows from rows, such as a running balance: `undo` changes it back should the act
+   * throw, or be run again. The undos of an act run in the reverse order.
+   */
+  ifDropped(undo: () => void): void;
   /** False while nothing can be committed (a full disk): the gateway must admit no new billed call. */
   healthy(): boolean;
   /** Writes that no append has made durable yet: a process that ends now loses them. */

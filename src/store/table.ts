@@ -43,3 +43,28 @@ export interface Table<V> {
    */
   watch(changed: (key: StoreKey, row: V | undefined) => void): void;
 }
+
+/**
+ * A table whose rows grow by what acts add to them, such as sums and maxima: whoever adds to a row need not know what others have
+ * added, and overwrites nothing of theirs.
+ */
+export interface MergedTable<V, I> extends Pick<Table<V>, "get" | "range"> {
+  /** Only in an act. Returns the row with the increment in it. @throws RangeError for a key of more than 640 characters. */
+  add(key: StoreKey, increment: I): V;
+}
+
+/** @param merge the row with one more increment in it; pure */
+export function mergedTable<V, I>(
+  table: Table<V>,
+  merge: (row: V | undefined, increment: I) => V,
+): MergedTable<V, I> {
+  return {
+    get: table.get,
+    range: table.range,
+    add(key, increment) {
+      const row = merge(table.get(key), increment);
+      table.put(key, row);
+      return row;
+    },
+  };
+}

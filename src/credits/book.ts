@@ -1,0 +1,114 @@
+/**
+ * The book of credits: each org's ledger, and the one way to add to it.
+ * Always true: balance = sum of the ledger, and seq has no gaps. How that is kept, also over a crash: docs/money.md.
+ */
+import type { Clock } from "../clock.ts";
+import type { Store } from "../store/store.ts";
+import type { Accounts } from "./accounts.ts";
+import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
+import type { Ledger, LedgerPage } from "./ledger.ts";
+import { checkPosting, type Posted, type Posting } from "./posting.ts";
+
+export interface Balance {
+  /** As of the newest entry, also while its act waits to be committed. May be below zero. */
+  readonly balanceMicroUsd: number;
+  /** Sum of all `grant` entries ever posted. */
+  readonly grantedMicroUsd: number;
+}
+
+/** What a call cost. */
+export interface Charge {
+  readonly requestId: string;
+  /** Above zero: a call that costs nothing has no entry. */
+  readonly amountMicroUsd: number;
+  readonly atMs: number;
+}
+
+export interface Book {
+  balance(orgId: string): Balance;
+  /** Only in an act: the entry of a call, whatever the balance. @throws Error where the balance would leave its range */
+  charge(orgId: string, charge: Charge): SettleEntry;
+  /**
+   * Only in an act: top-ups, refunds, grants, expiries, adjustments. What depends on the posting is put in the same act.
+   * @throws Error for an amount of the wrong sign or a reference that cannot be a key
+   */
+  post(orgId: string, posting: Posting): Posted;
+  /** Newest first; outside an act those that are committed. */
+  entries(orgId: string, page: LedgerPage): LedgerEntry[];
+}
+
+export interface BookDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly accounts: Accounts;
+}
+
+export const openBook = (deps: BookDeps): Book => new LedgerBook(deps);
+
+class LedgerBook implements Book {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #accounts: Accounts;
+  readonly #ledger: Ledger;
+
+  constructor({ store, clock, ledger, accounts }: BookDeps) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#accounts = accounts;
+    this.#ledger = ledger;
+  }
+
+  balance(orgId: string): Balance {
+    const { balanceMicroUsd, grantedMicroUsd } = this.#accounts.of(orgId);
+    return { balanceMicroUsd, grantedMicroUsd };
+  }
+
+  charge(orgId: string, { requestId, amountMicroUsd, atMs }: Charge): SettleEntry {
+    const entry = { kind: "settle", ...this.#advance(orgId, -amountMicroUsd, atMs), requestId } as const;
+    this.#ledger.put(orgId, entry);
+    return entry;
+  }
+
+  post(orgId: string, posting: Posting): Posted {
+    checkPosting(posting);
+    const { kind, amountMicroUsd, refType, refId } = posting;
+    const earlier = this.#ledger.byReference(orgId, refType, refId);
+    if (earlier !== undefined) {
+      const same = earlier.kind === kind && earlier.amountMicroUsd === amountMicroUsd;
+      return same
+        ? { outcome: "posted", entry: earlier, replay: true }
+        : { outcome: "reference_conflict", earlier };
+    }
+    const account = this.#accounts.of(orgId);
+    const { availableMicroUsd } = account;
+    if (amountMicroUsd < 0 && availableMicroUsd < -amountMicroUsd) {
+      return { outcome: "insufficient_credits", availableMicroUsd };
+    }
+    const advanced = this.#advance(orgId, amountMicroUsd, this.#clock.now());
+    const entry: PostedEntry = { ...advanced, kind, refType, refId };
+    if (kind === "grant") account.grantedMicroUsd += amountMicroUsd;
+    this.#ledger.put(orgId, entry);
+    return { outcome: "posted", entry, replay: false };
+  }
+
+  entries(orgId: string, page: LedgerPage): LedgerEntry[] {
+    return this.#ledger.page(orgId, page);
+  }
+
+  /** Number and running balance of the next entry. */
+  #advance(orgId: string, amountMicroUsd: number, createdAtMs: number) {
+    const account = this.#accounts.of(orgId);
+    const { seq, balanceMicroUsd: before, grantedMicroUsd } = account;
+    const balanceMicroUsd = before + amountMicroUsd;
+    if (!Number.isSafeInteger(balanceMicroUsd)) throw new Error("balance out of range");
+    account.seq = seq + 1;
+    account.balanceMicroUsd = balanceMicroUsd;
+    this.#store.ifDropped(() => {
+      account.seq = seq;
+      account.balanceMicroUsd = before;
+      account.grantedMicroUsd = grantedMicroUsd;
+    });
+    return { seq: seq + 1, amountMicroUsd, balanceMicroUsd, createdAtMs };
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The purse: what each org may spend here, in memory. Credit is held for a call before any upstream is asked, and closed once:
+ * settled or released. Always true: held = sum of the open holds; and available = balance - held never falls below zero by a
+ * hold, only where an upstream reported more than was held.
+ */
+import type { Store } from "../store/store.ts";
+import type { Account, Accounts } from "./accounts.ts";
+import type { Book, Charge } from "./book.ts";
+import type { SettleEntry } from "./entry.ts";
+
+/** Credit set aside for one call: closed exactly once, by `settle` or `release`. In memory only. */
+export interface Hold {
+  readonly orgId: string;
+  readonly amountMicroUsd: number;
+}
+
+export interface Settled {
+  /** Undefined where the call cost nothing. */
+  readonly entry: SettleEntry | undefined;
+  /** The cost was more than was held, and was charged all the same. */
+  readonly exceeded: boolean;
+}
+
+export interface Funds {
+  /** balance - held: what a new call may still use. */
+  readonly availableMicroUsd: number;
+  readonly heldMicroUsd: number;
+}
+
+export interface Purse {
+  funds(orgId: string): Funds;
+  /** balance - held, micro-USD. */
+  available(orgId: string): number;
+  /** Sets `microUsd` aside, or undefined where less is available. A promise where it must be asked for elsewhere. */
+  hold(orgId: string, microUsd: number): Hold | undefined | Promise<Hold | undefined>;
+  /** Grows an open hold; false (and nothing changed) where less is available. A promise as for `hold`. */
+  extend(hold: Hold, moreMicroUsd: number): boolean | Promise<boolean>;
+  /**
+   * Only in an act: closes the hold and charges the call. Zero is no charge: there is no entry then.
+   * @throws Error, with nothing changed, when the hold is closed or the amount is none.
+   */
+  settle(hold: Hold, charge: Charge): Settled;
+  /** Closes the hold and charges nothing. @throws Error when it is closed already. */
+  release(hold: Hold): void;
+  /** Holds now open over all orgs: zero at idle. */
+  open(): { readonly holds: number; readonly heldMicroUsd: number };
+}
+
+/** That of one process: it knows all that is held and spent, and so answers at once. */
+export interface LocalPurse extends Purse {
+  hold(orgId: string, microUsd: number): Hold | undefined;
+  extend(hold: Hold, moreMicroUsd: number): boolean;
+}
+
+export interface PurseDeps {
+  readonly store: Store;
+  readonly accounts: Accounts;
+  readonly book: Book;
+}
+
+export const openPurse = (deps: PurseDeps): LocalPurse => new BookPurse(deps);
+
+class OpenHold implements Hold {
+  readonly account: Account;
+  amountMicroUsd = 0;
+  #isOpen = false;
+
+  constructor(account: Account) {
+    this.account = account;
+  }
+
+  get orgId(): string {
+    return this.account.orgId;
+  }
+
+  /** False where less is available. */
+  grow(microUsd: number): boolean {
+    checkAmount(microUsd);
+    if (this.account.availableMicroUsd < microUsd) return false;
+    this.amountMicroUsd += microUsd;
+    this.account.heldMicroUsd += microUsd;
+    return true;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.account.openHolds += 1;
+  }
+
+  /** @throws Error where it is closed: settling or releasing twice is a fault of the caller, never a state. */
+  checkOpen(): void {
+    if (!this.#isOpen) throw new Error(`a hold of ${this.orgId} was settled or released before`);
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    this.account.heldMicroUsd -= this.amountMicroUsd;
+    this.account.openHolds -= 1;
+  }
+
+  reopen(): void {
+    this.account.heldMicroUsd += this.amountMicroUsd;
+    this.open();
+  }
+}
+
+class BookPurse implements LocalPurse {
+  readonly #store: Store;
+  readonly #accounts: Accounts;
+  readonly #book: Book;
+
+  constructor({ store, accounts, book }: PurseDeps) {
+    this.#store = store;
+    this.#accounts = accounts;
+    this.#book = book;
+  }
+
+  funds(orgId: string): Funds {
+    const { availableMicroUsd, heldMicroUsd } = this.#accounts.of(orgId);
+    return { availableMicroUsd, heldMicroUsd };
+  }
+
+  available(orgId: string): number {
+    return this.#accounts.of(orgId).availableMicroUsd;
+  }
+
+  hold(orgId: string, microUsd: number): Hold | undefined {
+    const hold = new OpenHold(this.#accounts.of(orgId));
+    if (!hold.grow(microUsd)) return undefined;
+    hold.open();
+    return hold;
+  }
+
+  extend(hold: Hold, moreMicroUsd: number): boolean {
+    return asOpen(hold).grow(moreMicroUsd);
+  }
+
+  settle(hold: Hold, charge: Charge): Settled {
+    const mine = asOpen(hold);
+    const { amountMicroUsd } = charge;
+    checkAmount(amountMicroUsd);
+    const entry = amountMicroUsd === 0 ? undefined : this.#book.charge(mine.orgId, charge);
+    mine.close();
+    this.#store.ifDropped(() => mine.reopen());
+    return { entry, exceeded: amountMicroUsd > mine.amountMicroUsd };
+  }
+
+  release(hold: Hold): void {
+    asOpen(hold).close();
+  }
+
+  open(): { holds: number; heldMicroUsd: number } {
+    let holds = 0;
+    let heldMicroUsd = 0;
+    for (const account of this.#accounts.all()) {
+      holds += account.openHolds;
+      heldMicroUsd += account.heldMicroUsd;
+    }
+    return { holds, heldMicroUsd };
+  }
+}
+
+/** @throws Error for a hold of another purse, or one that is closed. */
+function asOpen(hold: Hold): OpenHold {
+  if (!(hold instanceof OpenHold)) throw new Error("not a hold of this ledger");
+  hold.checkOpen();
+  return hold;
+}
+
+function checkAmount(microUsd: number): void {
+  if (!Number.isSafeInteger(microUsd) || microUsd < 0) throw new Error(`not an amount: ${microUsd}`);
+}
