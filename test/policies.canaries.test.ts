@@ -116,7 +116,7 @@ test("counts go on after a restart", async () => {
 
 test("a burst of results is a few writes, and the last of them has everything", async () => {
   await house();
-  const saved = vi.spyOn(rig.policies.tables, "saveCanary");
+  const saved = vi.spyOn(rig.policies.tables, "addToCanary");
   results(false, 1_000);
   await rig.policies.close();
   expect(saved).toHaveBeenCalledTimes(1);
@@ -138,7 +138,7 @@ test("a burst of results is a few writes, and the last of them has everything", 
 test("counts that cannot be saved are told of, and the next result saves them", async () => {
   await house();
   const { tables } = rig.policies;
-  const save = vi.spyOn(tables, "saveCanary");
+  const save = vi.spyOn(tables, "addToCanary");
   for (const fault of [
     () => Promise.reject(new Error("full")),
     () => {
@@ -162,7 +162,7 @@ test("red that could not be saved is saved by what comes next, a result or the e
   await house();
   const { tables } = rig.policies;
   const key = { orgId: "org_1", policy: "house", version: 1 };
-  const save = vi.spyOn(tables, "saveCanary").mockRejectedValueOnce(new Error("full"));
+  const save = vi.spyOn(tables, "addToCanary").mockRejectedValueOnce(new Error("full"));
   results(true, 20);
   await until("the failure is told", () => rig.failures.length > 0);
   expect([state(), tables.canary(key, "ep_dear")]).toEqual(["red", undefined]);

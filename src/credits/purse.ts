@@ -104,7 +104,7 @@ class OpenHold implements Hold {
   }
 }
 
-class BookPurse implements LocalPurse {
+export class BookPurse implements LocalPurse {
   readonly #store: Store;
   readonly #accounts: Accounts;
   readonly #book: Book;

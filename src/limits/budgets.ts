@@ -112,7 +112,7 @@ class OpenBudgetHold implements BudgetHold {
   }
 }
 
-class PeriodBudgets implements LocalBudgets {
+export class PeriodBudgets implements LocalBudgets {
   readonly #store: Store;
   #wall: WallClock;
   #table: SpendTable;

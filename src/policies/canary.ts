@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Canary, CanaryState } from "../routing/decision.ts";
-import type { CanaryRow, PolicyTables, VersionKey } from "./policy-tables.ts";
-import { ENOUGH_EVIDENCE, errorRateTest, type SequentialTest } from "./sequential-test.ts";
+import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
+import type { PolicyTables, VersionKey } from "./policy-tables.ts";
 
 export interface CanaryRed {
   readonly orgId: string;
@@ -30,27 +30,25 @@ export interface CanaryDeps {
 export class Trial {
   readonly #deps: CanaryDeps;
   readonly #key: VersionKey;
-  readonly #test: SequentialTest;
+  /** With what is still to be saved. */
   #row: CanaryRow;
-  /** The store does not have the row as it is. */
-  #isUnsaved = false;
+  /** Results that the store does not have. */
+  #unsaved: CanaryResults;
   #saving: Promise<void> | undefined;
 
-  constructor(deps: CanaryDeps, key: VersionKey, canary: Canary) {
-    const { endpoint, maxErrorRate, minSamples } = canary;
+  constructor(deps: CanaryDeps, key: VersionKey, { endpoint, maxErrorRate, minSamples }: Canary) {
     const saved = deps.tables.canary(key, endpoint);
     this.#deps = deps;
     this.#key = key;
-    this.#test = errorRateTest(maxErrorRate);
-    this.#row = {
+    this.#unsaved = {
       endpointId: endpoint,
-      state: saved?.state ?? "warming",
-      samples: saved?.samples ?? 0,
-      failures: saved?.failures ?? 0,
+      samples: 0,
+      failures: 0,
       maxErrorRate,
       minSamples,
       evaluatedAtMs: saved?.evaluatedAtMs ?? 0,
     };
+    this.#row = { ...(saved ?? { ...this.#unsaved, state: "warming" }), maxErrorRate, minSamples };
   }
 
   get row(): CanaryRow {
@@ -61,59 +59,66 @@ export class Trial {
     return this.#row.state;
   }
 
-  /** Resolves once the row is in the store, or could not be brought there. */
+  /** Resolves once the results are in the store, or could not be brought there. */
   async save(): Promise<void> {
-    if (this.#isUnsaved) this.#saving ??= this.#save();
+    if (this.#unsaved.samples > 0) this.#saving ??= this.#save();
     await this.#saving;
   }
 
   /** Whether nothing would be lost by reading the trial anew from the store. */
   get isAtRest(): boolean {
-    return this.#saving === undefined && !this.#isUnsaved;
+    return this.#saving === undefined && this.#unsaved.samples === 0;
   }
 
   /** One call of the canary's share has ended. After red only calls that were under way report: they change nothing. */
   result(failed: boolean): void {
-    const before = this.#row;
-    if (before.state === "red") {
-      // The row may still have to be saved.
+    if (this.#row.state === "red") {
+      // The results that made it so may still have to be saved.
       void this.save();
       return;
     }
-    const samples = before.samples + 1;
-    const failures = before.failures + (failed ? 1 : 0);
-    const state = this.#judge(failures, samples);
-    this.#row = { ...before, samples, failures, state, evaluatedAtMs: this.#deps.clock.now() };
-    this.#isUnsaved = true;
+    const { maxErrorRate, minSamples, endpointId } = this.#unsaved;
+    const evaluatedAtMs = this.#deps.clock.now();
+    const one = { endpointId, maxErrorRate, minSamples, samples: 1, failures: failed ? 1 : 0, evaluatedAtMs };
+    this.#row = withResults(this.#row, one);
+    this.#unsaved = sum(this.#unsaved, one);
     void this.save();
-    if (state !== "red") return;
+    if (this.#row.state === "red") this.#tellRed();
+  }
+
+  #tellRed(): void {
+    const { endpointId, samples, failures } = this.#row;
     const { orgId, policy, version } = this.#key;
     const errorRate = failures / samples;
-    this.#deps.onCanaryRed({ orgId, policy, version, endpointId: before.endpointId, errorRate, samples });
+    this.#deps.onCanaryRed({ orgId, policy, version, endpointId, errorRate, samples });
   }
 
-  #judge(failures: number, samples: number): CanaryState {
-    if (samples < this.#row.minSamples) return "warming";
-    return this.#test.logEvidence(failures, samples) >= ENOUGH_EVIDENCE ? "red" : "green";
-  }
-
-  /** One commit at a time: what comes while it runs goes with the next, so a burst of results is a few writes. */
+  /** One act at a time: what comes while it is committed goes with the next, so a burst of results is a few writes. */
   async #save(): Promise<void> {
-    // Results of one turn share a row.
+    // Results of one turn are added together.
     await Promise.resolve();
+    let added: CanaryResults | undefined;
     try {
-      while (this.#isUnsaved) {
-        this.#isUnsaved = false;
-        await this.#deps.tables.saveCanary(this.#key, this.#row);
+      while (this.#unsaved.samples > 0) {
+        added = this.#unsaved;
+        this.#unsaved = { ...added, samples: 0, failures: 0 };
+        await this.#deps.tables.addToCanary(this.#key, added);
+        added = undefined;
       }
     } catch (error) {
-      this.#isUnsaved = true;
+      if (added !== undefined) this.#unsaved = sum(added, this.#unsaved);
       this.#deps.onFailure(error);
     } finally {
       this.#saving = undefined;
     }
   }
 }
+
+const sum = (earlier: CanaryResults, later: CanaryResults): CanaryResults => ({
+  ...later,
+  samples: earlier.samples + later.samples,
+  failures: earlier.failures + later.failures,
+});
 
 /** Trials in memory above which those at rest are dropped: the store has them. */
 const MANY_TRIALS = 10_000;

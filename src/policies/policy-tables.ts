@@ -3,8 +3,8 @@
  * is in force where is one small row a scope, so that activation is one write and never half done.
  * Methods named add, activate or deactivate write: call them only in an act.
  */
-import type { CanaryState } from "../routing/decision.ts";
-import type { Store, Table } from "../store/store.ts";
+import { type MergedTable, mergedTable, type Store, type Table } from "../store/store.ts";
+import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 
 /** Greater than any name or id; those are letters, digits, `_` and `-`. */
 const PAST_NAMES = "~";
@@ -46,18 +46,6 @@ export interface VersionKey {
   readonly version: number;
 }
 
-/** What a canary's calls have shown so far, with the limits they were judged by. */
-export interface CanaryRow {
-  readonly endpointId: string;
-  readonly state: CanaryState;
-  readonly samples: number;
-  readonly failures: number;
-  /** 0 to 1. */
-  readonly maxErrorRate: number;
-  readonly minSamples: number;
-  readonly evaluatedAtMs: number;
-}
-
 export class PolicyTables {
   readonly #store: Store;
   /** [org id, name] */
@@ -69,7 +57,7 @@ export class PolicyTables {
   /** [org id, scope] */
   readonly #activations: Table<Activation>;
   /** [org id, name, version, endpoint id] */
-  readonly #canaries: Table<CanaryRow>;
+  readonly #canaries: MergedTable<CanaryRow, CanaryResults>;
 
   constructor(store: Store) {
     this.#store = store;
@@ -77,7 +65,7 @@ export class PolicyTables {
     this.#versions = store.table("policies.versions");
     this.#texts = store.table("policies.texts");
     this.#activations = store.table("policies.activations");
-    this.#canaries = store.table("policies.canaries");
+    this.#canaries = mergedTable(store.table<CanaryRow>("policies.canaries"), withResults);
   }
 
   /** All or nothing; what `act` checks still holds when its writes commit. */
@@ -168,9 +156,9 @@ export class PolicyTables {
     return Array.from(rows, ({ value }) => value);
   }
 
-  saveCanary({ orgId, policy, version }: VersionKey, row: CanaryRow): Promise<void> {
-    return this.#store.act(() => this.#canaries.put([orgId, policy, version, row.endpointId], row), {
-      isOwed: true,
-    });
+  /** Adds results to what a canary has shown. Resolves with all of it, once that is committed. */
+  addToCanary({ orgId, policy, version }: VersionKey, results: CanaryResults): Promise<CanaryRow> {
+    const key = [orgId, policy, version, results.endpointId];
+    return this.#store.act(() => this.#canaries.add(key, results), { isOwed: true });
   }
 }

@@ -6,9 +6,10 @@ import { isoTime } from "../clock.ts";
 import { operation } from "../operation.ts";
 import type { AccountView } from "./account-view.ts";
 import { canaryReason } from "./canary.ts";
+import type { CanaryRow } from "./canary-row.ts";
 import type { Policies } from "./policies.ts";
 import { ownPolicy } from "./policy-lookup.ts";
-import type { CanaryRow, VersionKey } from "./policy-tables.ts";
+import type { VersionKey } from "./policy-tables.ts";
 import { inForce } from "./policy-wire.ts";
 
 export interface ReportDeps {
