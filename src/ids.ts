@@ -41,4 +41,18 @@ export const requestId = (nowMs: number): string => next(nowMs);
 /** A new resource id, such as `key_01J…`. */
 export const newId = (prefix: IdPrefix, nowMs: number): string => `${prefix}_${next(nowMs)}`;
 
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const ID_CHARACTERS = 26;
+
+/** An id that follows from content, in the shape of the others. @param digest of the content, 26 bytes or more */
+export const contentId = (prefix: IdPrefix, digest: Uint8Array): string =>
+  `${prefix}_${Array.from(digest.subarray(0, ID_CHARACTERS), (byte) => ALPHABET[byte & 31]).join("")}`;
+
+/** The last ten bits of a ULID: of those made in one millisecond each has one more than the one before. */
+export const lastBits = (ulid: string): number =>
+  Array.from(ulid.slice(-2), (character) => Math.max(0, ALPHABET.indexOf(character))).reduce(
+    (bits, five) => bits * 32 + five,
+    0,
+  );
+
 export const REQUEST_ID = /^[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -51,7 +51,8 @@ async function start(also?: () => void) {
 function startKilledAt(step: "first file" | "second file" | "transaction" | "end") {
   const source = (file: string) => JSON.stringify(new URL(`../src/${file}`, import.meta.url).href);
   const program = `
-    import { firstStart, saveSecret } from ${source("account/first-start.ts")};
+    import { firstStart } from ${source("account/first-start.ts")};
+    import { saveSecret } from ${source("process/secret-file.ts")};
     import { AccountTables } from ${source("account/tables.ts")};
     import { systemClock } from ${source("clock.ts")};
     import { openStore } from ${source("store/store.ts")};

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { ProviderKeys } from "../src/account/provider-keys.ts";
 import { openVault } from "../src/account/vault.ts";
 import type { Endpoint, Model, Provider, ProviderKey } from "../src/endpoint.ts";
+import { openInstallation } from "../src/installation/installation.ts";
 import { platformKey } from "../src/provider-key.ts";
 import { accountRig } from "./account.fixtures.ts";
 
@@ -14,7 +15,7 @@ beforeEach(() => {
   rows = 0;
   ownKeys = new ProviderKeys({
     accounts: rig.accounts,
-    vault: openVault({ dataDir: rig.dataDir, masterKey: undefined }),
+    vault: openVault(openInstallation({ dataDir: rig.dataDir, masterKey: undefined })),
   });
 });
 

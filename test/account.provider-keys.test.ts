@@ -9,6 +9,7 @@ import type { AccountTables } from "../src/account/tables.ts";
 import { openVault, type Vault } from "../src/account/vault.ts";
 import type { Provider } from "../src/endpoint.ts";
 import { asWeirError } from "../src/errors.ts";
+import { openInstallation } from "../src/installation/installation.ts";
 import type { AnyOperation, Caller } from "../src/operation.ts";
 import { accountRig, failure, failureKind } from "./account.fixtures.ts";
 
@@ -65,7 +66,7 @@ let ops: ReturnType<typeof providerKeyOperations>;
 function open(masterKey?: Buffer): string[] {
   const unreadable: string[] = [];
   const { accounts, clock, dataDir } = rig;
-  vault = openVault({ dataDir, masterKey: masterKey && createSecretKey(masterKey) });
+  vault = openVault(openInstallation({ dataDir, masterKey: masterKey && createSecretKey(masterKey) }));
   providerKeys = new ProviderKeys({ accounts, vault, onUnreadable: ({ id }) => unreadable.push(id) });
   ops = providerKeyOperations({ accounts, clock, ownKeys: providerKeys, providers: () => providers });
   return unreadable;
@@ -298,7 +299,7 @@ describe("in memory", () => {
     expect(open(randomBytes(32))).toEqual([]);
     // The master key's file is gone, and another one has come.
     const { accounts } = rig;
-    const lost = openVault({ dataDir: rig.dataDir, masterKey: createSecretKey(randomBytes(32)) });
+    const lost = openVault({ masterKeys: [createSecretKey(randomBytes(32))] });
     const row = accounts.providerKey(rig.owner.orgId, id);
     if (row === undefined) throw new Error("no row");
     const sealed = lost.seal("{}", row);

@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MASTER_KEY_FILE, openVault } from "../src/account/vault.ts";
+import { openVault } from "../src/account/vault.ts";
 import { ConfigError, readConfig } from "../src/config.ts";
+import { openInstallation } from "../src/installation/installation.ts";
+import { MASTER_KEY_FILE } from "../src/installation/master-key.ts";
 
 const OWNER = { orgId: "org_1", id: "pk_1" };
 const SECRET = "sk-only-the-provider-may-see-this";
@@ -19,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dataDir, { recursive: true }));
 
 const vault = (masterKey?: Buffer) =>
-  openVault({ dataDir, masterKey: masterKey === undefined ? undefined : createSecretKey(masterKey) });
+  openVault(openInstallation({ dataDir, masterKey: masterKey && createSecretKey(masterKey) }));
 const file = () => join(dataDir, MASTER_KEY_FILE);
 
 describe("a sealed text", () => {

@@ -37,7 +37,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   credits: ["vocabulary", "store"],
   limits: ["vocabulary", "store", "credits"],
   catalog: ["vocabulary", "store"],
-  account: ["vocabulary", "store"],
+  // What all processes of an installation share; a process keeps it in files.
+  installation: ["vocabulary", "process"],
+  account: ["vocabulary", "store", "installation", "process"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "store", "routing"],
   upstream: ["vocabulary", "wire"],

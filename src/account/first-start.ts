@@ -6,9 +6,9 @@
  * the rows. Killed before it, the next start finds the files and makes rows for those same secrets; killed after
  * it, everything is there.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Clock, type Random, systemRandom } from "../clock.ts";
+import { readSecret, saveSecret } from "../process/secret-file.ts";
 import { newKey } from "./key.ts";
 import { newOrg } from "./org.ts";
 import { newProject } from "./project.ts";
@@ -109,33 +109,4 @@ function durableSecret(environment: Environment, options: FirstStartOptions): st
   const secret = newSecret(environment, options.random ?? systemRandom);
   (options.saveSecret ?? saveSecret)(path, secret);
   return secret;
-}
-
-function readSecret(path: string): string | undefined {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Writes a secret and a newline, mode 0600, whole or not at all, and durable (file and folder synced). */
-export function saveSecret(path: string, secret: string): void {
-  const unfinished = `${path}.unfinished`;
-  rmSync(unfinished, { force: true });
-  const file = openSync(unfinished, "wx", 0o600);
-  try {
-    writeSync(file, `${secret}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(unfinished, path);
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

@@ -1,34 +1,15 @@
 /**
  * Encryption at rest: what an org entrusts to us lies in the store only sealed (AES-256-GCM), bound to its owner and its
- * row. The master key comes from the environment or from a file made at the first start; that file is never overwritten.
+ * row, with the master key of the installation.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { saveSecret } from "./first-start.ts";
-
-/** In the data folder, mode 0600: the master key in base64 and a newline. */
-export const MASTER_KEY_FILE = "secrets.key";
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
+import type { Installation } from "../installation/installation.ts";
 
 const CIPHER = "aes-256-gcm";
-const MASTER_KEY_BYTES = 32;
 /** 96 bits, random: what GCM is made for (NIST SP 800-38D, 8.2.2; sound for 2^32 sealings with one key). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
-
-export interface VaultOptions {
-  readonly dataDir: string;
-  /** From the environment; undefined: the one in the data folder, which is made where there is none. */
-  readonly masterKey: KeyObject | undefined;
-}
 
 /**
  * Sealed text: one byte that tells which master key sealed it, the nonce, the ciphertext, the tag. The owner (org and row) is
@@ -45,16 +26,8 @@ export interface VaultOwner {
   readonly id: string;
 }
 
-/**
- * Call it once the data folder is this process's own (`openStore` claims it). A master key that it makes is on disk before
- * this returns. With a key from the environment the file, where there is one, still opens what was sealed with it.
- * @throws Error with a line for the operator where the file holds no key.
- */
-export function openVault({ dataDir, masterKey }: VaultOptions): Vault {
-  const path = join(dataDir, MASTER_KEY_FILE);
-  const onFile = readMasterKey(path);
-  const first = masterKey ?? onFile ?? newMasterKey(path);
-  const ring = [first, ...(onFile === undefined || onFile === first ? [] : [onFile])].map(numbered);
+export function openVault({ masterKeys }: Pick<Installation, "masterKeys">): Vault {
+  const ring = masterKeys.map(numbered);
   return {
     seal: (text, owner) => seal(ring[0] as NumberedKey, text, owner),
     open(sealed, owner) {
@@ -100,26 +73,4 @@ function open({ key }: NumberedKey, sealed: Uint8Array, owner: VaultOwner): stri
   } catch {
     return undefined;
   }
-}
-
-function readMasterKey(path: string): KeyObject | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8").trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  const bytes = Buffer.from(text, "base64");
-  // Written over, what it sealed would be lost for good: somebody has to look.
-  if (bytes.length !== MASTER_KEY_BYTES) {
-    throw new Error(`${path} does not hold 32 bytes in base64: restore it, or move it away to begin anew`);
-  }
-  return createSecretKey(bytes);
-}
-
-function newMasterKey(path: string): KeyObject {
-  const bytes = randomBytes(MASTER_KEY_BYTES);
-  saveSecret(path, bytes.toString("base64"));
-  return createSecretKey(bytes);
 }

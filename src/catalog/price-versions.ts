@@ -1,11 +1,13 @@
 /**
- * The history of prices: each set of prices an endpoint ever had is a version (`pv_` + ULID), kept for good, so that
- * any charge can be checked against the prices it was made from. Unchanged prices keep their version over restarts.
+ * The history of prices: each set of prices an endpoint ever had is a version, kept for good, so that any charge can be checked
+ * against the prices it was made from. Its id follows from the endpoint and the prices (`pv_` and 26 characters), so that all
+ * processes of an installation give the same prices the same id, whenever each of them reads the catalog.
  */
+import { createHash } from "node:crypto";
 import type { Clock } from "../clock.ts";
-import { newId } from "../ids.ts";
+import { contentId, lastBits } from "../ids.ts";
 import type { UnitPrices } from "../money.ts";
-import type { Store } from "../store/store.ts";
+import type { RowVersions, Store } from "../store/store.ts";
 
 /** Prices before they have a version; nano-USD a unit. */
 export type PriceTable = Omit<UnitPrices, "version">;
@@ -22,6 +24,8 @@ export interface PriceVersion extends PricedEndpoint {
   readonly version: string;
   /** When it came into force, milliseconds since 1970. */
   readonly fromMs: number;
+  /** Counts those that came into force at once. */
+  readonly serial: number;
 }
 
 export interface CurrentVersion {
@@ -32,17 +36,27 @@ export interface CurrentVersion {
 
 export interface PriceVersions {
   /**
-   * The version in force for each endpoint, by endpoint id; prices that differ from the last known get a new one,
-   * also when they return to an earlier level (a version stands for a span of time). Durable once resolved.
+   * The version in force for each endpoint, by endpoint id. Prices that differ from the last known begin a new span of the
+   * history; prices that return have the id that they had. Versions of release 0.1 have ids of their own, and keep them until
+   * the prices change. Durable once resolved.
    */
   assign(endpoints: readonly PricedEndpoint[]): Promise<ReadonlyMap<string, CurrentVersion>>;
   /** Every version of an endpoint, newest first. */
   history(endpointId: string): PriceVersion[];
 }
 
+/** Version 1 had no serial: the ids were ULIDs, whose last ten bits count up within a millisecond. */
+const ROWS: RowVersions<PriceVersion> = {
+  version: 2,
+  upgrade(row) {
+    const earlier = row as Omit<PriceVersion, "serial">;
+    return { ...earlier, serial: lastBits(earlier.version) };
+  },
+};
+
 /** Keeps the history in the store: one row a version, keyed `[endpoint id, 1, 2, …]`. */
 export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
-  const table = store.table<PriceVersion>("price_versions");
+  const table = store.table("price_versions", ROWS);
   const newestFirst = (endpointId: string, limit?: number) =>
     table.range({
       start: [endpointId, Number.MAX_SAFE_INTEGER],
@@ -54,13 +68,14 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
     assign: (endpoints) =>
       store.act(() => {
         const current = new Map<string, CurrentVersion>();
+        let serial = 0;
         for (const endpoint of endpoints) {
           const [last] = newestFirst(endpoint.endpointId, 1);
           const number = last === undefined ? 0 : Number((last.key as [string, number])[1]);
           let row = last?.value;
           if (row === undefined || fingerprint(row) !== fingerprint(endpoint)) {
             const nowMs = clock.now();
-            row = { ...endpoint, version: newId("pv", nowMs), fromMs: nowMs };
+            row = { ...endpoint, version: versionOf(endpoint), fromMs: nowMs, serial: serial++ };
             table.put([endpoint.endpointId, number + 1], row);
             current.set(endpoint.endpointId, {
               version: row.version,
@@ -83,6 +98,12 @@ const FIELDS = [
   ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
   ...(["request", "image", "cacheWrite1h", "searchUnit"] as const),
 ];
+
+/** As long as a ULID, and of the same characters. */
+function versionOf(endpoint: PricedEndpoint): string {
+  const content = `${endpoint.endpointId};${fingerprint(endpoint)}`;
+  return contentId("pv", createHash("sha256").update(content).digest());
+}
 
 /** Equal exactly when every price and the markup are. */
 function fingerprint(p: PricedEndpoint): string {

@@ -4,7 +4,6 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { saveSecret } from "../account/first-start.ts";
 import { newKey } from "../account/key.ts";
 import { FIRST_KEY_SCOPES, orderedScopes, SCOPES, type Scope } from "../account/scopes.ts";
 import { newSecret } from "../account/secret.ts";
@@ -15,6 +14,7 @@ import { readConfig } from "../config.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { print } from "../process/output.ts";
 import { keepPrivate } from "../process/private-folder.ts";
+import { saveSecret } from "../process/secret-file.ts";
 import { openStore, type Store } from "../store/store.ts";
 import type { Given } from "./command.ts";
 

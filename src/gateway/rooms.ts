@@ -25,13 +25,13 @@ import type { Model } from "../endpoint.ts";
 import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
+import { type Installation, openInstallation } from "../installation/installation.ts";
 import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
 import { keepPrivate } from "../process/private-folder.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { openOutbox } from "../store/outbox.ts";
-import { installationSecret } from "../store/secret.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
@@ -54,9 +54,8 @@ export async function openRooms(config: Config, log: Logger) {
     log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
   const ground = await openGround(config, log);
   const { clock, store, cursors, catalog } = ground;
-  const account = await openAccount(config, log, ground);
   const money = openMoney(store, clock, log);
-  await grantOnce(config, store, money.book, account.accounts);
+  const account = await openAccount(config, log, ground, money.book);
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -126,7 +125,7 @@ function openUploads({ settings }: Config, clock: Clock) {
   return { bodyBudget, uploads: new Uploads(bodyBudget, pace, clock) };
 }
 
-/** Clock, store and catalog, which all other rooms need. */
+/** Clock, store, installation and catalog, which all other rooms need. */
 async function openGround(config: Config, log: Logger) {
   const clock = systemClock;
   const store = openStore(config.dataDir, {
@@ -134,7 +133,8 @@ async function openGround(config: Config, log: Logger) {
     onNotice: (line) => log.warn(line),
     checkFirst: MONEY_TABLES,
   });
-  const cursors = openCursors(await installationSecret(store));
+  const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
+  const cursors = openCursors(installation.secret("cursors"));
   const simulator =
     config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
   const priceVersions = storedPriceVersions(store, clock);
@@ -144,17 +144,24 @@ async function openGround(config: Config, log: Logger) {
     simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
     priceVersions,
   });
-  return { clock, store, cursors, simulator, priceVersions, catalog };
+  return { clock, store, installation, cursors, simulator, priceVersions, catalog };
+}
+
+interface AccountGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly installation: Installation;
 }
 
 /** Who may call, and with which keys of their own. */
-async function openAccount(config: Config, log: Logger, { store, clock }: { store: Store; clock: Clock }) {
-  const { dataDir, secretsKey, settings } = config;
+async function openAccount(config: Config, log: Logger, ground: AccountGround, book: Book) {
+  const { store, clock, installation } = ground;
+  const { dataDir, settings } = config;
   const plan = planPort(config);
   const accounts = new AccountTables(store);
   const ownKeys = new ProviderKeys({
     accounts,
-    vault: openVault({ dataDir, masterKey: secretsKey }),
+    vault: openVault(installation),
     // The start goes on; the org sees the key as `unreadable` in its list.
     onUnreadable: ({ id, orgId, providerId }) =>
       log.error(
@@ -164,7 +171,11 @@ async function openAccount(config: Config, log: Logger, { store, clock }: { stor
   });
   const lastUsed = new LastUsed(accounts);
   const keyring = new Keyring({ accounts, clock, plan, lastUsed });
-  const first = await firstStart({ accounts, clock, dataDir, planId: settings.default_plan });
+  const first = await firstStart({
+    ...{ accounts, clock, dataDir },
+    planId: settings.default_plan,
+    also: ({ orgId }) => grantFirst(book, orgId, settings.grant_usd),
+  });
   return { plan, accounts, ownKeys, lastUsed, keyring, first };
 }
 
@@ -197,13 +208,11 @@ const openMoney = (store: Store, clock: Clock, log: Logger) => ({
   limits: openLimits({ clock }),
 });
 
-/** Grants the first org its credit. Runs at every start, because a crash may come between org and grant; a second posting changes nothing. */
-async function grantOnce(config: Config, store: Store, book: Book, accounts: AccountTables): Promise<void> {
-  const org = accounts.oldestOrg()?.id;
-  const amountMicroUsd = Math.round(config.settings.grant_usd * 1e6);
-  if (org === undefined || amountMicroUsd === 0) return;
-  const grant = { kind: "grant", amountMicroUsd, refType: "first_start", refId: org } as const;
-  await store.act(() => book.post(org, grant), { isOwed: true });
+/** In the act that makes the first org. */
+function grantFirst(book: Book, orgId: string, usd: number): void {
+  const amountMicroUsd = Math.round(usd * 1e6);
+  if (amountMicroUsd === 0) return;
+  book.post(orgId, { kind: "grant", amountMicroUsd, refType: "first_start", refId: orgId });
 }
 
 /** An org whose plan was removed from the settings gets the default plan. */

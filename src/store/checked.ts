@@ -1,18 +1,26 @@
 /**
  * Rows with a checksum: LMDB's pages have none, and a flipped bit in a balance would be served. Form: 0xc1, crc32 of key and
- * value (u32, little-endian), the value as MessagePack. No MessagePack value begins with 0xc1, so rows of before, which have no
- * checksum, are told apart; they are read as they are.
+ * value (u32, little-endian), the value: as MessagePack, after 0xc1 and the row's version (u8) where that is above 1. No MessagePack
+ * value begins with 0xc1, so rows without a version, and rows of before, which have no checksum, are told apart.
  */
 import { crc32 } from "node:zlib";
 import { pack, RESERVE_START_SPACE, unpack } from "msgpackr";
+import type { RowVersions } from "./table.ts";
 
 const MARK = 0xc1;
 const HEAD = 5;
+/** The mark again, and the version. */
+const VERSION_BYTES = 2;
 
 /** `text`: the key as JSON, so that a row under a wrong key is noticed too. */
-export function packChecked(text: string, value: unknown): Uint8Array {
-  const bytes = pack(value, RESERVE_START_SPACE | HEAD);
+export function packChecked(text: string, value: unknown, version = 1): Uint8Array {
+  const head = version === 1 ? HEAD : HEAD + VERSION_BYTES;
+  const bytes = pack(value, RESERVE_START_SPACE | head);
   bytes[0] = MARK;
+  if (version !== 1) {
+    bytes[HEAD] = MARK;
+    bytes[HEAD + 1] = version;
+  }
   bytes.writeUInt32LE(crc32(bytes.subarray(HEAD), crc32(text)), 1);
   return bytes;
 }
@@ -30,11 +38,37 @@ export function sealBytes(text: string, value: Uint8Array): Uint8Array {
 export const openBytes = (text: string, bytes: Uint8Array): Uint8Array =>
   isChecked(bytes) && isWhole(text, bytes) ? bytes.subarray(HEAD) : bytes;
 
-/** @throws DamagedRow where the checksum does not match. */
-export function unpackChecked(table: string, text: string, bytes: Uint8Array): unknown {
-  if (!isWhole(text, bytes)) throw new DamagedRow(table, text);
-  return decoded(table, text, isChecked(bytes) ? bytes.subarray(HEAD) : bytes);
+/**
+ * @param versions how the rows of the table have changed; undefined: they have not
+ * @throws DamagedRow where the checksum does not match; Error for a row of a later release
+ */
+export function unpackChecked<V>(
+  table: string,
+  text: string,
+  bytes: Uint8Array,
+  versions?: RowVersions<V>,
+): V {
+  const row = unpackAsWritten(table, text, bytes);
+  const version = versionOf(bytes);
+  const newest = versions?.version ?? 1;
+  if (version === newest) return row as V;
+  if (version > newest || versions === undefined) {
+    throw new Error(
+      `row ${text.slice(0, 200)} of ${table} was written by a later release, which must be run on this data folder`,
+    );
+  }
+  return versions.upgrade(row, version);
 }
+
+/** The row in the form of the version that it was written as. @throws DamagedRow where the checksum does not match */
+export function unpackAsWritten(table: string, text: string, bytes: Uint8Array): unknown {
+  if (!isWhole(text, bytes)) throw new DamagedRow(table, text);
+  if (!isChecked(bytes)) return decoded(table, text, bytes);
+  return decoded(table, text, bytes.subarray(versionOf(bytes) === 1 ? HEAD : HEAD + VERSION_BYTES));
+}
+
+const versionOf = (bytes: Uint8Array): number =>
+  isChecked(bytes) && bytes[HEAD] === MARK ? (bytes[HEAD + 1] as number) : 1;
 
 export const isChecked = (bytes: Uint8Array): boolean => bytes[0] === MARK;
 

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Key } from "lmdb";
 import * as lmdb from "lmdb";
-import { isChecked, isWhole, unpackChecked } from "./checked.ts";
+import { isChecked, isWhole, unpackAsWritten } from "./checked.ts";
 import { readFrame } from "./frame.ts";
 import { readProgress } from "./lmdb.ts";
 import { DamagedLmdb, type LmdbFile, type LmdbRow, openLmdbFile } from "./lmdb-file.ts";
@@ -204,4 +204,4 @@ function seeStored(row: LmdbRow, see: (row: SeenRow) => void): void {
 
 /** Values of other tables are bytes, and so are those of logs. */
 const unpackIfChecked = (table: string, text: string, value: Uint8Array): unknown =>
-  isChecked(value) && !BYTES.includes(table) ? unpackChecked(table, text, value) : value;
+  isChecked(value) && !BYTES.includes(table) ? unpackAsWritten(table, text, value) : value;

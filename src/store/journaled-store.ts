@@ -14,7 +14,7 @@ import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
 import type { Reached } from "./survey.ts";
-import { fits, keyText, type Table } from "./table.ts";
+import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
 const APPLY_MS = 100;
@@ -90,9 +90,9 @@ export class JournaledStore {
     ];
   }
 
-  table<V>(name: string): Table<V> {
-    const decode = (bytes: Uint8Array, key: Key) => unpackChecked(name, keyText(key), bytes) as V;
-    return this.#open(name, (value: V, text) => packChecked(text, value), decode);
+  table<V>(name: string, versions?: RowVersions<V>): Table<V> {
+    const decode = (bytes: Uint8Array, key: Key) => unpackChecked(name, keyText(key), bytes, versions);
+    return this.#open(name, (value: V, text) => packChecked(text, value, versions?.version), decode);
   }
 
   bytes(name: string): Table<Uint8Array> {

@@ -13,14 +13,21 @@ import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
 import { Logs } from "./logs.ts";
 import { startJournal } from "./start.ts";
-import type { Table } from "./table.ts";
+import type { RowVersions, Table } from "./table.ts";
 
 export type { ActOptions } from "./journaled-store.ts";
 export type { Log } from "./log.ts";
-export { type MergedTable, mergedTable, type Range, type StoreKey, type Table } from "./table.ts";
+export {
+  type MergedTable,
+  mergedTable,
+  type Range,
+  type RowVersions,
+  type StoreKey,
+  type Table,
+} from "./table.ts";
 
 export interface Store {
-  table<V>(name: string): Table<V>;
+  table<V>(name: string, versions?: RowVersions<V>): Table<V>;
   /** Values are bytes as given: no encoding between the caller and the page. */
   bytes(name: string): Table<Uint8Array>;
   /** For rows that are handed on in their order and then gone, within seconds as a rule: most never reach LMDB. */

@@ -26,6 +26,17 @@ export interface Range {
   readonly limit?: number;
 }
 
+/**
+ * How the rows of a table have changed since they were first written: each row says of which version it is, and is read by that. So
+ * nothing needs to be rewritten when a release changes a row, and readers know one shape only.
+ */
+export interface RowVersions<V> {
+  /** Of rows that are written now: 2 to 255. Rows of the first release have version 1. */
+  readonly version: number;
+  /** A row of an earlier version as one of this. Pure. */
+  upgrade(row: unknown, version: number): V;
+}
+
 /** Reads are synchronous and see every act that is committed; in an act also those that wait to be, and its own puts. */
 export interface Table<V> {
   /** Undefined also for a key longer than any can be (640 characters): it may be a client's. */

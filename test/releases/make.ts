@@ -1,0 +1,86 @@
+/**
+ * Makes the data folder that a release keeps as a fixture: `node test/releases/make.ts 0.1.0`, run with the code of that release. Its
+ * first life ends as it should; the second is killed, so that rows lie in the journal, and records in the outbox. Beside the folder
+ * lies what its routes answered then.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeFolder, type SpawnedGateway, spawnGateway } from "../gateway.fixtures.ts";
+import { type Expected, READS, releaseOptions } from "./release.ts";
+
+const [version = ""] = process.argv.slice(2);
+if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error("usage: node test/releases/make.ts VERSION");
+
+const POLICY = `version: 1
+defaults:
+  canary: { endpoint: ep_trial_sim-test_local, percent: 50, max_error_rate: 0.5, min_samples: 4 }
+`;
+const hello = { model: "test/model", max_tokens: 20, messages: [{ role: "user", content: "Hello." }] };
+const once = { body: { ...hello, user: "once" }, headers: { "idempotency-key": "once" } };
+
+async function must(answer: Promise<{ status: number; text: string; json: unknown }>, what: string) {
+  const { status, text, json } = await answer;
+  if (status >= 300) throw new Error(`${what}: ${status} ${text}`);
+  // biome-ignore lint/suspicious/noExplicitAny: each route has a shape of its own
+  return { text, json: json as any };
+}
+
+/** Some calls of each kind. Returns their ids. */
+async function calls(gateway: SpawnedGateway): Promise<string[]> {
+  const ids: string[] = [];
+  for (const stream of [false, true, false, true]) {
+    const { headers, text } = await gateway.call("POST", "/v1/chat/completions", {
+      body: { ...hello, stream },
+    });
+    if (!text.includes("content")) throw new Error(text);
+    ids.push(headers.get("x-svc-request-id") ?? "");
+  }
+  return ids;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "weir-release-"));
+try {
+  let gateway = await spawnGateway({ ...releaseOptions, folder, engine: false });
+  const post = (path: string, body: unknown) => must(gateway.call("POST", path, { body }), path);
+  const project = await post("/v1/projects", { slug: "second", name: "Second" });
+  const key = await post("/v1/keys", {
+    name: "limited",
+    project_id: project.json.id,
+    limits: { rpm: 100 },
+    budget: { daily_micro: 1_000_000, hard: true },
+  });
+  await post("/v1/provider-keys", { provider: "owned", name: "own", credential: "sk-of-the-org" });
+  await post("/v1/policies", { name: "house", yaml: POLICY });
+  await post("/v1/policies/house/activate", { version: 1 });
+  const requestIds = await calls(gateway);
+  const repeated = (await must(gateway.call("POST", "/v1/chat/completions", once), "once")).text;
+  const response = await post("/v1/responses", { model: "test/model", input: "Keep me.", store: true });
+  await gateway.stop();
+
+  gateway = await spawnGateway({ ...releaseOptions, folder, engine: false });
+  requestIds.push(...(await calls(gateway)));
+  const responseId: string = response.json.id;
+  const reads: Record<string, unknown> = {};
+  for (const path of READS({ requestIds, responseId })) {
+    reads[path] = (await must(gateway.call("GET", path), path)).json;
+  }
+  const expected: Expected = {
+    madeAtMs: Date.now(),
+    secrets: { live: gateway.liveKey, test: gateway.testKey, limited: key.json.secret },
+    once,
+    repeated,
+    requestIds,
+    responseId,
+    reads,
+  };
+  await gateway.kill("SIGKILL");
+  await gateway.simulator.close();
+  writeFileSync(join(folder, "expected.json"), JSON.stringify(expected, null, 1));
+  const out = join(import.meta.dirname, `${version}.tar.gz`);
+  rmSync(out, { force: true });
+  execFileSync("tar", ["-czf", out, "-C", folder, "data", "expected.json"]);
+} finally {
+  removeFolder(folder);
+}
