@@ -14,6 +14,7 @@ import { type FirstStart, firstStart } from "../src/account/first-start.ts";
 import { AccountTables } from "../src/account/tables.ts";
 import { systemClock } from "../src/clock.ts";
 import { readConfig } from "../src/config.ts";
+import { openCredits } from "../src/credits/credits.ts";
 import { type Gateway, startGateway } from "../src/gateway/gateway.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { openStore } from "../src/store/store.ts";
@@ -201,7 +202,13 @@ export async function seededFolder(
   const dataDir = join(folder, "data");
   const store = openStore(dataDir);
   const accounts = new AccountTables(store);
-  const first = await firstStart({ accounts, clock: systemClock, dataDir, planId: "local" });
+  const { book } = openCredits({ store, clock: systemClock });
+  const first = await firstStart({
+    ...{ accounts, clock: systemClock, dataDir },
+    planId: "local",
+    also: ({ orgId }) =>
+      book.post(orgId, { kind: "grant", amountMicroUsd: 25_000_000, refType: "first_start", refId: orgId }),
+  });
   await accounts.act(() => add(accounts, first as FirstStart));
   await store.close();
   return folder;

@@ -3,6 +3,14 @@
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
+/** Counts of one set of labels. */
+export interface HistogramSeries {
+  readonly labels: Readonly<Record<string, string>>;
+  /** One for each bound, not cumulative, and one for what is above all of them. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
 /** Read at each scrape. Counters only grow. */
 export interface MetricSources {
   readonly gauges: Readonly<Record<string, { readonly help: string; read(): number }>>;
@@ -10,6 +18,12 @@ export interface MetricSources {
     Record<
       string,
       { readonly help: string; readonly label?: string; read(): number | Readonly<Record<string, number>> }
+    >
+  >;
+  readonly histograms: Readonly<
+    Record<
+      string,
+      { readonly help: string; readonly bounds: readonly number[]; read(): Iterable<HistogramSeries> }
     >
   >;
 }
@@ -41,5 +55,30 @@ export function openMetrics(sources: MetricSources): () => Promise<{ contentType
       },
     });
   }
-  return async () => ({ contentType: registry.contentType, body: await registry.metrics() });
+  const histograms = Object.entries(sources.histograms);
+  return async () => ({
+    contentType: registry.contentType,
+    body: `${await registry.metrics()}\n${histograms.map(([name, source]) => histogramText(name, source)).join("\n")}`,
+  });
+}
+
+/**
+ * A histogram in Prometheus' text format. The library's own would be observed call by call, and cannot be given counts; and each
+ * observation of its looks its labels up by a hash of them.
+ */
+function histogramText(name: string, { help, bounds, read }: MetricSources["histograms"][string]): string {
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];
+  for (const { labels, counts, sum } of read()) {
+    const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
+    const line = (suffix: string, more: readonly string[], value: number) =>
+      lines.push(`${name}_${suffix}{${[...pairs, ...more].join(",")}} ${value}`);
+    let total = 0;
+    for (const [i, count] of counts.entries()) {
+      total += count;
+      line("bucket", [`le="${bounds[i] ?? "+Inf"}"`], total);
+    }
+    line("sum", [], sum);
+    line("count", [], total);
+  }
+  return `${lines.join("\n")}\n`;
 }

@@ -16,6 +16,7 @@ import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
 import { keepForRepetition, laterOf } from "./keep.ts";
+import { type Latencies, modelClass } from "./latencies.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type Ending, type RecordDeps, recordOf } from "./record.ts";
@@ -27,6 +28,7 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly limits: Limits;
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
+  readonly latencies: Latencies;
   /** Charged instead of tokens where an org's own provider key answered. */
   readonly byokFee: ByokFee;
   /** A fault of ours: for the operator's log, never shown. */
@@ -101,7 +103,16 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
     truncated: stream !== undefined && kept === undefined,
   };
   call.shadow?.primaryEnded(ending);
-  const prepared = deps.outbox.prepare(recordOf(deps, call, ending, call.settledMs));
+  const record = recordOf(deps, call, ending, call.settledMs);
+  const prepared = deps.outbox.prepare(record);
+  deps.latencies.observe(
+    {
+      route: call.incoming.format.name,
+      modelClass: modelClass(call.model, call.endpoint),
+      outcome: outcome.kind,
+    },
+    record,
+  );
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;

@@ -24,6 +24,7 @@ import { Uploads } from "../edge/uploads.ts";
 import type { Model } from "../endpoint.ts";
 import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
+import { Latencies } from "../exchange/latencies.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
 import { type Installation, openInstallation } from "../installation/installation.ts";
 import { openBudgets } from "../limits/budgets.ts";
@@ -90,6 +91,7 @@ export async function openRooms(config: Config, log: Logger) {
     analytics,
     replays,
     upstreams,
+    latencies: new Latencies(),
     /** Counts of writes that would be lost if the process ended now, and of rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In the reverse order of opening: a room that writes is closed before the room that it writes to. */

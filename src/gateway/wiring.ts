@@ -15,6 +15,7 @@ import type { MetricSources } from "../edge/metrics.ts";
 import type { Operations } from "../edge/routes.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
 import { scopeOf } from "../exchange/holds.ts";
+import { BUCKETS_S, type Histogram, type Latencies, type LatencySeries } from "../exchange/latencies.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
@@ -112,13 +113,14 @@ export function operationsOf(rooms: Rooms): Operations {
 }
 
 export function metricSources(
-  { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget }: Rooms,
+  { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies }: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
   surroundings: Surroundings,
 ): MetricSources {
   const calls = () => exchange.counts();
   return {
+    histograms: latencyHistograms(latencies),
     gauges: {
       ...descriptorGauges(descriptors),
       weir_calls_live: read("Model calls under way.", () => calls().live),
@@ -180,6 +182,32 @@ export function metricSources(
 }
 
 const read = (help: string, value: () => number) => ({ help, read: value });
+
+/** By route, class of model and outcome. */
+function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
+  const of = (help: string, histogram: (series: LatencySeries) => Histogram) => ({
+    help,
+    bounds: BUCKETS_S,
+    *read() {
+      for (const series of latencies.all()) {
+        const { route, modelClass, outcome } = series.labels;
+        const { counts, sumS } = histogram(series);
+        yield { labels: { route, model_class: modelClass, outcome }, counts, sum: sumS };
+      }
+    },
+  });
+  return {
+    weir_request_duration_seconds: of("From a call's arrival to its settlement.", ({ duration }) => duration),
+    weir_time_to_first_token_seconds: of(
+      "From a call's arrival to its first byte with content.",
+      ({ firstToken }) => firstToken,
+    ),
+    weir_gateway_overhead_seconds: of(
+      "Duration of a call less the time that its upstreams took.",
+      ({ overhead }) => overhead,
+    ),
+  };
+}
 
 const descriptorGauges = (descriptors: Descriptors) => ({
   weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>

@@ -1,0 +1,100 @@
+/**
+ * How long calls took, for `/metrics`: counts in buckets, by route, class of model and outcome. A call costs it three look-ups and
+ * three additions. Bounds double from 2⁻¹³ s (0.12 ms) to 2⁹ s (512 s), as those of Prometheus' native histograms with schema 0 do, so
+ * that series of different buckets never need to be compared.
+ */
+import type { Endpoint, Model } from "../endpoint.ts";
+import type { Outcome } from "./outcome.ts";
+
+const FIRST_EXPONENT = -13;
+const LAST_EXPONENT = 9;
+
+/** Upper bounds of the buckets, seconds; a last one without a bound follows. */
+export const BUCKETS_S: readonly number[] = Array.from(
+  { length: LAST_EXPONENT - FIRST_EXPONENT + 1 },
+  (_, i) => 2 ** (FIRST_EXPONENT + i),
+);
+
+/** Counts of one set of labels; `counts` are not cumulative. */
+export class Histogram {
+  readonly counts: number[] = new Array(BUCKETS_S.length + 1).fill(0);
+  sumS = 0;
+
+  observe(ms: number): void {
+    const seconds = ms / 1000;
+    const exponent = Math.ceil(Math.log2(seconds));
+    const bucket = Math.min(Math.max(exponent - FIRST_EXPONENT, 0), BUCKETS_S.length);
+    this.counts[bucket] = (this.counts[bucket] as number) + 1;
+    this.sumS += seconds;
+  }
+}
+
+/** What a model is asked for, and whether it thinks before it answers: what latencies differ by. Empty: none was found. */
+export type ModelClass = Model["task"] | "reasoning" | "";
+
+/** @param endpoint that served the call, or was the last to try */
+export function modelClass(model: Model | undefined, endpoint: Endpoint | undefined): ModelClass {
+  if (model === undefined) return "";
+  return model.task === "generate" && endpoint?.capabilities.reasoning === true ? "reasoning" : model.task;
+}
+
+export interface LatencyLabels {
+  /** The client's format. */
+  readonly route: string;
+  readonly modelClass: ModelClass;
+  readonly outcome: Outcome["kind"];
+}
+
+/** Of one call, milliseconds. */
+export interface Latency {
+  readonly durationMs: number;
+  /** 0: no byte came for the client. */
+  readonly ttftMs: number;
+  /** The duration less the time that upstreams took. */
+  readonly gwOverheadMs: number;
+}
+
+export interface LatencySeries {
+  readonly labels: LatencyLabels;
+  readonly duration: Histogram;
+  readonly firstToken: Histogram;
+  readonly overhead: Histogram;
+}
+
+export class Latencies {
+  /** Route → class → outcome. */
+  readonly #byRoute = new Map<string, Map<ModelClass, Map<Outcome["kind"], LatencySeries>>>();
+
+  observe(labels: LatencyLabels, { durationMs, ttftMs, gwOverheadMs }: Latency): void {
+    const { duration, firstToken, overhead } = this.#series(labels);
+    duration.observe(durationMs);
+    if (ttftMs > 0) firstToken.observe(ttftMs);
+    overhead.observe(gwOverheadMs);
+  }
+
+  *all(): Generator<LatencySeries> {
+    for (const classes of this.#byRoute.values()) {
+      for (const outcomes of classes.values()) yield* outcomes.values();
+    }
+  }
+
+  #series(labels: LatencyLabels): LatencySeries {
+    const outcomes = this.#byRoute.get(labels.route)?.get(labels.modelClass);
+    return outcomes?.get(labels.outcome) ?? this.#add(labels);
+  }
+
+  #add(labels: LatencyLabels): LatencySeries {
+    const classes = this.#byRoute.get(labels.route) ?? new Map();
+    this.#byRoute.set(labels.route, classes);
+    const outcomes = classes.get(labels.modelClass) ?? new Map();
+    classes.set(labels.modelClass, outcomes);
+    const series = {
+      labels,
+      duration: new Histogram(),
+      firstToken: new Histogram(),
+      overhead: new Histogram(),
+    };
+    outcomes.set(labels.outcome, series);
+    return series;
+  }
+}
