@@ -5,12 +5,22 @@
 import type { z } from "zod";
 import type { ErrorName } from "./errors.ts";
 
-/** Who acts: taken from the key (or, later, the console session) that signed the request. */
+/** Who acts. */
+export interface Actor {
+  /** `directory`: a client that provisions people; `system`: a job; `nobody`: no credential is asked for. */
+  readonly kind: "key" | "person" | "directory" | "operator" | "system" | "nobody";
+  /** Of the key, the person, …; empty for nobody. */
+  readonly id: string;
+}
+
+/** On whose behalf an act is done, and what it may do: by the credential that came with the request. */
 export interface Caller {
   readonly requestId: string;
+  readonly actor: Actor;
+  /** Empty for nobody, and for an operator who acts on no org. */
   readonly orgId: string;
+  /** Empty where the actor belongs to no project. */
   readonly projectId: string;
-  readonly keyId: string;
   readonly environment: "live" | "test";
   readonly scopes: ReadonlySet<string>;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
 import { firstStart } from "../src/account/first-start.ts";
 import { type KeyOrder, type KeyRow, newKey } from "../src/account/key.ts";
-import { Keyring } from "../src/account/keyring.ts";
+import { callerOf, Keyring } from "../src/account/keyring.ts";
 import { LastUsed } from "../src/account/last-used.ts";
 import { accountOperations } from "../src/account/operations.ts";
 import type { PlanLimits } from "../src/account/plan.ts";
@@ -86,10 +86,7 @@ export function accountRig(spent = NOTHING) {
     });
 
   /** Who signs a request with this secret. */
-  const caller = (secret: string): Caller => ({
-    requestId: "01J00000000000000000000000",
-    ...keyring.resolve(secret),
-  });
+  const caller = (secret: string): Caller => callerOf(keyring.resolve(secret), "01J00000000000000000000000");
   /** Resolved when first asked for, so that a test that never asks has no key that was used. */
   const theOwner = (): Caller => {
     owner ??= caller(secrets.live);

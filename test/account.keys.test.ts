@@ -262,7 +262,7 @@ describe("privilege", () => {
     expect(await failure(patch(made.id, { scopes: ["inference", "read:usage"] }, maker))).toBe(
       "scope /scopes",
     );
-    expect(await failure(rotate(rig.owner.keyId, {}, maker))).toBe("scope");
+    expect(await failure(rotate(rig.owner.actor.id, {}, maker))).toBe("scope");
     expect(entry(rig.secrets.live)).toBe("active");
     expect(await failure(rotate(made.id, {}, maker))).toBe("done");
     // What a key has already may stay when its holder changes something else.
@@ -277,9 +277,9 @@ describe("privilege", () => {
     expect(tester.environment).toBe("test");
     for (const act of [
       create({}, tester),
-      patch(rig.owner.keyId, { name: "x" }, tester),
-      rotate(rig.owner.keyId, {}, tester),
-      revoke(rig.owner.keyId, tester),
+      patch(rig.owner.actor.id, { name: "x" }, tester),
+      rotate(rig.owner.actor.id, {}, tester),
+      revoke(rig.owner.actor.id, tester),
     ]) {
       expect(await failure(act)).toBe("scope");
     }
@@ -289,10 +289,10 @@ describe("privilege", () => {
   test("keys of another org do not exist", async () => {
     const stranger: Caller = { ...rig.owner, orgId: "org_other" };
     for (const act of [
-      get(rig.owner.keyId, stranger),
-      patch(rig.owner.keyId, {}, stranger),
-      rotate(rig.owner.keyId, {}, stranger),
-      revoke(rig.owner.keyId, stranger),
+      get(rig.owner.actor.id, stranger),
+      patch(rig.owner.actor.id, {}, stranger),
+      rotate(rig.owner.actor.id, {}, stranger),
+      revoke(rig.owner.actor.id, stranger),
       create({}, stranger),
     ]) {
       expect(await failure(act)).toBe("not_found");
@@ -305,8 +305,8 @@ describe("privilege", () => {
     if (org === undefined) throw new Error("not seeded");
     await rig.accounts.act(() => rig.accounts.addOrg({ ...org, status: "closed" }));
     expect(await failure(create())).toBe("org_closed");
-    expect(await failure(patch(rig.owner.keyId, {}))).toBe("org_closed");
-    expect(await failure(rotate(rig.owner.keyId, {}))).toBe("org_closed");
+    expect(await failure(patch(rig.owner.actor.id, {}))).toBe("org_closed");
+    expect(await failure(rotate(rig.owner.actor.id, {}))).toBe("org_closed");
   });
 });
 

@@ -15,9 +15,9 @@ const makerKeys = (): KeyRow[] =>
 
 describe("the last key that can make keys", () => {
   const acts: Readonly<Record<string, () => Promise<unknown>>> = {
-    "gives up the scope": () => patch(rig.owner.keyId, { scopes: ["inference"] }),
-    "is given an end": () => patch(rig.owner.keyId, { expires_in: "1h" }),
-    "is revoked": () => revoke(rig.owner.keyId),
+    "gives up the scope": () => patch(rig.owner.actor.id, { scopes: ["inference"] }),
+    "is given an end": () => patch(rig.owner.actor.id, { expires_in: "1h" }),
+    "is revoked": () => revoke(rig.owner.actor.id),
   };
   test.each(Object.entries(acts))("O15: refused where it %s", async (_, act) => {
     await expect(act()).rejects.toMatchObject({
@@ -25,7 +25,7 @@ describe("the last key that can make keys", () => {
       code: "state",
       message: expect.stringContaining("weir keys create"),
     });
-    expect(makerKeys().map(({ id }) => id)).toEqual([rig.owner.keyId]);
+    expect(makerKeys().map(({ id }) => id)).toEqual([rig.owner.actor.id]);
     expect(rig.keyring.resolve(rig.secrets.live).scopes).toContain("write:keys");
   });
 
@@ -36,7 +36,7 @@ describe("the last key that can make keys", () => {
       // The spare is the last one now.
       expect(await failureKind(revoke(spare.id, caller(spare.secret)))).toBe("state");
       await rig.accounts.act(() => {
-        const row = rig.accounts.key(rig.owner.keyId);
+        const row = rig.accounts.key(rig.owner.actor.id);
         if (row === undefined) throw new Error("not seeded");
         const scopes = [...rig.owner.scopes] as KeyRow["scopes"];
         rig.accounts.addKey({ ...row, scopes, expiresAtMs: null, revokedAtMs: null, isRevoked: false });
@@ -49,15 +49,15 @@ describe("the last key that can make keys", () => {
     await create({ scopes: MAKER, expires_in: "720h" });
     await create({ scopes: MAKER, environment: "test" });
     await create({ scopes: ["write:org"] });
-    expect(await failureKind(revoke(rig.owner.keyId))).toBe("state");
-    expect(await failureKind(patch(rig.owner.keyId, { expires_in: "1h" }))).toBe("state");
+    expect(await failureKind(revoke(rig.owner.actor.id))).toBe("state");
+    expect(await failureKind(patch(rig.owner.actor.id, { expires_in: "1h" }))).toBe("state");
   });
 
   test("O15: it can be rotated, with a grace and without: its successor can make keys", async () => {
-    const successor = await rotate(rig.owner.keyId, { grace_seconds: 3600 });
+    const successor = await rotate(rig.owner.actor.id, { grace_seconds: 3600 });
     // The old one works for an hour more; that is no reason to let the new one go.
     expect(await failureKind(revoke(successor.id, caller(successor.secret)))).toBe("state");
-    expect(await failureKind(revoke(rig.owner.keyId, caller(successor.secret)))).toBe("done");
+    expect(await failureKind(revoke(rig.owner.actor.id, caller(successor.secret)))).toBe("done");
     const second = await rotate(successor.id, { grace_seconds: 0 }, caller(successor.secret));
     expect(makerKeys().map(({ id }) => id)).toEqual([second.id]);
   });
@@ -68,7 +68,7 @@ describe("the last key that can make keys", () => {
       await create({ scopes: MAKER, expires_in: "48h" }),
     ];
     await rig.accounts.act(() => {
-      const row = rig.accounts.key(rig.owner.keyId);
+      const row = rig.accounts.key(rig.owner.actor.id);
       if (row !== undefined) rig.accounts.replaceKey({ ...row, isRevoked: true });
     });
     expect(await failureKind(revoke(one.id, caller(two.secret)))).toBe("done");
@@ -80,14 +80,14 @@ describe("the last key that can make keys", () => {
     await create({ scopes: MAKER, project_id: project.id });
     const clerk = await create({ scopes: ["write:org"] });
     const remove = () => call("deleteProject", caller(clerk.secret), { id: project.id });
-    await revoke(rig.owner.keyId);
+    await revoke(rig.owner.actor.id);
     expect(await failureKind(remove)).toBe("state");
     expect(rig.accounts.project(project.id)?.status).toBe("active");
   });
 });
 
 test("O15: of 200 keys that drop each other at once, one stays", async () => {
-  const owner = rig.accounts.key(rig.owner.keyId);
+  const owner = rig.accounts.key(rig.owner.actor.id);
   if (owner === undefined) throw new Error("not seeded");
   const ring = Array.from({ length: 200 }, () => {
     const secret = newSecret("live");

@@ -75,7 +75,7 @@ test("deleting a project revokes its keys, frees its slug, and hides it", async 
   await remove(project.id);
   expect(await failureKind(() => rig.keyring.resolve(secret))).toBe("revoked_key");
   expect(await failureKind(() => rig.keyring.resolve(undefined))).toBe("missing_key");
-  expect(rig.accounts.key(rig.owner.keyId)?.revokedAtMs).toBeNull();
+  expect(rig.accounts.key(rig.owner.actor.id)?.revokedAtMs).toBeNull();
   for (const act of [() => get(project.id), () => update(project.id, {}), () => remove(project.id)]) {
     expect(await failureKind(act)).toBe("not_found");
   }

@@ -26,7 +26,7 @@ export const caller = (orgId = ORG): Caller => ({
   requestId: "01J00000000000000000000000",
   orgId,
   projectId: "prj_01J00000000000000000000001",
-  keyId: "key_01J00000000000000000000001",
+  actor: { kind: "key", id: "key_01J00000000000000000000001" },
   environment: "live",
   scopes: new Set(["read:usage"]),
 });

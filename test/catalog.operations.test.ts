@@ -91,7 +91,7 @@ const caller: Caller = {
   requestId: "",
   orgId: "org_1",
   projectId: "prj_1",
-  keyId: "key_1",
+  actor: { kind: "key", id: "key_1" },
   environment: "live",
   scopes: new Set(),
 };

@@ -5,7 +5,13 @@ import { perform } from "../src/edge/perform.ts";
 import { operation } from "../src/operation.ts";
 
 const caller = {
-  ...{ requestId: "", orgId: "", projectId: "", keyId: "", environment: "live" as const },
+  ...{
+    requestId: "",
+    orgId: "",
+    projectId: "",
+    actor: { kind: "nobody", id: "" } as const,
+    environment: "live" as const,
+  },
   scopes: new Set<string>(),
 };
 const input = { params: {}, query: "", body: Buffer.alloc(0) };

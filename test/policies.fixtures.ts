@@ -19,12 +19,17 @@ export const OWNER: Caller = {
   requestId: "01J00000000000000000000000",
   orgId: "org_1",
   projectId: "prj_1",
-  keyId: "key_1",
+  actor: { kind: "key", id: "key_1" },
   environment: "live",
   scopes: SCOPES,
 };
-export const STRANGER: Caller = { ...OWNER, orgId: "org_2", projectId: "prj_9", keyId: "key_9" };
-export const TESTER: Caller = { ...OWNER, keyId: "key_test", environment: "test" };
+export const STRANGER: Caller = {
+  ...OWNER,
+  orgId: "org_2",
+  projectId: "prj_9",
+  actor: { kind: "key", id: "key_9" },
+};
+export const TESTER: Caller = { ...OWNER, actor: { kind: "key", id: "key_test" }, environment: "test" };
 
 const PROJECTS: Readonly<Record<string, string>> = { prj_1: "org_1", prj_2: "org_1", prj_9: "org_2" };
 

@@ -7,6 +7,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
+import type { Caller } from "../operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
@@ -39,6 +40,12 @@ export interface KeyContext {
   /** When it stops letting calls in: expiry or the end of a rotation's grace, `Infinity` for neither. */
   readonly endsAtMs: number;
 }
+
+/** Who acts by a key. */
+export const callerOf = (
+  { keyId, orgId, projectId, environment, scopes }: KeyContext,
+  requestId: string,
+): Caller => ({ requestId, actor: { kind: "key", id: keyId }, orgId, projectId, environment, scopes });
 
 export interface KeyringOptions {
   readonly accounts: AccountTables;

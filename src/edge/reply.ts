@@ -6,7 +6,7 @@
 
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import type { ClientReply } from "../exchange/call.ts";
+import type { ClientReply } from "../client-reply.ts";
 
 /** Bodies beyond this are handed over as the client takes them; `end` would copy all that the socket does not take. */
 const LARGE_BYTES = 256 * 1024;

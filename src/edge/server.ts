@@ -3,7 +3,7 @@
  * takes a request as far as the operation or the exchange. Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
-import type { KeyContext, Keyring } from "../account/keyring.ts";
+import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
@@ -260,7 +260,7 @@ function callOperation(
   const key = authorize(deps.keyring, credential, route.access);
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
-  const caller: Caller = key === undefined ? NOBODY(id) : { requestId: id, ...key };
+  const caller = key === undefined ? nobody(id) : callerOf(key, id);
   const query = req.getQuery() ?? "";
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller)
@@ -288,11 +288,11 @@ function refuseBody(reply: SocketReply, error: WeirError, id: string, errorBody?
 
 const NO_BODY = Buffer.alloc(0);
 
-const NOBODY = (id: string): Caller => ({
+const nobody = (id: string): Caller => ({
   requestId: id,
+  actor: { kind: "nobody", id: "" },
   orgId: "",
   projectId: "",
-  keyId: "",
   environment: "live",
   scopes: new Set(),
 });

@@ -1,8 +1,9 @@
 /**
  * One model call under way: who asked, where it stands, and what will be recorded of it. The steps fill it in order;
- * `settle` closes it, once. The ports to the client are declared here and filled by `edge`.
+ * `settle` closes it, once.
  */
 import type { KeyContext } from "../account/keyring.ts";
+import type { ClientReply } from "../client-reply.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
@@ -15,29 +16,6 @@ import { type CallerNames, callerNames, NOBODY } from "./affinity.ts";
 import type { Holds } from "./holds.ts";
 import type { Placed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
-
-/** The answer's socket. Every method is safe after the client has gone: it then does nothing. */
-export interface ClientReply {
-  readonly gone: boolean;
-  /** A whole answer. @param headers lines `name: value`, one or more, each with its line end. */
-  send(status: number, headers: string, body: Buffer | string): void;
-  /**
-   * Status 200 and headers of an event stream; nothing may follow but `write` and `end`.
-   * @param filler what may stand between any two writes and says nothing to the client.
-   */
-  openStream(headers: string, filler: string): void;
-  /**
-   * Takes all of the chunk before it returns: the caller may overwrite it then.
-   * False: the client reads slower than we write; wait for `onDrain`.
-   */
-  write(chunk: Buffer): boolean;
-  end(chunk?: Buffer): void;
-  /** Ends the connection without ending the answer, so that a cut answer cannot pass for a whole one. */
-  abort(): void;
-  onDrain(resume: () => void): void;
-  /** Tells one listener, at once where the client has gone already. */
-  onGone(gone: () => void): void;
-}
 
 export interface Incoming {
   readonly requestId: string;

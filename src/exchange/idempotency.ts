@@ -5,11 +5,12 @@
  * ends the call and frees the key.
  */
 import { createHash } from "node:crypto";
+import type { ClientReply } from "../client-reply.ts";
 import { type Clock, jumpWatch } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import type { Store, Table } from "../store/store.ts";
-import type { Call, ClientReply, Lost } from "./call.ts";
+import type { Call, Lost } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
 /** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */

@@ -4,13 +4,14 @@
  * What it teaches of its endpoint's health counts like that of any other call: an endpoint that refuses a copy would refuse a call.
  */
 
+import type { ClientReply } from "../client-reply.ts";
 import type { Clock } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { requestId } from "../ids.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { UpstreamHandler } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";
-import { Call, type ClientReply, type Planned } from "./call.ts";
+import { Call, type Planned } from "./call.ts";
 
 /** Of what the endpoint sends: a longer answer is not read to its end. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;

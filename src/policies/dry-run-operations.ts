@@ -210,8 +210,9 @@ function usualVersion(
 
 /** The key that the call would come with. */
 function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
-  const { projectId, environment } = caller;
-  if (keyId === undefined) return { keyId: caller.keyId, projectId, environment };
+  const { actor, projectId, environment } = caller;
+  if (keyId === undefined && actor.kind === "key") return { keyId: actor.id, projectId, environment };
+  if (keyId === undefined) throw fail("invalid_value", "Name the key of the call.", { param: "/key_id" });
   const key = deps.accounts.key(keyId);
   if (key?.orgId !== caller.orgId) throw fail("not_found", "There is no such key.", { param: "/key_id" });
   return { keyId, projectId: key.projectId, environment: key.environment };

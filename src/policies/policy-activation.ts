@@ -35,7 +35,7 @@ export async function activate(
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
     if (old?.name !== name || old.version !== version) {
-      const at = { activatedAtMs: deps.clock.now(), activatedBy: caller.keyId };
+      const at = { activatedAtMs: deps.clock.now(), activatedBy: caller.actor.id };
       tables.activate(orgId, { scope, name, version, ...at }, row);
     }
     // Here, where it is what this activation made: the next may be under way.

@@ -224,7 +224,7 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
       name,
       version: versions + 1,
       createdAtMs: deps.clock.now(),
-      createdBy: caller.keyId,
+      createdBy: caller.actor.id,
       wasActive: false,
     };
     tables.addVersion(orgId, made, yaml);
