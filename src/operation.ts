@@ -1,9 +1,12 @@
 /**
  * An operation is one control-plane act as data: what it takes, what it returns, how it can fail, and the act.
- * `edge` serves it, `/openapi.json` prints it, tests walk it. It knows no HTTP beyond its status.
+ * `edge` serves it, `/openapi.json` prints it, tests walk it. It knows of HTTP its status and, where it asks for them, headers.
  */
 import type { z } from "zod";
+import type { FullAnswer } from "./answer.ts";
 import type { ErrorName } from "./errors.ts";
+import type { HttpHead } from "./http-head.ts";
+import type { MaybePromise } from "./maybe-promise.ts";
 
 /** Who acts. */
 export interface Actor {
@@ -25,20 +28,13 @@ export interface Caller {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** An answer that is not JSON. */
-export interface RawAnswer {
-  readonly contentType: string;
-  readonly body: string | Uint8Array;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export interface Inputs<P, Q, B> {
   readonly path: P;
   readonly query: Q;
   readonly body: B;
 }
 
-type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+export type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 export interface Operation<
   P extends z.ZodType | undefined = z.ZodType | undefined,
@@ -56,14 +52,15 @@ export interface Operation<
   readonly output: O;
   /** Media types of answers that are not JSON: `text/csv`. */
   readonly otherTypes?: readonly string[];
-  /** 200 unless given. 204 sends no body. */
-  readonly status?: 200 | 201 | 204;
+  /** A 2xx, 200 unless given. 204 sends no body. */
+  readonly status?: number;
   /** Beyond authentication, scope, validation and `internal`, which every operation has. */
   readonly errors?: readonly ErrorName[];
   run(
     input: Inputs<Parsed<P>, Parsed<Q>, Parsed<B>>,
     caller: Caller,
-  ): Promise<z.input<O> | RawAnswer> | z.input<O> | RawAnswer;
+    head: HttpHead,
+  ): MaybePromise<z.input<O> | FullAnswer<z.input<O>>>;
 }
 
 /** Identity that fixes the type parameters, so that `run` is checked against the schemas beside it. */

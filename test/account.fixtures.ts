@@ -16,6 +16,7 @@ import { WeirError } from "../src/errors.ts";
 import type { AnyOperation, Caller } from "../src/operation.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { ManualClock } from "./credits.fixtures.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 /** A key or a project as it is answered; `secret` only where one was made. */
 export type Wire = Record<string, unknown> & { id: string; secret: string; status: string };
@@ -117,6 +118,7 @@ export function accountRig(spent = NOTHING) {
         body: op.body?.parse(input.body),
       },
       by,
+      NO_HEAD,
     );
     expect(op.output.parse(answer)).toEqual(answer);
     return answer as T;

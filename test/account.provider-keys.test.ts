@@ -12,6 +12,7 @@ import { asWeirError } from "../src/errors.ts";
 import { openInstallation } from "../src/installation/installation.ts";
 import type { AnyOperation, Caller } from "../src/operation.ts";
 import { accountRig, failure, failureKind } from "./account.fixtures.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 interface Shown {
   readonly id: string;
@@ -84,6 +85,7 @@ async function call<T>(
   const answer = await op.run(
     { path: read(op.path, { id: input.id }), query: undefined, body: read(op.body, input.body) },
     by,
+    NO_HEAD,
   );
   expect(op.output.parse(answer)).toEqual(answer);
   return answer as T;

@@ -11,6 +11,7 @@ import {
   openBench,
   record,
 } from "./analytics.records.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const NOW = Date.now();
 let bench: Bench;
@@ -29,7 +30,11 @@ type Query = Record<string, string>;
 async function list(query: Query = {}, orgId = ORG) {
   const { listRequests } = bench.analytics.operations;
   const parsed = listRequests.query?.parse(query) as never;
-  const page = await listRequests.run({ path: undefined, query: parsed, body: undefined }, caller(orgId));
+  const page = await listRequests.run(
+    { path: undefined, query: parsed, body: undefined },
+    caller(orgId),
+    NO_HEAD,
+  );
   return listRequests.output.parse(page);
 }
 
@@ -45,11 +50,12 @@ async function walk(query: Query): Promise<string[]> {
 }
 
 const get = (id: string, orgId = ORG, query: { raw?: boolean } = {}) =>
-  bench.analytics.operations.getRequest.run({ path: { id }, query, body: undefined }, caller(orgId));
+  bench.analytics.operations.getRequest.run({ path: { id }, query, body: undefined }, caller(orgId), NO_HEAD);
 const generation = (id: string, orgId = ORG) =>
   bench.analytics.operations.getGeneration.run(
     { path: { id }, query: undefined, body: undefined },
     caller(orgId),
+    NO_HEAD,
   );
 
 const newestFirst = (a: CallRecord, b: CallRecord) => b.tsMs - a.tsMs || (a.requestId < b.requestId ? 1 : -1);
@@ -212,8 +218,8 @@ describe("one request", () => {
       const read = other.analytics.operations;
       const input = { path: { id: full.requestId }, query: undefined, body: undefined };
       outputs.push([
-        read.getRequest.output.parse(await read.getRequest.run({ ...input, query: {} }, caller())),
-        read.getGeneration.output.parse(await read.getGeneration.run(input, caller())),
+        read.getRequest.output.parse(await read.getRequest.run({ ...input, query: {} }, caller(), NO_HEAD)),
+        read.getGeneration.output.parse(await read.getGeneration.run(input, caller(), NO_HEAD)),
       ]);
     } finally {
       await other.close();

@@ -17,6 +17,7 @@ import {
   temporaryFolder,
   until,
 } from "./analytics.records.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 let home: string;
 let engine: Engine;
@@ -93,7 +94,7 @@ describe("T35: no record is lost, none is doubled", () => {
       const { listRequests, getGeneration } = bench.analytics.operations;
       const query = listRequests.query?.parse({}) as never;
       await expect(
-        listRequests.run({ path: undefined, query, body: undefined }, caller()),
+        listRequests.run({ path: undefined, query, body: undefined }, caller(), NO_HEAD),
       ).rejects.toMatchObject({
         kind: "analytics_unavailable",
         status: 503,
@@ -101,7 +102,7 @@ describe("T35: no record is lost, none is doubled", () => {
       // What is pending is still found by its id.
       const id = rows[0]?.requestId ?? "";
       const input = { path: { id }, query: undefined, body: undefined };
-      expect(await getGeneration.run(input, caller())).toMatchObject({ id });
+      expect(await getGeneration.run(input, caller(), NO_HEAD)).toMatchObject({ id });
       expect(bench.analytics.live()).toBe(false);
       await wire.open();
       expect(await bench.analytics.flush(30_000)).toBe(true);

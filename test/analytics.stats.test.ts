@@ -21,6 +21,7 @@ import {
   record,
   until,
 } from "./analytics.records.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const TOY = "weir/sim-small";
 const clock = { now: () => Date.now(), monotonic: () => performance.now() };
@@ -132,12 +133,12 @@ describe("whose traffic counts", () => {
     const path = { vendor: "weir", model: "sim-small" };
     const input = { path, query: undefined, body: undefined };
     await until(() => stats().requests7d(TOY) > 0);
-    expect(await shown.getModel.run(input, caller())).toMatchObject({
+    expect(await shown.getModel.run(input, caller(), NO_HEAD)).toMatchObject({
       uptime_30d: 0.5,
       ttft_p50_ms: 50,
       requests_7d: 2,
     });
-    expect(await shown.getModelEndpoints.run(input, caller())).toMatchObject({
+    expect(await shown.getModelEndpoints.run(input, caller(), NO_HEAD)).toMatchObject({
       data: [{ uptime_30d: 0.5, latency: { ttft_p50_ms: 50, ttft_p95_ms: 50 }, attempts_30d: 2 }],
     });
   });

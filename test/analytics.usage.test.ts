@@ -15,6 +15,7 @@ import {
   record,
   until,
 } from "./analytics.records.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "./processor-time.fixtures.ts";
 
 /** Twenty past an hour, so that both ends of every range are broken hours. */
@@ -39,7 +40,7 @@ async function usage(query: Record<string, string> = {}, orgId = ORG) {
   const { getUsage } = bench.analytics.operations;
   const parsed = getUsage.query?.parse(query) as never;
   return getUsage.output.parse(
-    await getUsage.run({ path: undefined, query: parsed, body: undefined }, caller(orgId)),
+    await getUsage.run({ path: undefined, query: parsed, body: undefined }, caller(orgId), NO_HEAD),
   );
 }
 
@@ -251,7 +252,7 @@ it("T58: what is over its time goes with its whole partition, side tables includ
   try {
     const state = async ({ requestId: id }: CallRecord) => {
       const input = { path: { id }, query: {}, body: undefined };
-      return (await reader.analytics.operations.getRequest.run(input, caller("org_aged"))) as {
+      return (await reader.analytics.operations.getRequest.run(input, caller("org_aged"), NO_HEAD)) as {
         payload_state: string;
       };
     };

@@ -12,6 +12,7 @@ import type { Endpoint } from "../src/endpoint.ts";
 import { WeirError } from "../src/errors.ts";
 import type { Caller } from "../src/operation.ts";
 import { openStore, type Store } from "../src/store/store.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const PROVIDERS = `providers:
   - id: near
@@ -138,12 +139,16 @@ async function list(query: Record<string, string | string[]> = {}): Promise<stri
   const op = operations.listModels;
   const parsed = parseQuery(query);
   if (!parsed.success) throw parsed.error;
-  const answer = await op.run({ path: undefined, query: parsed.data, body: undefined }, caller);
+  const answer = await op.run({ path: undefined, query: parsed.data, body: undefined }, caller, NO_HEAD);
   return op.output.parse(answer).data.map((m) => m.id);
 }
 
 const get = (vendor: string, name: string) =>
-  operations.getModel.run({ path: { vendor, model: name }, query: undefined, body: undefined }, caller);
+  operations.getModel.run(
+    { path: { vendor, model: name }, query: undefined, body: undefined },
+    caller,
+    NO_HEAD,
+  );
 
 describe("GET /v1/models", () => {
   test("is sorted by name, and leaves out what no credential reaches", async () => {
@@ -275,6 +280,7 @@ test("GET /v1/models/{vendor}/{model}/endpoints", async () => {
   const answer = await op.run(
     { path: { vendor: "a", model: "alpha" }, query: undefined, body: undefined },
     caller,
+    NO_HEAD,
   );
   const { data, ...envelope } = op.output.strict().parse(answer);
   expect(envelope).toEqual({ object: "list", model: "a/alpha" });
@@ -319,7 +325,7 @@ test("each endpoint is shown with its health of the moment", async () => {
   const healthOf = ({ id }: Endpoint) => (id === "ep_far_alpha_us" ? live : undefined);
   const op = catalogOperations({ catalog, clock, healthOf }).getModelEndpoints;
   const path = { vendor: "a", model: "alpha" };
-  const answer = await op.run({ path, query: undefined, body: undefined }, caller);
+  const answer = await op.run({ path, query: undefined, body: undefined }, caller, NO_HEAD);
   expect(
     op.output
       .strict()

@@ -9,6 +9,7 @@ import { priceChange } from "../src/catalog/price-words.ts";
 import { type MeasuredModel, simulatedModels, statsOperations } from "../src/catalog/stats-operations.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { caller } from "./analytics.records.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const MODEL = "real/model";
 const EU = "ep_near_m-1_eu";
@@ -77,7 +78,7 @@ const ask = async (model: string, measured: Measured) => {
   const { getModelStats } = statsOperations({ catalog, priceVersions, measured });
   const path = { vendor: "real", model };
   const input = { path, query: undefined, body: undefined };
-  return getModelStats.output.parse(await getModelStats.run(input, caller()));
+  return getModelStats.output.parse(await getModelStats.run(input, caller(), NO_HEAD));
 };
 const series = [
   {

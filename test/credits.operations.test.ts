@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FullAnswer } from "../src/answer.ts";
 import { creditOperations } from "../src/credits/operations.ts";
 import { cursors } from "../src/cursor.ts";
 import type { Caller } from "../src/operation.ts";
 import { ManualClock, openCredits, tempStore } from "./credits.fixtures.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());
@@ -19,17 +21,17 @@ const as = (orgId: string) => ({ orgId }) as Caller;
 /** As the edge calls it: the query through its schema, the answer through its own. */
 async function ledger(query: Record<string, string>, orgId = "org_us") {
   const input = { path: undefined, query: listLedger.query?.parse(query), body: undefined };
-  const answer = await listLedger.run(input as never, as(orgId));
-  return "contentType" in answer ? answer : listLedger.output.parse(answer);
+  const answer = await listLedger.run(input as never, as(orgId), NO_HEAD);
+  return answer instanceof FullAnswer ? answer : listLedger.output.parse(answer);
 }
 async function page(query: Record<string, string>, orgId?: string) {
   const answer = await ledger(query, orgId);
-  if ("contentType" in answer) throw new Error("not JSON");
+  if (answer instanceof FullAnswer) throw new Error("not JSON");
   return answer;
 }
 async function balance(orgId: string) {
   const input = { path: undefined, query: undefined, body: undefined };
-  return getCredits.output.parse(await getCredits.run(input, as(orgId)));
+  return getCredits.output.parse(await getCredits.run(input, as(orgId), NO_HEAD));
 }
 async function call(orgId: string, requestId: string, amountMicroUsd: number) {
   const hold = credits.hold(orgId, amountMicroUsd);
@@ -158,11 +160,15 @@ describe("GET /v1/credits/ledger", () => {
 
   test("as CSV: a header row, then the page, quoted where a value needs it", async () => {
     const csv = await ledger({ format: "csv" }, "org_in");
-    expect(csv).toEqual({
-      contentType: "text/csv; charset=utf-8",
-      body:
-        "seq,kind,amount_micro_usd,request_id,ref_type,ref_id,created_at\r\n" +
-        '1,grant,25000000,,grant,"first, ""free""",2026-03-01T10:00:00.000Z\r\n',
+    expect(csv).toMatchObject({
+      content: {
+        bytes: {
+          type: "text/csv; charset=utf-8",
+          body:
+            "seq,kind,amount_micro_usd,request_id,ref_type,ref_id,created_at\r\n" +
+            '1,grant,25000000,,grant,"first, ""free""",2026-03-01T10:00:00.000Z\r\n',
+        },
+      },
     });
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { perform } from "../src/edge/perform.ts";
 import { operation } from "../src/operation.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const caller = {
   ...{
@@ -23,6 +24,7 @@ test("O31: an act that does not end is named, and its client is told that it may
     named(() => new Promise(() => {})),
     input,
     caller,
+    NO_HEAD,
     20,
   );
   await expect(never).rejects.toMatchObject({
@@ -39,6 +41,7 @@ test("O31: what fails behind its time ends nothing else", async () => {
     named(() => promise),
     input,
     caller,
+    NO_HEAD,
     5,
   );
   await expect(late).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -48,6 +51,7 @@ test("O31: what fails behind its time ends nothing else", async () => {
     named(async () => ({ done: true })),
     input,
     caller,
+    NO_HEAD,
     1000,
   );
   expect(body).toBe('{"done":true}');

@@ -4,6 +4,7 @@ import { openLimits } from "../src/limits/limits.ts";
 import { type KeyInForce, limitsOperations, type Refusals24h } from "../src/limits/operations.ts";
 import type { Caller } from "../src/operation.ts";
 import { ManualClock, tempStore } from "./credits.fixtures.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 
 const folder = tempStore();
 afterAll(() => folder.dispose());
@@ -39,7 +40,11 @@ function desk(counts24h: () => Promise<Refusals24h>) {
     keysOf: (orgId) => (orgId === "org_1" ? [limited, unlimited] : []),
     planOf: () => ({ rpm: 600, tpm: 1_000_000, concurrency: 50, keys: 20, projects: 5 }),
   });
-  return { limits, budgets, read: async () => getLimits.output.parse(await getLimits.run(none, caller)) };
+  return {
+    limits,
+    budgets,
+    read: async () => getLimits.output.parse(await getLimits.run(none, caller, NO_HEAD)),
+  };
 }
 
 test("GET /v1/limits: the plan, each key's limits, what is left of them now, and its spend", async () => {

@@ -10,6 +10,7 @@ import { openPolicies, type Policies } from "../src/policies/policies.ts";
 import type { VersionKey } from "../src/policies/policy-tables.ts";
 import { readInThread } from "../src/policies/reading-thread.ts";
 import { ManualClock, tempStore } from "./credits.fixtures.ts";
+import { NO_HEAD } from "./http-head.fixtures.ts";
 import { endpoint, FRESH, model, provider } from "./routing.fixtures.ts";
 
 export const START = "2026-09-09T00:00:00.000Z";
@@ -121,6 +122,7 @@ export function policyRig() {
     const answer = await op.run(
       { path: op.path?.parse(path), query: op.query?.parse(query), body: op.body?.parse(body) },
       by,
+      NO_HEAD,
     );
     expect(op.output.parse(answer)).toEqual(answer);
     return answer as Wire;

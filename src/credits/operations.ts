@@ -3,6 +3,7 @@
  * Reads only. Shapes: specification, "Credits"; cursors: "Paging rules".
  */
 import { z } from "zod";
+import { raw } from "../answer.ts";
 import { isoTime } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
@@ -94,7 +95,7 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
         before: typeof before === "number" ? before : undefined,
       });
       const page = rows.slice(0, limit);
-      if (format === "csv") return { contentType: "text/csv; charset=utf-8", body: ledgerCsv(page) };
+      if (format === "csv") return raw("text/csv; charset=utf-8", ledgerCsv(page));
       const last = rows.length > limit ? page.at(-1) : undefined;
       return {
         object: "list" as const,

@@ -29,9 +29,7 @@ export function openApiDocument({ routes, pages, version, address }: DocumentPar
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
-    item[route.method.toLowerCase()] = described(
-      "exchange" in route ? callItem(route) : operationItem(route),
-    );
+    item[route.method.toLowerCase()] = described(itemOf(route));
     paths[route.path] = item;
   }
   for (const page of pages) paths[page.path] = { get: pageItem(page) };
@@ -55,6 +53,12 @@ export function openApiDocument({ routes, pages, version, address }: DocumentPar
       schemas: ERROR_SCHEMAS,
     },
   };
+}
+
+function itemOf(route: Route): OperationItem {
+  if ("exchange" in route) return callItem(route);
+  if ("stream" in route) return streamItem(route);
+  return "hook" in route ? hookItem(route) : operationItem(route);
 }
 
 const PAGES = "Operation";
@@ -169,8 +173,44 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
   };
 }
 
+function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
+  const { stream } = route;
+  const events = { schema: schemaOf(stream.event, "output") };
+  return {
+    ...common(route),
+    operationId: stream.name,
+    summary: stream.summary,
+    parameters: [...parameters(stream.path, "path"), ...parameters(stream.query, "query")],
+    responses: {
+      200: {
+        description: "Events for as long as the connection lasts; the schema is that of an event's data.",
+        content: { "text/event-stream": events },
+      },
+      ...failures({
+        needsKey: route.access !== "public",
+        ...{ hasBody: false, isCall: false, isMessages: false },
+        errors: stream.errors ?? [],
+      }),
+    },
+  };
+}
+
+function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
+  const { hook } = route;
+  return {
+    ...common(route),
+    operationId: hook.name,
+    summary: hook.summary,
+    requestBody: { required: true, content: { "*/*": { schema: {} } } },
+    responses: {
+      "2XX": { description: "It was taken." },
+      ...failures({ needsKey: false, hasBody: true, isCall: false, isMessages: false, errors: [] }),
+    },
+  };
+}
+
 const common = (route: Route) => ({
-  tags: [route.group],
+  tags: [route.group.heading],
   description: access(route),
   ...(route.access === "public" && { security: [] as const }),
   "x-svc-access": route.access,

@@ -3,10 +3,13 @@
  * Where input is bad the error names the field by a JSON pointer; unknown fields of a body name their nearest kin.
  */
 import { z } from "zod";
+import { type AnswerParts, FullAnswer } from "../answer.ts";
 import { pointerTo } from "../document.ts";
 import { fail } from "../errors.ts";
+import type { HttpHead } from "../http-head.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import { nearest } from "../nearest.ts";
-import type { AnyOperation, Caller, RawAnswer } from "../operation.ts";
+import type { AnyOperation, Caller, Inputs } from "../operation.ts";
 
 export interface Answer {
   readonly status: number;
@@ -29,30 +32,62 @@ export async function perform(
   operation: AnyOperation,
   input: OperationInput,
   caller: Caller,
+  head: HttpHead,
   withinMs: number = LONGEST_MS,
 ): Promise<Answer> {
-  const inputs = {
-    path: check(operation.path, input.params, "path"),
-    query: check(operation.query, queryOf(input.query), "query"),
-    body: operation.body === undefined ? undefined : check(operation.body, bodyOf(input), "body"),
+  const inputs = inputsOf(operation, input);
+  const result = await inTime(operation.name, operation.run(inputs, caller, head), withinMs);
+  const usualStatus = operation.status ?? 200;
+  if (!(result instanceof FullAnswer))
+    return withJson(operation, { status: usualStatus, headers: [], body: "" }, result);
+  return withJson(operation, answerOf(result, usualStatus), result.content.json);
+}
+
+/** By the schemas of an operation or a stream. @throws WeirError 400 that names the field by a pointer */
+export function inputsOf(
+  { path, query, body }: Pick<AnyOperation, "path" | "query" | "body">,
+  input: OperationInput,
+): Inputs<undefined, undefined, undefined> {
+  return {
+    path: check(path, input.params, "path"),
+    query: check(query, queryOf(input.query), "query"),
+    body: body === undefined ? undefined : check(body, bodyOf(input), "body"),
   };
-  const result = await inTime(operation.name, operation.run(inputs, caller), withinMs);
-  const status = operation.status ?? 200;
-  if (status === 204) return { status, headers: [], body: "" };
-  if (isRaw(result)) {
-    const extra = Object.entries(result.headers ?? {}).flat();
-    const body = typeof result.body === "string" ? result.body : Buffer.from(result.body);
-    return { status, headers: ["content-type", result.contentType, ...extra], body };
-  }
-  // The schema is the contract: what it does not know does not leave.
-  const body = JSON.stringify(operation.output.parse(result));
-  return { status, headers: ["content-type", "application/json"], body };
+}
+
+/** An answer as its parts and content say; without content it has no body. */
+export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: number): Answer {
+  const status = parts.status ?? usualStatus;
+  if (!Number.isInteger(status) || status < 200 || status > 399) throw new Error(`${status} is no answer`);
+  const headers = headersOf(parts);
+  if (content.bytes === undefined) return { status, headers, body: "" };
+  const { type, body } = content.bytes;
+  return {
+    status,
+    headers: ["content-type", type, ...headers],
+    body: typeof body === "string" ? body : Buffer.from(body),
+  };
+}
+
+/** The schema is the contract: what it does not know does not leave. @param value undefined: no JSON */
+function withJson({ output }: AnyOperation, answer: Answer, value: unknown): Answer {
+  if (answer.status === 204 || value === undefined) return answer;
+  const body = JSON.stringify(output.parse(value));
+  return { ...answer, headers: ["content-type", "application/json", ...answer.headers], body };
+}
+
+/** Names and values in turn. @throws Error where a value would end its line: it may hold what a client sent */
+function headersOf({ headers = {}, cookies = [] }: AnswerParts): string[] {
+  const all = [...Object.entries(headers), ...cookies.map((cookie) => ["set-cookie", cookie])].flat();
+  const broken = all.find((text) => /[^\t\x20-\x7e\x80-\xff]/.test(text));
+  if (broken !== undefined) throw new Error("a header of the answer holds a control character");
+  return all;
 }
 
 /** Threads and analytics give up after 60 s by themselves: an operation that takes longer waits for a store that cannot write. */
 const LONGEST_MS = 90_000;
 
-async function inTime<T>(name: string, result: T | Promise<T>, withinMs: number): Promise<T> {
+async function inTime<T>(name: string, result: MaybePromise<T>, withinMs: number): Promise<T> {
   if (!(result instanceof Promise)) return result;
   const { promise: late, reject } = Promise.withResolvers<never>();
   const message = `${name} was not finished within ${withinMs / 1000} s: the store cannot write now. It may still come into force; look before you repeat it.`;
@@ -62,9 +97,6 @@ async function inTime<T>(name: string, result: T | Promise<T>, withinMs: number)
   );
   return Promise.race([result, late]).finally(() => clearTimeout(timer));
 }
-
-const isRaw = (result: unknown): result is RawAnswer =>
-  typeof result === "object" && result !== null && "contentType" in result && "body" in result;
 
 /** A key that stands more than once becomes an array. */
 function queryOf(query: string): Record<string, string | string[]> {

@@ -1,8 +1,10 @@
 /** Reads the heads of requests, which can be read only until the handler returns: uWebSockets.js takes them back then. */
 
 import type { HttpRequest } from "uWebSockets.js";
+import { parseCookie } from "cookie";
 import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
+import type { HttpHead } from "../http-head.ts";
 
 type FormatName = CallKind["format"]["name"];
 
@@ -32,11 +34,20 @@ export class RequestHead {
    */
   fault: string | undefined;
   #hosts = 0;
+  readonly #others: Map<string, string> | undefined;
 
-  constructor(req: HttpRequest) {
+  /** @param keepsAll whether `header` will be asked for any: a model call never does, and its clients send many */
+  constructor(req: HttpRequest, keepsAll: boolean) {
+    if (keepsAll) this.#others = new Map();
     req.forEach((name, value) => {
       this.#take(name, value);
+      if (this.#others !== undefined && !this.#others.has(name)) this.#others.set(name, value);
     });
+  }
+
+  /** Empty where there is none. Only of a head that keeps all. @param name in lower case */
+  header(name: string): string {
+    return this.#others?.get(name) ?? "";
   }
 
   #take(name: string, value: string): void {
@@ -90,6 +101,19 @@ export class RequestHead {
       this.isChunked = true;
     } else if (name === "host" && ++this.#hosts > 1) this.fault = "Host stands twice.";
   }
+}
+
+/** What operations and hooks see of a head that keeps all. @param address the peer's 4 or 16 bytes */
+export function httpHead(head: RequestHead, address: ArrayBuffer): HttpHead {
+  let cookies: Record<string, string | undefined> | undefined;
+  return {
+    header: (name) => head.header(name),
+    cookie(name) {
+      cookies ??= parseCookie(head.header("cookie"));
+      return Object.hasOwn(cookies, name) ? cookies[name] : undefined;
+    },
+    address: addressText(address),
+  };
 }
 
 /** The bearer credential, or undefined where none came. RFC 6750: the scheme in any case, one space or more. */
@@ -159,6 +183,19 @@ export function ipPrefix(address: ArrayBuffer): string {
   if (isMapped(bytes)) return `${bytes[12]}.${bytes[13]}.${bytes[14]}.0/24`;
   const group = (at: number) => (((bytes[at] as number) << 8) | (bytes[at + 1] as number)).toString(16);
   return `${group(0)}:${group(2)}:${group(4)}::/48`;
+}
+
+/** An IPv4 address that an IPv6 socket took is told as what it is; IPv6 as RFC 5952 writes it. */
+export function addressText(address: ArrayBuffer): string {
+  const bytes = new Uint8Array(address);
+  if (bytes.length === 4) return bytes.join(".");
+  if (bytes.length !== 16) return "";
+  if (isMapped(bytes)) return bytes.subarray(12).join(".");
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number)).toString(16),
+  );
+  // URL writes it in the shortest form.
+  return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 
 const isMapped = (bytes: Uint8Array): boolean =>

@@ -3,7 +3,10 @@
  * `/openapi.json` is generated from this table; what a row runs is one look-up away.
  */
 import type { Scope } from "../account/scopes.ts";
+import type { WeirError } from "../errors.ts";
+import type { StreamOperation } from "../event-stream.ts";
 import type { CallName } from "../exchange/formats.ts";
+import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -17,17 +20,29 @@ export type Access = "public" | "key" | Scope;
  */
 type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
 
+/** Routes under one heading of the documentation. */
+export interface RouteGroup {
+  readonly heading: string;
+  /** An error as the clients of the group read it, where they do not read ours. Model calls have their format's. */
+  readonly errorBody?: (error: WeirError, requestId: string) => string;
+  /** Of JSON bodies, in and out, where it is not `application/json`: `application/scim+json`. */
+  readonly mediaType?: string;
+}
+
 export type Route = {
   readonly method: Method;
   /** Parameters in braces: `/v1/keys/{id}`. */
   readonly path: string;
   readonly access: Access;
-  /** Heading in the documentation. */
-  readonly group: string;
+  readonly group: RouteGroup;
 } & (
   | Act
   /** A model call. */
   | { readonly exchange: CallName }
+  /** Server-sent events, by GET. */
+  | { readonly stream: StreamOperation }
+  /** The bytes of the body go on as they came; who sent them is the hook's to find out. */
+  | { readonly hook: Hook }
 );
 
 /** Operations by the names the table uses; `main.ts` brings them together from the rooms. */
@@ -87,7 +102,7 @@ const row = (
   access: Access,
   group: string,
   runs: Act | { readonly exchange: CallName },
-): Route => ({ method, path, access, group, ...runs });
+): Route => ({ method, path, access, group: { heading: group }, ...runs });
 
 const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
   operation,

@@ -1,5 +1,6 @@
 /** `GET` and `DELETE /v1/responses/{id}`: stored responses of the key's project and environment. */
 import { z } from "zod";
+import { raw } from "../answer.ts";
 import { fail } from "../errors.ts";
 import { operation } from "../operation.ts";
 import { responsesReplySchema } from "../wire/responses/schema.ts";
@@ -17,7 +18,7 @@ export const responseOperations = ({ responses }: { readonly responses: StoredRe
     run: ({ path: { id } }, caller) => {
       const found = responses.get(caller, id);
       if (found === undefined) throw notFound(id);
-      return { contentType: "application/json", body: found.response };
+      return raw("application/json", found.response);
     },
   }),
   deleteResponse: operation({

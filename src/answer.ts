@@ -1,0 +1,37 @@
+/** Answers of operations and hooks that are more than the JSON of a schema. */
+
+export interface AnswerParts {
+  /** 200 to 399. Absent: that of the operation. */
+  readonly status?: number;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Values of `Set-Cookie`, each a header of its own. */
+  readonly cookies?: readonly string[];
+}
+
+/** `json`: checked by the operation's schema. Neither it nor `bytes`: an answer without a body. */
+export interface AnswerContent<T> {
+  readonly json?: T;
+  readonly bytes?: { readonly type: string; readonly body: string | Uint8Array };
+}
+
+export class FullAnswer<T> {
+  readonly parts: AnswerParts;
+  readonly content: AnswerContent<T>;
+
+  constructor(parts: AnswerParts, content: AnswerContent<T>) {
+    this.parts = parts;
+    this.content = content;
+  }
+}
+
+/** JSON with another status, headers or cookies. */
+export const answer = <T>(json: T, parts: AnswerParts): FullAnswer<T> => new FullAnswer(parts, { json });
+
+/** @param type media type */
+export const raw = (type: string, body: string | Uint8Array, parts: AnswerParts = {}): FullAnswer<never> =>
+  new FullAnswer(parts, { bytes: { type, body } });
+
+/** @param parts 303 unless it says otherwise: the next request is a GET */
+export const redirect = (location: string, parts: AnswerParts = {}): FullAnswer<never> =>
+  new FullAnswer({ status: 303, ...parts, headers: { ...parts.headers, location } }, {});

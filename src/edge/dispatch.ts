@@ -1,0 +1,204 @@
+/** Takes a request from its head to what its route runs: a model call, an operation, a stream of events or a hook. */
+import type { HttpRequest, HttpResponse } from "uWebSockets.js";
+import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
+import { svcVersion } from "../account/versions.ts";
+import type { Clock } from "../clock.ts";
+import { errorEnvelope, fail } from "../errors.ts";
+import type { Incoming } from "../exchange/call.ts";
+import type { Exchange } from "../exchange/exchange.ts";
+import { CALLS } from "../exchange/formats.ts";
+import { identityHeaders } from "../exchange/headers.ts";
+import type { Inquiry } from "../exchange/inquire.ts";
+import type { Caller } from "../operation.ts";
+import { asksAnthropic, errorBodyOf, type FaultDeps, known, refuse, refuseBody, send } from "./answers.ts";
+import { ReplyEvents } from "./events.ts";
+import { answerOf, inputsOf, perform } from "./perform.ts";
+import type { SocketReply } from "./reply.ts";
+import {
+  apiKey,
+  bearer,
+  httpHead,
+  idempotencyKey,
+  ipPrefix,
+  passingHeaders,
+  type RequestHead,
+  requireJson,
+} from "./request.ts";
+import type { Access, Route } from "./routes.ts";
+import type { Uploads } from "./uploads.ts";
+
+export interface DispatchDeps extends FaultDeps {
+  readonly keyring: Keyring;
+  readonly exchange: Exchange;
+  /** Answers what is asked about a call without making it. */
+  inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
+  readonly clock: Clock;
+  readonly maxBodyBytes: number;
+  readonly uploads: Uploads;
+}
+
+/** Control-plane bodies are small; what is larger is a mistake. */
+const MAX_CONTROL_BYTES = 256 * 1024;
+
+/**
+ * Must be called in the handler of the route, before it returns.
+ * @param params of the path
+ * @throws WeirError where the head says that the request is refused: its body is still under way then
+ */
+export function dispatch(
+  deps: DispatchDeps,
+  route: Route,
+  request: Received,
+  params: Readonly<Record<string, string>>,
+): void {
+  if ("exchange" in route) callModel(deps, route, request);
+  else if ("stream" in route) openEvents(deps, route, request, params);
+  else if ("hook" in route) callHook(deps, route, request, params);
+  else callOperation(deps, route, request, params);
+}
+
+export interface Received {
+  readonly res: HttpResponse;
+  readonly req: HttpRequest;
+  readonly reply: SocketReply;
+  readonly head: RequestHead;
+  readonly id: string;
+}
+
+function callModel(
+  deps: DispatchDeps,
+  route: Extract<Route, { exchange: unknown }>,
+  { res, reply, head, id }: Received,
+): void {
+  const { format, inquiry } = CALLS[route.exchange];
+  const startMs = deps.clock.monotonic();
+  const tsMs = deps.clock.now();
+  const credential = bearer(head) ?? (format.name === "messages" ? apiKey(head) : undefined);
+  const key = authorize(deps.keyring, credential, route.access) as KeyContext;
+  requireJson(head);
+  if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
+  const passing = passingHeaders(head, format.name);
+  const idempotent = idempotencyKey(head);
+  const clientIpPrefix = ipPrefix(res.getRemoteAddress());
+  deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {
+    if (!("body" in uploaded)) {
+      refuseBody(reply, uploaded, id, format.errorBody);
+      return;
+    }
+    const { body, share } = uploaded;
+    const incoming: Incoming = {
+      requestId: id,
+      tsMs,
+      startMs,
+      format,
+      key,
+      body,
+      release: () => share.release(),
+      debug: head.debug === "1",
+      passing,
+      idempotencyKey: idempotent,
+      userAgent: head.userAgent,
+      clientIpPrefix,
+      reply,
+    };
+    if (inquiry === undefined) deps.exchange.run(incoming);
+    else void deps.inquire(inquiry, incoming);
+  });
+}
+
+function callOperation(
+  deps: DispatchDeps,
+  route: Extract<Route, { operation: unknown }>,
+  { res, req, reply, head, id }: Received,
+  params: Readonly<Record<string, string>>,
+): void {
+  const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
+  const key = authorize(deps.keyring, credential, route.access);
+  const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
+  const errorBody = errorBodyOf(route, head);
+  const caller = key === undefined ? nobody(id) : callerOf(key, id);
+  const query = req.getQuery() ?? "";
+  const seen = httpHead(head, res.getRemoteAddress());
+  const { mediaType } = route.group;
+  const run = (body: Buffer) =>
+    perform(operation, { params, query, body }, caller, seen)
+      .then((answer) => send(reply, id, answer, mediaType))
+      .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody));
+  if (route.method === "GET") {
+    void run(NO_BODY);
+    return;
+  }
+  // A body that is not there has no type.
+  if (head.isChunked || head.contentLength > 0) requireJson(head);
+  deps.uploads.read(res, reply, head, caller.orgId, MAX_CONTROL_BYTES, (uploaded) => {
+    if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);
+    else void run(uploaded.body).finally(() => uploaded.share.release());
+  });
+}
+
+function openEvents(
+  deps: DispatchDeps,
+  route: Extract<Route, { stream: unknown }>,
+  { res, req, reply, head, id }: Received,
+  params: Readonly<Record<string, string>>,
+): void {
+  const key = authorize(deps.keyring, bearer(head), route.access);
+  const caller = key === undefined ? nobody(id) : callerOf(key, id);
+  const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
+  const events = new ReplyEvents(reply, identityHeaders(id));
+  const failed = (thrown: unknown) => {
+    const error = known(deps, thrown, id);
+    if (!events.isOpen) {
+      refuse(reply, error, id, errorBodyOf(route, head));
+      return;
+    }
+    events.send(JSON.parse(errorEnvelope(error, id)), { event: "error" });
+    events.end();
+  };
+  const opened = async () => {
+    await route.stream.open(input, caller, httpHead(head, res.getRemoteAddress()), events);
+    events.open();
+  };
+  opened().catch(failed);
+}
+
+function callHook(
+  deps: DispatchDeps,
+  route: Extract<Route, { hook: unknown }>,
+  { res, reply, head, id }: Received,
+  params: Readonly<Record<string, string>>,
+): void {
+  const { hook, group } = route;
+  const seen = httpHead(head, res.getRemoteAddress());
+  const errorBody = errorBodyOf(route, head);
+  const run = async (bytes: Buffer) =>
+    send(reply, id, answerOf(await hook.run(bytes, params, seen, id), 200), group.mediaType);
+  deps.uploads.read(res, reply, head, "", hook.maxBytes, (uploaded) => {
+    if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);
+    else
+      run(uploaded.body)
+        .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody))
+        .finally(() => uploaded.share.release());
+  });
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+const nobody = (id: string): Caller => ({
+  requestId: id,
+  actor: { kind: "nobody", id: "" },
+  orgId: "",
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
+});
+
+/** @throws WeirError 401, or 403 `scope`. */
+function authorize(keyring: Keyring, credential: string | undefined, access: Access): KeyContext | undefined {
+  if (access === "public") return undefined;
+  const key = keyring.resolve(credential);
+  if (access !== "key" && !key.scopes.has(access)) {
+    throw fail("scope", `This key lacks the scope "${access}".`, { details: { scope: access } });
+  }
+  return key;
+}
