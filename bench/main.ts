@@ -47,7 +47,7 @@ async function runAll(options: Options, processes: Processes, scratchDir: string
 
 async function startSimulator(processes: Processes): Promise<string> {
   const port = await freePort();
-  const script = join(repoDir, "src/simulator/main.ts");
+  const script = join(repoDir, "simulator/main.ts");
   const started = await processes.start("simulator", process.execPath, [script, "--port", String(port)]);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(started, `${url}/v1/models`, 10_000);

@@ -9,7 +9,7 @@ export interface Ending {
 /** A call that fails, by the fault of the upstream named by its instruction, or by that of the request. */
 export interface FailureCase {
   readonly name: string;
-  /** Simulator instruction; see `src/simulator/README.md`. */
+  /** Simulator instruction; see `simulator/README.md`. */
   readonly instruction: Readonly<Record<string, unknown>>;
   /** In the dialect's own words, where it has some. */
   readonly words?: Partial<Readonly<Record<UpstreamName, Readonly<Record<string, unknown>>>>>;

@@ -6,8 +6,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type Random, seededRandom } from "../src/clock.ts";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { removeFolder, type SpawnedGateway, spawnGateway, sseData, until } from "./gateway.fixtures.ts";
 import {
   allRecords,

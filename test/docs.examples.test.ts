@@ -11,9 +11,9 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { readConfig } from "../src/config.ts";
 import { type Gateway, startGateway } from "../src/gateway/gateway.ts";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { type Answer, until } from "./gateway.fixtures.ts";
 
 const REPO = join(import.meta.dirname, "..");
@@ -28,7 +28,7 @@ interface Example {
 const documents = [
   "README.md",
   "bench/README.md",
-  "src/simulator/README.md",
+  "simulator/README.md",
   ...readdirSync(join(REPO, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
@@ -165,9 +165,9 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     await again.stop();
   }, 120_000);
 
-  test("O30: src/simulator/README.md", async () => {
+  test("O30: simulator/README.md", async () => {
     // The reset is told by curl's exit code, which the example does not look at.
-    const said = await pasted(`set +e\n${textOf("src/simulator/README.md 1")}`);
+    const said = await pasted(`set +e\n${textOf("simulator/README.md 1")}`);
     expect(said).toContain("HTTP/1.1 429");
     expect(said).toContain('"chat.completion"');
   });

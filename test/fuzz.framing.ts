@@ -2,8 +2,9 @@
  * Damage done to streams on purpose: to the events that they are made of, in either framing, and to how they are cut into
  * reads. All text is latin1, one character a byte.
  */
+
+import { eventStreamFrame } from "../simulator/event-stream.ts";
 import type { Random } from "../src/clock.ts";
-import { eventStreamFrame } from "../src/simulator/event-stream.ts";
 import { below, damagedJson, damagedText, pick, utf8 } from "./fuzz.mutations.ts";
 
 /** How a stream is taken apart and put together: its events, and the JSON in each. */

@@ -3,8 +3,8 @@
  * them and as they were recorded. All latin1, one character a byte.
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { startSimulator } from "../simulator/simulator.ts";
 import type { Dialect } from "../src/endpoint.ts";
-import { startSimulator } from "../src/simulator/simulator.ts";
 import type { FormatName } from "../src/wire/format.ts";
 import { FORMATS } from "../src/wire/formats.ts";
 import { passageTo } from "../src/wire/passages.ts";

@@ -10,13 +10,13 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import { pino } from "pino";
 import { parse, stringify } from "yaml";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type FirstStart, firstStart } from "../src/account/first-start.ts";
 import { AccountTables } from "../src/account/tables.ts";
 import { systemClock } from "../src/clock.ts";
 import { readConfig } from "../src/config.ts";
 import { openCredits } from "../src/credits/credits.ts";
 import { type Gateway, startGateway } from "../src/gateway/gateway.ts";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { openStore } from "../src/store/store.ts";
 
 const REPO = join(import.meta.dirname, "..");
@@ -25,7 +25,7 @@ const REPO = join(import.meta.dirname, "..");
 export interface TestEndpoint {
   /** Provider id; also the endpoint's order under `svc.route.providers.order`. */
   readonly provider: string;
-  /** Simulator instruction carried by the provider's address; see `src/simulator/README.md`. */
+  /** Simulator instruction carried by the provider's address; see `simulator/README.md`. */
   readonly instruction?: Readonly<Record<string, unknown>>;
   /** Instead of the simulator; a closed port, for one. */
   readonly baseUrl?: string;

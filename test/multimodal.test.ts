@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { SimulatedCall } from "../src/simulator/calls.ts";
+import type { SimulatedCall } from "../simulator/calls.ts";
 import type { ClientFormat } from "../src/wire/format.ts";
 import { FORMATS as WIRE } from "../src/wire/formats.ts";
 import { type SpawnedGateway, spawnGateway, until } from "./gateway.fixtures.ts";

@@ -1,8 +1,8 @@
 /** O4: near the limit of descriptors calls are refused before the store, the engine or an upstream has none left. */
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { startSimulator } from "../simulator/simulator.ts";
 import { Descriptors, descriptorLimit } from "../src/process/descriptors.ts";
-import { startSimulator } from "../src/simulator/simulator.ts";
 import { until } from "./gateway.fixtures.ts";
 import { MAIN, metric, type Placed, place, run } from "./process.fixtures.ts";
 

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe("the official client", () => {
 });
 
 test("runs alone, says where, and ends on SIGTERM with 0", async () => {
-  const child = spawn(process.execPath, ["src/simulator/main.ts", "--port", "0"], {
+  const child = spawn(process.execPath, ["simulator/main.ts", "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [line] = (await once(child.stdout, "data")) as [Buffer];

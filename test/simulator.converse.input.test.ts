@@ -5,7 +5,7 @@
 import { Sha256 } from "@aws-crypto/sha256-js";
 import { SignatureV4 } from "@smithy/signature-v4";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { type Block, ConverseClient, MODEL, toolConfig, user } from "./converse.fixtures.ts";
 
 let simulator: Simulator;

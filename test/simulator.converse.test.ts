@@ -2,7 +2,7 @@
  * The simulated Bedrock Converse: its answers, whole and as a binary event stream, and its errors.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { assembled, ConverseClient, decoded, toolConfig, user, withPath } from "./converse.fixtures.ts";
 
 let simulator: Simulator;

@@ -2,7 +2,7 @@
  * What every dialect of the simulated provider must do alike: hear its instructions, fail as told, and shape its bytes.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 
 let simulator: Simulator;
 beforeAll(async () => {

@@ -5,7 +5,7 @@
 import { connect, type Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 
 let simulator: Simulator;
 const clients: RawClient[] = [];

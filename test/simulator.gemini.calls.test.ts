@@ -2,7 +2,7 @@
  * The simulated Gemini's function calls and thought signatures: how they are made, and how it wants them back.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { GeminiClient, GOOGLE, type Part, partsOf, tools, user, VERTEX } from "./gemini.fixtures.ts";
 
 let simulator: Simulator;

@@ -2,7 +2,7 @@
  * The simulated Gemini: its answers whole and streamed, what it counts, what it refuses, and its errors.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { GeminiClient, GOOGLE, partsOf, textOf, user, withPath } from "./gemini.fixtures.ts";
 
 let simulator: Simulator;

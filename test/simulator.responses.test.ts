@@ -9,7 +9,7 @@ import type {
   ResponseStreamEvent,
 } from "openai/resources/responses/responses";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 
 let simulator: Simulator;
 beforeAll(async () => {

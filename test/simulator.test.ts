@@ -3,7 +3,7 @@
  * Bytes, faults and pace are in simulator.faults.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 
 let simulator: Simulator;
 beforeAll(async () => {

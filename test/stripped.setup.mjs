@@ -12,7 +12,7 @@ export function setup() {
   const warn = process.emitWarning;
   // Node says once that the function is experimental; what it does when it loads a source itself is the same.
   process.emitWarning = () => {};
-  for (const file of globSync("{src,test,bench}/**/*.ts", { cwd: REPO })) {
+  for (const file of globSync("{src,simulator,test,bench}/**/*.ts", { cwd: REPO })) {
     const path = join(REPO, file);
     writeFileSync(strippedFile(folder, path), stripTypeScriptTypes(readFileSync(path, "utf8")));
   }

@@ -31,6 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   wire: ["vocabulary"],
   routing: ["vocabulary"],
   workers: ["vocabulary"],
+  // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary"],
   analytics: ["vocabulary", "store"],
@@ -68,9 +69,10 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;
 
-/** `main`, `config` and `vocabulary` are files of `src` itself; every other room is a folder. */
+/** `main`, `config` and `vocabulary` are files of `src` itself; every other room is a folder, the simulator beside `src`. */
 function roomOf(path: string): string | undefined {
   const [top, second = "", third] = path.split("/");
+  if (top === "simulator") return top;
   if (top !== "src") return undefined;
   if (third !== undefined) return second;
   if (second === "main.ts" || second === "config.ts") return second.slice(0, -".ts".length);

@@ -59,7 +59,8 @@ export const lineAt = (source: Source, position: number): number =>
 
 export const lineOf = (source: Source, node: ast.Node): number => lineAt(source, node.getStart(source.root));
 
-export const inSrc = (source: Source): boolean => source.path.startsWith("src/");
+/** What runs without development packages: `src`, and the simulator, which is the default upstream. */
+export const inSrc = ({ path }: Source): boolean => path.startsWith("src/") || path.startsWith("simulator/");
 
 /** The node and everything below it, in the order of the text. */
 export function* nodesOf(node: ast.Node): Generator<ast.Node> {

@@ -2,6 +2,7 @@
  * Opens everything that holds state, each room with the ports that it needs of the others, and closes it again.
  */
 import type { Logger } from "pino";
+import { startSimulator } from "../../simulator/simulator.ts";
 import { firstStart } from "../account/first-start.ts";
 import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
@@ -31,7 +32,6 @@ import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
 import { keepPrivate } from "../process/private-folder.ts";
-import { startSimulator } from "../simulator/simulator.ts";
 import { openOutbox } from "../store/outbox.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";

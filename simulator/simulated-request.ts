@@ -2,7 +2,7 @@
  * A request as the simulator understands it, whatever its dialect: what the answer depends on, and nothing else.
  * Also the steps that the readers of all dialects share; each refuses as a provider would, never otherwise.
  */
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 import { directives, withoutDirectives } from "./instruction.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 

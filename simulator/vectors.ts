@@ -3,8 +3,8 @@
  * vectors in every dialect, encoding and process. Vectors have unit length.
  */
 import { hash } from "node:crypto";
-import { seededRandom } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { seededRandom } from "../src/clock.ts";
+import { fail } from "../src/errors.ts";
 import type { JsonObject } from "./schema.ts";
 
 /** Small, to keep bodies readable; real models have some hundred to some thousand. */

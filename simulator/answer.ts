@@ -4,8 +4,8 @@
  * reported are the tokens sent.
  */
 import { hash } from "node:crypto";
-import { type Random, seededRandom } from "../clock.ts";
-import { fail } from "../errors.ts";
+import { type Random, seededRandom } from "../src/clock.ts";
+import { fail } from "../src/errors.ts";
 import type { Instruction } from "./instruction.ts";
 import { documentFor } from "./schema.ts";
 import type { SimulatedRequest, Tool } from "./simulated-request.ts";

@@ -3,7 +3,7 @@
  * calls are never in pieces, usage is cumulative on every event, and the stream ends without a mark.
  * Shapes: https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 import { type Answer, type Call, type Choice, callsOf, type Token } from "./answer.ts";
 import type { SimulatedDialect, StreamEvent } from "./dialect.ts";
 import { type GeminiRequest, readGeminiRequest } from "./gemini-request.ts";

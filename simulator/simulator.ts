@@ -4,7 +4,7 @@
  * It opens a listening socket and nothing else: no files, no calls to anywhere.
  */
 import { createServer, type Socket } from "node:net";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../src/clock.ts";
 import { CallLog, type SimulatedCall } from "./calls.ts";
 import { Connection, type Shared } from "./connection.ts";
 import { Provider } from "./provider.ts";

@@ -2,7 +2,7 @@
  * Reads an Anthropic messages request, as strict as the provider is with what it does not know or what is out of range.
  * Shapes: https://platform.claude.com/docs/en/api/messages and /messages-count-tokens
  */
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 import type { Headers } from "./dialect.ts";
 import { readConversation, refused } from "./messages-turns.ts";
 import { isObject, type JsonObject } from "./schema.ts";

@@ -3,7 +3,7 @@
  * member of another dialect that slipped through is found out.
  * Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 import { type Message, readMessages, refused, textOfMessage, unsignedTurnOf } from "./converse-turns.ts";
 import type { Headers } from "./dialect.ts";
 import { isObject, type JsonObject } from "./schema.ts";

@@ -3,7 +3,7 @@
  * the API takes no field that it does not know, wherever it stands.
  * Shapes: https://ai.google.dev/api/generate-content
  */
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 import { type Content, readContent, readContents, textOfContent } from "./gemini-turns.ts";
 import { refuseUnknown } from "./google-error.ts";
 import { isObject, type JsonObject } from "./schema.ts";

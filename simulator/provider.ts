@@ -3,7 +3,7 @@
  * the script. Deterministic: equal requests get equal bytes, so the script of a request seen before is played again.
  */
 import { hash } from "node:crypto";
-import { asWeirError, fail, type WeirError } from "../errors.ts";
+import { asWeirError, fail, type WeirError } from "../src/errors.ts";
 import { answer } from "./answer.ts";
 import { CREATED, chat } from "./chat.ts";
 import type { Headers, Said, SaidError, SimulatedDialect, SimulatedPost } from "./dialect.ts";

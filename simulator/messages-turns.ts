@@ -3,7 +3,7 @@
  * against the calls they answer, reasoning against its signature. A translation that is wrong must be refused here.
  * Shapes: https://platform.claude.com/docs/en/api/messages
  */
-import { fail, type WeirError } from "../errors.ts";
+import { fail, type WeirError } from "../src/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, signatureOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";

@@ -5,7 +5,7 @@
  * fault must not pass.
  */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail } from "../src/errors.ts";
 
 const FAULTS = [
   "reset",
