@@ -6,7 +6,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { problemText, readDocument } from "./document.ts";
+import { problemText, readDocument } from "./document/document.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();

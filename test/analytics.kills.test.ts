@@ -11,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
+import { openOutbox } from "../src/analytics/outbox.ts";
 import { seededRandom } from "../src/clock.ts";
 import { requestId } from "../src/ids.ts";
 import type { CallRecord } from "../src/record.ts";
-import { openOutbox } from "../src/store/outbox.ts";
 import { openStore } from "../src/store/store.ts";
 import {
   attempt,

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { decodeRow } from "../src/record-row.ts";
-import { openOutbox } from "../src/store/outbox.ts";
+import { openOutbox } from "../src/analytics/outbox.ts";
+import { decodeRow } from "../src/record/row.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { record, temporaryFolder, until } from "./analytics.records.ts";
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ClickHouse, openClickHouse } from "../src/analytics/client.ts";
 import { type Engine, startEngine } from "../src/analytics/engine.ts";
 import { storedPayload, storedRequest } from "../src/analytics/stored.ts";
-import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../src/record-columns.ts";
+import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../src/record/columns.ts";
 import { Wire } from "./analytics.lossy-wire.ts";
 import {
   type Bench,

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CatalogError, loadCatalog, openCatalog } from "../src/catalog/catalog.ts";
 import { type PriceVersions, storedPriceVersions } from "../src/catalog/price-versions.ts";
 import type { Clock } from "../src/clock.ts";
-import { problemText } from "../src/document.ts";
+import { problemText } from "../src/document/document.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 
 const SHIPPED = join(import.meta.dirname, "../config");

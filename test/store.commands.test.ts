@@ -13,11 +13,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { openOutbox } from "../src/analytics/outbox.ts";
 import { checkData } from "../src/commands/check-data.ts";
 import { recover } from "../src/commands/recover.ts";
 import { assertReadable } from "../src/store/inspection.ts";
 import { openLmdbFile } from "../src/store/lmdb-file.ts";
-import { openOutbox } from "../src/store/outbox.ts";
 import { openStore, type Store } from "../src/store/store.ts";
 import { record } from "./analytics.records.ts";
 import { audit, ManualClock, openCredits, wholeLedger } from "./credits.fixtures.ts";

@@ -1,8 +1,8 @@
 /** A batch is a range of numbers: everything in it was read, or it would be acknowledged without having been sent. */
 import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
-import { decodeRow } from "../src/record-row.ts";
-import { openOutbox } from "../src/store/outbox.ts";
+import { openOutbox } from "../src/analytics/outbox.ts";
+import { decodeRow } from "../src/record/row.ts";
 import { openStore } from "../src/store/store.ts";
 import { record, temporaryFolder } from "./analytics.records.ts";
 

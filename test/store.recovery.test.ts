@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
+import { type Batch, openOutbox } from "../src/analytics/outbox.ts";
 import { Journal } from "../src/store/journal.ts";
-import { type Batch, openOutbox } from "../src/store/outbox.ts";
 import { HEAD_BYTES, TAIL_BYTES } from "../src/store/segment.ts";
 import { openStore } from "../src/store/store.ts";
 import { surveyJournal } from "../src/store/survey.ts";

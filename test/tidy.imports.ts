@@ -25,24 +25,38 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   vocabulary: [],
   main: ["commands", "process"],
   // Each opens what it needs of the rooms, and nothing opens a command.
-  commands: ["vocabulary", "config", "process", "gateway", "account", "catalog", "store", "credits"],
+  commands: [
+    "vocabulary",
+    "document",
+    "config",
+    "process",
+    "gateway",
+    "account",
+    "catalog",
+    "store",
+    "credits",
+  ],
+  // Texts that people write: YAML with places, unknown words and their nearest kin.
+  document: ["vocabulary"],
+  // What is kept of a call, column by column.
+  record: ["vocabulary"],
   process: ["vocabulary"],
-  config: ["vocabulary"],
-  wire: ["vocabulary"],
-  routing: ["vocabulary"],
-  workers: ["vocabulary"],
+  config: ["vocabulary", "document"],
+  wire: ["vocabulary", "document"],
+  routing: ["vocabulary", "document"],
+  workers: ["vocabulary", "record"],
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary"],
-  analytics: ["vocabulary", "store"],
+  analytics: ["vocabulary", "record", "store"],
   credits: ["vocabulary", "store"],
   limits: ["vocabulary", "store", "credits"],
-  catalog: ["vocabulary", "store"],
+  catalog: ["vocabulary", "document", "store"],
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
-  account: ["vocabulary", "store", "installation", "process"],
+  account: ["vocabulary", "document", "store", "installation", "process"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
-  policies: ["vocabulary", "store", "routing"],
+  policies: ["vocabulary", "document", "record", "store", "routing"],
   upstream: ["vocabulary", "wire"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
@@ -50,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Of the account: what it takes to authenticate a request and to say which key may call a route.
   edge: [
-    ...["vocabulary", "operations", "exchange"],
+    ...["vocabulary", "document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/scopes.ts", "src/account/versions.ts"],
   ],
 };
@@ -64,7 +78,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   undici: "src/upstream/",
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
-  yaml: "src/document.ts",
+  yaml: "src/document/document.ts",
 };
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;

@@ -1,6 +1,6 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterAll, describe, expect, it } from "vitest";
-import { decodeRow, encodeRow } from "../src/record-row.ts";
+import { decodeRow, encodeRow } from "../src/record/row.ts";
 import { openPool } from "../src/workers/pool.ts";
 import { distinctRecord, record } from "./analytics.records.ts";
 

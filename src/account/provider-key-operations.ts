@@ -4,10 +4,10 @@
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
+import { nearest } from "../document/nearest.ts";
 import type { Provider } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { newId } from "../ids.ts";
-import { nearest } from "../nearest.ts";
 import { type Caller, operation } from "../operation.ts";
 import { hintOf } from "../provider-key.ts";
 import { type ProviderKeyRow, providerKeyShape, providerKeyWire } from "./provider-key.ts";

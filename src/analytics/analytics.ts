@@ -5,13 +5,13 @@
 import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
-import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import type { Finisher } from "./finisher.ts";
 import { type Canonical, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
+import type { Outbox } from "./outbox.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { requestsOperations } from "./request-operations.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";

@@ -2,9 +2,9 @@
  * Lays a batch of outbox rows out by table. Most rows are inserted as they are and only copied here; those that hold
  * something to redact go through the finisher, off the event loop. A damaged row is named and holds nobody up.
  */
-import { REQUEST_COLUMNS } from "../record-columns.ts";
-import { insertableRow } from "../record-row.ts";
-import { RowBinaryReader, RowBinaryWriter } from "../row-binary.ts";
+import { REQUEST_COLUMNS } from "../record/columns.ts";
+import { insertableRow } from "../record/row.ts";
+import { RowBinaryReader, RowBinaryWriter } from "../record/row-binary.ts";
 import type { Finisher } from "./finisher.ts";
 import type { RowIdentity } from "./row-lookup.ts";
 

@@ -1,7 +1,6 @@
 /** The tables that a batch of records goes into, and how each of them is completed where an insertion is in doubt. */
 import type { Clock } from "../clock.ts";
-import { PAYLOAD_COLUMNS } from "../record-columns.ts";
-import type { BatchRows } from "../store/outbox.ts";
+import { PAYLOAD_COLUMNS } from "../record/columns.ts";
 import {
   BatchWriters,
   type IdentifiedRow,
@@ -14,6 +13,7 @@ import {
 import type { ClickHouse, Target } from "./client.ts";
 import type { Destination } from "./delivery.ts";
 import type { Finisher } from "./finisher.ts";
+import type { BatchRows } from "./outbox.ts";
 import { insertMonths, missingMonths, ROLL_UPS, type RollUp } from "./rollups.ts";
 import { among, kept, rowsNotIn } from "./row-lookup.ts";
 

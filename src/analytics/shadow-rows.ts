@@ -2,8 +2,9 @@
  * What is recorded of one shadow run: the call's own figures beside its copy's, and nothing of what was said. On its way a
  * row is JSON, so that a row which a later release finds waiting reads as far as it goes; `shadow_runs` gets RowBinary.
  */
+
+import { RowBinaryWriter } from "../record/row-binary.ts";
 import type { CallStatus, ErrorClass } from "../record.ts";
-import { RowBinaryWriter } from "../row-binary.ts";
 import type { RowIdentity } from "./row-lookup.ts";
 
 export interface ShadowRow {

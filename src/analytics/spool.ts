@@ -5,12 +5,12 @@
  */
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
-import type { BatchBounds, BatchRows, Outbox } from "../store/outbox.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { ClickHouse } from "./client.ts";
 import { deliver } from "./delivery.ts";
 import { recordDestinations } from "./destinations.ts";
 import type { Finisher } from "./finisher.ts";
+import type { BatchBounds, BatchRows, Outbox } from "./outbox.ts";
 
 export interface SpoolLog {
   warn(fields: Record<string, unknown>, message: string): void;

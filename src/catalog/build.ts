@@ -2,9 +2,9 @@
  * Turns the catalog's files into providers, endpoints and models, after the checks that span files: references,
  * duplicates, limits. What lacks a credential is built too, marked inactive, so that its prices keep their history.
  */
-import { type Problem, pointerTo } from "../document.ts";
+import { type Problem, pointerTo } from "../document/document.ts";
+import { didYouMean, nearest } from "../document/nearest.ts";
 import type { Capabilities, DataPolicy, Dialect, Endpoint, Modality, Provider, Task } from "../endpoint.ts";
-import { didYouMean, nearest } from "../nearest.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
 import { listPriceTable, markedUp, priceFaults } from "./prices.ts";

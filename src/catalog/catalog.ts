@@ -3,7 +3,7 @@
  * A reload that finds any problem changes nothing: the last good snapshot stays.
  */
 import { createHash } from "node:crypto";
-import { type Problem, problemText } from "../document.ts";
+import { type Problem, problemText } from "../document/document.ts";
 import type { Endpoint, Model, Provider } from "../endpoint.ts";
 import { buildDraft, type CatalogDraft, type ModelDraft } from "./build.ts";
 import { readCatalogFiles } from "./files.ts";

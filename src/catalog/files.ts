@@ -5,7 +5,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
-import { type Problem, readDocument } from "../document.ts";
+import { type Problem, readDocument } from "../document/document.ts";
 import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
 
 /** A file that fits its schema, and where each path of it stands (1-based). */

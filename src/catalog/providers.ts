@@ -2,7 +2,7 @@
  * Builds providers from `providers.yaml` and the environment. Credentials are read here, once, and sit on the
  * provider's keys as a property that no serialiser or logger lists.
  */
-import { type Problem, pointerTo } from "../document.ts";
+import { type Problem, pointerTo } from "../document/document.ts";
 import type {
   Auth,
   BodyQuirks,

@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
+import { didYouMean, nearest } from "../document/nearest.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
-import { didYouMean, nearest } from "../nearest.ts";
 import { operation } from "../operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 import type { PriceVersion, PriceVersions } from "./price-versions.ts";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { VARIABLES } from "../config.ts";
-import { didYouMean, nearest } from "../nearest.ts";
+import { didYouMean, nearest } from "../document/nearest.ts";
 import type { Command, Given } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 

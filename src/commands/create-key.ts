@@ -11,7 +11,7 @@ import { AccountTables } from "../account/tables.ts";
 import { NEWEST_SVC_VERSION } from "../account/versions.ts";
 import { systemClock, systemRandom } from "../clock.ts";
 import { readConfig } from "../config.ts";
-import { didYouMean, nearest } from "../nearest.ts";
+import { didYouMean, nearest } from "../document/nearest.ts";
 import { print } from "../process/output.ts";
 import { keepPrivate } from "../process/private-folder.ts";
 import { saveSecret } from "../process/secret-file.ts";

@@ -4,11 +4,11 @@
  */
 import { z } from "zod";
 import { type AnswerParts, FullAnswer } from "../answer.ts";
-import { pointerTo } from "../document.ts";
+import { pointerTo } from "../document/document.ts";
+import { nearest } from "../document/nearest.ts";
 import { fail } from "../errors.ts";
 import type { HttpHead } from "../http-head.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import { nearest } from "../nearest.ts";
 import type { AnyOperation, Caller, Inputs } from "../operation.ts";
 
 export interface Answer {

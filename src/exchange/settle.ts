@@ -3,10 +3,11 @@
  * record is written, all in one commit; the last bytes of an answer leave after its commit, so an answer that a
  * client holds in full is in the ledger, even after kill -9.
  */
+
+import type { Outbox } from "../analytics/outbox.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { Limits } from "../limits/limits.ts";
-import type { Outbox } from "../store/outbox.ts";
 import type { Store } from "../store/store.ts";
 import type { ByokFee } from "../usage.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";

@@ -9,7 +9,7 @@ import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import { systemRandom } from "../clock.ts";
 import type { Config } from "../config.ts";
-import { problemText } from "../document.ts";
+import { problemText } from "../document/document.ts";
 import { openMetrics } from "../edge/metrics.ts";
 import { openApiDocument } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";

@@ -2,7 +2,7 @@
  * Recorded calls as a replay reads them: columns of the analytics table `requests` as RowBinary. Names and reader stand in
  * the same order; a test reads real rows with them. What was asked and answered is not among them.
  */
-import { RowBinaryReader } from "../row-binary.ts";
+import { RowBinaryReader } from "../record/row-binary.ts";
 import type { Usage, UsageSource } from "../usage.ts";
 
 /** What the traffic port is asked for. */

@@ -2,8 +2,8 @@
  * From a policy's YAML text to a document that is sure to compile, or to every problem with its place. Never throws, whatever
  * the text is.
  */
-import { type Problem, pointerTo, readDocument } from "../document.ts";
-import { didYouMean, nearest } from "../nearest.ts";
+import { type Problem, pointerTo, readDocument } from "../document/document.ts";
+import { didYouMean, nearest } from "../document/nearest.ts";
 import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from "./policy-document.ts";
 import { bareName, fitsModel } from "./policy-match.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
-import { pointerTo } from "../document.ts";
+import { pointerTo } from "../document/document.ts";
 import { fail } from "../errors.ts";
 import { routeOptions } from "../route-schema.ts";
 import { LARGE_BODY_BYTES, NO_OPTIONS, type SvcOptions } from "./contract.ts";

@@ -2,8 +2,8 @@
  * Finishes a batch of outbox rows for the analytics engine: redacts the payloads, and lays the rows out by table. Runs
  * in a worker; bytes come and go by transfer. A row whose payload cannot be redacted loses the payload, never the record.
  */
-import { type RowParts, rowParts, writeChanging, writePayload } from "../record-row.ts";
-import { RowBinaryWriter } from "../row-binary.ts";
+import { type RowParts, rowParts, writeChanging, writePayload } from "../record/row.ts";
+import { RowBinaryWriter } from "../record/row-binary.ts";
 import { type Redactor, redactor, redactorOf } from "./redact.ts";
 
 export interface FinishInput {

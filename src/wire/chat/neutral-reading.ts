@@ -1,5 +1,5 @@
 /** What all readers of a request's pieces share: its source, what could not be told, and refusals that name the place. */
-import { pointerTo } from "../../document.ts";
+import { pointerTo } from "../../document/document.ts";
 import { fail, type WeirError } from "../../errors.ts";
 import type { CacheMark } from "../neutral.ts";
 import { isObject, type JsonObject } from "../reader.ts";

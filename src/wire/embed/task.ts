@@ -3,7 +3,7 @@
  * tools, images or output, and an option that a dialect does not have is told to the client.
  */
 import { z } from "zod";
-import { pointerTo } from "../../document.ts";
+import { pointerTo } from "../../document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../contract.ts";

@@ -3,10 +3,11 @@
  * Rows are numbered in commit order; a batch is a range of numbers with a token, kept on disk from before its first
  * insertion, so that every retry, also after kill -9, is the same rows under the same token.
  */
+
+import { decodeRow, encodeRow, requestIdOfRow } from "../record/row.ts";
 import type { CallRecord } from "../record.ts";
-import { decodeRow, encodeRow, requestIdOfRow } from "../record-row.ts";
+import type { Log, Store, Table } from "../store/store.ts";
 import { RecentRows } from "./recent-rows.ts";
-import type { Log, Store, Table } from "./store.ts";
 
 /** A record encoded, ready to be put; holds no reference to the record. */
 export interface Prepared {

@@ -9,8 +9,8 @@
  * `payloads`, where there is one.
  */
 import { crc32 } from "node:zlib";
-import type { CallRecord, PayloadState, Redaction } from "./record.ts";
-import { readColumns, writeColumns, writeIdentity } from "./record-columns.ts";
+import type { CallRecord, PayloadState, Redaction } from "../record.ts";
+import { readColumns, writeColumns, writeIdentity } from "./columns.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
 export const ROW_VERSION = 2;

@@ -3,10 +3,10 @@
  * inserted as it is. Names, writer and reader stand in the same order; a test holds them to it. The migrations hold the
  * types; docs/analytics.md says what each column means.
  */
-import type { CostKind, CostLine } from "./money.ts";
-import type { AttemptOutcome, AttemptRecord, CallRecord, CallStatus, ErrorClass } from "./record.ts";
+import type { CostKind, CostLine } from "../money.ts";
+import type { AttemptOutcome, AttemptRecord, CallRecord, CallStatus, ErrorClass } from "../record.ts";
+import type { UsageSource } from "../usage.ts";
 import type { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
-import type { UsageSource } from "./usage.ts";
 
 /** `INSERT INTO requests (…) FORMAT RowBinary`: what {@link writeColumns} writes, then what finishing adds. */
 export const REQUEST_COLUMNS: readonly string[] = [

@@ -13,7 +13,7 @@ import {
   type YAMLParseError,
 } from "yaml";
 import type { z } from "zod";
-import { toldOf } from "./document-issues.ts";
+import { toldOf } from "./issues.ts";
 
 export interface Problem {
   readonly file: string;
