@@ -9,7 +9,7 @@ const FILE_LINES = 400;
 const FUNCTION_LINES = 70;
 const README_LINES = 40;
 
-/** The traps that the call path must answer for, T1 to T66 with gaps. */
+/** The traps of docs/traps.md that the call path must answer for. */
 const TRAPS = [[1, 11], [15, 29], [35], [40, 43], [54, 57], [61], [63, 66]].flatMap(([from = 0, to = from]) =>
   Array.from({ length: to - from + 1 }, (_, i) => `T${from + i}`),
 );
@@ -195,6 +195,24 @@ const traps: Rule = {
   },
 };
 
+const explained: Rule = {
+  name: "a number in a test's title is explained in docs/traps.md or docs/findings.md",
+  cure: "add the trap or finding there, as a statement that holds",
+  find(tree) {
+    const lists = ["docs/traps.md", "docs/findings.md"].filter((path) => tree.paths.includes(path));
+    const known = new Set(
+      lists.flatMap((path) => readText(tree, path).match(/(?<=\*\*)[TO]\d+(?=\*\*)/g) ?? []),
+    );
+    return tree.sources
+      .filter(({ path }) => path.endsWith(".test.ts"))
+      .flatMap((source) => {
+        const numbers = new Set(titlesOf(source).flatMap((title) => title.match(/\b[TO]\d+\b/g) ?? []));
+        const what = [...numbers].filter((number) => !known.has(number));
+        return what.length === 0 ? [] : [{ file: source.path, line: 1, what: `names ${what.join(", ")}` }];
+      });
+  },
+};
+
 /** First arguments of `test(...)`, `describe(...)`, `test.each(...)(...)` and the like. */
 function titlesOf(source: Source): string[] {
   return [...nodesOf(source.root)].flatMap((node) => {
@@ -208,5 +226,5 @@ function titlesOf(source: Source): string[] {
 
 export const styleRules: readonly Rule[] = [
   ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
-  ...[names, readmes, markers, suppressions, traps],
+  ...[names, readmes, markers, suppressions, traps, explained],
 ];

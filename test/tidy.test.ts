@@ -54,6 +54,7 @@ const SINS: Readonly<Record<string, string>> = {
   "src/credits/README.md": "line\n".repeat(41),
   "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
   "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
+  "docs/traps.md": "- **T24** One is admitted.\n",
   "docs/decisions.md": "T57 is answered by design.\n",
 };
 
@@ -94,6 +95,7 @@ describe("each rule finds what breaks it", () => {
     ["a room's README", ["src/credits/README.md:41"]],
     ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
     ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
+    ["a number in a test's title", ["test/pay.test.ts:1"]],
   ])("%s", (start, expected) => {
     expect(found(start).sort()).toEqual(expected);
   });
