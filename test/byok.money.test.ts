@@ -112,8 +112,8 @@ describe("what is held", () => {
     const deps = {
       byokFee,
       defaultMaxTokens: 100,
-      credits: {
-        balance: () => ({ availableMicroUsd: Number.MAX_SAFE_INTEGER }),
+      purse: {
+        available: () => Number.MAX_SAFE_INTEGER,
         hold: (orgId: string, microUsd: number) => grow(0, microUsd) && { orgId, amountMicroUsd: microUsd },
         extend: grow,
       },

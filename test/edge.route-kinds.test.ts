@@ -1,5 +1,8 @@
 /** Kinds of routes beside model calls: streams of events, hooks that get raw bytes, and answers that are more than JSON. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Keyring } from "../src/account/keyring.ts";
@@ -8,6 +11,7 @@ import { systemClock } from "../src/clock.ts";
 import { BodyBudget } from "../src/edge/body-budget.ts";
 import type { Route } from "../src/edge/routes.ts";
 import { openServer, type Server } from "../src/edge/server.ts";
+import { readStaticFiles } from "../src/edge/static-files.ts";
 import { Uploads } from "../src/edge/uploads.ts";
 import { fail } from "../src/errors.ts";
 import { type EventSink, streamOperation } from "../src/event-stream.ts";
@@ -84,13 +88,18 @@ const routes: Route[] = [
   ),
 ];
 
+const folder = mkdtempSync(join(tmpdir(), "weir-assets-"));
 let server: Server;
 let url: string;
 beforeAll(async () => {
+  mkdirSync(join(folder, "deep"));
+  writeFileSync(join(folder, "a.css"), "a { color: red }");
+  writeFileSync(join(folder, "deep/b c.png"), Buffer.from([1, 2, 3]));
   server = await openServer(
     {
       routes,
       pages: [],
+      assets: [readStaticFiles("/assets/", folder)],
       keyring: {} as Keyring,
       exchange: {} as Exchange,
       inquire: async () => {},
@@ -106,7 +115,10 @@ beforeAll(async () => {
   );
   url = `http://127.0.0.1:${server.port}`;
 });
-afterAll(() => server.close());
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
 beforeEach(() => {
   sink = undefined;
   hooked = undefined;
@@ -219,6 +231,39 @@ describe("an operation", () => {
     const answered = await get("/broken");
     expect([answered.status, answered.headers.getSetCookie()]).toEqual([500, []]);
     expect(faults).toHaveLength(1);
+  });
+});
+
+describe("files below a prefix", () => {
+  test("have their type and a tag, by which nothing is sent again", async () => {
+    const first = await get("/assets/a.css");
+    expect([first.status, first.headers.get("content-type"), await first.text()]).toEqual([
+      200,
+      "text/css; charset=utf-8",
+      "a { color: red }",
+    ]);
+    expect(first.headers.get("cache-control")).toBe("max-age=0, must-revalidate");
+    const etag = first.headers.get("etag") ?? "";
+    for (const known of [etag, `"other", W/${etag}`, "*"]) {
+      const again = await get("/assets/a.css", { "if-none-match": known });
+      expect([again.status, await again.text()]).toEqual([304, ""]);
+    }
+    expect((await get("/assets/a.css", { "if-none-match": '"other"' })).status).toBe(200);
+    const deep = await get("/assets/deep/b%20c.png");
+    expect([deep.headers.get("content-type"), await deep.arrayBuffer()]).toEqual([
+      "image/png",
+      new Uint8Array([1, 2, 3]).buffer,
+    ]);
+  });
+
+  test("are those of the folder and no others, and are only read", async () => {
+    for (const path of ["none", "", "deep", "../package.json", "%2e%2e/package.json"]) {
+      const answered = await fetch(`${url}/assets/${path}`.replace("/../", "/%2e%2e/"));
+      expect(answered.status, path).toBe(404);
+    }
+    expect((await fetch(`${url}/assets/a.css`, { method: "POST" })).status).toBe(405);
+    const head = await fetch(`${url}/assets/a.css`, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-length")]).toEqual([200, "16"]);
   });
 });
 

@@ -301,7 +301,15 @@ describe("/docs", () => {
   test("loads without a key as one page that needs no script and no other host", () => {
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.text).not.toMatch(/<script|<link|<img|<iframe|@import|\bsrc=|url\(/i);
+    expect(page.text).not.toMatch(/<script|<img|<iframe|@import|\bsrc=|url\(/i);
+  });
+
+  test("has one style, a file of this gateway that names no other", async () => {
+    const links = [...page.text.matchAll(/<link ([^>]*)>/gi)].map((m) => m[1]);
+    expect(links).toEqual(['rel="stylesheet" href="assets/docs.css"']);
+    const style = await gateway.call("GET", "/assets/docs.css", { key: null });
+    expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
+    expect(style.text).not.toMatch(/@import|url\(/i);
   });
 
   test("has an entry for every route, and every link leads somewhere", () => {

@@ -117,14 +117,16 @@ class LmdbOutbox implements Outbox {
     // A new number each time, also for a row put again: none may appear inside a batch that was read.
     const number = ++this.#newest;
     this.#log.append(number, bytes);
-    const known = this.#numbers.size;
+    const earlier = this.#numbers.get(requestId);
+    // Put again: the index stays in the order of the numbers.
+    if (earlier !== undefined) this.#numbers.delete(requestId);
     this.#numbers.set(requestId, number);
-    if (this.#numbers.size === known) {
-      // Put again: the index stays in the order of the numbers.
-      this.#numbers.delete(requestId);
-      this.#numbers.set(requestId, number);
-    }
     this.#recents.add(number, bytes);
+    // The number is not given again: nobody can tell whether somebody has seen it.
+    this.#store.ifDropped(() => {
+      if (earlier === undefined) this.#numbers.delete(requestId);
+      else this.#numbers.set(requestId, earlier);
+    });
     if (this.#numbers.size > INDEXED) this.#spill();
   }
 
@@ -220,15 +222,22 @@ class LmdbOutbox implements Outbox {
 
   /** While the engine is away the index would grow with the outbox: its oldest part moves to a table. */
   #spill(): void {
-    const ids: string[] = [];
-    let last = 0;
+    const oldest: [id: string, number: number][] = [];
     for (const [id, number] of this.#numbers) {
+      if (oldest.length === SLICE) break;
+      oldest.push([id, number]);
       this.#numbers.delete(id);
       this.#spilled.put(id, number);
-      last = number;
-      if (ids.push(id) === SLICE) break;
     }
-    this.#spills.put(last, ids);
+    this.#spills.put(
+      oldest.at(-1)?.[1] ?? 0,
+      oldest.map(([id]) => id),
+    );
+    this.#store.ifDropped(() => {
+      const later = [...this.#numbers];
+      this.#numbers.clear();
+      for (const [id, number] of [...oldest, ...later]) this.#numbers.set(id, number);
+    });
   }
 
   /** Takes acknowledged rows out of the table of the index. */

@@ -38,8 +38,14 @@ export class ShadowLog {
     this.#trimmed = this.#log.trimmed();
   }
 
-  /** Only inside the write of a `commit`. */
+  /** Only in an act. */
   put(row: Uint8Array): void {
+    const [newest, trimmed, dropped] = [this.#newest, this.#trimmed, this.#dropped];
+    this.#store.ifDropped(() => {
+      this.#newest = newest;
+      this.#trimmed = trimmed;
+      this.#dropped = dropped;
+    });
     const number = ++this.#newest;
     this.#log.append(number, row);
     const upTo = number - this.#maxWaiting;

@@ -73,11 +73,11 @@ function callModel(
   const { format, inquiry } = CALLS[route.exchange];
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
-  const credential = bearer(head) ?? (format.name === "messages" ? apiKey(head) : undefined);
+  const credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
   const key = authorize(deps.keyring, credential, route.access) as KeyContext;
   requireJson(head);
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
-  const passing = passingHeaders(head, format.name);
+  const passing = passingHeaders(head, format.habits);
   const idempotent = idempotencyKey(head);
   const clientIpPrefix = ipPrefix(res.getRemoteAddress());
   deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {

@@ -1,9 +1,8 @@
 /**
- * `/docs`: the OpenAPI document as one page of HTML that needs no script and no other host. Whatever stands in the
- * document is escaped; what it does not say is not shown.
+ * `/docs`: the OpenAPI document as one page of HTML that needs no script and no other host. Its style is named by a relative
+ * path, so that it is found behind a proxy's prefix too. What the document has is escaped; what it lacks is not shown.
  */
 
-import { STYLE } from "./docs-style.ts";
 import { itemsOf, schemaOrNone } from "./example.ts";
 import type { OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
 
@@ -17,7 +16,7 @@ export function docsPage(document: OpenApiDocument): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)} API reference</title>
-<style>${STYLE}</style>
+<link rel="stylesheet" href="assets/docs.css">
 </head>
 <body>
 <a class="skip" href="#reference">Skip to the reference</a>

@@ -37,14 +37,14 @@ export interface FailingRoute {
   readonly needsKey: boolean;
   readonly hasBody: boolean;
   readonly isCall: boolean;
-  /** The route answers errors as Anthropic's clients read them. */
-  readonly isMessages: boolean;
+  /** How the route's clients read errors. */
+  readonly errorSchema: keyof typeof ERROR_SCHEMAS;
   /** The operation's own. */
   readonly errors: readonly ErrorName[];
 }
 
 /** One answer a status; its description lists the codes that come with it. */
-export function failures({ needsKey, hasBody, isCall, isMessages, errors }: FailingRoute): Answers {
+export function failures({ needsKey, hasBody, isCall, errorSchema, errors }: FailingRoute): Answers {
   const names = [
     ...ALWAYS,
     ...(needsKey ? WITH_KEY : []),
@@ -57,7 +57,7 @@ export function failures({ needsKey, hasBody, isCall, isMessages, errors }: Fail
     const { status, code } = ERRORS[name];
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }
-  const schema = { $ref: `#/components/schemas/${isMessages ? "MessagesError" : "Error"}` };
+  const schema = { $ref: `#/components/schemas/${errorSchema}` };
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,

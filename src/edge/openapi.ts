@@ -132,7 +132,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
       },
       ...failures({
         ...{ needsKey: true, hasBody: true, isCall: true },
-        isMessages: kind.format.name === "messages",
+        errorSchema: kind.format.errorSchema,
         errors: [],
       }),
     },
@@ -166,7 +166,7 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
         needsKey: route.access !== "public",
         hasBody: operation.body !== undefined,
         isCall: false,
-        isMessages: false,
+        errorSchema: "Error",
         errors: operation.errors ?? [],
       }),
     },
@@ -188,7 +188,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
       },
       ...failures({
         needsKey: route.access !== "public",
-        ...{ hasBody: false, isCall: false, isMessages: false },
+        ...{ hasBody: false, isCall: false, errorSchema: "Error" },
         errors: stream.errors ?? [],
       }),
     },
@@ -204,7 +204,7 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },
-      ...failures({ needsKey: false, hasBody: true, isCall: false, isMessages: false, errors: [] }),
+      ...failures({ needsKey: false, hasBody: true, isCall: false, errorSchema: "Error", errors: [] }),
     },
   };
 }

@@ -85,10 +85,11 @@ export class SocketReply implements ClientReply {
   #send(status: number, headers: string, body: Buffer | string): void {
     this.#res.cork(() => {
       const closes = this.afterwards === "close" || (status === 503 && this.#isCrowded());
-      const isBodiless = this.#bodiless || status === 204;
+      const hasNone = status === 204 || status === 304;
+      const isBodiless = this.#bodiless || hasNone;
       // `endWithoutBody(length)` writes the length itself, and unless it closes the connection it waits for a body.
       const lengths =
-        isBodiless && !closes && status !== 204 ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
+        isBodiless && !closes && !hasNone ? `content-length: ${Buffer.byteLength(body)}\r\n` : "";
       this.#writeHead(status, headers + lengths + (this.afterwards === "drain" ? CLOSING : ""));
       if (isBodiless && closes) this.#res.endWithoutBody(Buffer.byteLength(body), true);
       else if (isBodiless) this.#res.endWithoutBody();

@@ -6,7 +6,7 @@ import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
 import type { HttpHead } from "../http-head.ts";
 
-type FormatName = CallKind["format"]["name"];
+type ClientFormat = CallKind["format"];
 
 /**
  * What is read of a head, in one walk over its lines: asking for each by name costs more, and shows the first of two alone.
@@ -153,11 +153,13 @@ const NONE: Readonly<Record<string, string>> = Object.freeze({});
 const FEATURES = /^[\w.,=; -]{1,1000}$/;
 
 /** Headers by which a client of a format asks its provider for what is not in the body: they go on to it. */
-export function passingHeaders(head: RequestHead, format: FormatName): Readonly<Record<string, string>> {
-  if (format === "messages" && FEATURES.test(head.anthropicBeta))
-    return { "anthropic-beta": head.anthropicBeta };
-  if (format === "responses" && FEATURES.test(head.openaiBeta)) return { "openai-beta": head.openaiBeta };
-  return NONE;
+export function passingHeaders(
+  head: RequestHead,
+  { featuresHeader }: ClientFormat["habits"],
+): Readonly<Record<string, string>> {
+  if (featuresHeader === undefined) return NONE;
+  const features = featuresHeader === "anthropic-beta" ? head.anthropicBeta : head.openaiBeta;
+  return FEATURES.test(features) ? { [featuresHeader]: features } : NONE;
 }
 
 /** Empty where none came. @throws WeirError 400 `idempotency_key_invalid` */

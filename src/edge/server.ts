@@ -12,6 +12,7 @@ import { type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
 import { RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
+import type { StaticFiles } from "./static-files.ts";
 
 // Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
@@ -35,6 +36,7 @@ export interface Page {
 export interface ServerDeps extends DispatchDeps {
   readonly routes: readonly Route[];
   readonly pages: readonly Page[];
+  readonly assets: readonly StaticFiles[];
   /** Called for each connection that opens (1) or closes (-1). A connection that opens is closed at once where this returns false. */
   readonly onConnection: (change: 1 | -1) => boolean;
   /** Whether calls are refused because too many connections are open: a 503 then closes its connection. */
@@ -59,6 +61,11 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
     const serve = (res: HttpResponse, req: HttpRequest) => servePage(deps, page, res, req);
     app.get(page.path, serve).head(page.path, serve);
     refuseOthers(app, page.path, ["GET"], deps);
+  }
+  for (const assets of deps.assets) {
+    const serve = (res: HttpResponse, req: HttpRequest) => serveFile(deps, assets, res, req);
+    app.get(`${assets.prefix}*`, serve).head(`${assets.prefix}*`, serve);
+    refuseOthers(app, `${assets.prefix}*`, ["GET"], deps);
   }
   const byPath = new Map<string, Route[]>();
   for (const route of deps.routes) {
@@ -167,6 +174,29 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
   app[verbs[route.method]](pattern, answer);
   if (route.method === "GET") app.head(pattern, answer);
+}
+
+function serveFile(
+  deps: ServerDeps,
+  { prefix, files }: StaticFiles,
+  res: HttpResponse,
+  req: HttpRequest,
+): void {
+  const file = files.get(decode(req.getUrl().slice(prefix.length)));
+  const known = req.getHeader("if-none-match");
+  receive(deps, { res, req }, false, (reply, _, id) => {
+    if (file === undefined) {
+      refuse(reply, fail("not_found", "There is no such file."), id);
+      return;
+    }
+    reply.isPublic();
+    const { contentType, body, etag } = file;
+    const headers = ["etag", etag, "cache-control", "max-age=0, must-revalidate"];
+    // Several may be named, weak ones too (RFC 9110, 13.1.2).
+    const isKnown = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+    if (isKnown) reply.send(304, headerLines(headers) + identityHeaders(id), "");
+    else reply.send(200, headerLines(["content-type", contentType, ...headers]) + identityHeaders(id), body);
+  });
 }
 
 const NO_PARAMS = {};

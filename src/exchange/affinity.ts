@@ -48,12 +48,14 @@ export function stickTo(
   }
 }
 
-/** `svc.metadata.user_id`, else what OpenAI's and Anthropic's formats have for it. */
-function userOf({ name }: ClientFormat, request: ClientRequest): string {
+/** `svc.metadata.user_id`, else what the format has for it. */
+function userOf({ habits }: ClientFormat, request: ClientRequest): string {
   if (request.svc.userId !== "") return request.svc.userId;
-  // Anthropic's `metadata` holds the user's id and nothing else; OpenAI's holds anything.
-  if (name === "messages") return said(request, "metadata");
-  return said(request, "safety_identifier") || said(request, "user");
+  for (const member of habits.userMembers) {
+    const user = said(request, member);
+    if (user !== "") return user;
+  }
+  return "";
 }
 
 /** `svc.metadata.session_id`, else OpenAI's key of its prompt cache. */

@@ -6,7 +6,6 @@ import type { Dialect, Endpoint } from "../endpoint.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import { type Countable, countable, countQuestion } from "../wire/count.ts";
 import type { ClientFormat, ClientRequest, Outgoing } from "../wire/format.ts";
-import { messagesCountFormat } from "../wire/messages/format.ts";
 import type { Passable } from "../wire/passages.ts";
 import { fromThread, type ReadTask, type ThreadResult, type WriteTask } from "../wire/thread.ts";
 import type { WorkerPool } from "../workers/pool.ts";
@@ -73,27 +72,22 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
   return {
     read(format, bytes) {
       if (!isLarge(bytes) && !isDense(bytes)) return format.read(bytes);
-      const task: ReadTask = {
-        format: format.name,
-        isMessagesCount: format === messagesCountFormat,
-        bytes,
-      };
+      const task: ReadTask = { format: format.key, bytes };
       return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
     },
     write(format, { passage, dialect, isSplice }, request, endpoint) {
       const isQuick = isSplice && passage.looksThrough?.(request) !== true;
       if (isQuick || !isLarge(request.bytes)) return passage.write(request, endpoint);
-      const isMessagesCount = format === messagesCountFormat;
-      const task: WriteTask = { format: format.name, isMessagesCount, dialect, request, endpoint };
+      const task: WriteTask = { format: format.key, dialect, request, endpoint };
       return there<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
       if (!isLarge(request.bytes)) return countable(format, request);
-      return there<Countable>("countableInThread", { format: format.name, request });
+      return there<Countable>("countableInThread", { format: format.key, request });
     },
     question(format, dialect, request, endpoint) {
       if (!isLarge(request.bytes)) return countQuestion(format, dialect, request, endpoint);
-      return there<Question>("questionInThread", { format: format.name, dialect, request, endpoint });
+      return there<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
     },
     countTexts,
     countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),

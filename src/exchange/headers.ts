@@ -24,16 +24,22 @@ export function retryHeaders({ retryAfterMs, retryable }: WeirError): string {
 function rateHeaders(limits: Limits, call: Call): string {
   const { requests, tokens } = limits.state(call.key);
   const usual = rate("requests", requests) + rate("tokens", tokens);
-  if (call.incoming.format.name !== "messages") return usual;
-  return usual + anthropicRate("requests", requests, call) + anthropicRate("tokens", tokens, call);
+  const { format, tsMs } = call.incoming;
+  const { ratePrefix } = format.habits;
+  if (ratePrefix === undefined) return usual;
+  return (
+    usual +
+    timedRate(`${ratePrefix}-requests`, requests, tsMs) +
+    timedRate(`${ratePrefix}-tokens`, tokens, tsMs)
+  );
 }
 
-/** The same as Anthropic names and writes it: the reset as a time (RFC 3339). */
-const anthropicRate = (unit: string, state: RateState | undefined, { incoming }: Call): string =>
+/** As Anthropic writes it: the reset as a time (RFC 3339). */
+const timedRate = (name: string, state: RateState | undefined, nowMs: number): string =>
   state === undefined
     ? ""
-    : `anthropic-ratelimit-${unit}-limit: ${state.limit}\r\nanthropic-ratelimit-${unit}-remaining: ${state.remaining}\r\n` +
-      `anthropic-ratelimit-${unit}-reset: ${new Date(incoming.tsMs + state.resetMs).toISOString()}\r\n`;
+    : `${name}-limit: ${state.limit}\r\n${name}-remaining: ${state.remaining}\r\n` +
+      `${name}-reset: ${new Date(nowMs + state.resetMs).toISOString()}\r\n`;
 
 const rate = (unit: string, state: RateState | undefined): string =>
   state === undefined

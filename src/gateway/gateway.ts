@@ -3,6 +3,7 @@
  * reverse one.
  */
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
@@ -15,6 +16,7 @@ import { openApiDocument } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { routes as routeTable } from "../edge/routes.ts";
 import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
+import { readStaticFiles } from "../edge/static-files.ts";
 import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
@@ -80,6 +82,7 @@ export async function startGateway(
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await listening(config, {
     routes: table,
+    assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
     keyring: rooms.keyring,
     exchange,

@@ -13,7 +13,11 @@ export class Group {
   /** What the act that runs changed in memory, as functions that change it back. */
   readonly #undos: (() => void)[] = [];
 
-  constructor() {
+  readonly #undoAppend: (write: LogWrite) => void;
+
+  /** @param undoAppend told of each row that was appended to a log by an act that is dropped */
+  constructor(undoAppend: (write: LogWrite) => void) {
+    this.#undoAppend = undoAppend;
     this.committed = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -76,7 +80,7 @@ export class Group {
   #drop(writes: number, logWrites: number): void {
     for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) undo();
     this.writes.length = writes;
-    this.logWrites.length = logWrites;
+    for (const write of this.logWrites.splice(logWrites).reverse()) this.#undoAppend(write);
     if (this.#indexed <= writes) return;
     // What was written over cannot be told from the index: it is made anew.
     this.#newest.clear();

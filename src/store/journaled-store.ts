@@ -5,7 +5,7 @@
 import type { Key } from "lmdb";
 import { fail } from "../errors.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
-import { FrameWriter, type Write } from "./frame.ts";
+import { FrameWriter } from "./frame.ts";
 import { Group } from "./group.ts";
 import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
@@ -15,6 +15,7 @@ import { type Layer, Pending, type Row } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
 import type { Reached } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
+import { Watchers } from "./watchers.ts";
 
 /** How far LMDB follows behind the journal, and how much a power failure may take back. */
 const APPLY_MS = 100;
@@ -23,8 +24,6 @@ const SYNC_MS = 50;
 const APPLY_WRITES = 4000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
-
-const NOBODY: readonly ((write: Write) => void)[] = Object.freeze([]);
 
 export interface ActOptions {
   /** It puts what was promised: the charge of a call that was let in, what the disk must know of what is done. */
@@ -58,7 +57,7 @@ export class JournaledStore {
   /** How far LMDB is. */
   #reached: Reached;
   /** What the next append will hold. */
-  #group = new Group();
+  #group = this.#newGroup();
   #scheduled = false;
   /** An act runs: puts go to the group, and reads see it. */
   #acting = false;
@@ -72,8 +71,7 @@ export class JournaledStore {
   #closed = false;
   #idle: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[];
-  /** Those who watch a table, by its name. */
-  readonly #watchers = new Map<string, ((write: Write) => void)[]>();
+  readonly #watchers: Watchers;
 
   constructor({ lmdb, journal, logs, reached, release, onFailure, actsTwice }: JournaledStoreParts) {
     this.#lmdb = lmdb;
@@ -81,6 +79,7 @@ export class JournaledStore {
     this.#logs = logs;
     this.#release = release;
     this.#onFailure = onFailure;
+    this.#watchers = new Watchers(onFailure);
     this.#actsTwice = actsTwice;
     this.#frame = reached.applied;
     this.#reached = reached;
@@ -239,11 +238,15 @@ export class JournaledStore {
       },
       put: (key, value) => put(key, (text) => encode(value, text)),
       remove: (key) => put(key, undefined),
-      watch: (changed) => {
-        const told = ({ key, value }: Write) => changed(key, value && decode(value, key));
-        this.#watchers.set(name, [...(this.#watchers.get(name) ?? []), told]);
-      },
+      watch: (changed) =>
+        this.#watchers.add(name, ({ key, value }) => changed(key, value && decode(value, key))),
     };
+  }
+
+  #newGroup(): Group {
+    return new Group(({ log, number, value }) => {
+      if (value !== undefined) this.#logs.of(log).unclaim(number);
+    });
   }
 
   /** One append for everything that waits. */
@@ -266,29 +269,17 @@ export class JournaledStore {
     }
     this.#failing = false;
     this.#scheduled = false;
-    this.#group = new Group();
+    this.#group = this.#newGroup();
     if (size > 0) this.#frame = frame;
     for (const write of writes) this.#pending.add(write);
     for (const write of logWrites) {
       this.#logs.committed(write, frame);
       if (write.value === undefined) this.#pending.trim(write);
     }
-    this.#tell(writes);
+    this.#watchers.tell(writes);
     group.done();
     for (const resolve of this.#idle.splice(0)) resolve();
     if (this.#pending.size > APPLY_WRITES) void this.#apply();
-  }
-
-  #tell(writes: readonly Write[]): void {
-    for (const write of writes) {
-      for (const told of this.#watchers.get(write.table) ?? NOBODY) {
-        try {
-          told(write);
-        } catch (error) {
-          this.#onFailure(error);
-        }
-      }
-    }
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {

@@ -86,6 +86,11 @@ export class LogRows {
     this.#appended = number;
   }
 
+  /** The row will not be committed after all, nor any that was claimed after it. */
+  unclaim(number: number): void {
+    if (this.#appended === number) this.#appended = number - 1;
+  }
+
   /** The row is committed, in this frame of the journal. */
   add(number: number, row: Uint8Array, frame: number): void {
     if (this.#rows.length === 0) this.#first = number;

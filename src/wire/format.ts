@@ -134,9 +134,30 @@ export interface History<R extends ClientRequest = ClientRequest> {
 /** Bytes are UTF-8. */
 export type PromptText = string | Uint8Array;
 
+/** Formats, and those of them that are read and written by rules of their own on one route. */
+export type FormatKey = FormatName | "messages_count";
+
+/** What the clients of a format do, beside the bodies that they send. */
+export interface ClientHabits {
+  /** They send their credential as `x-api-key`. */
+  readonly sendsApiKey?: boolean;
+  /** The header by which they ask for features: it goes on to a provider of their dialect. */
+  readonly featuresHeader?: "anthropic-beta" | "openai-beta";
+  /** They read the state of rate limits in headers that begin with this as well, with resets as times. */
+  readonly ratePrefix?: "anthropic-ratelimit";
+  /** Members of the body that name the end user; the first that is there counts. */
+  readonly userMembers: readonly string[];
+}
+
+export const OPENAI_HABITS: ClientHabits = Object.freeze({ userMembers: ["safety_identifier", "user"] });
+
 /** A format that clients speak. */
 export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   readonly name: FormatName;
+  readonly key: FormatKey;
+  readonly habits: ClientHabits;
+  /** The schema of its errors, by its name in the API's description. */
+  readonly errorSchema: "Error" | "MessagesError";
   readonly task: Task;
   /** Of the ids of answers: `chatcmpl-`, `msg_`, … */
   readonly idPrefix: string;

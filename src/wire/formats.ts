@@ -2,9 +2,9 @@
 import { chatFormat } from "./chat/format.ts";
 import { completionsFormat } from "./completions/format.ts";
 import { embeddingsFormat, embedFormat } from "./embed/formats.ts";
-import type { ClientFormat, FormatName } from "./format.ts";
+import type { ClientFormat, FormatKey, FormatName } from "./format.ts";
 import { generateFormat } from "./generate/format.ts";
-import { messagesFormat } from "./messages/format.ts";
+import { messagesCountFormat, messagesFormat } from "./messages/format.ts";
 import { rerankFormat } from "./rerank/format.ts";
 import { responsesFormat } from "./responses/format.ts";
 
@@ -18,3 +18,6 @@ export const FORMATS: Readonly<Record<FormatName, ClientFormat>> = Object.freeze
   embed: embedFormat,
   rerank: rerankFormat,
 });
+
+export const formatOf = (key: FormatKey): ClientFormat =>
+  key === "messages_count" ? messagesCountFormat : FORMATS[key];

@@ -7,9 +7,8 @@ import { type ErrorExtras, type ErrorName, fail, WeirError } from "../errors.ts"
 import { counted, sharedConcat } from "../shared-memory.ts";
 import { canonicalRequest } from "./canonical.ts";
 import { type Countable, countable, countQuestion } from "./count.ts";
-import type { ClientFormat, ClientRequest, FormatName, Outgoing } from "./format.ts";
-import { FORMATS } from "./formats.ts";
-import { messagesCountFormat } from "./messages/format.ts";
+import type { ClientRequest, FormatKey, FormatName, Outgoing } from "./format.ts";
+import { formatOf } from "./formats.ts";
 import { passageTo } from "./passages.ts";
 
 /** Plain values only: they cross from one thread to the other. */
@@ -20,54 +19,40 @@ export type ThreadResult<T> =
     };
 
 export interface ReadTask {
-  readonly format: FormatName;
-  /** By the rules of the route that counts messages: the one format that is read in two ways. */
-  readonly isMessagesCount: boolean;
+  readonly format: FormatKey;
   /** Of memory that both threads share, or a copy. */
   readonly bytes: Uint8Array;
 }
 
-export const readInThread = ({
-  format,
-  isMessagesCount,
-  bytes,
-}: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
+export const readInThread = ({ format, bytes }: ReadTask): ThreadResult<Omit<ClientRequest, "bytes">> =>
   caught(() => {
-    const { bytes: _, ...read } = formatOf(format, isMessagesCount).read(viewOf(bytes));
+    const { bytes: _, ...read } = formatOf(format).read(viewOf(bytes));
     return read;
   });
 
 export interface WriteTask {
-  readonly format: FormatName;
-  /** As of {@link ReadTask}. */
-  readonly isMessagesCount: boolean;
+  readonly format: FormatKey;
   readonly dialect: Dialect;
   readonly request: ClientRequest;
   readonly endpoint: Endpoint;
 }
 
-export const writeInThread = ({
-  format,
-  isMessagesCount,
-  dialect,
-  request,
-  endpoint,
-}: WriteTask): ThreadResult<Outgoing> =>
+export const writeInThread = ({ format, dialect, request, endpoint }: WriteTask): ThreadResult<Outgoing> =>
   caught(() => {
-    const way = passageTo(formatOf(format, isMessagesCount), { ...endpoint, dialects: [dialect] });
+    const way = passageTo(formatOf(format), { ...endpoint, dialects: [dialect] });
     if (way === undefined) throw new Error(`no passage from ${format} to ${dialect}`);
     return way.passage.write({ ...request, bytes: viewOf(request.bytes) }, endpoint);
   });
 
 export interface CountTask {
-  readonly format: FormatName;
+  readonly format: FormatKey;
   readonly request: ClientRequest;
 }
 
 /** Its texts are one run in shared memory: as strings they would be copied twice on the event loop. */
 export const countableInThread = ({ format, request }: CountTask): ThreadResult<Countable> =>
   caught(() => {
-    const { texts, ...read } = countable(FORMATS[format], { ...request, bytes: viewOf(request.bytes) });
+    const { texts, ...read } = countable(formatOf(format), { ...request, bytes: viewOf(request.bytes) });
     return { ...read, texts: [runOf(texts)] };
   });
 
@@ -82,9 +67,9 @@ export const questionInThread = ({
   dialect,
   request,
   endpoint,
-}: Omit<WriteTask, "isMessagesCount">): ThreadResult<readonly Uint8Array[] | undefined> =>
+}: WriteTask): ThreadResult<readonly Uint8Array[] | undefined> =>
   caught(() =>
-    countQuestion(FORMATS[format], dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
+    countQuestion(formatOf(format), dialect, { ...request, bytes: viewOf(request.bytes) }, endpoint),
   );
 
 export interface CanonicalTask {
@@ -104,9 +89,6 @@ export function fromThread<T>(result: ThreadResult<T>): T {
   const { kind, message, extras } = result.refused;
   throw fail(kind, message, extras);
 }
-
-const formatOf = (format: FormatName, isMessagesCount: boolean): ClientFormat =>
-  isMessagesCount ? messagesCountFormat : FORMATS[format];
 
 const viewOf = (bytes: Uint8Array): Buffer =>
   Buffer.from(counted(bytes).buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,6 +1,6 @@
 /** Chat completions as a format that clients speak: spliced to upstreams of the same dialect, else translated. */
 import { errorEnvelope } from "../../errors.ts";
-import type { ClientFormat, GenerationFormat, Passage } from "../format.ts";
+import { type ClientFormat, type GenerationFormat, OPENAI_HABITS, type Passage } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
 import { chatNeutral } from "./neutral-request.ts";
 import { readSplicedChat, writeSplicedChat } from "./reply.ts";
@@ -36,6 +36,9 @@ const generation: GenerationFormat<ChatRequest> = {
 
 export const chatFormat: ClientFormat<ChatRequest> = {
   name: "chat",
+  key: "chat",
+  habits: OPENAI_HABITS,
+  errorSchema: "Error",
   task: "generate",
   idPrefix: "chatcmpl-",
   promptAt: "/messages",

@@ -1,6 +1,6 @@
 /** The legacy completions format: `POST /v1/completions`. */
 import { errorEnvelope } from "../../errors.ts";
-import type { ClientFormat } from "../format.ts";
+import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
 import { CompletionsStreamWriter, writeCompletionsReply } from "./answer.ts";
 import {
@@ -12,6 +12,9 @@ import {
 
 export const completionsFormat: ClientFormat<CompletionsRequest> = {
   name: "completions",
+  key: "completions",
+  habits: OPENAI_HABITS,
+  errorSchema: "Error",
   task: "generate",
   idPrefix: "cmpl-",
   promptAt: "/prompt",

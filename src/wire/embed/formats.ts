@@ -8,6 +8,7 @@ import { WHOLE_ONLY } from "./task.ts";
 export const embeddingsFormat: ClientFormat<EmbedRequest> = {
   ...WHOLE_ONLY,
   name: "embeddings",
+  key: "embeddings",
   task: "embed",
   // Its answers have no id.
   idPrefix: "",
@@ -20,6 +21,7 @@ export const embeddingsFormat: ClientFormat<EmbedRequest> = {
 export const embedFormat: ClientFormat<EmbedRequest> = {
   ...WHOLE_ONLY,
   name: "embed",
+  key: "embed",
   task: "embed",
   idPrefix: "",
   promptAt: "/input",

@@ -7,7 +7,7 @@ import { pointerTo } from "../../document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../contract.ts";
-import type { ClientRequest } from "../format.ts";
+import { type ClientRequest, OPENAI_HABITS } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";
 import type { Said } from "../neutral.ts";
 
@@ -84,6 +84,8 @@ export const usageSourceOf = ({ usage, outputBytes }: Pick<ReplyFacts, "usage" |
 
 /** Of a `ClientFormat` whose answers are whole: errors are bodies, and what belongs to streams is never asked for. */
 export const WHOLE_ONLY = {
+  habits: OPENAI_HABITS,
+  errorSchema: "Error",
   keepAlive: "",
   generation: undefined,
   errorBody: errorEnvelope,

@@ -1,6 +1,6 @@
 /** The native format: `POST /v1/svc/generate`. */
 import { errorEnvelope } from "../../errors.ts";
-import type { ClientFormat } from "../format.ts";
+import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
 import { GenerateStreamWriter, writeGenerateReply } from "./answer.ts";
 import { generateNeutral } from "./neutral-request.ts";
@@ -8,6 +8,9 @@ import { promptTexts, readGenerateRequest } from "./request.ts";
 
 export const generateFormat: ClientFormat = {
   name: "generate",
+  key: "generate",
+  habits: OPENAI_HABITS,
+  errorSchema: "Error",
   task: "generate",
   idPrefix: "",
   promptAt: "/messages",

@@ -10,6 +10,15 @@ import { MessagesStreamWriter } from "./writer.ts";
 
 export const messagesFormat: ClientFormat<MessagesRequest> = {
   name: "messages",
+  key: "messages",
+  habits: {
+    sendsApiKey: true,
+    featuresHeader: "anthropic-beta",
+    ratePrefix: "anthropic-ratelimit",
+    // It holds the user's id and nothing else; OpenAI's holds anything.
+    userMembers: ["metadata"],
+  },
+  errorSchema: "MessagesError",
   task: "generate",
   idPrefix: "msg_",
   promptAt: "/messages",
@@ -29,6 +38,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
 /** What `POST /v1/messages/count_tokens` takes. */
 export const messagesCountFormat: ClientFormat<MessagesRequest> = {
   ...messagesFormat,
+  key: "messages_count",
   read: readMessagesCount,
   splice: { dialect: "messages", passage: messagesCountSplice },
 };

@@ -7,6 +7,7 @@ import { promptTexts, readRerankRequest } from "./request.ts";
 export const rerankFormat: ClientFormat<RerankRequest> = {
   ...WHOLE_ONLY,
   name: "rerank",
+  key: "rerank",
   task: "rerank",
   idPrefix: "",
   promptAt: "/documents",

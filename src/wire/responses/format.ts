@@ -1,6 +1,6 @@
 /** OpenAI's responses format as clients speak it. */
 import { errorEnvelope, type WeirError } from "../../errors.ts";
-import type { ClientFormat } from "../format.ts";
+import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
 import { responsesHistory } from "./history.ts";
 import { responsesNeutral } from "./neutral-request.ts";
@@ -11,6 +11,9 @@ import { ResponsesStreamWriter } from "./writer.ts";
 
 export const responsesFormat: ClientFormat<ResponsesRequest> = {
   name: "responses",
+  key: "responses",
+  habits: { ...OPENAI_HABITS, featuresHeader: "openai-beta" },
+  errorSchema: "Error",
   task: "generate",
   idPrefix: "resp_",
   promptAt: "/input",
