@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Endpoint, ProviderKey } from "../src/endpoint.ts";
-import type { OwnKeys, Planned } from "../src/exchange/call.ts";
+import { Call, type OwnKeys, type PlannedCall } from "../src/exchange/call.ts";
 import { meter } from "../src/exchange/meter.ts";
 import { extend, type ReserveDeps, reserve, worstCaseOf } from "../src/exchange/reserve.ts";
 import type { UnitPrices } from "../src/money.ts";
@@ -91,7 +91,9 @@ describe("what is held", () => {
   });
   const planned = (plan: readonly { prices: UnitPrices; keys: Keys }[], facts: Partial<RequestFacts>) =>
     ({
-      call: { key: { environment: "live", orgId: "org_1" }, ownKeys: own(plan) },
+      key: { environment: "live", orgId: "org_1" },
+      ownKeys: own(plan),
+      withReservation: Call.prototype.withReservation,
       request: {
         facts: { promptTokens: 100, imageCount: 0, searchUnits: 0, choices: 1, maxTokens: 500, ...facts },
       },
@@ -104,9 +106,9 @@ describe("what is held", () => {
           maxOutput: 1000,
         })),
       },
-    }) as unknown as Planned;
+    }) as unknown as PlannedCall;
   /** Books without end: every hold is given. */
-  const reserved = (byokFee: ByokFee, at: Planned) => {
+  const reserved = (byokFee: ByokFee, at: PlannedCall) => {
     const held = { microUsd: 0 };
     const grow = (_: unknown, microUsd: number) => (held.microUsd += microUsd);
     const deps = {

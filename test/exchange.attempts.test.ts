@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { systemTimers } from "../src/clock.ts";
 import type { Endpoint } from "../src/endpoint.ts";
 import { type AttemptDeps, Attempts } from "../src/exchange/attempts.ts";
-import { Call, type Incoming, type Reserved } from "../src/exchange/call.ts";
+import { Call, type Incoming, type ReservedCall } from "../src/exchange/call.ts";
 import type { Outcome } from "../src/exchange/outcome.ts";
 import { USUAL } from "../src/routing/decision.ts";
 import type { UpstreamHandler } from "../src/upstream/upstreams.ts";
@@ -63,7 +63,7 @@ function begin(format: ClientFormat = chatFormat) {
   const key = { onDisconnect: "cancel" };
   const call = new Call({ format, reply, key, requestId: "r", startMs: 0 } as unknown as Incoming);
   const plan = { attempts: [endpoint("one"), endpoint("two"), endpoint("three")], decision: USUAL };
-  const reserved = { call, plan, request, reservation: {} } as unknown as Reserved;
+  const reserved = Object.assign(call, { plan, request, reservation: {} }) as unknown as ReservedCall;
   const deps = {
     clock: { now: () => nowMs, monotonic: () => nowMs },
     health: {
@@ -140,8 +140,8 @@ test("T19: a client that leaves meanwhile: nothing is asked any more, and nothin
 test("a stream whose translation throws: the operator is told, the attempt has failed, another endpoint may answer", async () => {
   const { asked, faults, handlers, outcomes, write } = begin(FAULTY);
   const [handler] = handlers;
-  handler?.head(200, { "content-type": "text/event-stream" });
-  handler?.data(Buffer.from("data: {}\n\n"));
+  handler?.onHead(200, { "content-type": "text/event-stream" });
+  handler?.onData(Buffer.from("data: {}\n\n"));
   await Promise.resolve();
   expect(faults).toEqual([new TypeError("a fault of ours")]);
   await write("two");

@@ -52,8 +52,8 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
 
   test("an error of megabytes is not read to its end", async () => {
     const { upstreams, asked, ended } = hedged();
-    at(upstreams, 0).handler.head(500, { "content-type": "application/json" });
-    for (let kb = 0; kb < 65; kb++) at(upstreams, 0).handler.data(Buffer.alloc(1024, "x"));
+    at(upstreams, 0).handler.onHead(500, { "content-type": "application/json" });
+    for (let kb = 0; kb < 65; kb++) at(upstreams, 0).handler.onData(Buffer.alloc(1024, "x"));
     expect([at(upstreams, 0).isCancelled, asked()]).toEqual([true, ["one", "two"]]);
     expect(ended()).toEqual(["1 one http_error"]);
   });
@@ -144,8 +144,8 @@ test("white space says no more than silence does", async () => {
     stream: false,
     decision: { hedgeAfterMs: 500, timeoutMs: 2000 },
   });
-  at(upstreams, 0).handler.head(200, { "content-type": "application/json" });
-  at(upstreams, 0).handler.data(Buffer.from("\n\n"));
+  at(upstreams, 0).handler.onHead(200, { "content-type": "application/json" });
+  at(upstreams, 0).handler.onData(Buffer.from("\n\n"));
   time.pass(500);
   expect(asked()).toEqual(["one", "two"]);
   time.pass(200);
@@ -313,8 +313,8 @@ describe("timeout_ms", () => {
 
   test.each([true, false])("also ends an error that does not end (stream: %s)", async (stream) => {
     const { time, upstreams, asked, ended, call } = held({ stream, decision: { timeoutMs: 9000 } });
-    at(upstreams, 0).handler.head(500, { "content-type": "application/json" });
-    at(upstreams, 0).handler.data(Buffer.from('{"error":'));
+    at(upstreams, 0).handler.onHead(500, { "content-type": "application/json" });
+    at(upstreams, 0).handler.onData(Buffer.from('{"error":'));
     time.pass(3000);
     expect([asked(), ended()]).toEqual([["one", "two"], ["1 one timeout"]]);
     // What came was no content.

@@ -1,7 +1,7 @@
 /** Attempts over upstreams that the test holds: it says who answers what and when; time passes when it says so. */
 import type { Endpoint } from "../src/endpoint.ts";
 import { type AttemptDeps, Attempts } from "../src/exchange/attempts.ts";
-import { Call, type Incoming, type Reserved } from "../src/exchange/call.ts";
+import { Call, type Incoming, type ReservedCall } from "../src/exchange/call.ts";
 import type { Outcome } from "../src/exchange/outcome.ts";
 import { platformKey } from "../src/provider-key.ts";
 import { type Decision, USUAL } from "../src/routing/decision.ts";
@@ -123,12 +123,8 @@ export function held({
   } as unknown as Incoming);
   const endpoints = ["one", "two", "three"].map((id) => withKeys(endpoint(id), keys));
   const plan = { attempts: endpoints, decision: { ...USUAL, ...decision } };
-  const reserved = {
-    call,
-    plan,
-    request,
-    reservation: { inputTokens: 1e6, outputTokens: 1e6 },
-  } as unknown as Reserved;
+  const reservation = { inputTokens: 1e6, outputTokens: 1e6 };
+  const reserved = Object.assign(call, { plan, request, reservation }) as unknown as ReservedCall;
   const health = new Health(time);
   const drains = { begun: 0, ended: 0, areFull: false };
   const deps = {
@@ -204,7 +200,7 @@ function hold(
 ) {
   const type = { "content-type": stream ? "text/event-stream" : "application/json" };
   const head = () => {
-    if (!held.hasHead) handler.head(200, type);
+    if (!held.hasHead) handler.onHead(200, type);
     held.hasHead = true;
   };
   const held: Held = {
@@ -217,32 +213,32 @@ function hold(
     handler,
     report() {
       head();
-      handler.data(Buffer.from(REPORT));
+      handler.onData(Buffer.from(REPORT));
       return turn();
     },
     begin() {
       head();
-      if (!held.hasBegun) handler.data(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
+      if (!held.hasBegun) handler.onData(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
       held.hasBegun = true;
       return turn();
     },
     async answer() {
       await held.begin();
       held.isOver = true;
-      handler.data(Buffer.from(stream ? REST : WHOLE.slice(20)));
-      handler.end();
+      handler.onData(Buffer.from(stream ? REST : WHOLE.slice(20)));
+      handler.onEnd();
       return turn();
     },
     status(status, headers = {}) {
       held.isOver = true;
-      handler.head(status, { "content-type": "application/json", ...headers });
-      handler.data(Buffer.from('{"error":{"message":"no"}}'));
-      handler.end();
+      handler.onHead(status, { "content-type": "application/json", ...headers });
+      handler.onData(Buffer.from('{"error":{"message":"no"}}'));
+      handler.onEnd();
       return turn();
     },
     cut() {
       held.isOver = true;
-      handler.end();
+      handler.onEnd();
       return turn();
     },
   };

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { KeyContext } from "../src/account/keyring.ts";
 import { systemClock } from "../src/clock.ts";
 import type { Endpoint } from "../src/endpoint.ts";
-import type { Call, Planned } from "../src/exchange/call.ts";
+import { Call, type Incoming, type PlannedCall } from "../src/exchange/call.ts";
 import { extend, reserve } from "../src/exchange/reserve.ts";
 import { giveBack } from "../src/exchange/settle.ts";
 import { type LocalBudgets, openBudgets } from "../src/limits/budgets.ts";
@@ -57,11 +57,10 @@ async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked 
     ...(hardBudgetMicroUsd !== undefined && { keyBudget: { dailyMicroUsd: hardBudgetMicroUsd, hard: true } }),
   } as KeyContext;
   const plan = () =>
-    ({
-      call: { key, incoming: { format: chatFormat } } as unknown as Call,
+    Object.assign(new Call({ key, format: chatFormat } as unknown as Incoming), {
       request: asked,
       plan: { attempts: [endpoint] },
-    }) as unknown as Planned;
+    }) as unknown as PlannedCall;
   const countPrompt = async () => {
     const counts = await pool.countTokens(promptTexts(asked), "o200k_base");
     return counts.reduce((sum, count) => sum + count, 0);
@@ -167,7 +166,7 @@ describe("T26, T65: a fault on the way out gives everything back, wherever it st
     if (closed.includes("credit") && credit !== undefined) {
       await credits.settle(credit, { requestId: "R", amountMicroUsd: 5, atMs: systemClock.now() });
     }
-    giveBack(deps, { ...planned.call, admission, reservation } as Call);
+    giveBack(deps, planned.withAdmission(admission));
     expect([
       credits.open().holds,
       credits.open().heldMicroUsd,

@@ -16,12 +16,17 @@ test("the connection ends, the operator is told, and the gateway goes on", async
   exchange = openExchange({
     clock: { now: () => 1, monotonic: () => 1 },
     store: { healthy: () => false },
-    limits: {
-      state() {
-        throw broken;
+    settle: {
+      clock: { now: () => 1, monotonic: () => 1 },
+      limits: {
+        state() {
+          throw broken;
+        },
       },
+      onFault: (error: unknown) => faults.push(error),
     },
-    timeouts: { commitMs: 1000 },
+    attempt: {},
+    commitMs: 1000,
     hasRoomFor: () => true,
     onFault: (error: unknown) => faults.push(error),
   } as unknown as ExchangeDeps);

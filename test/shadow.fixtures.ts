@@ -4,7 +4,7 @@
  */
 import type { ShadowRow } from "../src/analytics/shadow-rows.ts";
 import { systemTimers } from "../src/clock.ts";
-import { Call, type Incoming, type Reserved } from "../src/exchange/call.ts";
+import { Call, type Incoming, type ReservedCall } from "../src/exchange/call.ts";
 import { openShadows, type ShadowDeps, type Shadows } from "../src/exchange/shadow.ts";
 import type { PrimaryEnding } from "../src/exchange/shadow-ending.ts";
 import { openBudgets } from "../src/limits/budgets.ts";
@@ -131,7 +131,7 @@ export function bench() {
       return orgId;
     },
     /** A call whose own first attempt has begun. */
-    begun({ bill = "platform", body, key, incoming }: Given = {}): Reserved {
+    begun({ bill = "platform", body, key, incoming }: Given = {}): ReservedCall {
       const bytes = Buffer.from(JSON.stringify({ ...BODY, ...body }));
       const request = chatFormat.read(bytes);
       const call = new Call({
@@ -159,22 +159,22 @@ export function bench() {
       call.endpoint = PRIMARY;
       call.upstreamTtftMs = 40;
       const ours = model(PRIMARY, SHADOW);
-      return { call, request, model: ours, plan, reservation: {} } as unknown as Reserved;
+      return Object.assign(call, { model: ours, plan, reservation: {} }) as unknown as ReservedCall;
     },
     dispose: () => temp.dispose(),
   };
 }
 
 export const answerWhole = ({ handler }: Sent, body = ANSWER, status = 200): void => {
-  handler.head(status, { "content-type": "application/json" });
-  handler.data(Buffer.from(body));
-  handler.end();
+  handler.onHead(status, { "content-type": "application/json" });
+  handler.onData(Buffer.from(body));
+  handler.onEnd();
 };
 
 /** The stream's events from one to another; the reader works on them in a microtask. */
 export async function answerStream({ handler }: Sent, from = 0, to = STREAM.length): Promise<void> {
-  if (from === 0) handler.head(200, { "content-type": "text/event-stream" });
-  for (const event of STREAM.slice(from, to)) handler.data(Buffer.from(event));
-  if (to === STREAM.length) handler.data(Buffer.from("data: [DONE]\n\n"));
+  if (from === 0) handler.onHead(200, { "content-type": "text/event-stream" });
+  for (const event of STREAM.slice(from, to)) handler.onData(Buffer.from(event));
+  if (to === STREAM.length) handler.onData(Buffer.from("data: [DONE]\n\n"));
   await Promise.resolve();
 }

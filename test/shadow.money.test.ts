@@ -56,8 +56,8 @@ describe("who pays", () => {
     await turn();
     const { heldMicroUsd } = credits.open();
     const text = { choices: [{ index: 0, delta: { content: "word ".repeat(1000) }, finish_reason: null }] };
-    last().handler.head(200, { "content-type": "text/event-stream" });
-    last().handler.data(
+    last().handler.onHead(200, { "content-type": "text/event-stream" });
+    last().handler.onData(
       Buffer.from(`data: ${JSON.stringify({ id: "x", created: 1, model: "m", ...text })}\n\n`),
     );
     await Promise.resolve();

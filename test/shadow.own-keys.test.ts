@@ -29,7 +29,7 @@ test.each([
     const shadows = b.open();
     const orgId = await b.org(1_000_000);
     const reserved = b.begun({ bill, key: { orgId } });
-    reserved.call.ownKeys = ownKeys(mayFallBack);
+    reserved.ownKeys = ownKeys(mayFallBack);
     const run = shadows.start(reserved);
     await turn();
     expect(b.sent.map(({ request }) => request.key.id)).toEqual(by);

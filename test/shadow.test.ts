@@ -1,5 +1,7 @@
 /** Shadow calls, one by one: when a copy is sent, what is recorded of it, what it costs, and what it may not do. */
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { Endpoint } from "../src/endpoint.ts";
+import type { ReservedCall } from "../src/exchange/call.ts";
 import { MAX_ANSWER_BYTES } from "../src/exchange/shadow-copy.ts";
 import { MAX_RUN_MS } from "../src/exchange/shadow-run.ts";
 import {
@@ -21,6 +23,9 @@ beforeEach(() => {
 });
 afterAll(() => b.dispose());
 
+/** The same call, planned with another shadow. */
+const withShadow = (call: ReservedCall, shadow: Endpoint | undefined): ReservedCall =>
+  Object.assign(call, { plan: { ...call.plan, shadow } });
 const last = (): Sent => sent.at(-1) as Sent;
 const committed = () => b.deps.store.act(() => {});
 const NOTHING_HELD = { holds: 0, heldMicroUsd: 0 };
@@ -36,9 +41,9 @@ describe("a copy", () => {
     expect(Buffer.concat(last().request.parts).toString()).toContain('"Hello"');
     answerWhole(last());
     run?.primaryEnded(ENDED);
-    expect(rows[0]).toMatchObject({ requestId: reserved.call.requestId });
+    expect(rows[0]).toMatchObject({ requestId: reserved.requestId });
     expect(rows[0]?.shadowRequestId).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
-    expect(rows[0]?.shadowRequestId).not.toBe(reserved.call.requestId);
+    expect(rows[0]?.shadowRequestId).not.toBe(reserved.requestId);
   });
 
   test("takes the client's headers along where it speaks the client's format, and only there", async () => {
@@ -47,11 +52,7 @@ describe("a copy", () => {
     await turn();
     expect(last().request.headers).toEqual({ "x-of-the-client": "1" });
     const other = b.begun();
-    const foreign = {
-      ...other,
-      plan: { ...other.plan, shadow: { ...SHADOW, dialects: ["messages"] as const } },
-    };
-    shadows.start(foreign);
+    shadows.start(withShadow(other, { ...SHADOW, dialects: ["messages"] }));
     await turn();
     expect(last().request.headers).toEqual({});
     shadows.stop();
@@ -60,12 +61,12 @@ describe("a copy", () => {
   test("leaves the call as it was", async () => {
     const shadows = b.open();
     const reserved = b.begun();
-    const before = { ...reserved.call };
+    const before = { ...reserved };
     const run = shadows.start(reserved);
     await turn();
     answerWhole(last(), "{}", 500);
     run?.primaryEnded(ENDED);
-    expect({ ...reserved.call }).toEqual(before);
+    expect({ ...reserved }).toEqual(before);
   });
 
   test("of a burst, one is sent a turn", async () => {
@@ -134,7 +135,7 @@ describe("what is recorded", () => {
   test("a request that cannot be told to the shadow, as its client's error", async () => {
     const reserved = b.begun({ body: { svc: { compat: { strict: true } }, logit_bias: { 1: 1 } } });
     const foreign = { ...SHADOW, dialects: ["messages"] as const };
-    const run = b.open().start({ ...reserved, plan: { ...reserved.plan, shadow: foreign } });
+    const run = b.open().start(withShadow(reserved, foreign));
     await turn();
     run?.primaryEnded(ENDED);
     expect(sent).toEqual([]);
@@ -176,7 +177,7 @@ describe("no copy waits, or is waited for", () => {
     run?.primaryEnded(ENDED);
     for (let i = 0; i < 12; i++) {
       clock.advance(MAX_RUN_MS / 12);
-      last().handler.data(Buffer.from(": still here\n\n"));
+      last().handler.onData(Buffer.from(": still here\n\n"));
       await Promise.resolve();
     }
     shadows.tick(clock.monotonic());
@@ -187,11 +188,11 @@ describe("no copy waits, or is waited for", () => {
   test("a flood is cut off", async () => {
     const run = b.open().start(b.begun());
     await turn();
-    last().handler.head(200, { "content-type": "application/json" });
+    last().handler.onHead(200, { "content-type": "application/json" });
     const piece = Buffer.alloc(64 * 1024, "x");
     let bytes = 0;
     while (!last().cancelled && bytes < 10_000_000) {
-      last().handler.data(piece);
+      last().handler.onData(piece);
       bytes += piece.length;
     }
     expect(bytes).toBeLessThanOrEqual(MAX_ANSWER_BYTES + piece.length);
@@ -228,19 +229,19 @@ describe("no copy waits, or is waited for", () => {
 
   test.each([
     ["a large body", b.begun({ body: { messages: [{ role: "user", content: "x".repeat(256 * 1024) }] } })],
-    ["a call without a shadow", { ...b.begun(), plan: { ...b.begun().plan, shadow: undefined } }],
+    ["a call without a shadow", withShadow(b.begun(), undefined)],
   ])("%s has no copy", async (_, reserved) => {
     expect(b.open().start(reserved)).toBeUndefined();
   });
 
   test("a call that is over, a prompt that the shadow may keep, a store that cannot commit: no copy", () => {
     const over = b.begun();
-    over.call.settled = true;
+    over.settled = true;
     const secret = b.begun({ key: { dataPolicy: { zdr: true } } });
     const keeps = { ...SHADOW, dataPolicy: { ...SHADOW.dataPolicy, zdr: false } };
     const sick = { ...b.deps.store, healthy: () => false };
     expect(b.open().start(over)).toBeUndefined();
-    expect(b.open().start({ ...secret, plan: { ...secret.plan, shadow: keeps } })).toBeUndefined();
+    expect(b.open().start(withShadow(secret, keeps))).toBeUndefined();
     expect(b.open({ store: sick }).start(b.begun())).toBeUndefined();
   });
 

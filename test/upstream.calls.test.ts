@@ -99,7 +99,7 @@ describe("addresses", () => {
   });
 });
 
-const never = { head: fault, data: fault, end: fault, failed: fault };
+const never = { onHead: fault, onData: fault, onEnd: fault, onFailure: fault };
 
 function fault(): never {
   throw new Error("the handler was called");

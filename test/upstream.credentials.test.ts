@@ -173,7 +173,12 @@ describe("Google", () => {
   test("T16: a call cancelled while its token is fetched is never sent, and tells nothing more", async () => {
     const told: string[] = [];
     const tell = (what: string) => () => told.push(what);
-    const handler = { head: tell("head"), data: tell("data"), end: tell("end"), failed: tell("failed") };
+    const handler = {
+      onHead: tell("head"),
+      onData: tell("data"),
+      onEnd: tell("end"),
+      onFailure: tell("failed"),
+    };
     const endpoint = at(account());
     const cancelled = new Promise<void>((resolve) => {
       provider.answer = (_, response) => {

@@ -74,14 +74,14 @@ export function heard(
     let status = 0;
     let body = "";
     const call = start({
-      head(code) {
+      onHead(code) {
         status = code;
       },
-      data(chunk) {
+      onData(chunk) {
         body += chunk.toString();
       },
-      end: () => resolve({ status, body, failure: undefined }),
-      failed: (failure) => resolve({ status, body, failure }),
+      onEnd: () => resolve({ status, body, failure: undefined }),
+      onFailure: (failure) => resolve({ status, body, failure }),
     });
     begun(call);
   });

@@ -98,7 +98,7 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
     if (typeof fate === "object") {
       later(ROUND_TRIP_MS, () => over() && refuse(handler, fate));
     } else if (fate === "refused") {
-      later(1, () => over() && handler.failed(failure("connect_error", "network")));
+      later(1, () => over() && handler.onFailure(failure("connect_error", "network")));
     } else {
       sent.costMicroUsd = PROMPT_TOKENS * behaviour.price;
       if (fate === "answers") {
@@ -128,19 +128,19 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
     const generatingMs = (OUTPUT_TOKENS * 1000) / tokensPerSecond;
     const finish = (last: Buffer) => {
       sent.costMicroUsd = (PROMPT_TOKENS + OUTPUT_TOKENS) * price;
-      handler.data(last);
-      if (over()) handler.end();
+      handler.onData(last);
+      if (over()) handler.onEnd();
     };
     if (!isStream) {
       later(ttftMs + generatingMs, () => {
-        handler.head(200, { "content-type": "application/json" });
+        handler.onHead(200, { "content-type": "application/json" });
         finish(WHOLE);
       });
       return;
     }
     later(ttftMs, () => {
-      handler.head(200, { "content-type": "text/event-stream" });
-      handler.data(BEGINNING);
+      handler.onHead(200, { "content-type": "text/event-stream" });
+      handler.onData(BEGINNING);
       later(generatingMs, () => finish(REST));
     });
   }
@@ -196,9 +196,9 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
 
 function refuse(handler: UpstreamHandler, { status, retryAfterMs }: Exclude<Fate, string>): void {
   const wait = retryAfterMs === undefined ? {} : { "retry-after-ms": String(retryAfterMs) };
-  handler.head(status, { "content-type": "application/json", ...wait });
-  handler.data(Buffer.from(JSON.stringify({ error: { message: "no" } })));
-  handler.end();
+  handler.onHead(status, { "content-type": "application/json", ...wait });
+  handler.onData(Buffer.from(JSON.stringify({ error: { message: "no" } })));
+  handler.onEnd();
 }
 
 const USAGE = {

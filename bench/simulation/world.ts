@@ -6,7 +6,7 @@ import type { KeyContext } from "../../src/account/keyring.ts";
 import { type Random, seededRandom } from "../../src/clock.ts";
 import { WeirError } from "../../src/errors.ts";
 import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
-import { type ActivePolicy, Call, type Incoming } from "../../src/exchange/call.ts";
+import { type ActivePolicy, Call, type Incoming, type ReadCall } from "../../src/exchange/call.ts";
 import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
 import { judgeCanary, type PlanDeps, planCall } from "../../src/exchange/plan.ts";
@@ -91,9 +91,9 @@ export async function run(world: World): Promise<Seen> {
     };
     let attempts: Attempts;
     try {
-      const planned = planCall(planning, { call, request: call.request as ClientRequest });
+      const planned = planCall(planning, call.withAdmission(ADMITTED));
       if (planned instanceof Promise) throw new Error("a prompt of this size is not counted");
-      attempts = new Attempts(attempting, { ...planned, reservation: UNHELD }, (outcome) => {
+      attempts = new Attempts(attempting, planned.withReservation(UNHELD), (outcome) => {
         live.delete(attempts);
         done(outcome);
       });
@@ -184,7 +184,7 @@ const attemptDeps = (time: VirtualTime, health: Health, upstreams: SimulatedUpst
     },
   }) as unknown as AttemptDeps;
 
-function newCall(time: VirtualTime, isWhole: boolean, session: number): Call {
+function newCall(time: VirtualTime, isWhole: boolean, session: number): ReadCall {
   const request = requestOf(isWhole, session);
   const call = new Call({
     requestId: "",
@@ -196,8 +196,7 @@ function newCall(time: VirtualTime, isWhole: boolean, session: number): Call {
     passing: {},
     reply: NOBODY,
   } as unknown as Incoming);
-  call.request = request;
-  return call;
+  return call.withRequest(request);
 }
 
 function seenOf(call: Call, outcome: Outcome, nowMs: number, session: number): Called {
@@ -239,6 +238,8 @@ function requestOf(isWhole: boolean, session: number): ClientRequest {
   return request;
 }
 
+/** No limits in this world, and no credit. */
+const ADMITTED = { admitted: true, release() {} } as const;
 const UNHELD = { holds: undefined, inputTokens: 1e9, outputTokens: 1e9 };
 
 const NOBODYS_FACTS = {

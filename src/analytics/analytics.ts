@@ -113,11 +113,14 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }
   }
 
+  const { canonical } = options;
+  const lookups = lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock });
   return {
     operations: {
-      ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical: options.canonical, clock }),
-      ...requestsOperations({ clickhouse, cursors, caughtUp }),
-      ...usageOperations({ clickhouse, clock, caughtUp }),
+      getGeneration: lookups.getGeneration,
+      getRequest: lookups.getRequest,
+      listRequests: requestsOperations({ clickhouse, cursors, caughtUp }).listRequests,
+      getUsage: usageOperations({ clickhouse, clock, caughtUp }).getUsage,
     },
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),

@@ -45,7 +45,7 @@ export type Route = {
   | { readonly hook: Hook }
 );
 
-/** Operations by the names the table uses; `main.ts` brings them together from the rooms. */
+/** Operations by the names the table uses; `gateway/operations.ts` takes each from its room. */
 export type Operations = Readonly<
   Record<
     | "getResponse"

@@ -4,8 +4,7 @@
  */
 import { type Limits, refusalError } from "../limits/limits.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
-import type { ClientRequest } from "../wire/format.ts";
-import type { Admitted, Call } from "./call.ts";
+import type { AdmittedCall, ReadCall } from "./call.ts";
 
 export interface AdmitDeps {
   readonly limits: Limits;
@@ -13,13 +12,11 @@ export interface AdmitDeps {
 }
 
 /** @throws WeirError 429. A promise where the slot is asked for elsewhere. */
-export function admit(deps: AdmitDeps, call: Call, request: ClientRequest): MaybePromise<Admitted> {
-  call.request = request;
-  const { promptTokens, maxTokens, choices } = request.facts;
+export function admit(deps: AdmitDeps, call: ReadCall): MaybePromise<AdmittedCall> {
+  const { promptTokens, maxTokens, choices } = call.request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;
   return after(deps.limits.admit(call.key, tokens), (admission) => {
     if (!admission.admitted) throw refusalError(admission);
-    call.admission = admission;
-    return { call, request };
+    return call.withAdmission(admission);
   });
 }

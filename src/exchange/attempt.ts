@@ -11,8 +11,8 @@ import { failure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { AnswerStream, Outgoing } from "../wire/format.ts";
 import type { Passable } from "../wire/passages.ts";
-import type { Call, Reserved } from "./call.ts";
-import type { Delivered, Outcome } from "./outcome.ts";
+import type { Call, ReservedCall } from "./call.ts";
+import type { RelayEnd } from "./outcome.ts";
 import type { RelayDeps, RelayHost } from "./relay.ts";
 import { StreamRelay } from "./relay-stream.ts";
 import { WholeRelay } from "./relay-whole.ts";
@@ -23,16 +23,12 @@ export interface OneAttemptDeps extends RelayDeps {
   readonly health: Pick<Health, "onFirstContent">;
 }
 
-/** After `failed`, `answered` or `exhausted` the attempt says nothing more. */
+/** The attempts of the call, of which this is one. */
 export interface AttemptHost {
-  /** Content is about to leave for the client: from here on nobody else may answer. */
-  won(attempt: Attempt): void;
-  failed(attempt: Attempt, failure: UpstreamFailure): void;
-  answered(attempt: Attempt, outcome: Outcome): void;
-  /** The hold cannot grow any further; what came beyond these bytes of text is not delivered. */
-  exhausted(attempt: Attempt, delivered: Delivered): void;
-  /** Something threw that must not. */
-  fault(error: unknown): void;
+  /** Content of its stream is about to leave for the client: from here on no other attempt may answer. */
+  attemptBegins(attempt: Attempt): void;
+  /** Called once; the attempt calls nothing after it. */
+  attemptEnds(attempt: Attempt, end: RelayEnd): void;
 }
 
 export interface Tried {
@@ -50,7 +46,7 @@ export class Attempt implements RelayHost {
   /** Monotonic. */
   readonly startMs: number;
   readonly #deps: OneAttemptDeps;
-  readonly #reserved: Reserved;
+  readonly #call: ReservedCall;
   readonly #host: AttemptHost;
   readonly #relay: StreamRelay | WholeRelay;
   readonly #record: AttemptRecord;
@@ -59,7 +55,7 @@ export class Attempt implements RelayHost {
 
   constructor(
     deps: OneAttemptDeps,
-    reserved: Reserved,
+    call: ReservedCall,
     host: AttemptHost,
     { lane, passable, outgoing, number }: Tried,
   ) {
@@ -67,13 +63,13 @@ export class Attempt implements RelayHost {
     this.passable = passable;
     this.outgoing = outgoing;
     this.#deps = deps;
-    this.#reserved = reserved;
+    this.#call = call;
     this.#host = host;
     this.startMs = deps.clock.monotonic();
     this.#record = newRecord(lane, number, deps.clock.now());
     const { dialect, passage } = passable;
-    const relayed = { reserved, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
-    this.#relay = reserved.request.facts.stream
+    const relayed = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
+    this.#relay = call.request.facts.stream
       ? new StreamRelay(deps, relayed, this)
       : new WholeRelay(deps, relayed, this);
   }
@@ -95,10 +91,10 @@ export class Attempt implements RelayHost {
   /** Never throws: what makes it impossible to send is a failure like any other. */
   send(): void {
     const { lane, passable, outgoing } = this;
-    const { call, request } = this.#reserved;
+    const { incoming, request } = this.#call;
     const { stream } = request.facts;
     // What the client says in headers is of its own dialect.
-    const headers = passable.isSplice ? call.incoming.passing : NO_HEADERS;
+    const headers = passable.isSplice ? incoming.passing : NO_HEADERS;
     const sent = {
       endpoint: lane.endpoint,
       key: lane.key,
@@ -110,7 +106,7 @@ export class Attempt implements RelayHost {
     try {
       this.#relay.attach(this.#deps.upstreams.call(sent, this.#relay));
     } catch (error) {
-      this.#host.failed(this, { ...failure("connect_error", "network"), upstream: reason(error) });
+      this.#fail({ ...failure("connect_error", "network"), upstream: reason(error) });
     }
   }
 
@@ -129,7 +125,11 @@ export class Attempt implements RelayHost {
 
   giveUp(): void {
     this.#relay.cancel();
-    this.#host.failed(this, failure("timeout", "timeout"));
+    this.#fail(failure("timeout", "timeout"));
+  }
+
+  #fail(failed: UpstreamFailure): void {
+    this.relayEnds({ kind: "failed", failure: failed });
   }
 
   cancel(): void {
@@ -206,32 +206,20 @@ export class Attempt implements RelayHost {
     };
   }
 
-  // -- what its relay tells --
+  // -- RelayHost --
 
-  firstContent(): void {
+  relayBegins(): void {
     const record = this.#record;
     if (record.ttftMs > 0) return;
     this.#stopTimer?.();
     record.ttftMs = Math.max(1, Math.round(this.#deps.clock.monotonic() - this.startMs));
     this.#deps.health.onFirstContent(this.lane);
     // Of a whole answer nothing leaves before all of it is there.
-    if (this.#relay instanceof StreamRelay) this.#host.won(this);
+    if (this.#relay instanceof StreamRelay) this.#host.attemptBegins(this);
   }
 
-  failed(failed: UpstreamFailure): void {
-    this.#host.failed(this, failed);
-  }
-
-  answered(outcome: Outcome): void {
-    this.#host.answered(this, outcome);
-  }
-
-  exhausted(delivered: Delivered): void {
-    this.#host.exhausted(this, delivered);
-  }
-
-  fault(error: unknown): void {
-    this.#host.fault(error);
+  relayEnds(end: RelayEnd): void {
+    this.#host.attemptEnds(this, end);
   }
 }
 

@@ -13,11 +13,11 @@ import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
 import { Attempt, type AttemptHost, type OneAttemptDeps, type Tried } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
-import type { Reserved } from "./call.ts";
+import type { ReservedCall } from "./call.ts";
 import { moreTelling } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
 import type { Placed } from "./live.ts";
-import type { Delivered, Outcome } from "./outcome.ts";
+import type { Outcome, RelayEnd } from "./outcome.ts";
 
 export interface AttemptDeps extends OneAttemptDeps {
   readonly health: Health;
@@ -26,8 +26,6 @@ export interface AttemptDeps extends OneAttemptDeps {
   /** Takes a place among the calls read to their end for clients that left; false when all are taken. */
   beginDrain(): boolean;
   endDrain(): void;
-  /** A fault of ours: for the operator's log, never shown. */
-  readonly onFault: (error: unknown, requestId: string) => void;
   readonly timeouts: {
     readonly firstByteMs: number;
     readonly stallMs: number;
@@ -38,12 +36,12 @@ export interface AttemptDeps extends OneAttemptDeps {
   };
 }
 
-/** Asks the endpoints in order; `done` is called once, with what is to be settled. */
+/** Asks the endpoints in order; `callEnds` is called once, with what is to be settled. */
 export class Attempts implements AttemptHost, Placed {
   place = -1;
   readonly #deps: AttemptDeps;
-  readonly #reserved: Reserved;
-  readonly #done: (outcome: Outcome) => void;
+  readonly #call: ReservedCall;
+  readonly #callEnds: (outcome: Outcome) => void;
   /** Where in the plan the next attempt stands. */
   #next = 0;
   /** Under way, the oldest first: two while a hedge runs. */
@@ -65,21 +63,25 @@ export class Attempts implements AttemptHost, Placed {
   /** Why the first endpoint that could not be told the request could not. */
   #refusal: WeirError | undefined;
 
-  constructor(deps: AttemptDeps, reserved: Reserved, done: (outcome: Outcome) => void) {
+  constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
     this.#deps = deps;
-    this.#reserved = reserved;
-    this.#done = done;
+    this.#call = call;
+    this.#callEnds = callEnds;
+  }
+
+  get requestId(): string {
+    return this.#call.requestId;
   }
 
   /** Called once. A client that left while its call waited for this is told of here and now. */
   run(): void {
-    this.#reserved.call.incoming.reply.onGone(() => this.#clientGone());
+    this.#call.incoming.reply.onGone(() => this.#clientGone());
     if (!this.#over) this.#start();
   }
 
   /** Starts the plan's next attempt, or finishes with the last failure where nothing is under way. */
   #start(): void {
-    const { plan, call, request } = this.#reserved;
+    const { plan, incoming, request } = this.#call;
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
@@ -87,13 +89,13 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     this.#next++;
-    const passable = passageTo(call.incoming.format, endpoint);
+    const passable = passageTo(incoming.format, endpoint);
     if (passable === undefined) {
       this.#start();
       return;
     }
     try {
-      const outgoing = this.#deps.bodies.write(call.incoming.format, passable, request, endpoint);
+      const outgoing = this.#deps.bodies.write(incoming.format, passable, request, endpoint);
       if (outgoing instanceof Promise) this.#sendLater(endpoint, passable, outgoing);
       else this.#send(endpoint, passable, outgoing);
     } catch (error) {
@@ -118,7 +120,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   #send(endpoint: Endpoint, passable: Passable, outgoing: Outgoing): void {
-    const { call, request } = this.#reserved;
+    const { request } = this.#call;
     const { dropped } = outgoing;
     const [first] = dropped;
     if (first !== undefined && request.svc.strict) {
@@ -133,13 +135,14 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     // Or the time may be over; or the endpoint saturated, or another call is probing it.
-    const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, call, endpoint) : undefined;
+    const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.#call, endpoint) : undefined;
     if (lane === undefined) this.#start();
     else this.#open(lane, passable, outgoing);
   }
 
   #open(lane: Lane, passable: Passable, outgoing: Outgoing): void {
-    const { call, plan } = this.#reserved;
+    const call = this.#call;
+    const { plan } = call;
     const attempt = this.#made({ lane, passable, outgoing, number: ++this.#started });
     if (attempt === undefined) return;
     if (this.#running.length === 0) {
@@ -163,7 +166,7 @@ export class Attempts implements AttemptHost, Placed {
   /** Undefined after a fault of ours: then another one is asked. */
   #made(tried: Tried): Attempt | undefined {
     try {
-      return new Attempt(this.#deps, this.#reserved, this, tried);
+      return new Attempt(this.#deps, this.#call, this, tried);
     } catch (error) {
       this.#deps.health.onResult(tried.lane, NOTHING_LEARNT);
       this.#unwritable(error);
@@ -186,17 +189,17 @@ export class Attempts implements AttemptHost, Placed {
 
   /** Of the policy's time for all attempts together. */
   #remainingMs(): number {
-    const { call, plan } = this.#reserved;
+    const { incoming, plan } = this.#call;
     const { timeoutMs } = plan.decision;
     if (timeoutMs === undefined) return Number.POSITIVE_INFINITY;
-    return call.incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
+    return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
   /** This endpoint cannot be told the request; another one may. */
   #unwritable(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
-    if (!(thrown instanceof WeirError)) this.fault(thrown);
+    if (!(thrown instanceof WeirError)) this.#deps.onFault(thrown, this.#call.requestId);
     this.#refusal ??= error;
     this.#start();
   }
@@ -211,17 +214,30 @@ export class Attempts implements AttemptHost, Placed {
     this.#finish({ kind: "failed", failure: this.#lastFailure });
   }
 
-  // -- what an attempt tells --
+  // -- AttemptHost --
 
-  won(attempt: Attempt): void {
+  attemptBegins(attempt: Attempt): void {
     this.#winner = attempt;
-    attempt.adopt(this.#reserved.call);
+    attempt.adopt(this.#call);
     this.#stopHedge?.();
     for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
   }
 
-  failed(attempt: Attempt, reported: UpstreamFailure): void {
-    if (this.#over || !this.#running.includes(attempt)) return;
+  attemptEnds(attempt: Attempt, end: RelayEnd): void {
+    if (this.#over) return;
+    if (end.kind === "failed") {
+      this.#attemptFailed(attempt, end.failure);
+      return;
+    }
+    attempt.adopt(this.#call);
+    // Where the credit ran out, the upstream is cut like one whose answer nobody waits for.
+    if (end.kind === "exhausted") this.#cancelAllBut(undefined);
+    else this.#answered(attempt, end);
+    this.#finish(end);
+  }
+
+  #attemptFailed(attempt: Attempt, reported: UpstreamFailure): void {
+    if (!this.#running.includes(attempt)) return;
     const failed = withoutCredential(reported, attempt.lane.key.credential);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
@@ -236,51 +252,36 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     const isRefusal = !mayFallBack(failed);
-    if ((isRefusal && isFirst) || this.#reserved.call.incoming.reply.gone) {
+    if ((isRefusal && isFirst) || this.#call.incoming.reply.gone) {
       this.#cancelAllBut(undefined);
       this.#finish({ kind: "failed", failure: failed });
       return;
     }
     // What a hedge refuses the one before it may take: the call is no worse off than without.
     if (isRefusal) this.#next = Number.POSITIVE_INFINITY;
-    this.#running[0]?.adopt(this.#reserved.call);
+    this.#running[0]?.adopt(this.#call);
     if (this.#running.length > 0 || this.#writing > 0) return;
     if (!this.#withAnotherKey(attempt, failed)) this.#start();
   }
 
   /** A key was refused, so nothing was processed: another of the pool may do. */
   #withAnotherKey({ lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
-    const { call, plan } = this.#reserved;
     const isRefused = errorClass === "capacity" || errorClass === "auth";
-    if (!isRefused || this.#started >= plan.decision.maxAttempts) return false;
+    if (!isRefused || this.#started >= this.#call.plan.decision.maxAttempts) return false;
     this.#refused ??= new RefusedLanes();
-    const another = this.#refused.anotherFor(this.#deps.health, call, lane);
+    const another = this.#refused.anotherFor(this.#deps.health, this.#call, lane);
     if (another === undefined) return false;
     this.#open(another, passable, outgoing);
     return true;
   }
 
-  answered(attempt: Attempt, outcome: Outcome): void {
-    if (this.#over) return;
+  #answered(attempt: Attempt, end: Extract<RelayEnd, { kind: "whole" | "streamed" }>): void {
     for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
-    attempt.adopt(this.#reserved.call);
-    const usage = outcome.kind === "whole" ? outcome.answer.facts.usage : attempt.stream?.facts.usage;
+    const { usage } = end.kind === "whole" ? end.answer.facts : end.stream.facts;
     this.#close(attempt, undefined, usage?.outputTokens ?? 0);
-    this.#finish(outcome);
   }
 
-  exhausted(attempt: Attempt, delivered: Delivered): void {
-    const { stream } = attempt;
-    attempt.adopt(this.#reserved.call);
-    this.#cancelAllBut(undefined);
-    if (stream !== undefined) this.#finish({ kind: "exhausted", stream, delivered });
-  }
-
-  fault(error: unknown): void {
-    this.#deps.onFault(error, this.#reserved.call.requestId);
-  }
-
-  // -- what the world does --
+  // -- timers, the client, the stop --
 
   tick(nowMs: number): void {
     if (this.#over) return;
@@ -289,13 +290,13 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     const { timeouts, health } = this.#deps;
-    if (nowMs - this.#reserved.call.incoming.startMs >= timeouts.totalMs) {
+    if (nowMs - this.#call.incoming.startMs >= timeouts.totalMs) {
       this.#outOfTime();
       return;
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, health, this.#reserved.plan.attempts)) this.#standIn(attempt);
+      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#standIn(attempt);
       if (this.#over) return;
     }
     // One is enough to keep the connection alive.
@@ -304,7 +305,7 @@ export class Attempts implements AttemptHost, Placed {
 
   /** It hangs where others hang too, or none was ever answered: the next endpoint, where it is well, is asked as well. */
   #standIn({ endpoint, isStream }: Attempt): void {
-    const next = this.#reserved.plan.attempts[this.#next];
+    const next = this.#call.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
     if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();
@@ -329,7 +330,8 @@ export class Attempts implements AttemptHost, Placed {
 
   #clientGone(): void {
     if (this.#over || this.#drainUntilMs > 0) return;
-    const { call, request } = this.#reserved;
+    const call = this.#call;
+    const { request } = call;
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
     const drained = this.#leader();
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
@@ -373,7 +375,7 @@ export class Attempts implements AttemptHost, Placed {
     const at = this.#running.indexOf(attempt);
     if (at < 0) return;
     this.#running.splice(at, 1);
-    const { call } = this.#reserved;
+    const call = this.#call;
     const nowMs = this.#deps.clock.monotonic();
     if (this.#running.length === 0) {
       call.upstreamMs += nowMs - this.#waitingSinceMs;
@@ -389,8 +391,8 @@ export class Attempts implements AttemptHost, Placed {
     this.#stopHedge?.();
     if (this.#drainUntilMs > 0) this.#deps.endDrain();
     // In the order of their starts, whichever ended first.
-    if (this.#isHedged) this.#reserved.call.attempts.sort((a, b) => a.attempt - b.attempt);
-    this.#done(outcome);
+    if (this.#isHedged) this.#call.attempts.sort((a, b) => a.attempt - b.attempt);
+    this.#callEnds(outcome);
   }
 }
 

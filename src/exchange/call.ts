@@ -1,6 +1,7 @@
 /**
- * One model call under way: who asked, where it stands, and what will be recorded of it. The steps fill it in order;
- * `settle` closes it, once.
+ * One model call under way: who asked, and what is known of it so far. The steps fill it in order, and each fact is kept here
+ * alone. The types at the end of this file say which facts a call has after which step; `settle` closes it, once, after
+ * whichever step it failed.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { ClientReply } from "../client-reply.ts";
@@ -53,7 +54,7 @@ export class Call implements Placed {
   model: Model | undefined;
   /** Where the conversation began, and with which key: asked first where it may be, unless the request names an order. */
   preferred: Preferred | undefined;
-  /** What policy and request decided; also of a call that was denied. */
+  /** What policy and request decided; a call that was denied has it too. */
   decision: Decision | undefined;
   /** The policy in force when it was planned. */
   policy: ActivePolicy | undefined;
@@ -91,6 +92,28 @@ export class Call implements Placed {
 
   constructor(incoming: Incoming) {
     this.incoming = incoming;
+  }
+
+  withRequest(request: ClientRequest): ReadCall {
+    this.request = request;
+    return this as ReadCall;
+  }
+
+  withAdmission(this: ReadCall, admission: Admission): AdmittedCall {
+    this.admission = admission;
+    return this as AdmittedCall;
+  }
+
+  withPlan(this: ReadCall, model: Model, decision: Decision, plan: Plan): PlannedCall {
+    this.model = model;
+    this.decision = decision;
+    this.plan = plan;
+    return this as PlannedCall;
+  }
+
+  withReservation(this: PlannedCall, reservation: Reservation): ReservedCall {
+    this.reservation = reservation;
+    return this as ReservedCall;
   }
 
   /** Which of an endpoint's keys to take, where there are several. */
@@ -188,17 +211,18 @@ export interface Reservation {
   outputTokens: number;
 }
 
-/** Each step takes what the one before returned, so that a wrong order does not compile. */
-export interface Admitted {
-  readonly call: Call;
-  readonly request: ClientRequest;
-}
+/** A call whose body was read. Each step takes a call of the type that the one before returned: a wrong order does not compile. */
+export type ReadCall = Call & { readonly request: ClientRequest };
 
-export interface Planned extends Admitted {
+/** A call that rate and concurrency limits admit. */
+export type AdmittedCall = ReadCall & { readonly admission: Admission };
+
+/** A call of which it is known where it may go. */
+export type PlannedCall = ReadCall & {
   readonly model: Model;
+  readonly decision: Decision;
   readonly plan: Plan;
-}
+};
 
-export interface Reserved extends Planned {
-  readonly reservation: Reservation;
-}
+/** A call whose worst case is set aside. */
+export type ReservedCall = PlannedCall & { readonly reservation: Reservation };

@@ -2,12 +2,14 @@
  * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in this
  * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
  */
+import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { AttemptRecord } from "../record.ts";
-import type { ClientRequest } from "../wire/format.ts";
+import type { Store } from "../store/store.ts";
 import { type AdmitDeps, admit } from "./admit.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
-import { Call, type Incoming, type Reserved } from "./call.ts";
+import type { Bodies } from "./bodies.ts";
+import { Call, type Incoming, type ReadCall, type ReservedCall } from "./call.ts";
 import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
@@ -18,24 +20,30 @@ import { type ReserveDeps, reserve } from "./reserve.ts";
 import { giveBack, type SettleDeps, settle } from "./settle.ts";
 import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
 
-export type ExchangeDeps = AdmitDeps &
-  PlanDeps &
-  ReserveDeps &
-  Omit<AttemptDeps, "beginDrain" | "endDrain"> &
-  SettleDeps &
-  ShadowDeps &
-  ContinueDeps & {
-    readonly maxDrains: number;
-    readonly answers: IdempotentAnswers;
-    readonly timeouts: {
-      /** How long an answer waits for the commit of its charge. */
-      readonly commitMs: number;
-    };
-    /** Whether descriptors are left for one more call; `live`: calls under way, that one included. */
-    readonly hasRoomFor: (live: number) => boolean;
-    /** For the operator's log, once a call has ended. */
-    readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
-  };
+/** What each step needs, and what the way between them does. */
+export interface ExchangeDeps {
+  readonly clock: Clock;
+  readonly store: Pick<Store, "healthy">;
+  readonly bodies: Pick<Bodies, "read">;
+  readonly answers: IdempotentAnswers;
+  readonly continue: ContinueDeps;
+  readonly admit: AdmitDeps;
+  readonly plan: PlanDeps;
+  readonly reserve: ReserveDeps;
+  readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
+  readonly shadow: ShadowDeps;
+  readonly settle: SettleDeps;
+  /** Calls read to their end for clients that left, at once. */
+  readonly maxDrains: number;
+  /** How long an answer waits for the commit of its charge. */
+  readonly commitMs: number;
+  /** Whether descriptors are left for one more call; `live`: calls under way, that one included. */
+  readonly hasRoomFor: (live: number) => boolean;
+  /** A fault of ours: for the operator's log, never shown. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** For the operator's log, once a call has ended. */
+  readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
+}
 
 export interface ExchangeCounts {
   readonly live: number;
@@ -92,13 +100,13 @@ class LiveExchange implements Exchange {
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
     this.#attemptDeps = {
-      ...deps,
+      ...deps.attempt,
       beginDrain: () => this.#beginDrain(),
       endDrain: () => {
         this.#draining--;
       },
     };
-    this.#shadows = openShadows(deps);
+    this.#shadows = openShadows(deps.shadow);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
@@ -152,14 +160,17 @@ class LiveExchange implements Exchange {
   #read(call: Call): void {
     const { format, body } = call.incoming;
     this.#next(call, this.#deps.bodies.read(format, body), (read) => {
-      this.#next(call, continued(this.#deps, call, read), (request) => this.#admit(call, request));
+      this.#next(call, continued(this.#deps.continue, call, read), (request) =>
+        this.#admit(call.withRequest(request)),
+      );
     });
   }
 
-  #admit(call: Call, request: ClientRequest): void {
-    this.#next(call, admit(this.#deps, call, request), (admitted) => {
-      this.#next(call, planCall(this.#deps, admitted), (planned) => {
-        this.#next(call, reserve(this.#deps, planned), (reserved) => this.#attempt(reserved));
+  #admit(call: ReadCall): void {
+    const deps = this.#deps;
+    this.#next(call, admit(deps.admit, call), (admitted) => {
+      this.#next(call, planCall(deps.plan, admitted), (planned) => {
+        this.#next(call, reserve(deps.reserve, planned), (reserved) => this.#attempt(reserved));
       });
     });
   }
@@ -193,16 +204,16 @@ class LiveExchange implements Exchange {
     clearInterval(this.#timer);
   }
 
-  #attempt(reserved: Reserved): void {
-    const attempts = new Attempts(this.#attemptDeps, reserved, (outcome) => {
+  #attempt(call: ReservedCall): void {
+    const attempts = new Attempts(this.#attemptDeps, call, (outcome) => {
       this.#live.remove(attempts);
-      this.#settle(reserved.call, outcome);
+      this.#settle(call, outcome);
     });
     this.#live.add(attempts);
     // It may have waited in the reservation until after the cut.
     if (this.#cutting) attempts.shutDown();
     else attempts.run();
-    reserved.call.shadow = this.#shadows.start(reserved);
+    call.shadow = this.#shadows.start(call);
   }
 
   #refuse(call: Call, thrown: unknown): void {
@@ -236,10 +247,10 @@ class LiveExchange implements Exchange {
   async #close(call: Call, outcome: Outcome): Promise<void> {
     this.#settling.add(call);
     try {
-      await settle(this.#deps, call, outcome);
+      await settle(this.#deps.settle, call, outcome);
     } catch (error) {
       this.#deps.onFault(error, call.requestId);
-      giveBack(this.#deps, call);
+      giveBack(this.#deps.settle, call);
       this.#abort(call, asWeirError(error));
     } finally {
       this.#settling.remove(call);
@@ -266,11 +277,11 @@ class LiveExchange implements Exchange {
         attempts.tick(nowMs);
       } catch (error) {
         // The others must not miss their turn.
-        attempts.fault(error);
+        this.#deps.onFault(error, attempts.requestId);
       }
     }
     for (const call of this.#settling.all()) {
-      if (nowMs - call.settledMs >= this.#deps.timeouts.commitMs) this.#unrecorded(call);
+      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#unrecorded(call);
     }
   }
 
@@ -299,7 +310,7 @@ class LiveExchange implements Exchange {
     try {
       if (!call.streaming) {
         const body = format.errorBody(error, call.requestId);
-        reply.send(error.status, answerHeaders(this.#deps.limits, call) + retryHeaders(error), body);
+        reply.send(error.status, answerHeaders(this.#deps.settle.limits, call) + retryHeaders(error), body);
         return;
       }
     } catch (thrown) {

@@ -10,7 +10,7 @@ import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import { isEncoding } from "../workers/tokenise.ts";
 import { type Bodies, USUAL_ENCODING } from "./bodies.ts";
-import { Call, type Incoming, type Planned } from "./call.ts";
+import { Call, type Incoming, type PlannedCall } from "./call.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
 import { excludedWire } from "./nothing-left.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
@@ -45,7 +45,7 @@ export async function inquire(deps: InquireDeps, inquiry: Inquiry, incoming: Inc
     const admission = await deps.limits.admit(call.key, 0);
     if (!admission.admitted) throw refusalError(admission);
     try {
-      const planned = await planCall(deps, { call, request });
+      const planned = await planCall(deps, call.withRequest(request).withAdmission(admission));
       answer = inquiry === "dry_run" ? JSON.stringify(dryRun(deps, planned)) : await counted(deps, planned);
     } finally {
       admission.release();
@@ -72,13 +72,13 @@ function refuse(deps: InquireDeps, call: Call, error: WeirError): void {
  * else, where none of them can, an estimate, which says that it is one. A provider that fails to count is an error: a number
  * that may be far too low would pass for the count.
  */
-async function counted(deps: InquireDeps, planned: Planned): Promise<string | Buffer> {
-  const { call, request, model } = planned;
+async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | Buffer> {
+  const { request, model } = call;
   const { format } = call.incoming;
   const own = isEncoding(model.tokenizer) ? model.tokenizer : undefined;
   const texts = own && (await deps.bodies.countable(format, request));
   if (own === undefined || texts?.isAll !== true) {
-    const told = await countByProvider(deps, planned);
+    const told = await countByProvider(deps, call);
     if (told?.body !== undefined) return told.body;
     if (told !== undefined) {
       const tokenizer = `${told.provider} count`;
@@ -101,8 +101,8 @@ function countJson({ name }: ClientFormat, count: Count): string {
 }
 
 /** Which endpoints would be asked in which order, and what would be held. */
-function dryRun(deps: InquireDeps, planned: Planned): object {
-  const { plan } = planned;
+function dryRun(deps: InquireDeps, call: PlannedCall): object {
+  const { plan } = call;
   const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));
   const first = plan.attempts[0];
   if (first === undefined) throw fail("no_endpoint", "No endpoint satisfies this request.");
@@ -114,7 +114,7 @@ function dryRun(deps: InquireDeps, planned: Planned): object {
     excluded: excludedWire(plan.excluded),
     trace: plan.trace(),
     warnings: [],
-    reserve_micro: worstCaseOf(deps, planned),
+    reserve_micro: worstCaseOf(deps, call),
     price_version: first.prices.version,
   };
 }

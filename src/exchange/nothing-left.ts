@@ -5,7 +5,7 @@ import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/
 import type { Plan } from "../routing/planner.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
-import type { Admitted } from "./call.ts";
+import type { ReadCall } from "./call.ts";
 
 /** The reason for each endpoint that is left out, in the words that callers see. */
 export const excludedWire = (excluded: readonly Exclusion[]) =>
@@ -23,8 +23,9 @@ export function nothingLeft(
   made: Plan,
   model: Model,
   { reached, unreachable }: ModelEndpoints,
-  { call, request }: Admitted,
+  call: ReadCall,
 ): WeirError {
+  const { request } = call;
   const apart = unreachable
     .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
     .map(notReached);

@@ -1,4 +1,8 @@
-/** How a call ended: everything that `settle` may be asked to close. One union, so that no way out is forgotten. */
+/**
+ * How a call ended, and how one relay of it did. The way back of an answer has one word for each layer:
+ * an upstream's `onHead`, `onData`, `onEnd` and `onFailure` reach the relay; a relay `begins` and `ends` for its attempt;
+ * an attempt `begins` and `ends` for the call's attempts; these end the call, with an outcome, for `settle`.
+ */
 import type { WeirError } from "../errors.ts";
 import type { UpstreamFailure } from "../upstream/failure.ts";
 import type { AnswerStream, WholeAnswer } from "../wire/format.ts";
@@ -10,6 +14,7 @@ export interface Delivered {
   readonly nextSequence: number | undefined;
 }
 
+/** Everything that `settle` may be asked to close. One union, so that no way out is forgotten. */
 export type Outcome =
   /** The upstream answered in full; nothing of it has left yet. */
   | { readonly kind: "whole"; readonly answer: WholeAnswer }
@@ -29,3 +34,8 @@ export type Outcome =
   | { readonly kind: "faulted"; readonly stream: AnswerStream | undefined; readonly error: WeirError }
   /** The process stops before the call ended. */
   | { readonly kind: "shut_down"; readonly stream: AnswerStream | undefined };
+
+/** How a relay ended. What is no failure is the outcome of its call. */
+export type RelayEnd =
+  | Extract<Outcome, { readonly kind: "whole" | "streamed" | "exhausted" }>
+  | { readonly kind: "failed"; readonly failure: UpstreamFailure };

@@ -3,15 +3,15 @@ import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import type { Random } from "../clock.ts";
 import type { Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
 import type { Decision } from "../routing/decision.ts";
 import type { Health } from "../routing/health.ts";
 import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
-import type { ClientRequest } from "../wire/format.ts";
 import { stickTo } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
-import type { ActivePolicy, Admitted, Call, OwnKeys, Planned } from "./call.ts";
+import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
 import { nothingLeft } from "./nothing-left.ts";
 
 export interface PlanDeps {
@@ -46,8 +46,8 @@ const TEXT_SHARE = 0.95;
  * @throws WeirError `model_not_found`, `capability_not_supported`, `denied_by_policy`, `no_endpoint`,
  * `context_length_exceeded`, `upstream_all_out`.
  */
-export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<Planned> {
-  const { call, request } = admitted;
+export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<PlannedCall> {
+  const { request } = call;
   const { facts } = request;
   const model = deps.catalog.current().resolve(facts.model);
   if (model === undefined) {
@@ -61,12 +61,12 @@ export function planCall(deps: PlanDeps, admitted: Admitted): Planned | Promise<
   }
   const found = { model, reach: reachOf(deps, call, model) };
   if (task !== "generate" || request.hasOpaque || !isNear(found.reach, facts))
-    return planned(deps, admitted, found, facts.promptTokens);
+    return planned(deps, call, found, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
     () => facts.promptTokens,
   );
-  return counted.then((promptTokens) => planned(deps, admitted, found, promptTokens));
+  return counted.then((promptTokens) => planned(deps, call, found, promptTokens));
 }
 
 /** Test keys reach the simulator only, which wants no key of anybody. */
@@ -84,15 +84,11 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
   return false;
 }
 
-function planned(
-  deps: PlanDeps,
-  { call, request }: Admitted,
-  { model, reach }: Found,
-  promptTokens: number,
-): Planned {
+function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, promptTokens: number): PlannedCall {
+  const { request } = call;
   const { environment, dataPolicy } = call.key;
   const { format } = call.incoming;
-  const { active, decision } = decided(deps, call, request, model, promptTokens);
+  const { active, decision } = decided(deps, call, model, promptTokens);
   const { names } = call;
   call.stickTo = stickTo(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
@@ -116,20 +112,20 @@ function planned(
   call.plan = made;
   if (made.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    throw nothingLeft(made, model, { reached: reach.endpoints, unreachable }, { call, request });
+    throw nothingLeft(made, model, { reached: reach.endpoints, unreachable }, call);
   }
-  return { call, request, model, plan: made };
+  return call.withPlan(model, decision, made);
 }
 
 /** @throws WeirError 403 where the policy lets nobody make this call. */
 function decided(
   { policies }: PlanDeps,
-  call: Call,
-  { svc, facts }: ClientRequest,
+  call: ReadCall,
   model: Model,
   inputTokens: number,
 ): { readonly active: ActivePolicy | undefined; readonly decision: Decision } {
   const { key } = call;
+  const { svc, facts } = call.request;
   const active = policies.of(key);
   call.policy = active;
   const decision =

@@ -12,7 +12,7 @@ import { countAnswer, countingDialects } from "../wire/count.ts";
 import { passageTo } from "../wire/passages.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
 import type { Bodies, Question } from "./bodies.ts";
-import type { Call, Planned } from "./call.ts";
+import type { Call, PlannedCall, ReadCall } from "./call.ts";
 import { callerError } from "./failure.ts";
 
 export interface ProviderCountDeps {
@@ -44,16 +44,16 @@ const ASK_ALL_TIMEOUT_MS = 20_000;
  */
 export async function countByProvider(
   deps: ProviderCountDeps,
-  planned: Planned,
+  call: PlannedCall,
 ): Promise<ProviderCount | undefined> {
-  const { call, plan } = planned;
+  const { plan } = call;
   const endMs =
     deps.clock.monotonic() + Math.min(plan.decision.timeoutMs ?? ASK_ALL_TIMEOUT_MS, ASK_ALL_TIMEOUT_MS);
   let asksLeft = plan.decision.maxAttempts;
   let failed: WeirError | undefined;
   for (const endpoint of plan.attempts) {
     const way = wayTo(deps, call, endpoint);
-    const parts = way && (await questionFor(deps, planned, endpoint, way));
+    const parts = way && (await questionFor(deps, call, endpoint, way));
     if (way === undefined || parts === undefined) continue;
     if (parts instanceof WeirError) {
       failed ??= parts;
@@ -72,7 +72,7 @@ export async function countByProvider(
         act: "count",
         timeoutMs,
       } as const;
-      const told = await outcomeOf(deps, question, planned);
+      const told = await outcomeOf(deps, question, call);
       if (told.kind === "counted") return { ...told, body: way.isSplice ? told.body : undefined };
       // Another key of the pool would find the same.
       if (told.kind === "unable") break;
@@ -106,11 +106,11 @@ function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: E
 /** The refusal where this endpoint cannot be told the request: another one may. */
 async function questionFor(
   { bodies }: ProviderCountDeps,
-  { call, request }: Planned,
+  { incoming, request }: ReadCall,
   endpoint: Endpoint,
   { dialect, isSplice }: Way,
 ): Promise<Question | WeirError> {
-  const { format } = call.incoming;
+  const { format } = incoming;
   try {
     if (!isSplice) return await bodies.question(format, dialect, request, endpoint);
     const passable = passageTo(format, endpoint);
@@ -143,7 +143,7 @@ type Told =
 async function outcomeOf(
   { clock, upstreams }: ProviderCountDeps,
   question: UpstreamQuestion,
-  { model, plan }: Planned,
+  { model, plan }: PlannedCall,
 ): Promise<Told> {
   let answer: Answer;
   try {

@@ -11,7 +11,7 @@ import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { AnswerStream } from "../wire/format.ts";
 import { latin1Text, passingBytes } from "../wire/latin1.ts";
-import type { Reserved } from "./call.ts";
+import type { ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
 import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
@@ -40,7 +40,7 @@ export class StreamRelay extends Relay {
   readonly stream: AnswerStream;
   /** Content has left for the client: no other endpoint may take over. */
   delivered = false;
-  readonly #reserved: Reserved;
+  readonly #call: ReservedCall;
   readonly #endpoint: Endpoint;
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
@@ -61,15 +61,14 @@ export class StreamRelay extends Relay {
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
   #cut: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, { reserved, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
+  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
     super(deps, host);
-    const { call, request } = reserved;
-    this.#reserved = reserved;
+    this.#call = call;
     this.#endpoint = endpoint;
     this.#fee = isByok ? deps.byokFee : undefined;
     this.#dialect = dialect;
     this.#lastWriteMs = call.incoming.startMs;
-    this.stream = passage.stream(request, call.identity(deps.bounds));
+    this.stream = passage.stream(call.request, call.identity(deps.bounds));
   }
 
   clientGone(): void {
@@ -81,11 +80,11 @@ export class StreamRelay extends Relay {
   /** After a silence a comment line; before the first byte it opens the stream (T7). */
   keepAlive(nowMs: number, afterMs: number): void {
     if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
-    this.#send(Buffer.from(this.#reserved.call.incoming.format.keepAlive), nowMs);
+    this.#send(Buffer.from(this.#call.incoming.format.keepAlive), nowMs);
   }
 
-  override head(status: number, headers: UpstreamHeaders): void {
-    super.head(status, headers);
+  override onHead(status: number, headers: UpstreamHeaders): void {
+    super.onHead(status, headers);
     if (!this.answering) return;
     const type = String(headers["content-type"] ?? "").toLowerCase();
     if (!type.startsWith(streamType(this.#dialect))) {
@@ -94,7 +93,7 @@ export class StreamRelay extends Relay {
     }
   }
 
-  data(chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.over) return;
     if (!this.answering) {
       this.lastDataMs = this.deps.clock.monotonic();
@@ -112,7 +111,7 @@ export class StreamRelay extends Relay {
     if (this.#collectedBytes > WRITE_OVER_BYTES) this.#flush();
   }
 
-  end(): void {
+  onEnd(): void {
     this.#ended = true;
     clearTimeout(this.#cut);
     if (this.over) return;
@@ -123,16 +122,16 @@ export class StreamRelay extends Relay {
     this.#flush();
   }
 
-  override failed(failed: UpstreamFailure): void {
+  override onFailure(failure: UpstreamFailure): void {
     clearTimeout(this.#cut);
     if (this.over) return;
     if (this.#isWaiting) {
-      this.#broken ??= failed;
+      this.#broken ??= failure;
       return;
     }
     this.#flush();
-    if (this.#isWaiting) this.#broken = failed;
-    else if (!this.over) this.fail(failed);
+    if (this.#isWaiting) this.#broken = failure;
+    else if (!this.over) this.fail(failure);
   }
 
   #flush(): void {
@@ -144,7 +143,7 @@ export class StreamRelay extends Relay {
       act();
     } catch (error) {
       // Nothing above us would take it: this may be a microtask.
-      this.host.fault(error);
+      this.#reportFault(error);
       this.upstream?.cancel();
       if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
     }
@@ -161,7 +160,7 @@ export class StreamRelay extends Relay {
       if (isLast) out += stream.end();
     } catch (error) {
       const isTooLarge = error instanceof WeirError;
-      if (!isTooLarge) this.host.fault(error);
+      if (!isTooLarge) this.#reportFault(error);
       this.upstream?.cancel();
       const reason = isTooLarge ? TOO_LARGE : undefined;
       this.fail(failure("invalid_response", "protocol", this.status, reason));
@@ -197,9 +196,8 @@ export class StreamRelay extends Relay {
   #passOn(isCovered: boolean, { out, isLast, before }: Piece): void {
     const { stream } = this;
     if (!isCovered) {
-      this.over = true;
       this.upstream?.cancel();
-      this.host.exhausted(before);
+      this.finish({ kind: "exhausted", stream, delivered: before });
       return;
     }
     if (out !== "") this.#deliver(out);
@@ -216,7 +214,7 @@ export class StreamRelay extends Relay {
   #deliver(out: string): void {
     if (!this.delivered) {
       this.delivered = true;
-      this.host.firstContent();
+      this.host.relayBegins();
     }
     if (this.#clientGone) return;
     // It came in this moment's read: what was read of the clock then will do.
@@ -233,7 +231,7 @@ export class StreamRelay extends Relay {
   }
 
   #send(bytes: Buffer, nowMs: number): boolean {
-    const { call } = this.#reserved;
+    const call = this.#call;
     const { reply } = call.incoming;
     this.#lastWriteMs = nowMs;
     if (this.delivered && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
@@ -249,7 +247,7 @@ export class StreamRelay extends Relay {
     if (this.#isClientSlow) return;
     this.#isClientSlow = true;
     this.#rest();
-    this.#reserved.call.incoming.reply.onDrain(() => {
+    this.#call.incoming.reply.onDrain(() => {
       if (!this.#isClientSlow) return;
       this.#isClientSlow = false;
       this.#goOn();
@@ -272,7 +270,7 @@ export class StreamRelay extends Relay {
 
   /** Whether the hold covers what is about to be delivered; grown ahead of it while the credit allows (T40). */
   #covered(): MaybePromise<boolean> {
-    const { reservation, request } = this.#reserved;
+    const { reservation, request } = this.#call;
     const { events, textBytes } = this.stream;
     let tokens: number;
     if (request.facts.maxTokens === undefined) {
@@ -301,7 +299,11 @@ export class StreamRelay extends Relay {
     this.over = true;
     // What a provider sends after [DONE] is nobody's; most close here anyway.
     if (!this.#ended) this.#finishConnection();
-    this.host.answered({ kind: "streamed", stream: this.stream });
+    this.finish({ kind: "streamed", stream: this.stream });
+  }
+
+  #reportFault(error: unknown): void {
+    this.deps.onFault(error, this.#call.requestId);
   }
 
   /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */

@@ -23,12 +23,12 @@ export class WholeRelay extends Relay {
   /** A whole answer has no bytes to send before its end. */
   keepAlive(): void {}
 
-  data(chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.over) return;
     this.lastDataMs = this.deps.clock.monotonic();
     if (!this.#hasBegun && this.answering && !isBlank(chunk)) {
       this.#hasBegun = true;
-      this.host.firstContent();
+      this.host.relayBegins();
     }
     this.#bytes += chunk.length;
     if (this.#bytes > this.deps.bounds.maxReplyBytes) {
@@ -43,19 +43,19 @@ export class WholeRelay extends Relay {
     }
   }
 
-  end(): void {
+  onEnd(): void {
     if (this.over) return;
     const body = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
     if (!this.answering) {
       this.refused(body);
       return;
     }
-    const { reserved, passage } = this.#relayed;
+    const { call, passage } = this.#relayed;
     let answer: WholeAnswer;
     try {
-      answer = passage.whole(body, reserved.request, reserved.call.identity(this.deps.bounds));
+      answer = passage.whole(body, call.request, call.identity(this.deps.bounds));
     } catch (error) {
-      if (!(error instanceof WeirError)) this.host.fault(error);
+      if (!(error instanceof WeirError)) this.deps.onFault(error, call.requestId);
       this.fail(failure("invalid_response", "protocol", this.status));
       return;
     }
@@ -63,8 +63,7 @@ export class WholeRelay extends Relay {
       this.fail(reportedFailure(answer.error, this.status));
       return;
     }
-    this.over = true;
-    this.host.answered({ kind: "whole", answer });
+    this.finish({ kind: "whole", answer });
   }
 }
 

@@ -7,13 +7,15 @@ import type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "../upstream
 import type { ByokFee } from "../usage.ts";
 import type { Passage } from "../wire/format.ts";
 import { readErrorBody } from "../wire/upstream-error.ts";
-import type { Reserved } from "./call.ts";
+import type { ReservedCall } from "./call.ts";
 import type { HoldDeps } from "./holds.ts";
-import type { Delivered, Outcome } from "./outcome.ts";
+import type { RelayEnd } from "./outcome.ts";
 
 export interface RelayDeps extends HoldDeps {
   readonly clock: Clock;
   readonly limits: Limits;
+  /** A fault of ours: for the operator's log, never shown. The relay fails besides. */
+  readonly onFault: (error: unknown, requestId: string) => void;
   /** Charged instead of tokens where an org's own provider key answers. */
   readonly byokFee: ByokFee;
   readonly bounds: {
@@ -25,20 +27,17 @@ export interface RelayDeps extends HoldDeps {
   };
 }
 
-/** The attempt that a relay serves. After `failed`, `answered` or `exhausted` the relay says nothing more. */
+/** The attempt that a relay serves. */
 export interface RelayHost {
-  firstContent(): void;
-  failed(failure: UpstreamFailure): void;
-  answered(outcome: Outcome): void;
-  /** The hold cannot grow any further; what came beyond this is not delivered. */
-  exhausted(delivered: Delivered): void;
-  /** Something threw that must not; the relay fails the attempt besides. */
-  fault(error: unknown): void;
+  /** The first content has come. Of a stream it leaves for the client when this returns. */
+  relayBegins(): void;
+  /** Called once; the relay calls nothing after it. */
+  relayEnds(end: RelayEnd): void;
 }
 
 /** What a relay is told of the pair that it stands between. */
 export interface Relayed {
-  readonly reserved: Reserved;
+  readonly call: ReservedCall;
   readonly endpoint: Endpoint;
   /** It is asked with an org's own key. */
   readonly isByok: boolean;
@@ -87,16 +86,16 @@ export abstract class Relay implements UpstreamHandler {
   abstract clientGone(): void;
   /** After a silence of `afterMs` (0: never) something that says nothing. */
   abstract keepAlive(nowMs: number, afterMs: number): void;
-  abstract data(chunk: Buffer): void;
-  abstract end(): void;
+  abstract onData(chunk: Buffer): void;
+  abstract onEnd(): void;
 
-  head(status: number, headers: UpstreamHeaders): void {
+  onHead(status: number, headers: UpstreamHeaders): void {
     this.status = status;
     this.headers = headers;
   }
 
-  failed(failed: UpstreamFailure): void {
-    if (!this.over) this.fail(failed);
+  onFailure(failure: UpstreamFailure): void {
+    if (!this.over) this.fail(failure);
   }
 
   /** The upstream answered with an error status. */
@@ -106,8 +105,12 @@ export abstract class Relay implements UpstreamHandler {
     this.fail(statusFailure(this.status, error, retryAfterOf(this.headers, this.deps.clock.now())));
   }
 
-  protected fail(failed: UpstreamFailure): void {
+  protected fail(failure: UpstreamFailure): void {
+    this.finish({ kind: "failed", failure });
+  }
+
+  protected finish(end: RelayEnd): void {
     this.over = true;
-    this.host.failed(failed);
+    this.host.relayEnds(end);
   }
 }

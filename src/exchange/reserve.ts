@@ -12,7 +12,7 @@ import { type ByokFee, byokFeeMicroUsd } from "../usage.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { countedTokenBound, IMAGE_TOKEN_BOUND, promptTokenBound } from "../wire/estimate.ts";
 import type { Bodies } from "./bodies.ts";
-import type { OwnKeys, Planned, Reservation, Reserved } from "./call.ts";
+import type { OwnKeys, PlannedCall, Reservation, ReservedCall } from "./call.ts";
 import { growHolds, type HoldDeps, type HoldRefusal, takeHolds } from "./holds.ts";
 
 export interface ReserveDeps extends HoldDeps {
@@ -31,11 +31,11 @@ const NEAR = 4;
  * @throws WeirError 402. Answers at once, or with a promise where the balance is so near that the prompt is counted
  * exactly first, or where the holds are asked for elsewhere.
  */
-export function reserve(deps: ReserveDeps, planned: Planned): MaybePromise<Reserved> {
-  const { call, plan, request } = planned;
+export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<ReservedCall> {
+  const { plan, request } = call;
   const { facts } = request;
   if (call.key.environment === "test") {
-    return take(planned, {
+    return call.withReservation({
       holds: undefined,
       inputTokens: Number.MAX_SAFE_INTEGER,
       outputTokens: Number.MAX_SAFE_INTEGER,
@@ -44,9 +44,9 @@ export function reserve(deps: ReserveDeps, planned: Planned): MaybePromise<Reser
   const outputTokens =
     outputBound(plan.attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
   const bound = promptTokenBound(facts.promptTokens);
-  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, planned));
+  const guess = worstCase(plan.attempts, facts, bound, outputTokens, chargingOf(deps, call));
   if (request.hasOpaque || deps.purse.available(call.key.orgId) >= guess * NEAR) {
-    return hold(deps, planned, bound, outputTokens);
+    return hold(deps, call, bound, outputTokens);
   }
   // The tokenizer reads the address of an image and not the image.
   const images = facts.imageCount * IMAGE_TOKEN_BOUND;
@@ -54,18 +54,21 @@ export function reserve(deps: ReserveDeps, planned: Planned): MaybePromise<Reser
     (tokens) => countedTokenBound(tokens) + images,
     () => bound,
   );
-  return counted.then((tokens) => hold(deps, planned, Math.min(bound, tokens), outputTokens));
+  return counted.then((tokens) => hold(deps, call, Math.min(bound, tokens), outputTokens));
 }
 
-/** What would be held for a call, its prompt being estimated: micro-USD. */
+/**
+ * What would be held for a call, its prompt being estimated: micro-USD.
+ * @param facts of its request, or of one that differs from it
+ */
 export function worstCaseOf(
   deps: Pick<ReserveDeps, "defaultMaxTokens" | "byokFee">,
-  planned: Planned,
+  call: PlannedCall,
+  facts: RequestFacts = call.request.facts,
 ): number {
-  const { attempts } = planned.plan;
-  const { facts } = planned.request;
+  const { attempts } = call.plan;
   const output = outputBound(attempts, facts.maxTokens, facts.stream, deps.defaultMaxTokens) * facts.choices;
-  return worstCase(attempts, facts, promptTokenBound(facts.promptTokens), output, chargingOf(deps, planned));
+  return worstCase(attempts, facts, promptTokenBound(facts.promptTokens), output, chargingOf(deps, call));
 }
 
 /** What decides whether an endpoint costs tokens or a fee: the keys that the call was planned with. */
@@ -74,8 +77,8 @@ interface Charging {
   readonly fee: ByokFee;
 }
 
-const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, { call }: Planned): Charging => ({
-  own: call.ownKeys,
+const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, { ownKeys }: PlannedCall): Charging => ({
+  own: ownKeys,
   fee: byokFee,
 });
 
@@ -152,16 +155,16 @@ function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number
 
 function hold(
   deps: ReserveDeps,
-  planned: Planned,
+  call: PlannedCall,
   inputTokens: number,
   outputTokens: number,
-): MaybePromise<Reserved> {
-  const { call, plan, request } = planned;
-  const charging = chargingOf(deps, planned);
+): MaybePromise<ReservedCall> {
+  const { plan, request } = call;
+  const charging = chargingOf(deps, call);
   const microUsd = worstCase(plan.attempts, request.facts, inputTokens, outputTokens, charging);
   return after(takeHolds(deps, call.key, microUsd), (holds) => {
     if ("refusedBy" in holds) throw refusalError(holds, microUsd, deps.purse.available(call.key.orgId));
-    return take(planned, { holds, inputTokens, outputTokens });
+    return call.withReservation({ holds, inputTokens, outputTokens });
   });
 }
 
@@ -173,12 +176,6 @@ function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd:
       "Add credits, or lower max_tokens.",
     { details: { required_micro_usd: microUsd, available_micro_usd: availableMicroUsd } },
   );
-}
-
-function take(planned: Planned, reservation: Reservation): Reserved {
-  const { call, request, model, plan } = planned;
-  call.reservation = reservation;
-  return { call, request, model, plan, reservation };
 }
 
 /**

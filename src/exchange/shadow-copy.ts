@@ -11,18 +11,18 @@ import { requestId } from "../ids.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { UpstreamHandler } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";
-import { Call, type Planned } from "./call.ts";
+import { Call, type PlannedCall } from "./call.ts";
 
 /** Of what the endpoint sends: a longer answer is not read to its end. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** @param withOwnKeys whether the org's own provider keys may be used, as they are for the call. */
 export function copyOf(
-  { call, request, model, plan }: Planned,
+  call: PlannedCall,
   endpoint: Endpoint,
   withOwnKeys: boolean,
   clock: Clock,
-): Planned {
+): PlannedCall {
   const nowMs = clock.now();
   const copy = new Call({
     ...call.incoming,
@@ -33,13 +33,9 @@ export function copyOf(
     debug: false,
     reply: NOBODY,
   });
-  const single = planOf(plan, endpoint);
-  copy.request = request;
-  copy.model = model;
-  copy.plan = single;
-  copy.decision = single.decision;
   copy.ownKeys = withOwnKeys ? call.ownKeys : undefined;
-  return { call: copy, request, model, plan: single };
+  const single = planOf(call.plan, endpoint);
+  return copy.withRequest(call.request).withPlan(call.model, single.decision, single);
 }
 
 /** @param onTooMuch the answer outgrew {@link MAX_ANSWER_BYTES}: the copy must end. */
@@ -86,14 +82,14 @@ function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
 function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandler {
   let bytes = 0;
   return {
-    head: (status, headers) => handler.head(status, headers),
-    data(chunk) {
+    onHead: (status, headers) => handler.onHead(status, headers),
+    onData(chunk) {
       bytes += chunk.length;
       if (bytes > MAX_ANSWER_BYTES) onTooMuch();
-      else handler.data(chunk);
+      else handler.onData(chunk);
     },
-    end: () => handler.end(),
-    failed: (failure) => handler.failed(failure),
+    onEnd: () => handler.onEnd(),
+    onFailure: (failure) => handler.onFailure(failure),
   };
 }
 

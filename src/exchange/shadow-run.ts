@@ -13,7 +13,7 @@ import type { Shadow } from "../routing/decision.ts";
 import type { Store } from "../store/store.ts";
 import type { ReplyFacts } from "../wire/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
-import type { Planned, Reserved } from "./call.ts";
+import type { PlannedCall, ReservedCall } from "./call.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "./holds.ts";
 import type { Placed } from "./live.ts";
 import { type Held, type Metered, meter } from "./meter.ts";
@@ -32,7 +32,7 @@ export interface RunDeps
 
 /** What a policy's shadow asks for, of one call. */
 export interface ShadowOrder {
-  readonly original: Reserved;
+  readonly original: ReservedCall;
   readonly endpoint: Endpoint;
   readonly bill: Shadow["bill"];
 }
@@ -45,7 +45,7 @@ export const MAX_RUN_MS = 120_000;
 
 /** What came of a copy. */
 interface Copied {
-  readonly reserved: Reserved;
+  readonly call: ReservedCall;
   readonly status: ShadowRow["shadowStatus"];
   readonly errorClass: ErrorClass;
   readonly stopReason: string;
@@ -84,8 +84,8 @@ export class Run implements Placed, ShadowRun {
     }
   }
 
-  #send(reserved: Reserved | undefined): void {
-    if (reserved === undefined) {
+  #send(call: ReservedCall | undefined): void {
+    if (call === undefined) {
       this.#leave(false);
       return;
     }
@@ -94,9 +94,9 @@ export class Run implements Placed, ShadowRun {
       this.#release();
       return;
     }
-    this.#startMs = reserved.call.incoming.startMs;
+    this.#startMs = call.incoming.startMs;
     const deps = copyDeps(this.#deps, () => this.cut());
-    this.#attempts = new Attempts(deps, reserved, (outcome) => this.#ended(reserved, outcome));
+    this.#attempts = new Attempts(deps, call, (outcome) => this.#ended(call, outcome));
     this.#attempts.run();
   }
 
@@ -136,13 +136,13 @@ export class Run implements Placed, ShadowRun {
   }
 
   /** Undefined where the org cannot pay for the copy: its own calls come first. */
-  #reserve(): MaybePromise<Reserved | undefined> {
+  #reserve(): MaybePromise<ReservedCall | undefined> {
     const { original, endpoint, bill } = this.#order;
     const isOrgs = bill === "org";
     const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
-    const { key } = planned.call;
+    const { key } = planned;
     // The run's own holds are for the longest answer: the copy has none that could grow.
-    const reserved = { ...planned, reservation: { holds: undefined, ...heldOf(planned, endpoint) } };
+    const reserved = planned.withReservation({ holds: undefined, ...heldOf(planned, endpoint) });
     if (!isOrgs || key.environment === "test") return reserved;
     const microUsd = this.#worstCase(planned);
     // Asked first: a refusal is reported as a budget that is used up, and a copy that finds no room is no such thing.
@@ -155,16 +155,14 @@ export class Run implements Placed, ShadowRun {
   }
 
   /** A whole answer's bound, also of a stream. Micro-USD. */
-  #worstCase(planned: Planned): number {
-    const { request } = planned;
-    const whole = { ...request, facts: { ...request.facts, stream: false } };
-    return worstCaseOf(this.#deps, { ...planned, request: whole });
+  #worstCase(call: PlannedCall): number {
+    return worstCaseOf(this.#deps, call, { ...call.request.facts, stream: false });
   }
 
-  #ended(reserved: Reserved, outcome: Outcome): void {
+  #ended(call: ReservedCall, outcome: Outcome): void {
     if (this.#isOver) return;
     try {
-      this.#copied = this.#copiedOf(reserved, outcome);
+      this.#copied = this.#copiedOf(call, outcome);
       this.#leave(this.#copied !== undefined);
       this.#close();
     } catch (error) {
@@ -173,16 +171,15 @@ export class Run implements Placed, ShadowRun {
   }
 
   /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
-  #copiedOf(reserved: Reserved, outcome: Outcome): Copied | undefined {
-    const { call, request } = reserved;
+  #copiedOf(call: ReservedCall, outcome: Outcome): Copied | undefined {
     // That an endpoint cannot be told the request at all is a result, too.
     if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
     const facts = factsOf(outcome);
     const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
     // What is estimated never exceeds the hold.
-    const metered = meter(request.facts, call.endpoint, facts, heldOf(reserved, this.#order.endpoint), fee);
+    const metered = meter(call.request.facts, call.endpoint, facts, heldOf(call, this.#order.endpoint), fee);
     const isSilent = this.#isLate && call.upstreamTtftMs === 0;
-    return { reserved, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
+    return { call, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
   }
 
   /** Once both are over: the charge and the row. */
@@ -195,7 +192,7 @@ export class Run implements Placed, ShadowRun {
     const holds = this.#holds;
     try {
       const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, holds !== undefined));
-      const { requestId } = copied.reserved.call;
+      const { requestId } = copied.call;
       const amountMicroUsd = copied.metered.cost.total_micro_usd;
       const charge = { requestId, amountMicroUsd, atMs: clock.now() };
       const count = holds && charging(this.#deps, holds, charge);
@@ -238,7 +235,7 @@ export class Run implements Placed, ShadowRun {
 
   /** Told by the id that the client knows. */
   #fault(error: unknown): void {
-    this.#deps.onFault(error, this.#order.original.call.requestId);
+    this.#deps.onFault(error, this.#order.original.requestId);
   }
 }
 
@@ -250,7 +247,7 @@ const UNSETTLED: PrimaryEnding = {
 };
 
 /** The prompt of a copy is that of its call, whose estimate no hold is below. */
-const heldOf = ({ request: { facts } }: Planned, endpoint: Endpoint): Held => ({
+const heldOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): Held => ({
   inputTokens: Number.MAX_SAFE_INTEGER,
   outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
 });
@@ -277,8 +274,9 @@ function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | 
 }
 
 function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCharged: boolean): ShadowRow {
-  const { call, plan } = order.original;
-  const copy = copied.reserved.call;
+  const { original: call } = order;
+  const { plan } = call;
+  const copy = copied.call;
   return {
     orgId: call.key.orgId,
     tsMs: call.incoming.tsMs,
@@ -295,7 +293,7 @@ function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCha
     shadowErrorClass: copied.errorClass,
     primaryCostMicroUsd: primary.metered.cost.total_micro_usd,
     shadowCostMicroUsd: copied.metered.cost.total_micro_usd,
-    stream: copied.reserved.request.facts.stream,
+    stream: copy.request.facts.stream,
     primaryTtftMs: call.upstreamTtftMs,
     shadowTtftMs: copy.upstreamTtftMs,
     primaryStopReason: primary.stopReason,

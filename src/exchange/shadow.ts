@@ -5,7 +5,7 @@
  */
 import type { Shadow } from "../routing/decision.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
-import type { Reserved } from "./call.ts";
+import type { ReservedCall } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 import { Run, type RunDeps, type ShadowOrder } from "./shadow-run.ts";
@@ -31,7 +31,7 @@ export interface Shadows {
    * Right after the call's own first attempt was started. Undefined where its plan has no shadow or no copy can be made now;
    * else the run is to be told how the call ended, always. Never throws.
    */
-  start(reserved: Reserved): ShadowRun | undefined;
+  start(call: ReservedCall): ShadowRun | undefined;
   /** The sweep of all calls under way. @param nowMs monotonic */
   tick(nowMs: number): void;
   counts(): ShadowCounts;
@@ -59,10 +59,10 @@ class BoundedShadows implements Shadows {
     this.#deps = deps;
   }
 
-  start(reserved: Reserved): ShadowRun | undefined {
-    const { shadow: endpoint, decision } = reserved.plan;
+  start(call: ReservedCall): ShadowRun | undefined {
+    const { shadow: endpoint, decision } = call.plan;
     if (endpoint === undefined || decision.shadow === undefined) return undefined;
-    const order = { original: reserved, endpoint, bill: this.#billOf(decision.shadow) };
+    const order = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
     if (!this.#mayCopy(order)) {
       this.#dropped++;
       return undefined;
@@ -90,11 +90,11 @@ class BoundedShadows implements Shadows {
     for (const run of this.#live.all()) run.cut();
   }
 
-  #mayCopy({ original: { call, request }, endpoint, bill }: ShadowOrder): boolean {
+  #mayCopy({ original: call, endpoint, bill }: ShadowOrder): boolean {
     // Its first attempt may have failed at once, and with it the call.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
     // Larger ones are written in a thread that calls wait for.
-    if (request.bytes.length > LARGE_BODY_BYTES) return false;
+    if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner sees to it; a prompt in the wrong place could not be taken back.
     if (call.isZdr && !endpoint.dataPolicy.zdr) return false;
     // An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there.

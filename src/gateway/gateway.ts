@@ -8,7 +8,6 @@ import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
-import { systemRandom } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { problemText } from "../document/document.ts";
 import { openMetrics } from "../edge/metrics.ts";
@@ -21,10 +20,12 @@ import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
+import { exchangeOf, inquiriesOf } from "./exchange.ts";
+import { metricSources, type Surroundings } from "./metric-sources.ts";
+import { operationsOf } from "./operations.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
 import { upstreamFailures } from "./upstream-failures.ts";
-import { byokFeeOf, exchangeOf, metricSources, operationsOf, type Surroundings } from "./wiring.ts";
 
 export interface Gateway {
   /** `http://host:port` */
@@ -67,8 +68,7 @@ export async function startGateway(
     onUpstreamFailure: upstreamFailures(log, rooms.clock),
     hasRoomFor: (live) => descriptors.hasRoomForCall(live),
   });
-  const defaultMaxTokens = limits.default_max_tokens;
-  const inquiries = { ...rooms, onFault, random: systemRandom, defaultMaxTokens, byokFee: byokFeeOf(config) };
+  const inquiries = inquiriesOf(config, rooms, onFault);
   const table = routeTable(operationsOf(rooms));
   let stopping = false;
   const readiness = () => {

@@ -33,21 +33,21 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
       reject(error);
     };
     const handler: UpstreamHandler = {
-      head(code, all) {
+      onHead(code, all) {
         status = code;
         headers = all;
       },
-      data(chunk) {
+      onData(chunk) {
         bytes += chunk.length;
         if (bytes > MAX_ANSWER_BYTES)
           give(fail("upstream_invalid_response", "The provider's answer is too long."));
         else chunks.push(chunk);
       },
-      end() {
+      onEnd() {
         over();
         resolve({ status, headers, body: Buffer.concat(chunks) });
       },
-      failed: (failed) => give(unanswered(failed)),
+      onFailure: (failed) => give(unanswered(failed)),
     };
     const call = new Call(handler);
     const timer = setTimeout(

@@ -1,20 +1,20 @@
 /**
  * One call to a provider: undici's events as the exchange wants them, and the end that either side may put to it. After
- * `cancel` the handler hears nothing more, whatever still arrives.
+ * `cancel` no method of the handler is called, whatever still arrives.
  */
 import type { Dispatcher } from "undici";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a call tells, in this order: `head` once, `data` any number of times, then one of `end` and `failed`. */
+/** Called in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
-  head(status: number, headers: UpstreamHeaders): void;
+  onHead(status: number, headers: UpstreamHeaders): void;
   /** Valid beyond the call; not to be written to. */
-  data(chunk: Buffer): void;
-  end(): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
   /** Not called after `cancel`. */
-  failed(failure: UpstreamFailure): void;
+  onFailure(failure: UpstreamFailure): void;
 }
 
 export interface UpstreamCall {
@@ -61,7 +61,7 @@ export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
   fail(failed: UpstreamFailure): void {
     if (this.#over) return;
     this.#over = true;
-    this.#handler.failed(failed);
+    this.#handler.onFailure(failed);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -81,17 +81,17 @@ export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
       controller.abort(CANCELLED);
       return;
     }
-    this.#handler.head(status, headers);
+    this.#handler.onHead(status, headers);
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#over) this.#handler.data(chunk);
+    if (!this.#over) this.#handler.onData(chunk);
   }
 
   onResponseEnd(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#handler.end();
+    this.#handler.onEnd();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

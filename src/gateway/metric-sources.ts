@@ -1,115 +1,14 @@
-/**
- * Fills the ports between rooms that are open: what a model call is made of, what the routes run, what the metrics read.
- */
-
-import { accountOperations } from "../account/operations.ts";
-import { providerKeyOperations } from "../account/provider-key-operations.ts";
-import { catalogFigures } from "../analytics/catalog-figures.ts";
-import { anthropicModelOperations } from "../catalog/anthropic-models.ts";
-import { catalogOperations } from "../catalog/operations.ts";
-import { statsOperations } from "../catalog/stats-operations.ts";
-import { systemRandom, systemTimers } from "../clock.ts";
-import type { Config } from "../config.ts";
-import { creditOperations } from "../credits/operations.ts";
+/** What `/metrics` reads, out of the rooms that are open. */
 import type { MetricSources } from "../edge/metrics.ts";
-import type { Operations } from "../edge/routes.ts";
-import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
-import { scopeOf } from "../exchange/holds.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { BUCKETS_S, type Histogram, type Latencies, type LatencySeries } from "../exchange/latencies.ts";
-import { responseOperations } from "../exchange/response-operations.ts";
-import { limitsOperations } from "../limits/operations.ts";
-import { policiesOperations } from "../policies/operations.ts";
 import type { Descriptors } from "../process/descriptors.ts";
-import type { ByokFee } from "../usage.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** What the process around the gateway has to tell. */
 export interface Surroundings {
   droppedLogLines(): number;
-}
-
-export const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({
-  bps: byok.fee_bps,
-  microUsdPerRequest: byok.fee_micro_per_request,
-});
-
-export function exchangeOf(
-  config: Config,
-  rooms: Rooms,
-  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "hasRoomFor">,
-): Exchange {
-  const { limits, timeouts } = config.settings;
-  return openExchange({
-    ...rooms,
-    ...host,
-    random: systemRandom,
-    timers: systemTimers,
-    byokFee: byokFeeOf(config),
-    cell: config.cell,
-    defaultMaxTokens: limits.default_max_tokens,
-    maxPayloadBytes: limits.max_payload_bytes,
-    maxDrains: limits.max_drains,
-    maxShadows: limits.max_shadows,
-    platformShadows: limits.platform_shadows,
-    shadowRuns: rooms.analytics.shadowRuns,
-    maxBodyBytes: limits.max_body_bytes,
-    bounds: {
-      maxEventBytes: limits.max_event_bytes,
-      maxReplyBytes: limits.max_reply_bytes,
-      maxPayloadBytes: limits.max_payload_bytes,
-      extendTokens: limits.default_max_tokens,
-    },
-    timeouts: {
-      firstByteMs: timeouts.first_byte_ms,
-      stallMs: timeouts.stall_ms,
-      totalMs: timeouts.total_ms,
-      drainMs: timeouts.drain_ms,
-      commitMs: timeouts.commit_ms,
-      keepAliveMs: timeouts.keep_alive_ms,
-    },
-  });
-}
-
-export function operationsOf(rooms: Rooms): Operations {
-  const { accounts, analytics, budgets, clock, keyring, limits, plan } = rooms;
-  return {
-    ...responseOperations(rooms),
-    ...catalogOperations({
-      ...rooms,
-      healthOf: (endpoint) => rooms.health.live(endpoint),
-      stats: catalogFigures(analytics.statistics, clock, rooms.simulated),
-    }),
-    ...anthropicModelOperations(rooms),
-    ...statsOperations({ ...rooms, measured: analytics.modelStats }),
-    ...analytics.operations,
-    ...creditOperations({ ...rooms, orgMoney: () => ({ currency: "USD", fxRate: "1.00000000" }) }),
-    ...limitsOperations({
-      limits,
-      budgets,
-      keysOf: (orgId) =>
-        accounts.workingKeys(orgId, clock.now()).map((row) => {
-          const context = keyring.contextOf(row);
-          return { ...scopeOf(context), limits: context.limits, name: row.name, status: context.status };
-        }),
-      planOf: (orgId) => plan(accounts.org(orgId)?.planId ?? ""),
-      counts24h: async (orgId) => {
-        const { rejected, upstreamCapacity } = await analytics.statistics.counts24h(orgId);
-        return { ...rejected, upstreamCapacity };
-      },
-    }),
-    ...providerKeyOperations({ ...rooms, providers: () => rooms.catalog.current().providers }),
-    ...accountOperations({
-      ...rooms,
-      spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
-    }),
-    ...policiesOperations({
-      ...rooms,
-      random: systemRandom,
-      replay: (request) => rooms.replays.replay(request),
-      reports: { ...analytics.reports, ...analytics.shadowRuns },
-    }),
-  };
 }
 
 export function metricSources(
