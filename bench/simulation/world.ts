@@ -10,7 +10,7 @@ import { type ActivePolicy, Call, type Incoming, type ReadCall } from "../../src
 import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
 import { judgeCanary, type PlanDeps, planCall } from "../../src/exchange/plan.ts";
-import { NOBODY } from "../../src/exchange/shadow-copy.ts";
+import { NO_CLIENT } from "../../src/exchange/shadow-copy.ts";
 import { openLimits } from "../../src/limits/limits.ts";
 import { Canaries } from "../../src/policies/canary.ts";
 import type { PolicyTables } from "../../src/policies/policy-tables.ts";
@@ -194,7 +194,7 @@ function newCall(time: VirtualTime, isWhole: boolean, session: number): ReadCall
     key: KEY,
     body: request.bytes,
     passing: {},
-    reply: NOBODY,
+    reply: NO_CLIENT,
   } as unknown as Incoming);
   return call.withRequest(request);
 }

@@ -1,6 +1,6 @@
 /**
- * Who stays where it was: what a call says of its end user and its session, in the words of its format or of ours, and the
- * beginning of its prompt. Providers cache prompts by account, so who comes again should meet the same one.
+ * Affinity: which user, session or prompt a call names, in its format's fields or in `svc`. Calls that name the same one should
+ * reach the same provider account, because providers cache prompts by account.
  */
 import { hash } from "node:crypto";
 import { nameHash } from "../digest.ts";
@@ -10,7 +10,7 @@ import { memberOf } from "../wire/json.ts";
 
 /** Of what names a user or a session. */
 const MAX_NAME_BYTES = 512;
-/** So much of a prompt tells conversations apart and stays the same while they grow. */
+/** Of the beginning of a prompt: enough to distinguish conversations, and unchanged while they grow. */
 const PROMPT_BYTES = 1024;
 
 /** Hashes: equal within an org where the names are, and never the names. Empty where the request names none. */
@@ -19,17 +19,17 @@ export interface CallerNames {
   readonly session: string;
 }
 
-export const NOBODY: CallerNames = Object.freeze({ user: "", session: "" });
+export const NO_NAMES: CallerNames = Object.freeze({ user: "", session: "" });
 
 /** The same in the record, in a live draw and in a replay of it. */
 export function callerNames(orgId: string, format: ClientFormat, request: ClientRequest): CallerNames {
   const user = userOf(format, request);
   const session = sessionOf(request);
-  if (user === "" && session === "") return NOBODY;
+  if (user === "" && session === "") return NO_NAMES;
   return { user: nameHash(orgId, user), session: nameHash(orgId, session) };
 }
 
-/** Empty where the request names none, or nobody is to stay. */
+/** The name that calls are kept together by; empty where the request has none, or where affinity is `none`. */
 export function stickTo(
   affinity: Affinity,
   names: CallerNames,
@@ -72,7 +72,7 @@ function said({ members, bytes }: ClientRequest, key: string): string {
   return text === "null" ? "" : text;
 }
 
-/** Of what stands first in the prompts that providers cache: system prompt, then messages. */
+/** Hash of the beginning of the prompt, in the order in which providers cache it: system prompt, then messages. */
 function promptOf({ promptAt }: ClientFormat, { members, bytes }: ClientRequest): string {
   let beginning = "";
   for (const key of ["system", "instructions", promptAt.slice(1)]) {

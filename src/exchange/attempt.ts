@@ -1,6 +1,6 @@
 /**
- * One attempt: the request sent to one endpoint with one key, and its answer relayed. It says how it went to `Attempts`, which
- * decides what follows; nothing here knows of other attempts.
+ * One attempt: the request sent to one endpoint with one key, and its answer relayed. It reports to `Attempts`, which decides
+ * what follows; nothing here knows of other attempts.
  */
 import type { Clock, Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -93,7 +93,7 @@ export class Attempt implements RelayHost {
     const { lane, passable, outgoing } = this;
     const { incoming, request } = this.#call;
     const { stream } = request.facts;
-    // What the client says in headers is of its own dialect.
+    // Headers of the client are of its own dialect.
     const headers = passable.isSplice ? incoming.passing : NO_HEADERS;
     const sent = {
       endpoint: lane.endpoint,
@@ -110,7 +110,7 @@ export class Attempt implements RelayHost {
     }
   }
 
-  /** The call is this attempt's from here on: what it is metered by, what its client is told. */
+  /** Makes this the attempt that the call is metered by and that its answer names. */
   adopt(call: Call): void {
     call.endpoint = this.endpoint;
     call.lane = this.lane;
@@ -156,8 +156,8 @@ export class Attempt implements RelayHost {
   }
 
   /**
-   * Whether it is silent for longer than its endpoint usually is; the first time health is told.
-   * @param others the endpoints of the plan: what they take is expected of an endpoint that never answered.
+   * Whether it is silent for longer than its endpoint usually is; the first time this is reported to `health`.
+   * @param others the endpoints of the plan: their times are expected of an endpoint that never answered.
    */
   suspect(nowMs: number, health: Health, others: readonly Endpoint[]): boolean {
     if (this.#record.ttftMs > 0) return false;
@@ -191,7 +191,7 @@ export class Attempt implements RelayHost {
     const streamMs = durationMs - ttftMs;
     const { isStream } = this;
     const isMeasured = isStream && outputTokens > 1 && ttftMs > 0 && streamMs > 0;
-    // A silence that was told of already is not told of twice.
+    // A silence is reported once.
     const isLost = isLoser && ttftMs === 0 && !this.#isSuspect;
     const silentMs = isLost ? nowMs - this.startMs : undefined;
     return {
@@ -214,7 +214,7 @@ export class Attempt implements RelayHost {
     this.#stopTimer?.();
     record.ttftMs = Math.max(1, Math.round(this.#deps.clock.monotonic() - this.startMs));
     this.#deps.health.onFirstContent(this.lane);
-    // Of a whole answer nothing leaves before all of it is there.
+    // A whole answer is sent only when it is complete.
     if (this.#relay instanceof StreamRelay) this.#host.attemptBegins(this);
   }
 

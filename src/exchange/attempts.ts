@@ -1,5 +1,5 @@
 /**
- * Attempts: one endpoint of the plan after another, until one answers or none is left; two at a time where the policy hedges
+ * Attempts: one endpoint of the plan after another, until one answers or all have failed; two at a time where the policy hedges
  * against silence. An attempt may be replaced only before its first content reached the client (T15), and none begins for a
  * client that is gone (T19). Within a credential pool a refused request is repeated with another key; otherwise no POST is
  * repeated at the same endpoint, for whether it was processed there cannot be known (T43).
@@ -23,7 +23,7 @@ export interface AttemptDeps extends OneAttemptDeps {
   readonly health: Health;
   readonly timers: Timers;
   readonly bodies: Bodies;
-  /** Takes a place among the calls read to their end for clients that left; false when all are taken. */
+  /** Counts the call among those that are read to their end though their client left; false where there are too many. */
   beginDrain(): boolean;
   endDrain(): void;
   readonly timeouts: {
@@ -42,7 +42,7 @@ export class Attempts implements AttemptHost, Placed {
   readonly #deps: AttemptDeps;
   readonly #call: ReservedCall;
   readonly #callEnds: (outcome: Outcome) => void;
-  /** Where in the plan the next attempt stands. */
+  /** Index in the plan of the next attempt's endpoint. */
   #next = 0;
   /** Under way, the oldest first: two while a hedge runs. */
   #running: Attempt[] = [];
@@ -60,7 +60,7 @@ export class Attempts implements AttemptHost, Placed {
   #over = false;
   #drainUntilMs = 0;
   #lastFailure: UpstreamFailure | undefined;
-  /** Why the first endpoint that could not be told the request could not. */
+  /** Why the request could not be written for the first endpoint for which it could not. */
   #refusal: WeirError | undefined;
 
   constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
@@ -73,7 +73,7 @@ export class Attempts implements AttemptHost, Placed {
     return this.#call.requestId;
   }
 
-  /** Called once. A client that left while its call waited for this is told of here and now. */
+  /** Called once. Where the client left before, the call is cancelled here. */
   run(): void {
     this.#call.incoming.reply.onGone(() => this.#clientGone());
     if (!this.#over) this.#start();
@@ -85,7 +85,7 @@ export class Attempts implements AttemptHost, Placed {
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
-      if (this.#running.length === 0 && this.#writing === 0) this.#nobodyLeft(isLate);
+      if (this.#running.length === 0 && this.#writing === 0) this.#noneLeft(isLate);
       return;
     }
     this.#next++;
@@ -128,8 +128,8 @@ export class Attempts implements AttemptHost, Placed {
       this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
       return;
     }
-    // While this body was written the client may have left, or the one that it was to stand in for begun to answer. If that
-    // breaks off, it is this one's turn again.
+    // While this body was written the client may have left, or the attempt before begun to answer. If that one breaks off, this
+    // endpoint is the next again.
     if (this.#isDecided()) {
       this.#next--;
       return;
@@ -152,7 +152,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#running.push(attempt);
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
-      // Each gets its part of the time that is left, so that those behind it have some too.
+      // Each attempt gets its part of the remaining time, so that the next ones have some too.
       const behind = Math.min(plan.attempts.length - this.#next, maxAttempts - this.#started);
       const others = Math.max(0, behind);
       attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
@@ -181,7 +181,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#start();
   }
 
-  /** Whether nobody need be asked besides: the call is over, its client has left (T19), or an answer has begun. */
+  /** Whether no further endpoint is asked: the call is over, its client has left (T19), or an answer has begun. */
   #isDecided(): boolean {
     if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return true;
     return this.#running.some(({ hasBegun }) => hasBegun);
@@ -195,7 +195,7 @@ export class Attempts implements AttemptHost, Placed {
     return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
-  /** This endpoint cannot be told the request; another one may. */
+  /** The request cannot be written for this endpoint: the next one is tried. */
   #unwritable(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
@@ -204,8 +204,8 @@ export class Attempts implements AttemptHost, Placed {
     this.#start();
   }
 
-  /** @param isLate there is no time left either. */
-  #nobodyLeft(isLate: boolean): void {
+  /** @param isLate the time is over, too. */
+  #noneLeft(isLate: boolean): void {
     if (this.#lastFailure === undefined && this.#refusal !== undefined) {
       this.#finish({ kind: "refused", error: this.#refusal });
       return;
@@ -230,7 +230,7 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     attempt.adopt(this.#call);
-    // Where the credit ran out, the upstream is cut like one whose answer nobody waits for.
+    // Where the credit ran out, this upstream is cancelled, too.
     if (end.kind === "exhausted") this.#cancelAllBut(undefined);
     else this.#answered(attempt, end);
     this.#finish(end);
@@ -311,14 +311,14 @@ export class Attempts implements AttemptHost, Placed {
     if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();
   }
 
-  /** The time of the whole call is up: nobody else is asked. */
+  /** The time of the whole call is over: no further endpoint is asked. */
   #outOfTime(): void {
     this.#next = Number.POSITIVE_INFINITY;
     const [first] = this.#running;
     this.#cancelAllBut(first);
     first?.giveUp();
     // A body that is still being written is not waited for.
-    if (!this.#over) this.#nobodyLeft(true);
+    if (!this.#over) this.#noneLeft(true);
   }
 
   shutDown(): void {
@@ -352,7 +352,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#finish({ kind: "cancelled", stream });
   }
 
-  /** Who has begun to answer, or else the oldest. */
+  /** The attempt that has begun to answer, or else the oldest. */
   #leader(): Attempt | undefined {
     return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
@@ -365,7 +365,7 @@ export class Attempts implements AttemptHost, Placed {
     }
   }
 
-  /** Another one answered first. What is known of its silence tells how slow it is. */
+  /** Another attempt answered first. How long this one was silent is reported to `health`. */
   #lose(attempt: Attempt): void {
     attempt.cancel();
     this.#close(attempt, CANCELLED, 0, true);

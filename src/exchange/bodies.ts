@@ -44,7 +44,7 @@ export const USUAL_ENCODING: Encoding = "o200k_base";
 
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
-/** Bodies up to this are read on the event loop whatever they hold. */
+/** Bodies up to this are read on the event loop, however many values they have. */
 const QUICK_BYTES = 16 * 1024;
 /** A schema takes about a microsecond for each value, and several where the value is wrong. */
 const QUICK_VALUES = 4000;

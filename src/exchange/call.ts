@@ -13,7 +13,7 @@ import type { Lane, LaneWish, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
-import { type CallerNames, callerNames, NOBODY } from "./affinity.ts";
+import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import type { Holds } from "./holds.ts";
 import type { Placed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
@@ -48,7 +48,7 @@ export class Call implements Placed {
   pledge: Pledge | undefined;
   readonly attempts: AttemptRecord[] = [];
   readonly warnings: string[] = [];
-  /** What the endpoint of the attempt under way is not told: JSON pointers into the client's body. */
+  /** Members of the client's body that the dialect of the current attempt has no place for: JSON pointers. */
   dropped: readonly string[] = [];
   request: ClientRequest | undefined;
   model: Model | undefined;
@@ -60,7 +60,7 @@ export class Call implements Placed {
   policy: ActivePolicy | undefined;
   /** Of an org with own provider keys. */
   ownKeys: OwnKeys | undefined;
-  /** Who stays where it was, by the decision's affinity; empty: nobody. */
+  /** Calls of the same name go to the same key, by the decision's affinity; empty: any key. */
   stickTo = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
@@ -83,7 +83,7 @@ export class Call implements Placed {
   settled = false;
   /** When its commit was asked for; monotonic. */
   settledMs = 0;
-  /** The client left, and the call goes on for the one that will ask for its answer again. */
+  /** The client left, and the call goes on so that a repetition of its request gets the answer. */
   stays = false;
   /** The upstream reported more than was held; it was charged all the same. */
   reserveExceeded = false;
@@ -123,10 +123,10 @@ export class Call implements Placed {
     return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isPressed };
   }
 
-  /** Who the request says it is of. */
+  /** The user and the session that the request names. */
   get names(): CallerNames {
     const { request } = this;
-    if (request === undefined) return NOBODY;
+    if (request === undefined) return NO_NAMES;
     this.#names ??= callerNames(this.key.orgId, this.incoming.format, request);
     return this.#names;
   }
@@ -139,7 +139,7 @@ export class Call implements Placed {
     return this.incoming.key;
   }
 
-  /** Nothing that was said may stay: by the org's data policy or its routing policy, or because the client asks for it. */
+  /** Neither prompt nor answer may be kept: by the org's data policy or its routing policy, or because the client asks for it. */
   get isZdr(): boolean {
     const asked = this.request?.svc.route.require?.zdr === true;
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
@@ -178,14 +178,14 @@ export interface OwnKeys extends OwnPools {
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
-/** Why an answer cannot be given again: its client left it, or the data policy lets nobody keep it. */
+/** Why an answer cannot be repeated: its client left before the end, or the data policy forbids to keep it. */
 export type Lost = "cut" | "private";
 
 /** What a call with an `Idempotency-Key` owes to its repetitions: see `idempotency.ts`. */
 export interface Pledge {
   /**
    * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why it is remembered without what it said, where it is
+   * @param lost why only its existence is remembered, without its bytes
    */
   keep(
     answer: { readonly requestId: string; readonly status: number; readonly isStream: boolean },

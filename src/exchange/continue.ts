@@ -1,6 +1,6 @@
 /**
- * A request that continues a conversation kept here gets the whole of it: items that it only names take their place, and what
- * came before stands in front of its own input. What it continues is of its own project and environment, or is not there.
+ * A request that continues a conversation kept here is completed: items that it only names by id are put in, and the earlier
+ * items are put before its own input. Only conversations of its own project and environment are found.
  */
 import { fail } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -55,7 +55,7 @@ function withPrevious(
   const previous = history.previousOf(request);
   if (previous === undefined) return request;
   const { items, endpointId, keyId, provider } = responses.previous(call.key, previous);
-  // Who answered before can read what it sealed, and has the prompt in its cache (T49).
+  // The endpoint that answered before can read the content that it sealed, and has the prompt in its cache (T49).
   call.preferred = { endpointId, keyId };
   const body = history.expand(request, items);
   if (body.length > maxBodyBytes) {

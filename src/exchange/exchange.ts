@@ -33,7 +33,7 @@ export interface ExchangeDeps {
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
   readonly shadow: ShadowDeps;
   readonly settle: SettleDeps;
-  /** Calls read to their end for clients that left, at once. */
+  /** At most so many calls at a time are read to their end though their client left. */
   readonly maxDrains: number;
   /** How long an answer waits for the commit of its charge. */
   readonly commitMs: number;
@@ -92,7 +92,7 @@ class LiveExchange implements Exchange {
   #draining = 0;
   #reserveExceeded = 0;
   #closing = false;
-  /** The time that running calls had to end by themselves is over. */
+  /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
   #cutting = false;
   #idle: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
@@ -149,7 +149,8 @@ class LiveExchange implements Exchange {
     const { pledge } = claim;
     call.pledge = pledge;
     call.incoming = { ...call.incoming, reply: pledge.recorder };
-    // Who leaves a call with a key is expected back: the call goes on, unless its client said otherwise or it is over.
+    // A client that leaves a call with an idempotency key is expected to repeat it: the call goes on, unless the request forbids
+    // that or the call is over.
     pledge.recorder.staysWithout = () => {
       call.stays = !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
       return call.stays;
@@ -235,7 +236,7 @@ class LiveExchange implements Exchange {
     void this.#close(call, outcome);
   }
 
-  /** Whatever goes wrong here, the call is settled. */
+  /** An error here must not keep the call from being settled. */
   #judge(call: Call): void {
     try {
       judgeCanary(call);
@@ -256,7 +257,7 @@ class LiveExchange implements Exchange {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
       call.pledge?.release();
-      // Where settlement failed, or was not even tried, it has not been told.
+      // Where settlement failed, the shadow run has not been told how the call ended.
       call.shadow?.primaryEnded(undefined);
       if (call.stays) this.#draining--;
       this.#ends(call);
@@ -286,8 +287,8 @@ class LiveExchange implements Exchange {
   }
 
   /**
-   * The store could not commit the charge for so long that the client is told. The commit goes on, and may still charge: a
-   * retry could pay twice.
+   * The store could not commit the charge in time: the client gets an error. The commit goes on, and may still charge: a retry
+   * could pay twice.
    */
   #unrecorded(call: Call): void {
     this.#settling.remove(call);
@@ -314,7 +315,7 @@ class LiveExchange implements Exchange {
         return;
       }
     } catch (thrown) {
-      // Nobody is left to take it, and one call must not end the process.
+      // There is no caller that could handle it, and one call must not end the process.
       this.#deps.onFault(thrown, call.requestId);
     }
     reply.abort();

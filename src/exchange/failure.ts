@@ -1,5 +1,5 @@
 /**
- * What a caller is told when no attempt answered: one table from failure classes to errors. The upstream's message is
+ * The error that the client gets when no attempt answered: one table from failure classes to errors. The upstream's message is
  * passed on only where it concerns the caller's request; its body never is.
  */
 import { fail, type WeirError } from "../errors.ts";
@@ -13,7 +13,7 @@ const USUAL_WAIT_MS = 1000;
 /** Statuses of a refused request that mean the same here as there. */
 const KEPT_STATUSES = new Set([400, 404, 409, 413, 422]);
 
-/** Which of two failures of one call tells its caller more: a refusal of the request itself, else what a later try may cure. */
+/** The one of two failures of a call that helps its client more: a refusal of the request itself, else one that may pass. */
 export function moreTelling(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
   if (!mayFallBack(known)) return known;
@@ -67,7 +67,7 @@ export function callerError(
 
 const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
 
-/** The provider's own words tell a request that is too large for it from one to repeat. */
+/** Whether the provider's message says that the request is too large for it: then it need not be repeated. */
 function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): WeirError {
   const { upstream } = failed;
   return fail("upstream_capacity", upstream.message || saturated(modelId), {

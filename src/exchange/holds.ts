@@ -1,7 +1,7 @@
 /**
  * What is set aside for a call: of its org's credit and of both budgets, both or neither. Taken before any upstream is asked, grown
- * while a stream runs, and closed once, by a charge or by giving all of it back. Between a check and its hold nothing waits here
- * (T24), and whoever answers later keeps that promise himself.
+ * while a stream runs, and closed once, by a charge or by giving all of it back. Here nothing is awaited between a check and its
+ * hold (T24); a purse or budget that answers later must keep that rule by itself.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Charge } from "../credits/book.ts";

@@ -53,7 +53,7 @@ export class Pledge {
 
   /**
    * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why it is remembered without what it said, where it is
+   * @param lost why only its existence is remembered, without its bytes
    */
   keep(
     answer: { requestId: string; status: number; isStream: boolean },
@@ -78,7 +78,7 @@ export interface IdempotencyDeps {
   readonly clock: Clock;
   /** Of an answer; a larger one is remembered but not kept. */
   readonly maxBytes: number;
-  /** Told of a sweep that failed. */
+  /** Called with the error of a sweep that failed. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -103,7 +103,7 @@ export class IdempotentAnswers {
     }, SWEEP_MS).unref();
   }
 
-  /** Who may answer: this call, an earlier one, or nobody now. At once, or once a large body is hashed. */
+  /** Whether this call answers its key, an earlier answer does, or neither can now. At once, or once a large body is hashed. */
   claim(call: Call): Claim | Promise<Claim> {
     const fingerprint = sha256([call.incoming.body]);
     if (typeof fingerprint === "string") return this.#claim(call, fingerprint);
@@ -186,7 +186,7 @@ const refused = (
   }),
 });
 
-/** Keys are told apart by project, environment and route: tenants never meet (T62), nor do tests and what is real. */
+/** Keys are separate by project, environment and route: tenants never share one (T62), nor do test and live calls. */
 function idOf({ key, incoming }: Call): string {
   const digest = createHash("sha256");
   const { orgId, projectId, environment } = key;
@@ -213,7 +213,7 @@ export class RecordingReply implements ClientReply {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** The client left, and the call goes on for the retry that will ask for its answer. */
+  /** The client left, and the call goes on so that a repetition of its request gets the answer. */
   #stays = false;
   #resume: (() => void) | undefined;
   /** Asked when the client leaves: whether the call shall go on without it. */
@@ -264,7 +264,7 @@ export class RecordingReply implements ClientReply {
   onGone(gone: () => void): void {
     this.#reply.onGone(() => {
       this.#stays = this.staysWithout();
-      // Nobody is left who reads slowly.
+      // The client is gone, so there is nothing to wait for.
       if (this.#stays) this.#resume?.();
       else gone();
     });

@@ -93,7 +93,7 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
   return countJson(format, { input_tokens: tokens, source, tokenizer });
 }
 
-/** Anthropic's clients know one member; beside it they are told only that the number is an estimate. */
+/** Anthropic's clients read one member; the only other that they get says that the number is an estimate. */
 function countJson({ name }: ClientFormat, count: Count): string {
   const { input_tokens, source } = count;
   if (name !== "messages") return JSON.stringify(count);

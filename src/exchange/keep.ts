@@ -1,6 +1,6 @@
 /**
- * What of an answer outlives its call: for who repeats the request (`Idempotency-Key`), and for who asks for it or continues
- * it later (stored responses). Both go into the commit that settles the call, so a crash leaves all of it or nothing.
+ * What is kept of an answer after its call: for a repetition of the request (`Idempotency-Key`), and for requests that read or
+ * continue it later (stored responses). Both go into the commit that settles the call, so a crash leaves all of it or nothing.
  */
 import type { WeirError } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -9,10 +9,10 @@ import type { Outcome } from "./outcome.ts";
 import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
 
 /**
- * What was charged or answered in full is kept for who repeats the request; anything else may be tried again. Only inside the
- * commit that charges.
+ * Keeps an answer that was charged or given in full for repetitions of its request; anything else may be tried again. Only inside
+ * the commit that charges.
  * @param bytes what is still to be sent of the answer
- * @param gone nobody took the answer: of a stream that was read on for its bill, what came since is not there.
+ * @param gone the client left: of a stream that was read on for its bill, the rest is not there.
  */
 export function keepForRepetition(
   call: Call,

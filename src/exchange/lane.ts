@@ -4,7 +4,7 @@ import type { Health, Lane } from "../routing/health.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Undefined where none may be used now. Whoever gets a lane must report with `health.onResult`, whatever happens.
+ * Undefined where none may be used now. A lane that is returned must be given back with `health.onResult` in every case.
  * @param tried ids of keys that were refused already
  */
 export function laneFor(

@@ -5,7 +5,7 @@
  */
 
 export interface Placed {
-  /** Where it stands; -1 while it does not. */
+  /** Index in the list; -1 while it is in none. */
   place: number;
 }
 
@@ -16,7 +16,7 @@ export class Live<T extends Placed> {
     item.place = this.#items.push(item) - 1;
   }
 
-  /** The last takes its place. Nothing happens where it is not in here. */
+  /** Moves the last item to its index. Does nothing where the item is not in the list. */
   remove(item: T): void {
     if (item.place < 0) return;
     const last = this.#items.pop() as T;
@@ -27,7 +27,7 @@ export class Live<T extends Placed> {
     item.place = -1;
   }
 
-  /** All that are in here now; they may leave while they are gone through. */
+  /** A copy of the list: items may be removed while it is gone through. */
   all(): readonly T[] {
     return [...this.#items];
   }

@@ -24,7 +24,7 @@ export interface Metered {
 }
 
 /**
- * @param facts what the answer told, as far as it came; undefined when no upstream answered.
+ * @param facts what was read of the answer, as far as it came; undefined when no upstream answered.
  * @param held what the hold covers: an estimate of ours is never charged beyond it; only an upstream's report may be.
  * @param fee where an org's own key answered; undefined where one of the platform's did.
  */
@@ -43,7 +43,7 @@ export function meter(
     return { usage: used, source, cost: fee === undefined ? cost : byokCost(cost, fee) };
   };
   if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
-  // A report that came early says nothing of what followed it.
+  // A report that came early does not count the output after it.
   const inputTokens = Math.min(request.promptTokens, held.inputTokens);
   const known = usage ?? { ...NO_USAGE, inputTokens };
   const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), held.outputTokens);

@@ -1,4 +1,4 @@
-/** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is left out. */
+/** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is excluded. */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
@@ -7,7 +7,7 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
 import type { ReadCall } from "./call.ts";
 
-/** The reason for each endpoint that is left out, in the words that callers see. */
+/** The reason for each endpoint that is excluded, as clients get it. */
 export const excludedWire = (excluded: readonly Exclusion[]) =>
   excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
 
@@ -66,7 +66,7 @@ export const refusedCredential = (modelId: string, isOwn: boolean): string =>
     ? `The provider behind ${modelId} refuses the credential that it is called with: check your organisation's own provider key.`
     : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
 
-/** Of the catalog, but out of reach from here: callers learn that it exists, operators what it wants (`weir` says so at its start). */
+/** In the catalog, but not usable on this gateway: clients learn that it exists, operators at the start what it lacks. */
 const notReached = ({ id, status, provider }: Endpoint): Exclusion =>
   provider.isSwitchedOff || status !== "active"
     ? { endpointId: id, kind: "status", reason: "it is switched off" }

@@ -69,7 +69,7 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
   return counted.then((promptTokens) => planned(deps, call, found, promptTokens));
 }
 
-/** Test keys reach the simulator only, which wants no key of anybody. */
+/** Test keys reach the simulator only, which needs no provider key. */
 function reachOf({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
   call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
   return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
@@ -117,7 +117,7 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
   return call.withPlan(model, decision, made);
 }
 
-/** @throws WeirError 403 where the policy lets nobody make this call. */
+/** @throws WeirError 403 where the policy denies this call. */
 function decided(
   { policies }: PlanDeps,
   call: ReadCall,
@@ -152,15 +152,15 @@ function decided(
 }
 
 /**
- * A result in the canary's share is told to who judges it. A call that never reached the canary says nothing of it, nor do
- * test calls: whoever has a test key makes as many failures as he likes, and live calls would follow. Where several keys of
- * a pool were tried, the last one tells how it went.
+ * Reports the result of a call in the canary's share to the policy. Calls that never reached the canary do not count, nor do test
+ * calls: with a test key one could cause any number of failures, and move live calls. Where several keys of a pool were tried, the
+ * last attempt counts.
  */
 export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
   if (made === undefined || policy === undefined || made.canary === "" || key.environment === "test") return;
   const attempt = attempts.findLast(({ endpointId }) => endpointId === made.canary);
   if (attempt === undefined || attempt.outcome === "cancelled") return;
-  // A refused request is its client's fault, but for one whose model the endpoint does not know: nobody would ever be served.
+  // A refused request is its client's fault, unless the endpoint does not know the model: then it would refuse every call.
   if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
   policy.canaryResult(made.canary, attempt.outcome !== "ok");
 }

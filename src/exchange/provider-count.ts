@@ -39,7 +39,7 @@ const ASK_ALL_TIMEOUT_MS = 20_000;
 
 /**
  * Asks the endpoints of the plan in order, each with its keys, until one counts.
- * @returns undefined where none of them has a way to count, or none can be told this prompt in its dialect.
+ * @returns undefined where none of them can count, or none has a dialect that can carry this prompt.
  * @throws WeirError as a call would be refused, where those that were asked failed or refused the request.
  */
 export async function countByProvider(
@@ -103,7 +103,7 @@ function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: E
   return dialect && { dialect, isSplice: false };
 }
 
-/** The refusal where this endpoint cannot be told the request: another one may. */
+/** The body to count, or the error where it cannot be written for this endpoint: for another it may. */
 async function questionFor(
   { bodies }: ProviderCountDeps,
   { incoming, request }: ReadCall,

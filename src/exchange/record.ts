@@ -109,7 +109,7 @@ const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPo
 /** An upstream's message may quote the prompt. */
 const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
 
-/** A body beyond the bound is not kept at all: half a JSON body would serve nobody. */
+/** A body beyond the bound is not kept at all: half a JSON body is of no use. */
 function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Ending): PayloadState {
   if (zdr) return "zdr";
   if (!keepsText(call, zdr) || ending.status === "rejected") return "off";
@@ -150,6 +150,6 @@ function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | 
 const LOOK_BYTES = 24 * 1024;
 const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
 
-/** Requests mostly say nothing. */
+/** Most requests have no route options. */
 const routeText = (route: RouteOptions): string =>
   Object.keys(route).length === 0 ? "" : JSON.stringify(route);

@@ -297,7 +297,7 @@ export class StreamRelay extends Relay {
 
   #answered(): void {
     this.over = true;
-    // What a provider sends after [DONE] is nobody's; most close here anyway.
+    // What a provider sends after [DONE] is ignored; most close here anyway.
     if (!this.#ended) this.#finishConnection();
     this.finish({ kind: "streamed", stream: this.stream });
   }

@@ -67,7 +67,7 @@ export class WholeRelay extends Relay {
   }
 }
 
-/** Some providers send white space for as long as they have nothing to say. */
+/** Some providers send white space until their answer is ready. */
 const isBlank = (chunk: Buffer): boolean => chunk.every((byte) => byte <= 0x20);
 
 const TOO_LARGE = { code: "reply_too_large", type: "", message: "" };

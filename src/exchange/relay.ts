@@ -1,4 +1,4 @@
-/** What both ways of relaying share: the upstream's call, how they tell the attempts, and the bounds they keep. */
+/** What both ways of relaying share: the upstream's call, the report to the attempt, and their bounds. */
 import type { Clock } from "../clock.ts";
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import type { Limits } from "../limits/limits.ts";
@@ -35,7 +35,7 @@ export interface RelayHost {
   relayEnds(end: RelayEnd): void;
 }
 
-/** What a relay is told of the pair that it stands between. */
+/** The call and the endpoint that a relay connects. */
 export interface Relayed {
   readonly call: ReservedCall;
   readonly endpoint: Endpoint;
@@ -48,7 +48,7 @@ export interface Relayed {
 /** Of an error body; enough for a code and a message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 
-/** One upstream's answer on its way to the client. Once `over`, it says nothing more and hears nothing more. */
+/** One upstream's answer on its way to the client. Once `over`, it reports nothing more and ignores what comes. */
 export abstract class Relay implements UpstreamHandler {
   /** Of the answer; 0 before its head. */
   status = 0;
@@ -84,7 +84,7 @@ export abstract class Relay implements UpstreamHandler {
 
   /** From here on the upstream is read for its usage only. */
   abstract clientGone(): void;
-  /** After a silence of `afterMs` (0: never) something that says nothing. */
+  /** Sends a keep-alive without content after a silence of `afterMs` (0: never). */
   abstract keepAlive(nowMs: number, afterMs: number): void;
   abstract onData(chunk: Buffer): void;
   abstract onEnd(): void;

@@ -1,6 +1,6 @@
 /**
  * Reservation: the worst case of the call is set aside from the org's credit and from both budgets before any upstream
- * is asked; nobody skips it (T25).
+ * is asked, for every call (T25).
  */
 import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -145,7 +145,7 @@ function tokenCostBound(
 }
 
 /**
- * The most tokens that the prompt can be at an endpoint. Nobody here can count documents, sound and video; no prompt is
+ * The most tokens that the prompt can be at an endpoint. Documents, sound and video cannot be counted here; no prompt is
  * longer than the context, so that is their bound.
  */
 function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number): number {
@@ -179,7 +179,7 @@ function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd:
 }
 
 /**
- * Covers `moreTokens` further output tokens of a running stream, or says no: then the stream must end.
+ * Covers `moreTokens` further output tokens of a running stream; false where that is refused: then the stream must end.
  * @param fee where an org's own key is answering: the hold grows by the fee for those tokens.
  */
 export function extend(

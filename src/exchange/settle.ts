@@ -36,7 +36,7 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** What is left to send once the charge is committed. */
+/** What is sent once the charge is committed. */
 interface Delivery {
   readonly bytes: Buffer;
   send(): void;
@@ -53,7 +53,7 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
   try {
     last = lastOf(deps, call, outcome);
   } catch (thrown) {
-    // What was delivered of it is billed; of an answer that nobody gets nothing is.
+    // The part that was delivered is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
     const faulted: Outcome = { kind: "faulted", stream, error: asWeirError(thrown) };
@@ -124,7 +124,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
     keep?.();
   });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
-  // Nothing was charged and nothing of an answer waits: an error need not wait for the disk.
+  // Nothing was charged, and no part of an answer waits: an error need not wait for the disk.
   delivery.send();
   return committed;
 }
@@ -143,7 +143,7 @@ function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => vo
   return deps.store.act(act, { isOwed: true });
 }
 
-/** A fault of ours on the way out: whatever it was, nothing stays taken (T26, T65). */
+/** After a fault of ours in settlement: slot and holds are given back in every case (T26, T65). */
 export function giveBack(deps: HoldDeps, call: Call): void {
   const { holds } = call.reservation ?? {};
   call.admission?.release();
@@ -151,7 +151,7 @@ export function giveBack(deps: HoldDeps, call: Call): void {
 }
 
 function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
-  // Told once, also where the answer could not be written and another takes its place.
+  // Each warning is given once, also where the answer could not be written and an error replaces it.
   call.warnings.length = 0;
   const held = call.reservation?.holds?.credit.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {
@@ -164,7 +164,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
 }
 
-/** Told one by one: a body of megabytes may hold any number of things that a dialect has no place for. */
+/** Listed one by one: a body of megabytes may have any number of members that a dialect has no place for. */
 const MAX_DROPPED = 100;
 
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
@@ -210,7 +210,7 @@ function deliveryOf(
   metered: Metered,
 ): Delivery {
   const { reply, format } = call.incoming;
-  if (outcome.kind === "cancelled") return NOTHING;
+  if (outcome.kind === "cancelled") return NO_DELIVERY;
   if (outcome.kind === "whole") {
     const bytes = outcome.answer.write(metered.usage, svcReply(call, metered));
     return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
@@ -237,7 +237,7 @@ function deliveryOf(
   return { bytes: Buffer.from(envelope), send: () => reply.send(failure.status, headers, envelope) };
 }
 
-const NOTHING: Delivery = { bytes: Buffer.alloc(0), send: () => {} };
+const NO_DELIVERY: Delivery = { bytes: Buffer.alloc(0), send: () => {} };
 
 const svcReply = (call: Call, metered: Metered): SvcReply => ({
   request_id: call.requestId,

@@ -1,7 +1,7 @@
 /**
- * A call once more, for one endpoint: the same request of the same key, under an id of its own, for a client that takes
- * everything and hears nothing. It takes part in no trial, is not tried again elsewhere, and keeps nothing of its answer.
- * What it teaches of its endpoint's health counts like that of any other call: an endpoint that refuses a copy would refuse a call.
+ * The copy of a call for one endpoint: the same request of the same key, under an id of its own, for a client that discards
+ * everything. It takes part in no trial, is not tried again elsewhere, and its answer is not kept. Its result counts for its
+ * endpoint's health like that of any other call: an endpoint that refuses a copy would refuse a call.
  */
 
 import type { ClientReply } from "../client-reply.ts";
@@ -31,7 +31,7 @@ export function copyOf(
     startMs: clock.monotonic(),
     idempotencyKey: "",
     debug: false,
-    reply: NOBODY,
+    reply: NO_CLIENT,
   });
   copy.ownKeys = withOwnKeys ? call.ownKeys : undefined;
   const single = planOf(call.plan, endpoint);
@@ -93,8 +93,8 @@ function bounded(handler: UpstreamHandler, onTooMuch: () => void): UpstreamHandl
   };
 }
 
-/** Takes everything at once and never leaves. */
-export const NOBODY: ClientReply = Object.freeze({
+/** The client of a copy: accepts everything at once and never leaves. */
+export const NO_CLIENT: ClientReply = Object.freeze({
   gone: false,
   send() {},
   openStream() {},

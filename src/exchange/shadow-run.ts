@@ -1,7 +1,7 @@
 /**
  * One shadow run: a copy of a call at one more endpoint, and what came of it set beside what came of the call. Whichever of
  * the two ends last closes the run in one commit: the copy's charge where the org pays, and the row that compares them. So
- * every charge has its row, and a crash before leaves neither. Nothing in here throws at who calls it.
+ * every charge has its row, and a crash before leaves neither. No public method throws.
  */
 import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
@@ -37,10 +37,10 @@ export interface ShadowOrder {
   readonly bill: Shadow["bill"];
 }
 
-/** Told once a run: its copy is over, or will never be sent, and another may take its place. */
+/** Called once a run: its copy is over, or will never be sent, so that another one may begin. */
 export type OnOver = (run: Run, wasSent: boolean) => void;
 
-/** A copy that has not ended after this long is not waited for, whatever the timeouts of calls are. */
+/** A copy that has not ended after this long is cut, even where calls may take longer. */
 export const MAX_RUN_MS = 120_000;
 
 /** What came of a copy. */
@@ -172,7 +172,7 @@ export class Run implements Placed, ShadowRun {
 
   /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
   #copiedOf(call: ReservedCall, outcome: Outcome): Copied | undefined {
-    // That an endpoint cannot be told the request at all is a result, too.
+    // That the request cannot be written for the endpoint at all is a result, too.
     if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
     const facts = factsOf(outcome);
     const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
@@ -233,7 +233,7 @@ export class Run implements Placed, ShadowRun {
     this.#holds = undefined;
   }
 
-  /** Told by the id that the client knows. */
+  /** Logged with the id of the call, which its client has. */
   #fault(error: unknown): void {
     this.#deps.onFault(error, this.#order.original.requestId);
   }
@@ -257,7 +257,7 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
   return "stream" in outcome ? outcome.stream?.facts : undefined;
 }
 
-/** @param isSilent it was cut for its time, and nothing had come: an endpoint that says nothing fails its callers too. */
+/** @param isSilent it was cut because it took too long, and nothing had come: calls would fail at such an endpoint, too. */
 function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | "errorClass"> {
   switch (outcome.kind) {
     case "whole":

@@ -1,7 +1,7 @@
 /**
- * Shadow calls: copies of calls that a policy sends to an endpoint on trial, whose answers nobody waits for. Whatever a copy
- * does, the call that it copies is answered, charged and recorded as if there were none: copies begin after its first bytes
- * are on the way, are bounded in number, size and time, and are dropped rather than waited for.
+ * Shadow calls: copies of calls that a policy sends to an endpoint on trial, and whose answers are discarded. The call itself is
+ * answered, charged and recorded as if there were no copy: copies begin after its first bytes are on the way, are bounded in
+ * number, size and time, and are dropped where they would have to wait.
  */
 import type { Shadow } from "../routing/decision.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
@@ -29,7 +29,7 @@ export interface ShadowCounts {
 export interface Shadows {
   /**
    * Right after the call's own first attempt was started. Undefined where its plan has no shadow or no copy can be made now;
-   * else the run is to be told how the call ended, always. Never throws.
+   * else `primaryEnded` of the run must be called when the call has ended, always. Never throws.
    */
   start(call: ReservedCall): ShadowRun | undefined;
   /** The sweep of all calls under way. @param nowMs monotonic */
@@ -49,7 +49,7 @@ class BoundedShadows implements Shadows {
   #dropped = 0;
   /**
    * Not yet launched, the oldest first. One is launched a turn of the event loop: its body is written once more, and a burst
-   * of calls must not be followed by a burst of that before anybody else has a turn.
+   * of calls must not be followed by a burst of that which holds up the event loop.
    */
   #waiting: Run[] = [];
   #turn: NodeJS.Immediate | undefined;
@@ -97,7 +97,7 @@ class BoundedShadows implements Shadows {
     if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
     // The planner sees to it; a prompt in the wrong place could not be taken back.
     if (call.isZdr && !endpoint.dataPolicy.zdr) return false;
-    // An org may let nothing of its go to a provider with the gateway's credential; with its own it would be billed there.
+    // An org may forbid calls with the gateway's credential at a provider; with its own credential it would be billed there.
     if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
     return this.#deps.store.healthy();
   }

@@ -18,7 +18,7 @@ const SWEEP_ROWS = 1000;
 export interface StoredResponse {
   /** As delivered, JSON text. */
   readonly response: string;
-  /** Who gave the answer. */
+  /** The endpoint that gave the answer. */
   readonly endpointId: string;
   readonly provider: string;
   /** Id of the provider key that it was made with: what is sealed in it can be read with that one only. */
@@ -42,7 +42,7 @@ export interface StoredResponsesDeps {
   readonly clock: Clock;
   /** Of response and items together; larger ones are not kept. */
   readonly maxBytes: number;
-  /** Told of a sweep that failed. */
+  /** Called with the error of a sweep that failed. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -83,7 +83,7 @@ export class StoredResponses {
     });
   }
 
-  /** Id of the response in which an item stands; undefined where none is kept. */
+  /** Id of the response that has an item; undefined where none is kept. */
   responseWith(keeper: Keeper, itemId: string): string | undefined {
     return this.#items.get([ownerOf(keeper), itemId]);
   }
