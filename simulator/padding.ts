@@ -7,7 +7,7 @@ import type { Instruction } from "./instruction.ts";
 const DEFAULT_EVENT_BYTES = 16_384;
 
 /** Words as in the answers, so that padded bodies compress and scan like real ones. */
-export function filler(bytes: number): string {
+function filler(bytes: number): string {
   const length = Math.max(0, bytes);
   return " weir".repeat(Math.ceil(length / 5)).slice(0, length);
 }

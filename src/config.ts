@@ -84,7 +84,7 @@ const fileSchema = z.strictObject({
     ]),
 });
 
-export type ServiceSettings = z.output<typeof fileSchema>;
+type ServiceSettings = z.output<typeof fileSchema>;
 
 export interface Config {
   readonly host: string;

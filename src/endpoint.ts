@@ -61,7 +61,6 @@ export interface Provider {
   readonly simulated: boolean;
   readonly dataPolicy: DataPolicy;
   readonly regions: readonly string[];
-  readonly termsUrl: string;
   readonly status: "active" | "inactive";
   /** What it waits for in the environment: names of variables, alternatives in one text ("A or B"). Absent: nothing. */
   readonly missing?: readonly string[];

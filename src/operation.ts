@@ -9,7 +9,7 @@ import type { HttpHead } from "./http-head.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 
 /** Who acts. */
-export interface Actor {
+interface Actor {
   /** `directory`: a client that provisions people; `system`: a job; `nobody`: no credential is asked for. */
   readonly kind: "key" | "person" | "directory" | "operator" | "system" | "nobody";
   /** Of the key, the person, …; empty for nobody. */

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { CatalogError, loadCatalog } from "../src/catalog/catalog.ts";
+import { CatalogError, type CatalogSnapshot, loadCatalog } from "../src/catalog/catalog.ts";
 import type { PriceVersions } from "../src/catalog/price-versions.ts";
+import type { Endpoint } from "../src/endpoint.ts";
 
 type Entry = Record<string, unknown>;
 
@@ -78,12 +79,19 @@ async function load(given: Given = {}) {
 }
 
 const endpointOf = async (given: Given) => {
-  const endpoint = (await load(given)).endpoint(
-    `ep_acme_rocket-1_${String(given.endpoint?.region ?? "global")}`,
-  );
+  const id = `ep_acme_rocket-1_${String(given.endpoint?.region ?? "global")}`;
+  return endpointIn(await load(given), id);
+};
+
+function endpointIn(catalog: CatalogSnapshot, id: string): Endpoint {
+  const all = [...catalog.models.values()].flatMap((model) => [
+    ...model.endpoints,
+    ...catalog.unreachable(model.id),
+  ]);
+  const endpoint = all.find((one) => one.id === id);
   if (endpoint === undefined) throw new Error("no such endpoint");
   return endpoint;
-};
+}
 
 async function refusal(given: Given): Promise<string[]> {
   try {
@@ -179,7 +187,7 @@ describe("prices", () => {
 test("the tokenizer is the file's unless the model names its own; an image's bound the endpoint's, else the model's", async () => {
   const plain = await load();
   expect(plain.resolve("rocket")?.tokenizer).toBe("");
-  expect(plain.endpoint("ep_acme_rocket-1_global")?.imageTokens).toBe(3200);
+  expect(endpointIn(plain, "ep_acme_rocket-1_global").imageTokens).toBe(3200);
   const file = { tokenizer: "o200k_base" };
   expect((await load({ file })).resolve("rocket")?.tokenizer).toBe("o200k_base");
   const own = { tokenizer: "cl100k_base", image_tokens: 5000 };

@@ -18,7 +18,6 @@ export const provider = (id: string, simulated = false): Provider => ({
   simulated,
   dataPolicy: { trains: false, retentionDays: 0, zdr: true },
   regions: ["eu"],
-  termsUrl: "",
   status: "active",
   quirks: { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false },
 });

@@ -5,7 +5,7 @@ import type { Spell } from "./upstream.ts";
 import type { World } from "./world.ts";
 
 /** What a trouble tells beside the usual columns. */
-export type Extra = "canary" | "affinity";
+type Extra = "canary" | "affinity";
 
 export interface Trouble
   extends Pick<World, "endpoints" | "requestsPerSecond" | "isWhole" | "sessions" | "atOnce"> {

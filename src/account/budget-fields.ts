@@ -11,7 +11,7 @@ export interface BudgetRow {
   readonly hard: boolean;
 }
 
-export const NO_BUDGET: BudgetRow = { microUsd: null, hard: true };
+const NO_BUDGET: BudgetRow = { microUsd: null, hard: true };
 
 const amountField = z
   .int()

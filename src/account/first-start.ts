@@ -39,11 +39,7 @@ export interface FirstStartOptions {
   readonly billingCountry?: string;
   readonly random?: Random;
   /** Runs inside the same transaction, so synchronously: what else must exist with the org, such as its grant. */
-  readonly also?: (made: {
-    readonly orgId: string;
-    readonly projectId: string;
-    readonly nowMs: number;
-  }) => void;
+  readonly also?: (made: { readonly orgId: string }) => void;
   readonly saveSecret?: (path: string, secret: string) => void;
 }
 
@@ -96,7 +92,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
     // The live key is the owner's: the only one there is to make others with.
     addKey("First live key", "live", FIRST_KEY_SCOPES, liveSecret);
     addKey("First test key", "test", DEFAULT_SCOPES, testSecret);
-    also?.({ orgId: org.id, projectId: project.id, nowMs });
+    also?.({ orgId: org.id });
     return { orgId: org.id, projectId: project.id, liveSecret, testSecret };
   });
 }

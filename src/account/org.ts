@@ -3,8 +3,8 @@
  */
 import { newId } from "../ids.ts";
 
-export type OrgKind = "personal" | "team" | "enterprise";
-export type TaxStatus = "unregistered" | "gst_registered" | "sez" | "overseas";
+type OrgKind = "personal" | "team" | "enterprise";
+type TaxStatus = "unregistered" | "gst_registered" | "sez" | "overseas";
 
 /** What the org lets its calls leave behind and where they may go. */
 export interface OrgDataPolicy {
@@ -18,7 +18,7 @@ export interface OrgDataPolicy {
   readonly redact: { readonly presets: readonly string[]; readonly patterns: readonly string[] };
 }
 
-export interface SecuritySettings {
+interface SecuritySettings {
   readonly require2fa: boolean;
   readonly sessionHours: number;
   readonly consoleIpAllow: readonly string[];

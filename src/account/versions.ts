@@ -3,7 +3,7 @@
  */
 import { fail } from "../errors.ts";
 
-export const SVC_VERSIONS = ["2026-09-09"] as const;
+const SVC_VERSIONS = ["2026-09-09"] as const;
 export type SvcVersion = (typeof SVC_VERSIONS)[number];
 
 /** What a key is pinned to at creation unless it asks for another. */

@@ -40,14 +40,14 @@ export interface AnalyticsOptions {
   readonly batchAgeMs?: number;
 }
 
-export interface AnalyticsMetrics extends SpoolMetrics {
+interface AnalyticsMetrics extends SpoolMetrics {
   readonly live: boolean;
   /** Process id of the embedded engine. */
   readonly enginePid: number | undefined;
   readonly engineRestarts: number;
 }
 
-export type AnalyticsOperations = ReturnType<typeof lookupOperations> &
+type AnalyticsOperations = ReturnType<typeof lookupOperations> &
   ReturnType<typeof requestsOperations> &
   ReturnType<typeof usageOperations>;
 

@@ -3,7 +3,7 @@
  * whichever way it was delivered. Reads what the gateway itself wrote, and gives up softly on anything else.
  */
 
-export type AnswerPart =
+type AnswerPart =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   | { type: "tool_call"; id: string; name: string; arguments: string };

@@ -16,7 +16,7 @@ export interface Destination {
 }
 
 /** @returns false where there was nothing to insert after all */
-export type InsertMissing = (target: Target) => Promise<boolean>;
+type InsertMissing = (target: Target) => Promise<boolean>;
 
 export interface Delivery {
   /** Of the batch: durable before it is sent, and the same for each try. */

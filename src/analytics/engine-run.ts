@@ -208,7 +208,7 @@ async function* once(bytes: Uint8Array) {
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 /** Splits a trailing `FORMAT x` off, also where SETTINGS follow it; those then stand before it. */
-export function splitFormat(sql: string): { head: string; format: string | undefined } {
+function splitFormat(sql: string): { head: string; format: string | undefined } {
   const text = sql.replace(/[\s;]+$/, "");
   const match = /\sFORMAT\s+(\w+)(\s+SETTINGS\s[\s\S]*)?$/i.exec(text);
   if (match === null) return { head: text, format: undefined };

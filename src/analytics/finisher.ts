@@ -1,7 +1,7 @@
 /** Port: what turns outbox rows into rows of ClickHouse, off the event loop. The worker pool fills it. */
 import type { Redaction } from "../record.ts";
 
-export interface FinishInput {
+interface FinishInput {
   /** All rows, one after the other; taken over by the call. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
@@ -9,13 +9,13 @@ export interface FinishInput {
   readonly tail?: Uint8Array;
 }
 
-export interface FinishedRows {
+interface FinishedRows {
   /** RowBinary. */
   readonly bytes: Uint8Array;
   readonly rows: number;
 }
 
-export interface Finished {
+interface Finished {
   readonly requests: FinishedRows;
   readonly payloads: FinishedRows;
   readonly payloadsLost: number;

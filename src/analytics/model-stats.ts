@@ -6,7 +6,7 @@ import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
 import { PUBLIC_TRAFFIC } from "./statistics.ts";
 
-export interface EndpointDay {
+interface EndpointDay {
   readonly endpoint_id: string;
   /** `YYYY-MM-DD`, UTC. */
   readonly day: string;
@@ -19,14 +19,14 @@ export interface EndpointDay {
   readonly tpot_p50_ms: number;
 }
 
-export interface AppUse {
+interface AppUse {
   readonly app_id: string;
   readonly requests_7d: number;
   /** Prompt and answer. */
   readonly tokens_7d: number;
 }
 
-export interface ModelStats {
+interface ModelStats {
   /** Today and the 29 days before it, by endpoint and day; days without an attempt are left out. */
   readonly series: readonly EndpointDay[];
   /** The 20 with most tokens. */

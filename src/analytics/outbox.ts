@@ -10,7 +10,7 @@ import type { Log, Store, Table } from "../store/store.ts";
 import { RecentRows } from "./recent-rows.ts";
 
 /** A record encoded, ready to be put; holds no reference to the record. */
-export interface Prepared {
+interface Prepared {
   readonly requestId: string;
   readonly bytes: Uint8Array;
 }

@@ -11,7 +11,7 @@ import { ShadowSpool } from "./shadow-spool.ts";
 import type { SpoolLog } from "./spool.ts";
 
 /** Shadow of the service's API: what the copies of one policy's calls came to at one endpoint beside another. */
-export interface ShadowSummary {
+interface ShadowSummary {
   readonly shadow_endpoint: string;
   readonly primary_endpoint: string;
   readonly policy_version: number;
@@ -43,7 +43,7 @@ export interface ShadowRunsDeps {
   readonly maxWaiting?: number | undefined;
 }
 
-export interface ShadowRunsMetrics {
+interface ShadowRunsMetrics {
   readonly pending: number;
   readonly inserted: number;
   readonly dropped: number;

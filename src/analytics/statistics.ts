@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "./client.ts";
 
-export interface Refusals {
+interface Refusals {
   readonly rejected: { readonly rpm: number; readonly tpm: number; readonly concurrency: number };
   readonly upstreamCapacity: number;
 }

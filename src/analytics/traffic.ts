@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "./client.ts";
 
-export interface TrafficWindow {
+interface TrafficWindow {
   readonly orgId: string;
   /** One project only. */
   readonly projectId: string | undefined;
@@ -14,7 +14,7 @@ export interface TrafficWindow {
 }
 
 /** Medians over the window; where it has no stream of the endpoint, over everybody's streams of 30 days. Undefined: none there either. */
-export interface EndpointFigures {
+interface EndpointFigures {
   readonly endpointId: string;
   /** To the first token of streams. */
   readonly ttftMs: number | undefined;
@@ -26,7 +26,7 @@ export interface EndpointFigures {
   readonly errorRate: number;
 }
 
-export interface Position {
+interface Position {
   readonly tsMs: number;
   readonly requestId: string;
 }

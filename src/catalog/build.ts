@@ -12,7 +12,7 @@ import { buildProviders, type Environment } from "./providers.ts";
 import type { EndpointEntry, ModelEntry, ModelsFile } from "./schema.ts";
 
 /** An endpoint that waits for its price version. */
-export interface EndpointDraft {
+interface EndpointDraft {
   readonly endpoint: Omit<Endpoint, "prices" | "listPrices">;
   readonly prices: PriceTable;
   readonly listPrices: PriceTable;
@@ -45,7 +45,7 @@ export async function buildDraft(
 }
 
 /** `ep_<provider>_<upstream_model>_<region>`; inside a part only letters, digits, dots and dashes. */
-export const endpointId = (provider: string, upstreamModel: string, region: string): string =>
+const endpointId = (provider: string, upstreamModel: string, region: string): string =>
   `ep_${idPart(provider)}_${idPart(upstreamModel)}_${idPart(region)}`;
 
 const idPart = (text: string): string => text.replaceAll(/[^A-Za-z0-9.-]/g, "-");
@@ -226,5 +226,5 @@ const capabilitiesOf = (listed: readonly string[], modalitiesIn: readonly Modali
     cache: listed.includes("cache"),
   });
 
-export const dataPolicyOf = (p: { trains: boolean; retention_days: number; zdr: boolean }): DataPolicy =>
+const dataPolicyOf = (p: { trains: boolean; retention_days: number; zdr: boolean }): DataPolicy =>
   Object.freeze({ trains: p.trains, retentionDays: p.retention_days, zdr: p.zdr });

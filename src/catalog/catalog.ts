@@ -2,7 +2,6 @@
  * The catalog in force: an immutable snapshot that a call takes once and keeps, and the means to replace it.
  * A reload that finds any problem changes nothing: the last good snapshot stays.
  */
-import { createHash } from "node:crypto";
 import { type Problem, problemText } from "../document/document.ts";
 import type { Endpoint, Model, Provider } from "../endpoint.ts";
 import { buildDraft, type CatalogDraft, type ModelDraft } from "./build.ts";
@@ -17,24 +16,18 @@ export interface CatalogOptions extends Environment {
 }
 
 export interface CatalogSnapshot {
-  /** Changes with the set of endpoints and their prices: the `snapshot` of the provider list. */
-  readonly id: string;
   /** Every model of the files by full id, also those without an active endpoint. */
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
   /** By `<vendor>/<model>`, or by the bare model name where one vendor has it. Case-sensitive; one map look-up. */
   resolve(name: string): Model | undefined;
-  /** Any endpoint of the files, active or not. */
-  endpoint(id: string): Endpoint | undefined;
   /** Endpoints of a model that this gateway cannot reach: no credential, no address, or a provider switched off. */
   unreachable(modelId: string): readonly Endpoint[];
   /** When the endpoint's prices last changed (milliseconds since 1970); undefined when they never did. */
   priceChangedMs(endpointId: string): number | undefined;
 }
 
-export type ReloadResult =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+type ReloadResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
 
 export interface Catalog {
   current(): CatalogSnapshot;
@@ -96,12 +89,10 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
 }
 
 function snapshotOf(draft: CatalogDraft, versions: ReadonlyMap<string, CurrentVersion>): CatalogSnapshot {
-  const endpoints = new Map<string, Endpoint>();
   const unreachable = new Map<string, readonly Endpoint[]>();
   const models = new Map<string, Model>();
   for (const drafted of draft.models) {
     const all = endpointsOf(drafted, versions);
-    for (const endpoint of all) endpoints.set(endpoint.id, endpoint);
     const reachable = all.filter((e) => e.provider.status === "active");
     unreachable.set(
       drafted.entry.id,
@@ -111,11 +102,9 @@ function snapshotOf(draft: CatalogDraft, versions: ReadonlyMap<string, CurrentVe
   }
   const names = namesOf(models);
   return Object.freeze({
-    id: snapshotId(endpoints.values()),
     models,
     providers: draft.providers,
     resolve: (name: string) => names.get(name),
-    endpoint: (id: string) => endpoints.get(id),
     unreachable: (modelId: string) => unreachable.get(modelId) ?? [],
     priceChangedMs: (endpointId: string) => versions.get(endpointId)?.changedMs,
   });
@@ -170,9 +159,4 @@ function namesOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model>
   }
   for (const bare of shared) names.delete(bare);
   return names;
-}
-
-function snapshotId(endpoints: Iterable<Endpoint>): string {
-  const lines = [...endpoints].map((e) => `${e.id} ${e.prices.version} ${e.provider.status} ${e.status}`);
-  return `snap_${createHash("sha256").update(lines.sort().join("\n")).digest("hex").slice(0, 16)}`;
 }

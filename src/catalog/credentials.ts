@@ -9,7 +9,7 @@ import type { ProviderEntry } from "./schema.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** One member of a pool. */
-export interface Found {
+interface Found {
   /** Of the pool, from 1: its variable's number. */
   readonly place: number;
   readonly credential: Credential;

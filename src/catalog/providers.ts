@@ -110,7 +110,6 @@ function provider(
       zdr: entry.data_policy.zdr,
     }),
     regions: Object.freeze([...entry.regions]),
-    termsUrl: entry.terms_url,
     missing: Object.freeze(missing),
     isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",

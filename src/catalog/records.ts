@@ -7,7 +7,7 @@ import type { Endpoint, Model } from "../endpoint.ts";
 import { usdPerMillionFromNano } from "../money.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
 
-export interface EndpointStats {
+interface EndpointStats {
   /** 0 to 1. */
   readonly uptime30d: number;
   readonly ttftP50Ms: number;

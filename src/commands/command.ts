@@ -1,6 +1,6 @@
 /** What a command of the command line is: a row of `commands.ts`. */
 
-export interface Option {
+interface Option {
   /** A switch, or an option that takes a value. */
   readonly type: "boolean" | "string";
   /** Name of the value in the help: `DIR`. */

@@ -9,7 +9,7 @@ import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
 import type { Ledger, LedgerPage } from "./ledger.ts";
 import { checkPosting, type Posted, type Posting } from "./posting.ts";
 
-export interface Balance {
+interface Balance {
   /** As of the newest entry, also while its act waits to be committed. May be below zero. */
   readonly balanceMicroUsd: number;
   /** Sum of all `grant` entries ever posted. */

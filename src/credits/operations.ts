@@ -11,7 +11,7 @@ import type { Book } from "./book.ts";
 import { LEDGER_KINDS, type LedgerEntry } from "./entry.ts";
 import type { Purse } from "./purse.ts";
 
-export interface OrgMoney {
+interface OrgMoney {
   readonly currency: "USD" | "INR";
   /** INR for 1 USD with 8 fractional digits; not read for USD. */
   readonly fxRate: string;

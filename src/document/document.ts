@@ -23,8 +23,6 @@ export interface Problem {
   /** JSON pointer into the document; empty for the whole. */
   readonly pointer: string;
   readonly message: string;
-  /** What was probably meant by an unknown key or word. */
-  readonly nearest?: string | undefined;
 }
 
 export type ReadDocument<T> =
@@ -79,10 +77,10 @@ export function readDocument<S extends z.ZodType>(
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data, at };
-  const problems = toldOf(parsed.error, value, schema).map(({ path, key, message, nearest }): Problem => {
+  const problems = toldOf(parsed.error, value, schema).map(({ path, key, message }): Problem => {
     const place = key === undefined ? at(path) : keyPlace(doc.getIn(path, true), key, placeOf, at(path));
     const pointer = pointerTo(key === undefined ? path : [...path, key]);
-    return { file, ...place, pointer, message, nearest };
+    return { file, ...place, pointer, message };
   });
   return { ok: false, problems };
 }

@@ -4,7 +4,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
 /** Counts of one set of labels. */
-export interface HistogramSeries {
+interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
   /** One for each bound, not cumulative, and one for what is above all of them. */
   readonly counts: readonly number[];

@@ -4,7 +4,7 @@ import { docsPage } from "./docs.ts";
 import type { OpenApiDocument, PageItem } from "./openapi-types.ts";
 import type { Page } from "./server.ts";
 
-export interface Readiness {
+interface Readiness {
   readonly ready: boolean;
   /** Which parts are ready, for the operator. */
   readonly parts: Readonly<Record<string, boolean>>;

@@ -188,7 +188,7 @@ export function ipPrefix(address: ArrayBuffer): string {
 }
 
 /** An IPv4 address that an IPv6 socket took is told as what it is; IPv6 as RFC 5952 writes it. */
-export function addressText(address: ArrayBuffer): string {
+function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
   if (bytes.length === 4) return bytes.join(".");
   if (bytes.length !== 16) return "";

@@ -9,7 +9,7 @@ import type { CallName } from "../exchange/formats.ts";
 import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** `public`: no credential is asked for. `key`: any working key. Else a key with this scope. */
 export type Access = "public" | "key" | Scope;
@@ -21,7 +21,7 @@ export type Access = "public" | "key" | Scope;
 type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
 
 /** Routes under one heading of the documentation. */
-export interface RouteGroup {
+interface RouteGroup {
   readonly heading: string;
   /** An error as the clients of the group read it, where they do not read ours. Model calls have their format's. */
   readonly errorBody?: (error: WeirError, requestId: string) => string;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { lookup } from "mrmime";
 
-export interface StaticFile {
+interface StaticFile {
   readonly contentType: string;
   readonly body: Buffer;
   /** Strong: of the content. */

@@ -45,7 +45,7 @@ export interface ExchangeDeps {
   readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
 }
 
-export interface ExchangeCounts {
+interface ExchangeCounts {
   readonly live: number;
   readonly draining: number;
   /** Calls by how they ended, since the start. */

@@ -38,7 +38,7 @@ export type Claim =
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The right to be the call that answers a key. Ends with `keep` or `release`. */
-export class Pledge {
+class Pledge {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
   readonly #id: string;
@@ -208,7 +208,7 @@ export function replay(reply: ClientReply, { status, requestId, isStream, body }
 const REPLAYED = "idempotent-replayed: true\r\n";
 
 /** Passes an answer on and remembers it, up to a bound. */
-export class RecordingReply implements ClientReply {
+class RecordingReply implements ClientReply {
   readonly #reply: ClientReply;
   readonly #maxBytes: number;
   #parts: Buffer[] = [];

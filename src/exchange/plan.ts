@@ -25,7 +25,7 @@ export interface PlanDeps {
 }
 
 /** The policy in force for a key's project or org, found in constant time. */
-export interface PolicyPort {
+interface PolicyPort {
   of(key: { readonly orgId: string; readonly projectId: string }): ActivePolicy | undefined;
 }
 

@@ -50,7 +50,7 @@ export interface RateState {
 }
 
 /** A dimension without a limit is undefined. */
-export interface LimitState {
+interface LimitState {
   readonly requests: RateState | undefined;
   readonly tokens: RateState | undefined;
   readonly concurrencyInUse: number;

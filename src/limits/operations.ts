@@ -15,7 +15,7 @@ export interface KeyInForce extends LimitedKey, BudgetScope {
 }
 
 /** 0: unlimited. */
-export interface PlanLimits {
+interface PlanLimits {
   readonly rpm: number;
   readonly tpm: number;
   readonly concurrency: number;

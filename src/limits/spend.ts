@@ -148,7 +148,7 @@ class ProjectSpend extends Sums {
 }
 
 /** Of a key and its project; the same two objects whenever they are asked for. */
-export interface ScopeSpend {
+interface ScopeSpend {
   readonly key: Spend;
   readonly project: Spend;
 }

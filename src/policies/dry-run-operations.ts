@@ -31,7 +31,7 @@ export interface DryRunDeps {
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
 }
 
-export interface OwnReach extends OwnPools {
+interface OwnReach extends OwnPools {
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 

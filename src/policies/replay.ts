@@ -13,7 +13,7 @@ import type { EndpointFigures } from "./replay-run.ts";
 import { ReplayThread } from "./replay-worker.ts";
 
 /** Requests of an org, or of one of its projects: `fromMs` to before `untilMs`, milliseconds since 1970. */
-export interface TrafficWindow {
+interface TrafficWindow {
   readonly orgId: string;
   readonly projectId: string | undefined;
   readonly fromMs: number;
@@ -21,7 +21,7 @@ export interface TrafficWindow {
 }
 
 /** Port: what is recorded. @throws WeirError `analytics_unavailable` */
-export interface Traffic {
+interface Traffic {
   /** Everything recorded so far can be read when it resolves. */
   summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
   /**
@@ -46,7 +46,7 @@ export interface ReplayDeps {
   readonly bounds?: Partial<ReplayBounds>;
 }
 
-export interface ReplayBounds {
+interface ReplayBounds {
   readonly maxCalls: number;
   readonly pageCalls: number;
   readonly timeoutMs: number;
@@ -193,7 +193,7 @@ const bareEndpoint = (endpoint: Endpoint): Endpoint => ({
     dataPolicy: endpoint.provider.dataPolicy,
     regions: endpoint.provider.regions,
     quirks: endpoint.provider.quirks,
-    ...{ baseUrl: "", dialects: [], credentialEnv: [], keys: [], termsUrl: "" },
+    ...{ baseUrl: "", dialects: [], credentialEnv: [], keys: [] },
   },
 });
 

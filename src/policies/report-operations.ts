@@ -66,7 +66,7 @@ const shadowShape = z.object({
   bill: z.string(),
 });
 /** And whatever more the port tells, which is passed on. */
-export type ShadowReport = z.input<typeof shadowShape>;
+type ShadowReport = z.input<typeof shadowShape>;
 
 const armShape = z.object({
   arm: z.string(),
@@ -79,7 +79,7 @@ const armShape = z.object({
   output_tokens: count,
 });
 /** And whatever more the port tells, which is passed on. */
-export type ExperimentArm = z.input<typeof armShape>;
+type ExperimentArm = z.input<typeof armShape>;
 
 const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
 

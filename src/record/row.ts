@@ -13,7 +13,7 @@ import type { CallRecord, PayloadState, Redaction } from "../record.ts";
 import { readColumns, writeColumns, writeIdentity } from "./columns.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
-export const ROW_VERSION = 2;
+const ROW_VERSION = 2;
 
 const FLAGS = 1;
 const CHECKSUM = 2;

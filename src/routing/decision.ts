@@ -33,7 +33,7 @@ export interface Shadow {
   readonly bill: "platform" | "org";
 }
 
-export interface Arm {
+interface Arm {
   readonly arm: string;
   readonly endpoint: string;
   /** Relative to the others'. */

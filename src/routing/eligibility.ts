@@ -38,7 +38,7 @@ export interface RouteFacts {
   };
 }
 
-export type ExclusionKind =
+type ExclusionKind =
   | "status"
   | "environment"
   | "capability"

@@ -11,7 +11,7 @@ import type { EndpointHealth, HealthView } from "./health.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
 import { alone, type Drawn, type Placed, placeOf, standingReason } from "./standing.ts";
 
-export interface RankedEndpoint {
+interface RankedEndpoint {
   readonly endpointId: string;
   /** Lower is tried earlier; comparable within one plan and one standing only. */
   readonly score: number;

@@ -87,7 +87,7 @@ function decoded(table: string, text: string, bytes: Uint8Array): unknown {
   }
 }
 
-export class DamagedRow extends Error {
+class DamagedRow extends Error {
   constructor(table: string, text: string, options?: ErrorOptions) {
     const key = text.length > 200 ? `${text.slice(0, 200)}…` : text;
     super(

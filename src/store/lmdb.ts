@@ -115,7 +115,7 @@ export function readProgress(bytes: Uint8Array): Progress {
 }
 
 /** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
-export function caught<T>(act: () => T): Outcome<T> {
+function caught<T>(act: () => T): Outcome<T> {
   try {
     return { value: act() };
   } catch (error) {

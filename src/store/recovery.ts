@@ -9,7 +9,7 @@ import type { Reached } from "./survey.ts";
 type Known = Pick<Reached, "applied" | "kept">;
 
 /** One layer for tables and trims, and the rows of logs, among them such as are trimmed by now. */
-export function unapplied(
+function unapplied(
   frames: readonly Buffer[],
   { applied, kept }: Known,
 ): { readonly layer: Layer; readonly rows: readonly LogWrite[] } {

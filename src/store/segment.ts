@@ -51,7 +51,7 @@ export interface SegmentEnd {
 }
 
 /** What follows a place that is no frame. */
-export interface BadPlace {
+interface BadPlace {
   /** Where it begins. */
   readonly byte: number;
   /** Bytes from there to the last one that was written. */

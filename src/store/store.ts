@@ -15,14 +15,12 @@ import { Logs } from "./logs.ts";
 import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./table.ts";
 
-export type { ActOptions } from "./journaled-store.ts";
 export type { Log } from "./log.ts";
 export {
   type MergedTable,
   mergedTable,
   type Range,
   type RowVersions,
-  type StoreKey,
   type Table,
 } from "./table.ts";
 

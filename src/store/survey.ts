@@ -63,11 +63,8 @@ export interface Survey {
 }
 
 export class JournalDamaged extends Error {
-  readonly survey: Survey;
-
   constructor(survey: Survey, progress: Progress | undefined) {
     super(refusal(survey, progress));
-    this.survey = survey;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Effort } from "./neutral.ts";
 
 /** In rising order. */
-export const EFFORTS: readonly string[] = [
+const EFFORTS: readonly string[] = [
   "none",
   "minimal",
   "low",

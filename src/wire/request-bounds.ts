@@ -7,9 +7,9 @@ import { type Member, skim, utf8Of } from "./json.ts";
 import { REQUEST_BOUNDS } from "./json-bounds.ts";
 
 /** Bytes of JSON, as sent: of each option of ours and of what a format calls its metadata. */
-export const MAX_OPTION_BYTES = 16 * 1024;
+const MAX_OPTION_BYTES = 16 * 1024;
 /** Of any other member that no model reads: a user's name, a token bias. */
-export const MAX_UNREAD_BYTES = 64 * 1024;
+const MAX_UNREAD_BYTES = 64 * 1024;
 /** Of the pairs in `svc.metadata.tags`. */
 export const MAX_TAGS = 32;
 /** Characters of a model's name. */

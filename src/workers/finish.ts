@@ -15,7 +15,7 @@ export interface FinishInput {
 }
 
 /** Rows of one table, ready to insert. */
-export interface TableRows {
+interface TableRows {
   readonly bytes: Uint8Array;
   readonly rows: number;
 }

@@ -18,7 +18,7 @@ import type {
 import type { OptionTaker } from "../options.ts";
 import { detailsOf, type ReasoningDetail } from "./reasoning.ts";
 
-export type ChatText = { readonly type: "text"; readonly text: string };
+type ChatText = { readonly type: "text"; readonly text: string };
 
 export type ChatPart =
   | ChatText

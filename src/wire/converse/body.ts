@@ -24,12 +24,12 @@ export interface CachePoint {
 
 export type ResultContent = PlainContent | { readonly json: Record<string, unknown> };
 
-export type PlainContent =
+type PlainContent =
   | { readonly text: string }
   | { readonly image: MediaBlock }
   | { readonly document: DocumentBlock };
 
-export type ReasoningContent =
+type ReasoningContent =
   | { readonly reasoningText: { readonly text: string; readonly signature: string } }
   | { readonly redactedContent: string };
 
@@ -61,7 +61,7 @@ export interface ConverseMessage {
 
 export type SystemBlock = { readonly text: string } | CachePoint;
 
-export interface ToolSpec {
+interface ToolSpec {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema: { readonly json: unknown };
@@ -97,7 +97,7 @@ export interface TextFormat {
   };
 }
 
-export interface OutputConfig {
+interface OutputConfig {
   readonly textFormat?: TextFormat;
   readonly effort?: string;
 }

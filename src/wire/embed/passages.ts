@@ -12,7 +12,7 @@ import { embeddingsSplice } from "./splice.ts";
 import { translatedEmbeddings } from "./translate.ts";
 import { voyageEmbeddings } from "./voyage.ts";
 
-export const EMBED_DIALECTS: ReadonlyMap<Dialect, EmbedDialect> = new Map(
+const EMBED_DIALECTS: ReadonlyMap<Dialect, EmbedDialect> = new Map(
   [openAiEmbeddings, geminiEmbeddings, cohereEmbed, jinaEmbeddings, voyageEmbeddings].map((d) => [d.name, d]),
 );
 

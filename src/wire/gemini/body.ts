@@ -3,20 +3,20 @@
  * https://ai.google.dev/api/generate-content). Vertex takes the same.
  */
 
-export interface InlineData {
+interface InlineData {
   readonly mimeType: string;
   /** Base64. */
   readonly data: string;
 }
 
-export interface FileData {
+interface FileData {
   readonly fileUri: string;
   readonly mimeType?: string;
 }
 
 export type GeminiMedia = { readonly inlineData: InlineData } | { readonly fileData: FileData };
 
-export interface FunctionResponse {
+interface FunctionResponse {
   readonly id: string;
   readonly name: string;
   readonly response: Record<string, unknown>;

@@ -10,7 +10,7 @@ export const textBlock = (text: string, citations: readonly Citation[] = []) => 
   citations: citations.length === 0 ? null : citations.map(writeCitation),
 });
 
-export const thinkingBlock = (thinking: string, seal: Seal | undefined) => ({
+const thinkingBlock = (thinking: string, seal: Seal | undefined) => ({
   type: "thinking" as const,
   thinking,
   signature: seal === undefined ? UNSIGNED : sealText(seal),

@@ -7,7 +7,7 @@ import type { RerankDialect } from "./neutral.ts";
 import { translatedRerank } from "./translate.ts";
 import { voyageRerank } from "./voyage.ts";
 
-export const RERANK_DIALECTS: ReadonlyMap<Dialect, RerankDialect> = new Map(
+const RERANK_DIALECTS: ReadonlyMap<Dialect, RerankDialect> = new Map(
   [cohereRerank, jinaRerank, voyageRerank].map((dialect) => [dialect.name, dialect]),
 );
 

@@ -73,7 +73,7 @@ const FOREIGN_SEAL = /^"weir\.(anthropic|google)\./;
  * @param text JSON of the item.
  * @param isMoved the conversation comes from another provider: none of its reasoning can be read here.
  */
-export function isForeignReasoning(text: string, isMoved = false): boolean {
+function isForeignReasoning(text: string, isMoved = false): boolean {
   if (!text.includes('"reasoning"') || !text.startsWith("{")) return false;
   const { members } = skim(text);
   const jsonOf = (key: string) => {

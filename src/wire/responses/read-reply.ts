@@ -55,7 +55,7 @@ function textPart(content: JsonObject): TextPart {
 }
 
 /** One for every summary and text; the last has the seal, or one of its own where there is neither. */
-export function reasoningParts(item: JsonObject): ReasoningPart[] {
+function reasoningParts(item: JsonObject): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   for (const summary of listOf(item.summary)) {
     parts.push({ type: "reasoning", text: stringOf(objectOf(summary).text), isSummary: true });

@@ -11,7 +11,7 @@ import type { ResponsesRequest } from "./request.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** Members that the API repeats, and what it says where the client did not. */
-export const ECHOED = {
+const ECHOED = {
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,

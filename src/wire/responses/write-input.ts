@@ -36,50 +36,50 @@ interface InputFile {
   filename?: string;
 }
 
-export type InputContent = InputText | InputImage | InputFile;
+type InputContent = InputText | InputImage | InputFile;
 
 interface Said {
   type: "output_text" | "refusal";
 }
 
 /** What a model said, sent back: the API takes it without the id of its first delivery. */
-export interface SaidText extends Said {
+interface SaidText extends Said {
   type: "output_text";
   text: string;
   annotations: [];
 }
 
-export interface SaidRefusal extends Said {
+interface SaidRefusal extends Said {
   type: "refusal";
   refusal: string;
 }
 
-export interface InputMessage {
+interface InputMessage {
   type: "message";
   role: "user" | "system";
   content: InputContent[];
 }
 
-export interface OutputMessage {
+interface OutputMessage {
   type: "message";
   role: "assistant";
   content: (SaidText | SaidRefusal)[];
 }
 
-export interface FunctionCall {
+interface FunctionCall {
   type: "function_call";
   call_id: string;
   name: string;
   arguments: string;
 }
 
-export interface FunctionCallOutput {
+interface FunctionCallOutput {
   type: "function_call_output";
   call_id: string;
   output: string | InputContent[];
 }
 
-export interface Reasoning {
+interface Reasoning {
   type: "reasoning";
   id: string;
   summary: { type: "summary_text"; text: string }[];
