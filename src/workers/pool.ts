@@ -1,15 +1,10 @@
-/**
- * The worker threads for what would hold up the event loop: finishing records and counting tokens. Started with the
- * first task, gone after a minute without one. The number of waiting tasks is bounded.
- */
-import { Piscina } from "piscina";
+/** The worker thread for what would hold up the event loop: finishing records and counting tokens. */
 import type { Redaction } from "../record.ts";
-import { runBounded } from "./bounded-task.ts";
 import type { Finished, FinishInput } from "./finish.ts";
+import { openThread } from "./thread.ts";
 import type { Encoding } from "./tokenise.ts";
 
 export interface PoolOptions {
-  readonly threads?: number;
   /** Token counts waiting; beyond, `countTokens` fails at once and the caller estimates. */
   readonly maxWaiting?: number;
 }
@@ -30,49 +25,32 @@ export interface WorkerPool {
     encoding: Encoding,
     signal?: AbortSignal,
   ): Promise<number[]>;
-  /** Tasks not yet begun. */
-  waiting(): number;
   close(): Promise<void>;
 }
 
-const IDLE_MS = 60_000;
+/** The entry of the thread. */
+const TASKS = new URL("./tasks.ts", import.meta.url);
 
-export function openPool(options: PoolOptions = {}): WorkerPool {
-  const { threads = 1, maxWaiting = 64 } = options;
-  let pool: Piscina | undefined;
+export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {
+  const thread = openThread(TASKS);
   let counting = 0;
-  const running = () => {
-    pool ??= new Piscina({
-      filename: new URL("./tasks.ts", import.meta.url).href,
-      minThreads: 0,
-      maxThreads: threads,
-      idleTimeout: IDLE_MS,
-      // Whatever flags this process runs under (a debugger, a test runner's loader) are not the workers'.
-      execArgv: ["--disable-warning=ExperimentalWarning"],
-    });
-    return pool;
-  };
   return {
     finish(input) {
       const transferList = [input.bytes.buffer as ArrayBuffer, input.lengths.buffer as ArrayBuffer];
-      return runBounded(running(), input, { name: "finish", transferList }) as Promise<Finished>;
+      return thread.run("finish", input, { transferList }) as Promise<Finished>;
     },
     redactPayload(redaction, parts) {
-      return runBounded(running(), { redaction, parts }, { name: "redact" }) as Promise<Uint8Array[]>;
+      return thread.run("redact", { redaction, parts }) as Promise<Uint8Array[]>;
     },
     async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");
       counting++;
       try {
-        return (await runBounded(running(), { texts, encoding }, { name: "tokenise", signal })) as number[];
+        return (await thread.run("tokenise", { texts, encoding }, { signal })) as number[];
       } finally {
         counting--;
       }
     },
-    waiting: () => pool?.queueSize ?? 0,
-    async close() {
-      await pool?.destroy();
-      pool = undefined;
-    },
+    close: thread.close,
   };
 }
