@@ -69,6 +69,26 @@ describe("after its time", () => {
   });
 });
 
+test("rows as the first release wrote them go too", async () => {
+  const [hour, day] = [Math.floor(nowMs / HOUR_MS), Math.ceil(nowMs / DAY_MS)];
+  const put = (table: string, key: string | (string | number)[], row: unknown) =>
+    temp.store.table(table).put(key, row);
+  await temp.store.act(() => {
+    put("idempotent_answers", "old", { fingerprint: "f" });
+    put("idempotent_hours", [hour, "old"], true);
+    put("responses", ["p", "resp_old"], { itemIds: ["msg_old"], expiresMs: nowMs });
+    put("response_items", ["p", "msg_old"], "resp_old");
+    put("response_days", [day, "p", "resp_old"], true);
+  });
+  nowMs += 3 * DAY_MS;
+  for (const kept of [new IdempotentAnswers(deps), new StoredResponses(deps)]) {
+    await kept.sweep();
+    kept.close();
+  }
+  const tables = ["idempotent_answers", "idempotent_hours", "responses", "response_items", "response_days"];
+  expect(tables.map(rowsOf)).toEqual([0, 0, 0, 0, 0]);
+});
+
 test("a sweep that fails is told, does not end the process, and is tried again", async () => {
   // Only the sweep's: the store and LMDB go on working meanwhile, and wait by timers and turns of their own.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -6,19 +6,17 @@
  */
 import { createHash } from "node:crypto";
 import type { ClientReply } from "../client-reply.ts";
-import { type Clock, jumpWatch } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
-import type { Store, Table } from "../store/store.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import type { Store } from "../store/store.ts";
 import type { Call, Lost } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
 /** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
-const SWEEP_MS = 10 * 60_000;
-/** Forgotten at once: one commit stays small. */
-const SWEEP_ROWS = 1000;
 
 /** An answer as its client got it. */
 export interface KeptAnswer {
@@ -84,23 +82,22 @@ export interface IdempotencyDeps {
 
 export class IdempotentAnswers {
   readonly #deps: IdempotencyDeps;
-  readonly #answers: Table<KeptAnswer>;
-  /** `[hour, id]`: what is to be forgotten when. */
-  readonly #hours: Table<true>;
+  readonly #answers: ExpiringTable<KeptAnswer>;
   /** Keys under way and their requests' fingerprints. */
   readonly #running = new Map<string, string>();
-  readonly #timer: NodeJS.Timeout;
-  #closed = false;
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps;
-    this.#answers = deps.store.table("idempotent_answers");
-    this.#hours = deps.store.table("idempotent_hours");
-    const isSteady = jumpWatch(deps.clock);
-    // What fails now is tried again with the next turn.
-    this.#timer = setInterval(() => {
-      if (isSteady()) void this.sweep().catch(deps.onFailure);
-    }, SWEEP_MS).unref();
+    const { store, clock, onFailure } = deps;
+    this.#answers = openExpiringTable({
+      ...{ store, clock, onFailure },
+      ...{
+        rows: "idempotent_answers",
+        periods: "idempotent_hours",
+        periodMs: HOUR_MS,
+        keepPeriods: KEEP_HOURS,
+      },
+    });
   }
 
   /** Whether this call answers its key, an earlier answer does, or neither can now. At once, or once a large body is hashed. */
@@ -114,7 +111,7 @@ export class IdempotentAnswers {
   #claim(call: Call, fingerprint: string): Claim {
     const id = idOf(call);
     const running = this.#running.get(id);
-    const kept = running === undefined ? this.#kept(id) : undefined;
+    const kept = running === undefined ? this.#answers.get([id]) : undefined;
     const known = running ?? kept?.fingerprint;
     if (known !== undefined && known !== fingerprint) {
       return refused("idempotency_mismatch", "This Idempotency-Key was used with another request.");
@@ -131,8 +128,7 @@ export class IdempotentAnswers {
 
   /** Only inside a commit. */
   put(id: string, answer: KeptAnswer): void {
-    this.#answers.put(id, answer);
-    this.#hours.put([this.#hour(), id], true);
+    this.#answers.put([id], answer, this.#deps.clock.now());
   }
 
   release(id: string): void {
@@ -140,32 +136,12 @@ export class IdempotentAnswers {
   }
 
   /** Forgets all that is old. */
-  async sweep(): Promise<void> {
-    const end = [this.#hour() - KEEP_HOURS];
-    while (!this.#closed) {
-      const old = [...this.#hours.range({ end, limit: SWEEP_ROWS })];
-      if (old.length === 0) return;
-      const act = () => {
-        for (const { key } of old) {
-          this.#hours.remove(key);
-          this.#answers.remove((key as [number, string])[1]);
-        }
-      };
-      await this.#deps.store.act(act, { isOwed: true });
-    }
+  sweep(): Promise<void> {
+    return this.#answers.sweep();
   }
 
   close(): void {
-    this.#closed = true;
-    clearInterval(this.#timer);
-  }
-
-  #kept(id: string): KeptAnswer | undefined {
-    return this.#answers.get(id);
-  }
-
-  #hour(): number {
-    return Math.floor(this.#deps.clock.now() / HOUR_MS);
+    this.#answers.close();
   }
 }
 

@@ -3,17 +3,15 @@
  * settles its call, for its project and environment alone, as long as the org keeps payloads, thirty days at the most.
  */
 import type { KeyContext } from "../account/keyring.ts";
-import { type Clock, jumpWatch } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
 import type { Call } from "./call.ts";
 
 const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
-const SWEEP_MS = 10 * 60_000;
-/** Forgotten at once: one commit stays small. */
-const SWEEP_ROWS = 1000;
 
 export interface StoredResponse {
   /** As delivered, JSON text. */
@@ -49,24 +47,20 @@ export interface StoredResponsesDeps {
 export class StoredResponses {
   readonly #deps: StoredResponsesDeps;
   /** `[owner, id]`. */
-  readonly #responses: Table<StoredResponse>;
+  readonly #responses: ExpiringTable<StoredResponse>;
   /** `[owner, item]`: the response that contains the item. */
   readonly #items: Table<string>;
-  /** `[day, owner, id]`: the responses to delete on that day. */
-  readonly #days: Table<true>;
-  readonly #timer: NodeJS.Timeout;
-  #closed = false;
 
   constructor(deps: StoredResponsesDeps) {
     this.#deps = deps;
-    this.#responses = deps.store.table("responses");
-    this.#items = deps.store.table("response_items");
-    this.#days = deps.store.table("response_days");
-    const isSteady = jumpWatch(deps.clock);
-    // What fails now is tried again with the next turn.
-    this.#timer = setInterval(() => {
-      if (isSteady()) void this.sweep().catch(deps.onFailure);
-    }, SWEEP_MS).unref();
+    const { store, clock, onFailure } = deps;
+    this.#items = store.table("response_items");
+    this.#responses = openExpiringTable({
+      ...{ store, clock, onFailure, rows: "responses", periods: "response_days", periodMs: DAY_MS },
+      onRemove: ([owner = ""], { itemIds }) => {
+        for (const item of itemIds) this.#items.remove([owner, item]);
+      },
+    });
   }
 
   get(keeper: Keeper, id: string): StoredResponse | undefined {
@@ -100,46 +94,24 @@ export class StoredResponses {
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
     const owner = ownerOf(key);
-    this.#responses.put([owner, id], { ...stored, expiresMs });
+    this.#responses.put([owner, id], { ...stored, expiresMs }, expiresMs);
     for (const item of stored.itemIds) this.#items.put([owner, item], id);
-    this.#days.put([Math.ceil(expiresMs / DAY_MS), owner, id], true);
   }
 
   /** True where there was one. */
   async remove(keeper: Keeper, id: string): Promise<boolean> {
     if (this.get(keeper, id) === undefined) return false;
-    const owner = ownerOf(keeper);
-    await this.#deps.store.act(() => this.#forget(owner, id));
+    await this.#deps.store.act(() => this.#responses.remove([ownerOf(keeper), id]));
     return true;
   }
 
   /** Forgets all that is old. */
-  async sweep(): Promise<void> {
-    const end = [Math.floor(this.#deps.clock.now() / DAY_MS)];
-    while (!this.#closed) {
-      const old = [...this.#days.range({ end, limit: SWEEP_ROWS })];
-      if (old.length === 0) return;
-      const act = () => {
-        for (const { key } of old) {
-          const [, owner, id] = key as [number, string, string];
-          this.#days.remove(key);
-          this.#forget(owner, id);
-        }
-      };
-      await this.#deps.store.act(act, { isOwed: true });
-    }
-  }
-
-  #forget(owner: string, id: string): void {
-    for (const item of this.#responses.get([owner, id])?.itemIds ?? []) {
-      this.#items.remove([owner, item]);
-    }
-    this.#responses.remove([owner, id]);
+  sweep(): Promise<void> {
+    return this.#responses.sweep();
   }
 
   close(): void {
-    this.#closed = true;
-    clearInterval(this.#timer);
+    this.#responses.close();
   }
 }
 
