@@ -3,7 +3,7 @@
  * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { backoffMs, Door, type Trial } from "./door.ts";
+import { backoffMs, Door, type Trial } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
 import { type KeyResult, type KeyTrial, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";

@@ -3,7 +3,7 @@
  * trouble it is tried after all others, but for one call at a time that finds out whether it is well again.
  */
 import { CoolDown } from "./cool-down.ts";
-import { type FadedMean, FadingMean } from "./fading-mean.ts";
+import { type FadedMean, FadingMean } from "./decaying-mean.ts";
 import type { Lane } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;

@@ -9,7 +9,7 @@ import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { hashOf, mixed, unitOf } from "./hash.ts";
 import type { EndpointHealth, HealthView } from "./health.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { alone, type Drawn, type Placed, placeOf, standingReason } from "./standing.ts";
+import { alone, type Drawn, type Placed, placeOf, standingReason } from "./tier.ts";
 
 export interface RankedEndpoint {
   readonly endpointId: string;

@@ -4,7 +4,7 @@
  */
 import type { ProviderKey } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
-import { backoffMs, Door, type Trial } from "./door.ts";
+import { backoffMs, Door, type Trial } from "./breaker.ts";
 
 export interface RefusedKey {
   /** Of the credential that was refused, which may have been replaced under the same id. */

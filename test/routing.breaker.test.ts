@@ -8,7 +8,7 @@ import {
   SLOW_START_MS,
   TRIAL_MS,
   type Trial,
-} from "../src/routing/door.ts";
+} from "../src/routing/breaker.ts";
 
 interface Under {
   /** Undefined: it came through an open door. */
