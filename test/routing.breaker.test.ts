@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  Door,
+  Breaker,
   MOST_TRIALS,
   PRESSED_REST_MS,
   SLOW_START_MS,
@@ -47,7 +47,7 @@ const step = fc.oneof(
 test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a trial", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isPressed) => {
-      const door = new Door();
+      const door = new Breaker();
       let nowMs = 1_000_000;
       let running: Under[] = [];
       /** What may find out at once, by the rule: 1, doubled by each first content and each silence of three seconds. */
@@ -127,7 +127,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
 });
 
 test("O18: behind calls that never say anything the door opens within seconds", () => {
-  const door = new Door();
+  const door = new Breaker();
   door.refused({ forMs: 1000, askedMs: 0 }, 0);
   let entered = 0;
   let nowMs = 1000;

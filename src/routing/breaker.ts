@@ -37,7 +37,7 @@ export interface Rest {
   readonly askedMs: number;
 }
 
-export class Door {
+export class Breaker {
   /** Refusals in a row; 0: none since calls were last taken. */
   streak = 0;
   untilMs = 0;

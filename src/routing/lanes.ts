@@ -3,7 +3,7 @@
  * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { backoffMs, Door, type Trial } from "./breaker.ts";
+import { Breaker, backoffMs, type Trial } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
 import { type KeyResult, type KeyTrial, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
@@ -66,7 +66,7 @@ class LaneState {
   readonly hint: string;
   /** Of the key's id. */
   readonly hash: number;
-  readonly door = new Door();
+  readonly door = new Breaker();
   inFlight = 0;
   /** 403 in a row. */
   forbidden = 0;

@@ -4,12 +4,12 @@
  */
 import type { ProviderKey } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
-import { backoffMs, Door, type Trial } from "./breaker.ts";
+import { Breaker, backoffMs, type Trial } from "./breaker.ts";
 
 export interface RefusedKey {
   /** Of the credential that was refused, which may have been replaced under the same id. */
   readonly hint: string;
-  readonly door: Door;
+  readonly door: Breaker;
 }
 
 /** A call that also finds out whether its credential is taken again. */
@@ -82,7 +82,7 @@ export class RefusedKeys {
 
   /** @param streak rests in a row before this one. */
   refuse({ id, hint }: Pick<ProviderKey, "id" | "hint">, nowMs: number, forMs: number, streak = 0): void {
-    const door = new Door();
+    const door = new Breaker();
     door.streak = streak + 1;
     const ms = Math.min(forMs, REFUSED_MS);
     // Not shorter for callers without another endpoint: the provider refuses the credential for every caller.
