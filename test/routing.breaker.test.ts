@@ -1,4 +1,4 @@
-/** The door of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a trial. */
+/** The breaker of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a trial. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -11,11 +11,11 @@ import {
 } from "../src/routing/breaker.ts";
 
 interface Under {
-  /** Undefined: it came through an open door. */
+  /** Undefined: it came through an open breaker. */
   readonly trial: Trial | undefined;
   readonly sinceMs: number;
   isTaken: boolean;
-  /** It came before the rest that the door took last. */
+  /** It came before the rest that the breaker took last. */
   isOld: boolean;
 }
 
@@ -47,7 +47,7 @@ const step = fc.oneof(
 test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a trial", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isPressed) => {
-      const door = new Breaker();
+      const breaker = new Breaker();
       let nowMs = 1_000_000;
       let running: Under[] = [];
       /** What may find out at once, by the rule: 1, doubled by each first content and each silence of three seconds. */
@@ -74,12 +74,12 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         if (s.kind === "time") nowMs += s.ms;
         if (s.kind === "call") {
           for (let i = 0; i < s.count; i++) {
-            const waitMs = door.waitMs(nowMs, isPressed);
+            const waitMs = breaker.waitMs(nowMs, isPressed);
             const undecided = finding().filter((c) => !silent.has(c)).length;
             if (waitMs === 0) {
               expect(nowMs).toBeGreaterThanOrEqual(restUntilMs);
               expect(undecided).toBeLessThan(room);
-              running.push({ trial: door.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
+              running.push({ trial: breaker.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
             } else {
               // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a trial.
               const isResting = nowMs < restUntilMs;
@@ -91,7 +91,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         const call = "which" in s && running.length > 0 ? pick(s.which) : undefined;
         if (call === undefined || !("which" in s)) continue;
         if (s.kind === "content" && call.trial !== undefined && !call.isTaken) {
-          door.taken(call.trial, nowMs);
+          breaker.accepted(call.trial, nowMs);
           if (!call.isOld) {
             if (!silent.has(call) && Number.isFinite(room)) doubled();
             openAtMs = Math.min(openAtMs, nowMs + SLOW_START_MS);
@@ -100,12 +100,12 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           call.isTaken = true;
         }
         if (s.kind === "end") {
-          if (call.trial !== undefined) door.left(call.trial);
+          if (call.trial !== undefined) breaker.released(call.trial);
           running = running.filter((c) => c !== call);
         }
         if (s.kind === "refusal" && "forMs" in s) {
           const askedMs = s.isAsked ? s.forMs : 0;
-          const begins = door.refused({ forMs: s.forMs, askedMs }, nowMs, call.trial);
+          const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.trial);
           running = running.filter((c) => c !== call);
           const ms = isPressed && !s.isAsked ? Math.min(s.forMs, PRESSED_REST_MS) : s.forMs;
           if (begins) {
@@ -120,20 +120,20 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         }
       }
       // Whatever happened: an hour later a call may enter.
-      expect(door.waitMs(nowMs + 3_600_000)).toBe(0);
+      expect(breaker.waitMs(nowMs + 3_600_000)).toBe(0);
     }),
     { numRuns: 500 },
   );
 });
 
-test("O18: behind calls that never say anything the door opens within seconds", () => {
-  const door = new Breaker();
-  door.refused({ forMs: 1000, askedMs: 0 }, 0);
+test("O18: behind calls that never say anything the breaker opens within seconds", () => {
+  const breaker = new Breaker();
+  breaker.refused({ forMs: 1000, askedMs: 0 }, 0);
   let entered = 0;
   let nowMs = 1000;
   for (; nowMs < 20_000 && entered < 200; nowMs += 100) {
-    while (entered < 200 && door.waitMs(nowMs) === 0) {
-      door.enter(nowMs);
+    while (entered < 200 && breaker.waitMs(nowMs) === 0) {
+      breaker.enter(nowMs);
       entered++;
     }
   }

@@ -1,5 +1,5 @@
 /**
- * The door to something that refuses calls now and then: a lane that saturates, a credential that is turned away. It rests
+ * The breaker to something that refuses calls now and then: a lane that saturates, a credential that is turned away. It rests
  * after a refusal; then a few calls at a time find out whether calls are taken again (slow start: 1, and twice as many after
  * each that was taken), until it stands open for all. A call is known to be taken at its first content, not at its end.
  */
@@ -26,11 +26,11 @@ export interface Trial {
   readonly sinceMs: number;
   /** Refusals in a row before it. */
   readonly streak: number;
-  /** After which rest of the door it came. */
+  /** After which rest of the breaker it came. */
   readonly rest: number;
 }
 
-/** How long a door stays shut after a refusal, milliseconds. */
+/** How long a breaker stays shut after a refusal, milliseconds. */
 export interface Rest {
   readonly forMs: number;
   /** The part of it that is no caution of ours: what the provider asked for. */
@@ -77,7 +77,7 @@ export class Breaker {
   }
 
   /** The call was taken: twice as many as before may find out. One that began before the last rest says nothing of now. */
-  taken(trial: Trial, nowMs: number): void {
+  accepted(trial: Trial, nowMs: number): void {
     if (trial.rest !== this.#rests) return;
     const isFirst = this.#remove(trial);
     this.streak = 0;
@@ -90,7 +90,7 @@ export class Breaker {
   }
 
   /** The call ended and told nothing: another may find out in its place. */
-  left(trial: Trial): void {
+  released(trial: Trial): void {
     if (trial.rest === this.#rests) this.#remove(trial);
   }
 

@@ -66,7 +66,7 @@ class LaneState {
   readonly hint: string;
   /** Of the key's id. */
   readonly hash: number;
-  readonly door = new Breaker();
+  readonly breaker = new Breaker();
   inFlight = 0;
   /** 403 in a row. */
   forbidden = 0;
@@ -128,7 +128,7 @@ class Place implements Lane {
     this.endpoint = endpoint;
     this.key = key;
     this.state = state;
-    this.trial = state.door.enter(nowMs);
+    this.trial = state.breaker.enter(nowMs);
     this.keyTrial = keyTrial;
     this.sinceMs = nowMs;
     this.atOnce = state.inFlight;
@@ -182,7 +182,7 @@ export class Lanes {
   /** The call's first content came: calls are taken again, its credential too. */
   taken(lane: Lane, nowMs: number): void {
     if (!(lane instanceof Place) || lane.isOver) return;
-    if (lane.trial !== undefined) lane.state.door.taken(lane.trial, nowMs);
+    if (lane.trial !== undefined) lane.state.breaker.accepted(lane.trial, nowMs);
     if (lane.keyTrial !== undefined) this.#refused.taken(lane.key, lane.keyTrial);
   }
 
@@ -228,7 +228,7 @@ export class Lanes {
       const state = this.#known(endpointId, key, nowMs);
       if (state?.hint !== key.hint || !state.isForbidden) return false;
       // Once a call was taken the others wait for the slow start alone.
-      return state.door.streak > 0 && state.door.waitMs(nowMs) > 0;
+      return state.breaker.streak > 0 && state.breaker.waitMs(nowMs) > 0;
     });
   }
 
@@ -240,8 +240,8 @@ export class Lanes {
   /** Keys that are out at one endpoint at least. */
   keysCooling(nowMs: number): number {
     const out = new Set<string>();
-    const note = ({ keyId, door }: LaneState) => {
-      if (door.isResting(nowMs)) out.add(keyId);
+    const note = ({ keyId, breaker }: LaneState) => {
+      if (breaker.isResting(nowMs)) out.add(keyId);
     };
     for (const { lanes } of this.#endpoints.values()) for (const state of lanes.values()) note(state);
     for (const state of this.#own.values()) note(state);
@@ -252,17 +252,17 @@ export class Lanes {
   /** What must not be forgotten of an endpoint's platform lanes. */
   memories(endpointId: string, nowMs: number): LaneMemory[] {
     const found: LaneMemory[] = [];
-    for (const { keyId, hint, door } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
+    for (const { keyId, hint, breaker } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
       const refused = this.#refused.of({ id: keyId, hint });
-      if (door.streak === 0 && refused === undefined) continue;
-      const askedForMs = Math.max(door.askedUntilMs - nowMs, 0);
+      if (breaker.streak === 0 && refused === undefined) continue;
+      const askedForMs = Math.max(breaker.askedUntilMs - nowMs, 0);
       found.push({
         keyId,
         hint,
-        streak: door.streak,
-        outForMs: Math.max(door.untilMs - nowMs, 0),
+        streak: breaker.streak,
+        outForMs: Math.max(breaker.untilMs - nowMs, 0),
         ...(askedForMs > 0 && { askedForMs }),
-        ...(refused && { refusedForMs: Math.max(refused.door.untilMs - nowMs, 0) }),
+        ...(refused && { refusedForMs: Math.max(refused.breaker.untilMs - nowMs, 0) }),
       });
     }
     return found;
@@ -271,10 +271,10 @@ export class Lanes {
   restore(endpointId: string, memories: readonly LaneMemory[], nowMs: number): void {
     for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of memories) {
       const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
-      const { door } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+      const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
       const bounded = (ms: number) => Math.min(ms, LONGEST_RETRY_AFTER_MS);
-      door.streak = streak;
-      if (streak > 0) door.rest(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
+      breaker.streak = streak;
+      if (streak > 0) breaker.rest(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
       if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
     }
   }
@@ -313,7 +313,7 @@ export class Lanes {
   }
 
   #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isPressed = false): number {
-    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.door.waitMs(nowMs, isPressed);
+    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isPressed);
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 
@@ -349,24 +349,24 @@ function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
 
 function judgeLane({ key, state, trial, atOnce }: Place, result: LaneResult, nowMs: number): void {
   const { outcome, errorClass, httpStatus } = result;
-  const { door } = state;
+  const { breaker } = state;
   if (errorClass === "capacity") {
     saturate(state, atOnce, result, nowMs, trial);
     return;
   }
   if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
-    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !door.isResting(nowMs)) {
+    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isResting(nowMs)) {
       state.isForbidden = true;
-      door.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, trial);
+      breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, trial);
       return;
     }
   } else if (outcome === "ok") {
     state.forbidden = 0;
     state.took(atOnce, nowMs);
-    if (trial !== undefined) door.taken(trial, nowMs);
+    if (trial !== undefined) breaker.accepted(trial, nowMs);
   }
-  if (trial !== undefined) door.left(trial);
+  if (trial !== undefined) breaker.released(trial);
 }
 
 /** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
@@ -377,14 +377,14 @@ function saturate(
   nowMs: number,
   trial: Trial | undefined,
 ): void {
-  const { door } = state;
+  const { breaker } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
   const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
-  const streak = Math.max(door.streak, trial?.streak ?? 0);
+  const streak = Math.max(breaker.streak, trial?.streak ?? 0);
   const forMs = isAsked ? askedMs : backoffMs(streak);
-  if (!door.refused({ forMs, askedMs }, nowMs, trial)) return;
+  if (!breaker.refused({ forMs, askedMs }, nowMs, trial)) return;
   state.isForbidden = false;
-  state.refusedAt(atOnce, door.untilMs);
+  state.refusedAt(atOnce, breaker.untilMs);
 }
 
 const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;

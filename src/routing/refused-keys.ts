@@ -9,7 +9,7 @@ import { Breaker, backoffMs, type Trial } from "./breaker.ts";
 export interface RefusedKey {
   /** Of the credential that was refused, which may have been replaced under the same id. */
   readonly hint: string;
-  readonly door: Breaker;
+  readonly breaker: Breaker;
 }
 
 /** A call that also finds out whether its credential is taken again. */
@@ -42,17 +42,17 @@ export class RefusedKeys {
 
   /** Milliseconds until the key may be tried, as far as this is concerned; 0: now. */
   waitMs(key: ProviderKey, nowMs: number): number {
-    return this.of(key)?.door.waitMs(nowMs) ?? 0;
+    return this.of(key)?.breaker.waitMs(nowMs) ?? 0;
   }
 
   *restingIds(nowMs: number): Iterable<string> {
-    for (const [id, { door }] of this.#refused) if (door.isResting(nowMs)) yield id;
+    for (const [id, { breaker }] of this.#refused) if (breaker.isResting(nowMs)) yield id;
   }
 
   /** A call begins with the key. */
   enter(key: ProviderKey, nowMs: number): KeyTrial | undefined {
     const refused = this.of(key);
-    const trial = refused?.door.enter(nowMs);
+    const trial = refused?.breaker.enter(nowMs);
     return refused === undefined || trial === undefined ? undefined : { of: refused, trial };
   }
 
@@ -66,7 +66,7 @@ export class RefusedKeys {
     const { outcome, errorClass, httpStatus } = result;
     // 403 may be about one model or one prompt. Where there is no credential, none can have been revoked.
     if (errorClass === "auth" && httpStatus !== 403 && key.credential !== undefined) {
-      const known = this.of(key)?.door;
+      const known = this.of(key)?.breaker;
       // Calls refused together count once; a trial that is refused begins the next rest.
       if (known?.isResting(nowMs)) return;
       const streak = known?.streak ?? 0;
@@ -77,18 +77,18 @@ export class RefusedKeys {
     if (tried === undefined) return;
     // These are answers to a credential that was taken.
     if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.taken(key, tried);
-    else tried.of.door.left(tried.trial);
+    else tried.of.breaker.released(tried.trial);
   }
 
   /** @param streak rests in a row before this one. */
   refuse({ id, hint }: Pick<ProviderKey, "id" | "hint">, nowMs: number, forMs: number, streak = 0): void {
-    const door = new Breaker();
-    door.streak = streak + 1;
+    const breaker = new Breaker();
+    breaker.streak = streak + 1;
     const ms = Math.min(forMs, REFUSED_MS);
     // Not shorter for callers without another endpoint: the provider refuses the credential for every caller.
-    door.rest(nowMs, { forMs: ms, askedMs: ms });
+    breaker.rest(nowMs, { forMs: ms, askedMs: ms });
     this.#refused.delete(id);
-    this.#refused.set(id, { hint, door });
+    this.#refused.set(id, { hint, breaker });
     const [oldest] = this.#refused.size > MAX_REFUSED ? this.#refused.keys() : [];
     if (oldest !== undefined) this.#refused.delete(oldest);
   }
