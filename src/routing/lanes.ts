@@ -6,7 +6,7 @@ import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import { Breaker, backoffMs, type Trial } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
-import { type KeyResult, type KeyTrial, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
+import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
 /** A call's place at an endpoint, from `take` to `give`. */
 export interface Lane {
@@ -112,7 +112,7 @@ class Place implements Lane {
   readonly state: LaneState;
   /** Of the lane, and of its credential. */
   readonly trial: Trial | undefined;
-  readonly keyTrial: KeyTrial | undefined;
+  readonly keyTrial: KeyProbe | undefined;
   readonly sinceMs: number;
   /** Calls under way in the lane when it began, with itself. */
   readonly atOnce: number;
@@ -122,7 +122,7 @@ class Place implements Lane {
     endpoint: Endpoint,
     key: ProviderKey,
     state: LaneState,
-    keyTrial: KeyTrial | undefined,
+    keyTrial: KeyProbe | undefined,
     nowMs: number,
   ) {
     this.endpoint = endpoint;
@@ -313,7 +313,8 @@ export class Lanes {
   }
 
   #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isPressed = false): number {
-    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isPressed);
+    const ofLaneMs =
+      state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isPressed);
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 

@@ -13,7 +13,7 @@ export interface RefusedKey {
 }
 
 /** A call that also finds out whether its credential is taken again. */
-export interface KeyTrial {
+export interface KeyProbe {
   readonly of: RefusedKey;
   readonly trial: Trial;
 }
@@ -50,19 +50,19 @@ export class RefusedKeys {
   }
 
   /** A call begins with the key. */
-  enter(key: ProviderKey, nowMs: number): KeyTrial | undefined {
+  enter(key: ProviderKey, nowMs: number): KeyProbe | undefined {
     const refused = this.of(key);
     const trial = refused?.breaker.enter(nowMs);
     return refused === undefined || trial === undefined ? undefined : { of: refused, trial };
   }
 
   /** The provider accepted the credential: the key is no longer on probation. */
-  taken({ id }: ProviderKey, tried: KeyTrial): void {
+  taken({ id }: ProviderKey, tried: KeyProbe): void {
     if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
   }
 
   /** @param tried where the key was on probation when the call began */
-  judge(key: ProviderKey, tried: KeyTrial | undefined, result: KeyResult, nowMs: number): void {
+  judge(key: ProviderKey, tried: KeyProbe | undefined, result: KeyResult, nowMs: number): void {
     const { outcome, errorClass, httpStatus } = result;
     // 403 may be about one model or one prompt. Where there is no credential, none can have been revoked.
     if (errorClass === "auth" && httpStatus !== 403 && key.credential !== undefined) {
