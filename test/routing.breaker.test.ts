@@ -5,14 +5,14 @@ import {
   Breaker,
   MOST_TRIALS,
   PRESSED_REST_MS,
+  type Probe,
   SLOW_START_MS,
   TRIAL_MS,
-  type Trial,
 } from "../src/routing/breaker.ts";
 
 interface Under {
   /** Undefined: it came through an open breaker. */
-  readonly trial: Trial | undefined;
+  readonly trial: Probe | undefined;
   readonly sinceMs: number;
   isTaken: boolean;
   /** It came before the rest that the breaker took last. */

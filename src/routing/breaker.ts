@@ -22,7 +22,7 @@ const LONGEST_REST_MS = 60_000;
 export const backoffMs = (streak: number): number => Math.min(FIRST_REST_MS * 2 ** streak, LONGEST_REST_MS);
 
 /** A call that finds out whether calls are taken again. */
-export interface Trial {
+export interface Probe {
   readonly sinceMs: number;
   /** Refusals in a row before it. */
   readonly streak: number;
@@ -47,7 +47,7 @@ export class Breaker {
   /** How many calls may find out at once; infinite: it is open for all. */
   #room = Number.POSITIVE_INFINITY;
   /** The oldest first; those that are known to be taken or ended are not among them. */
-  #trials: Trial[] = [];
+  #trials: Probe[] = [];
   #openAtMs = Number.POSITIVE_INFINITY;
 
   /**
@@ -69,7 +69,7 @@ export class Breaker {
   }
 
   /** A call enters. Undefined: there is nothing to find out. */
-  enter(nowMs: number): Trial | undefined {
+  enter(nowMs: number): Probe | undefined {
     if (this.#room === Number.POSITIVE_INFINITY && this.streak === 0) return undefined;
     const trial = { sinceMs: nowMs, streak: this.streak, rest: this.#rests };
     if (this.#room !== Number.POSITIVE_INFINITY) this.#trials.push(trial);
@@ -77,7 +77,7 @@ export class Breaker {
   }
 
   /** The call was taken: twice as many as before may find out. One that began before the last rest says nothing of now. */
-  accepted(trial: Trial, nowMs: number): void {
+  accepted(trial: Probe, nowMs: number): void {
     if (trial.rest !== this.#rests) return;
     const isFirst = this.#remove(trial);
     this.streak = 0;
@@ -90,7 +90,7 @@ export class Breaker {
   }
 
   /** The call ended and told nothing: another may find out in its place. */
-  released(trial: Trial): void {
+  released(trial: Probe): void {
     if (trial.rest === this.#rests) this.#remove(trial);
   }
 
@@ -98,7 +98,7 @@ export class Breaker {
    * A refusal. That of a call which began before the rest makes it longer, where the provider asks for that, and is no new one.
    * @returns whether a rest begins
    */
-  refused({ forMs, askedMs }: Rest, nowMs: number, trial?: Trial): boolean {
+  refused({ forMs, askedMs }: Rest, nowMs: number, trial?: Probe): boolean {
     if (this.isResting(nowMs) && trial?.rest !== this.#rests) {
       this.askedUntilMs = Math.max(this.askedUntilMs, nowMs + askedMs);
       this.untilMs = Math.max(this.untilMs, this.askedUntilMs);
@@ -140,7 +140,7 @@ export class Breaker {
     this.#trials = [];
   }
 
-  #remove(trial: Trial): boolean {
+  #remove(trial: Probe): boolean {
     const at = this.#trials.indexOf(trial);
     if (at >= 0) this.#trials.splice(at, 1);
     return at >= 0;

@@ -3,7 +3,7 @@
  * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { Breaker, backoffMs, type Trial } from "./breaker.ts";
+import { Breaker, backoffMs, type Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
 import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
@@ -111,7 +111,7 @@ class Place implements Lane {
   readonly key: ProviderKey;
   readonly state: LaneState;
   /** Of the lane, and of its credential. */
-  readonly trial: Trial | undefined;
+  readonly trial: Probe | undefined;
   readonly keyTrial: KeyProbe | undefined;
   readonly sinceMs: number;
   /** Calls under way in the lane when it began, with itself. */
@@ -376,7 +376,7 @@ function saturate(
   atOnce: number,
   { retryAfterMs }: LaneResult,
   nowMs: number,
-  trial: Trial | undefined,
+  trial: Probe | undefined,
 ): void {
   const { breaker } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;

@@ -4,7 +4,7 @@
  */
 import type { ProviderKey } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
-import { Breaker, backoffMs, type Trial } from "./breaker.ts";
+import { Breaker, backoffMs, type Probe } from "./breaker.ts";
 
 export interface RefusedKey {
   /** Of the credential that was refused, which may have been replaced under the same id. */
@@ -15,7 +15,7 @@ export interface RefusedKey {
 /** A call that also finds out whether its credential is taken again. */
 export interface KeyProbe {
   readonly of: RefusedKey;
-  readonly trial: Trial;
+  readonly trial: Probe;
 }
 
 /** What a call tells of the credential that it carried. */
