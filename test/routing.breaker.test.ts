@@ -6,8 +6,8 @@ import {
   MOST_TRIALS,
   PRESSED_REST_MS,
   type Probe,
+  SILENT_PROBE_MS,
   SLOW_START_MS,
-  TRIAL_MS,
 } from "../src/routing/breaker.ts";
 
 interface Under {
@@ -62,7 +62,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
       const silent = new Set<Under>();
       const silences = () => {
         for (const one of finding()) {
-          if (silent.has(one) || nowMs - one.sinceMs < TRIAL_MS) continue;
+          if (silent.has(one) || nowMs - one.sinceMs < SILENT_PROBE_MS) continue;
           silent.add(one);
           if (Number.isFinite(room)) doubled();
         }
@@ -84,7 +84,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
               // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a trial.
               const isResting = nowMs < restUntilMs;
               expect(isResting || undecided >= room).toBe(true);
-              expect(waitMs).toBeLessThanOrEqual(isResting ? restUntilMs - nowMs : TRIAL_MS);
+              expect(waitMs).toBeLessThanOrEqual(isResting ? restUntilMs - nowMs : SILENT_PROBE_MS);
             }
           }
         }
@@ -138,5 +138,5 @@ test("O18: behind calls that never say anything the breaker opens within seconds
     }
   }
   expect(entered).toBe(200);
-  expect(nowMs).toBeLessThan(1000 + 3 * TRIAL_MS + 200);
+  expect(nowMs).toBeLessThan(1000 + 3 * SILENT_PROBE_MS + 200);
 });

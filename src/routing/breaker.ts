@@ -5,7 +5,7 @@
  */
 
 /** Refusals come at once: a call that was silent for so long was let in, and the next one may try. */
-export const TRIAL_MS = 3_000;
+export const SILENT_PROBE_MS = 3_000;
 /** While as many calls as may are finding out, others are told to look again this soon. */
 const TRIAL_WAIT_MS = 1_000;
 /** So many calls at once that find out are as good as all. */
@@ -61,7 +61,7 @@ export class Breaker {
     this.#advance(nowMs);
     const [oldest] = this.#trials;
     if (oldest === undefined || this.#trials.length < this.#room) return 0;
-    return Math.min(oldest.sinceMs + TRIAL_MS - nowMs, TRIAL_WAIT_MS);
+    return Math.min(oldest.sinceMs + SILENT_PROBE_MS - nowMs, TRIAL_WAIT_MS);
   }
 
   isResting(nowMs: number): boolean {
@@ -123,7 +123,7 @@ export class Breaker {
 
   /** Silence is taken for being let in, and a slow start that went well is over in time. */
   #advance(nowMs: number): void {
-    while (this.#trials[0] !== undefined && nowMs - this.#trials[0].sinceMs >= TRIAL_MS) {
+    while (this.#trials[0] !== undefined && nowMs - this.#trials[0].sinceMs >= SILENT_PROBE_MS) {
       this.#trials.shift();
       this.#grow();
     }
