@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   Breaker,
-  MOST_TRIALS,
+  MOST_PROBES,
   PRESSED_REST_MS,
   type Probe,
   SILENT_PROBE_MS,
@@ -55,7 +55,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
       let restUntilMs = 0;
       let openAtMs = Number.POSITIVE_INFINITY;
       const doubled = () => {
-        room = room * 2 > MOST_TRIALS ? Number.POSITIVE_INFINITY : room * 2;
+        room = room * 2 > MOST_PROBES ? Number.POSITIVE_INFINITY : room * 2;
       };
       const finding = () => running.filter((c) => !c.isOld && !c.isTaken && c.trial !== undefined);
       /** Silences that were counted already. */

@@ -9,7 +9,7 @@ export const SILENT_PROBE_MS = 3_000;
 /** While as many calls as may are finding out, others are told to look again this soon. */
 const TRIAL_WAIT_MS = 1_000;
 /** So many calls at once that find out are as good as all. */
-export const MOST_TRIALS = 32;
+export const MOST_PROBES = 32;
 /** After the first call that was taken the slow start lasts no longer than this. */
 export const SLOW_START_MS = 5_000;
 /** The longest rest that is the gateway's own caution, where no other endpoint could take the call meanwhile. */
@@ -132,7 +132,7 @@ export class Breaker {
 
   #grow(): void {
     this.#room *= 2;
-    if (this.#room > MOST_TRIALS) this.#open();
+    if (this.#room > MOST_PROBES) this.#open();
   }
 
   #open(): void {
