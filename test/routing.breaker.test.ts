@@ -1,4 +1,4 @@
-/** The breaker of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a trial. */
+/** The breaker of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a probe. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
@@ -12,7 +12,7 @@ import {
 
 interface Under {
   /** Undefined: it came through an open breaker. */
-  readonly trial: Probe | undefined;
+  readonly probe: Probe | undefined;
   readonly sinceMs: number;
   isTaken: boolean;
   /** It came before the rest that the breaker took last. */
@@ -44,7 +44,7 @@ const step = fc.oneof(
   },
 );
 
-test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a trial", () => {
+test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a probe", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isPressed) => {
       const breaker = new Breaker();
@@ -57,7 +57,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
       const doubled = () => {
         room = room * 2 > MOST_PROBES ? Number.POSITIVE_INFINITY : room * 2;
       };
-      const finding = () => running.filter((c) => !c.isOld && !c.isTaken && c.trial !== undefined);
+      const finding = () => running.filter((c) => !c.isOld && !c.isTaken && c.probe !== undefined);
       /** Silences that were counted already. */
       const silent = new Set<Under>();
       const silences = () => {
@@ -79,9 +79,9 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
             if (waitMs === 0) {
               expect(nowMs).toBeGreaterThanOrEqual(restUntilMs);
               expect(undecided).toBeLessThan(room);
-              running.push({ trial: breaker.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
+              running.push({ probe: breaker.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
             } else {
-              // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a trial.
+              // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a probe.
               const isResting = nowMs < restUntilMs;
               expect(isResting || undecided >= room).toBe(true);
               expect(waitMs).toBeLessThanOrEqual(isResting ? restUntilMs - nowMs : SILENT_PROBE_MS);
@@ -90,8 +90,8 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         }
         const call = "which" in s && running.length > 0 ? pick(s.which) : undefined;
         if (call === undefined || !("which" in s)) continue;
-        if (s.kind === "content" && call.trial !== undefined && !call.isTaken) {
-          breaker.accepted(call.trial, nowMs);
+        if (s.kind === "content" && call.probe !== undefined && !call.isTaken) {
+          breaker.accepted(call.probe, nowMs);
           if (!call.isOld) {
             if (!silent.has(call) && Number.isFinite(room)) doubled();
             openAtMs = Math.min(openAtMs, nowMs + SLOW_START_MS);
@@ -100,12 +100,12 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           call.isTaken = true;
         }
         if (s.kind === "end") {
-          if (call.trial !== undefined) breaker.released(call.trial);
+          if (call.probe !== undefined) breaker.released(call.probe);
           running = running.filter((c) => c !== call);
         }
         if (s.kind === "refusal" && "forMs" in s) {
           const askedMs = s.isAsked ? s.forMs : 0;
-          const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.trial);
+          const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.probe);
           running = running.filter((c) => c !== call);
           const ms = isPressed && !s.isAsked ? Math.min(s.forMs, PRESSED_REST_MS) : s.forMs;
           if (begins) {

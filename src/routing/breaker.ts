@@ -7,7 +7,7 @@
 /** Refusals come at once: a call that was silent for so long was let in, and the next one may try. */
 export const SILENT_PROBE_MS = 3_000;
 /** While as many calls as may are finding out, others are told to look again this soon. */
-const TRIAL_WAIT_MS = 1_000;
+const PROBE_WAIT_MS = 1_000;
 /** So many calls at once that find out are as good as all. */
 export const MOST_PROBES = 32;
 /** After the first call that was taken the slow start lasts no longer than this. */
@@ -47,7 +47,7 @@ export class Breaker {
   /** How many calls may find out at once; infinite: it is open for all. */
   #room = Number.POSITIVE_INFINITY;
   /** The oldest first; those that are known to be taken or ended are not among them. */
-  #trials: Probe[] = [];
+  #probes: Probe[] = [];
   #openAtMs = Number.POSITIVE_INFINITY;
 
   /**
@@ -59,9 +59,9 @@ export class Breaker {
     const untilMs = isPressed ? Math.max(this.askedUntilMs, this.#pressedUntilMs) : this.untilMs;
     if (nowMs < untilMs) return untilMs - nowMs;
     this.#advance(nowMs);
-    const [oldest] = this.#trials;
-    if (oldest === undefined || this.#trials.length < this.#room) return 0;
-    return Math.min(oldest.sinceMs + SILENT_PROBE_MS - nowMs, TRIAL_WAIT_MS);
+    const [oldest] = this.#probes;
+    if (oldest === undefined || this.#probes.length < this.#room) return 0;
+    return Math.min(oldest.sinceMs + SILENT_PROBE_MS - nowMs, PROBE_WAIT_MS);
   }
 
   isResting(nowMs: number): boolean {
@@ -71,15 +71,15 @@ export class Breaker {
   /** A call enters. Undefined: there is nothing to find out. */
   enter(nowMs: number): Probe | undefined {
     if (this.#room === Number.POSITIVE_INFINITY && this.streak === 0) return undefined;
-    const trial = { sinceMs: nowMs, streak: this.streak, rest: this.#rests };
-    if (this.#room !== Number.POSITIVE_INFINITY) this.#trials.push(trial);
-    return trial;
+    const probe = { sinceMs: nowMs, streak: this.streak, rest: this.#rests };
+    if (this.#room !== Number.POSITIVE_INFINITY) this.#probes.push(probe);
+    return probe;
   }
 
   /** The call was taken: twice as many as before may find out. One that began before the last rest says nothing of now. */
-  accepted(trial: Probe, nowMs: number): void {
-    if (trial.rest !== this.#rests) return;
-    const isFirst = this.#remove(trial);
+  accepted(probe: Probe, nowMs: number): void {
+    if (probe.rest !== this.#rests) return;
+    const isFirst = this.#remove(probe);
     this.streak = 0;
     // It may have come before the rest was over.
     this.untilMs = Math.min(this.untilMs, nowMs);
@@ -90,22 +90,22 @@ export class Breaker {
   }
 
   /** The call ended and told nothing: another may find out in its place. */
-  released(trial: Probe): void {
-    if (trial.rest === this.#rests) this.#remove(trial);
+  released(probe: Probe): void {
+    if (probe.rest === this.#rests) this.#remove(probe);
   }
 
   /**
    * A refusal. That of a call which began before the rest makes it longer, where the provider asks for that, and is no new one.
    * @returns whether a rest begins
    */
-  refused({ forMs, askedMs }: Rest, nowMs: number, trial?: Probe): boolean {
-    if (this.isResting(nowMs) && trial?.rest !== this.#rests) {
+  refused({ forMs, askedMs }: Rest, nowMs: number, probe?: Probe): boolean {
+    if (this.isResting(nowMs) && probe?.rest !== this.#rests) {
       this.askedUntilMs = Math.max(this.askedUntilMs, nowMs + askedMs);
       this.untilMs = Math.max(this.untilMs, this.askedUntilMs);
       return false;
     }
     // A call may be refused after it was taken for one that is served: its refusal is the next in the row all the same.
-    this.streak = Math.max(this.streak, trial?.streak ?? 0) + 1;
+    this.streak = Math.max(this.streak, probe?.streak ?? 0) + 1;
     this.rest(nowMs, { forMs, askedMs });
     return true;
   }
@@ -117,14 +117,14 @@ export class Breaker {
     this.askedUntilMs = nowMs + askedMs;
     this.#pressedUntilMs = nowMs + Math.min(forMs, PRESSED_REST_MS);
     this.#room = 1;
-    this.#trials = [];
+    this.#probes = [];
     this.#openAtMs = Number.POSITIVE_INFINITY;
   }
 
   /** Silence is taken for being let in, and a slow start that went well is over in time. */
   #advance(nowMs: number): void {
-    while (this.#trials[0] !== undefined && nowMs - this.#trials[0].sinceMs >= SILENT_PROBE_MS) {
-      this.#trials.shift();
+    while (this.#probes[0] !== undefined && nowMs - this.#probes[0].sinceMs >= SILENT_PROBE_MS) {
+      this.#probes.shift();
       this.#grow();
     }
     if (nowMs >= this.#openAtMs) this.#open();
@@ -137,12 +137,12 @@ export class Breaker {
 
   #open(): void {
     this.#room = Number.POSITIVE_INFINITY;
-    this.#trials = [];
+    this.#probes = [];
   }
 
-  #remove(trial: Probe): boolean {
-    const at = this.#trials.indexOf(trial);
-    if (at >= 0) this.#trials.splice(at, 1);
+  #remove(probe: Probe): boolean {
+    const at = this.#probes.indexOf(probe);
+    if (at >= 0) this.#probes.splice(at, 1);
     return at >= 0;
   }
 }

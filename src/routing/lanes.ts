@@ -111,8 +111,8 @@ class Place implements Lane {
   readonly key: ProviderKey;
   readonly state: LaneState;
   /** Of the lane, and of its credential. */
-  readonly trial: Probe | undefined;
-  readonly keyTrial: KeyProbe | undefined;
+  readonly probe: Probe | undefined;
+  readonly keyProbe: KeyProbe | undefined;
   readonly sinceMs: number;
   /** Calls under way in the lane when it began, with itself. */
   readonly atOnce: number;
@@ -122,14 +122,14 @@ class Place implements Lane {
     endpoint: Endpoint,
     key: ProviderKey,
     state: LaneState,
-    keyTrial: KeyProbe | undefined,
+    keyProbe: KeyProbe | undefined,
     nowMs: number,
   ) {
     this.endpoint = endpoint;
     this.key = key;
     this.state = state;
-    this.trial = state.breaker.enter(nowMs);
-    this.keyTrial = keyTrial;
+    this.probe = state.breaker.enter(nowMs);
+    this.keyProbe = keyProbe;
     this.sinceMs = nowMs;
     this.atOnce = state.inFlight;
   }
@@ -182,8 +182,8 @@ export class Lanes {
   /** The call's first content came: calls are taken again, its credential too. */
   taken(lane: Lane, nowMs: number): void {
     if (!(lane instanceof Place) || lane.isOver) return;
-    if (lane.trial !== undefined) lane.state.breaker.accepted(lane.trial, nowMs);
-    if (lane.keyTrial !== undefined) this.#refused.taken(lane.key, lane.keyTrial);
+    if (lane.probe !== undefined) lane.state.breaker.accepted(lane.probe, nowMs);
+    if (lane.keyProbe !== undefined) this.#refused.taken(lane.key, lane.keyProbe);
   }
 
   /** Ends what `take` began. False: it was given back before, and this says nothing. */
@@ -192,7 +192,7 @@ export class Lanes {
     lane.isOver = true;
     lane.state.inFlight -= 1;
     judgeLane(lane, result, nowMs);
-    this.#refused.judge(lane.key, lane.keyTrial, result, nowMs);
+    this.#refused.judge(lane.key, lane.keyProbe, result, nowMs);
     return true;
   }
 
@@ -348,26 +348,26 @@ function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
   return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
 }
 
-function judgeLane({ key, state, trial, atOnce }: Place, result: LaneResult, nowMs: number): void {
+function judgeLane({ key, state, probe, atOnce }: Place, result: LaneResult, nowMs: number): void {
   const { outcome, errorClass, httpStatus } = result;
   const { breaker } = state;
   if (errorClass === "capacity") {
-    saturate(state, atOnce, result, nowMs, trial);
+    saturate(state, atOnce, result, nowMs, probe);
     return;
   }
   if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
     if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isResting(nowMs)) {
       state.isForbidden = true;
-      breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, trial);
+      breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, probe);
       return;
     }
   } else if (outcome === "ok") {
     state.forbidden = 0;
     state.took(atOnce, nowMs);
-    if (trial !== undefined) breaker.accepted(trial, nowMs);
+    if (probe !== undefined) breaker.accepted(probe, nowMs);
   }
-  if (trial !== undefined) breaker.released(trial);
+  if (probe !== undefined) breaker.released(probe);
 }
 
 /** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
@@ -376,14 +376,14 @@ function saturate(
   atOnce: number,
   { retryAfterMs }: LaneResult,
   nowMs: number,
-  trial: Probe | undefined,
+  probe: Probe | undefined,
 ): void {
   const { breaker } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
   const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
-  const streak = Math.max(breaker.streak, trial?.streak ?? 0);
+  const streak = Math.max(breaker.streak, probe?.streak ?? 0);
   const forMs = isAsked ? askedMs : backoffMs(streak);
-  if (!breaker.refused({ forMs, askedMs }, nowMs, trial)) return;
+  if (!breaker.refused({ forMs, askedMs }, nowMs, probe)) return;
   state.isForbidden = false;
   state.refusedAt(atOnce, breaker.untilMs);
 }

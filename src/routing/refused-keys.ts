@@ -15,7 +15,7 @@ export interface RefusedKey {
 /** A call that also finds out whether its credential is taken again. */
 export interface KeyProbe {
   readonly of: RefusedKey;
-  readonly trial: Probe;
+  readonly probe: Probe;
 }
 
 /** What a call tells of the credential that it carried. */
@@ -52,8 +52,8 @@ export class RefusedKeys {
   /** A call begins with the key. */
   enter(key: ProviderKey, nowMs: number): KeyProbe | undefined {
     const refused = this.of(key);
-    const trial = refused?.breaker.enter(nowMs);
-    return refused === undefined || trial === undefined ? undefined : { of: refused, trial };
+    const probe = refused?.breaker.enter(nowMs);
+    return refused === undefined || probe === undefined ? undefined : { of: refused, probe };
   }
 
   /** The provider accepted the credential: the key is no longer on probation. */
@@ -67,7 +67,7 @@ export class RefusedKeys {
     // 403 may be about one model or one prompt. Where there is no credential, none can have been revoked.
     if (errorClass === "auth" && httpStatus !== 403 && key.credential !== undefined) {
       const known = this.of(key)?.breaker;
-      // Calls refused together count once; a trial that is refused begins the next rest.
+      // Calls refused together count once; a probe that is refused begins the next rest.
       if (known?.isResting(nowMs)) return;
       const streak = known?.streak ?? 0;
       // Without an answer nobody has refused anything: a token endpoint that hiccups is soon asked again.
@@ -77,7 +77,7 @@ export class RefusedKeys {
     if (tried === undefined) return;
     // These are answers to a credential that was taken.
     if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.taken(key, tried);
-    else tried.of.breaker.released(tried.trial);
+    else tried.of.breaker.released(tried.probe);
   }
 
   /** @param streak rests in a row before this one. */
