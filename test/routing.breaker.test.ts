@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   Breaker,
+  LAST_RESORT_REST_MS,
   MOST_PROBES,
-  PRESSED_REST_MS,
   type Probe,
   SILENT_PROBE_MS,
   SLOW_START_MS,
@@ -107,7 +107,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           const askedMs = s.isAsked ? s.forMs : 0;
           const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.probe);
           running = running.filter((c) => c !== call);
-          const ms = isPressed && !s.isAsked ? Math.min(s.forMs, PRESSED_REST_MS) : s.forMs;
+          const ms = isPressed && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_REST_MS) : s.forMs;
           if (begins) {
             restUntilMs = nowMs + ms;
             room = 1;

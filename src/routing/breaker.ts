@@ -13,7 +13,7 @@ export const MOST_PROBES = 32;
 /** After the first call that was taken the slow start lasts no longer than this. */
 export const SLOW_START_MS = 5_000;
 /** The longest rest that is the gateway's own caution, where no other endpoint could take the call meanwhile. */
-export const PRESSED_REST_MS = 2_000;
+export const LAST_RESORT_REST_MS = 2_000;
 
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
@@ -115,7 +115,7 @@ export class Breaker {
     this.#rests += 1;
     this.untilMs = nowMs + forMs;
     this.askedUntilMs = nowMs + askedMs;
-    this.#pressedUntilMs = nowMs + Math.min(forMs, PRESSED_REST_MS);
+    this.#pressedUntilMs = nowMs + Math.min(forMs, LAST_RESORT_REST_MS);
     this.#room = 1;
     this.#probes = [];
     this.#openAtMs = Number.POSITIVE_INFINITY;
