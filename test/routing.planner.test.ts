@@ -304,8 +304,8 @@ describe("saturation", () => {
 
   test("O18: where all that is left rests by the gateway's own caution, the call is tried all the same", () => {
     const view = health({
-      a: { outForMs: 30_000, pressedOutForMs: 0 },
-      b: { outForMs: 30_000, pressedOutForMs: 30_000 },
+      a: { outForMs: 30_000, lastResortOutForMs: 0 },
+      b: { outForMs: 30_000, lastResortOutForMs: 30_000 },
     });
     const pressed = plan(facts(), two, decideAlone({}), view, seededRandom(1));
     expect([attemptIds(pressed), pressed.isPressed, pressed.left]).toEqual([["a"], true, "some"]);
@@ -320,7 +320,7 @@ describe("saturation", () => {
     );
     expect([attemptIds(well), well.isPressed]).toEqual([["c"], false]);
     const soon = health({
-      a: { outForMs: 30_000, pressedOutForMs: 1_500 },
+      a: { outForMs: 30_000, lastResortOutForMs: 1_500 },
       b: { outForMs: 9_000, isRefused: true },
     });
     const none = plan(facts(), two, decideAlone({}), soon, seededRandom(1));
@@ -329,7 +329,7 @@ describe("saturation", () => {
   });
 
   test("O18: where each credential was refused, the plan does not say that they are saturated", () => {
-    const refused = { outForMs: 59_000, pressedOutForMs: 59_000, isRefused: true };
+    const refused = { outForMs: 59_000, lastResortOutForMs: 59_000, isRefused: true };
     const result = plan(facts(), two, decideAlone({}), health({ a: refused, b: refused }), seededRandom(1));
     expect([result.left, result.retryAfterMs]).toEqual(["refused", 59_000]);
   });

@@ -19,7 +19,7 @@ export interface EndpointHealth {
   /** Milliseconds until it may be tried again; 0: now. */
   readonly outForMs: number;
   /** The same for a call that no other endpoint is left for; absent: no sooner. Only what providers ask for is waited for in full. */
-  readonly pressedOutForMs?: number;
+  readonly lastResortOutForMs?: number;
   /** It is out because its credentials were refused, not because it lacks capacity. */
   readonly isRefused?: boolean;
   /** It has as many calls under way as it is known to take: tried after those that have room. */
@@ -77,7 +77,7 @@ const UNOBSERVED = {
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 } as const;
 
-const NOT_OUT = { outForMs: 0, pressedOutForMs: 0, isRefused: false } as const;
+const NOT_OUT = { outForMs: 0, lastResortOutForMs: 0, isRefused: false } as const;
 
 export class Health implements HealthView {
   readonly #clock: Clock;
@@ -249,7 +249,7 @@ export class Health implements HealthView {
     return {
       // Spelled out: this is made for each endpoint of each plan, and all are to have one shape.
       outForMs: out.outForMs,
-      pressedOutForMs: out.pressedOutForMs,
+      lastResortOutForMs: out.lastResortOutForMs,
       isRefused: out.isRefused,
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
@@ -263,8 +263,8 @@ export class Health implements HealthView {
 
   #out({ id }: Endpoint, keys: readonly ProviderKey[], outForMs: number, nowMs: number) {
     if (outForMs === 0) return NOT_OUT;
-    const pressedOutForMs = this.#lanes.waitMs(id, keys, nowMs, true);
-    return { outForMs, pressedOutForMs, isRefused: this.#lanes.areRefused(id, keys, nowMs) };
+    const lastResortOutForMs = this.#lanes.waitMs(id, keys, nowMs, true);
+    return { outForMs, lastResortOutForMs, isRefused: this.#lanes.areRefused(id, keys, nowMs) };
   }
 
   #observedOf(endpointId: string): Observed {

@@ -102,7 +102,7 @@ const NOTHING_OUT: readonly EndpointHealth[] = [];
 
 /** Opens what rests by the gateway's own caution only. @returns whether there is any */
 function press(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
-  for (const resting of out) if (resting.health.pressedOutForMs === 0) open.push(resting);
+  for (const resting of out) if (resting.health.lastResortOutForMs === 0) open.push(resting);
   return open.length > 0;
 }
 
@@ -114,11 +114,11 @@ interface Seen {
 function outOf(
   {
     endpoint,
-    health: { outForMs, pressedOutForMs = outForMs, isRefused },
+    health: { outForMs, lastResortOutForMs = outForMs, isRefused },
   }: Seen & { readonly health: EndpointHealth },
   isAllOut: boolean,
 ): Exclusion {
-  const waitMs = Math.ceil(isAllOut ? pressedOutForMs : outForMs);
+  const waitMs = Math.ceil(isAllOut ? lastResortOutForMs : outForMs);
   return isRefused
     ? {
         endpointId: endpoint.id,
@@ -134,7 +134,7 @@ function outOf(
 
 /** When the first of them may be tried by a call that has nowhere else to go. */
 const soonestOf = (out: readonly EndpointHealth[]): number =>
-  Math.ceil(Math.min(...out.map(({ outForMs, pressedOutForMs = outForMs }) => pressedOutForMs)));
+  Math.ceil(Math.min(...out.map(({ outForMs, lastResortOutForMs = outForMs }) => lastResortOutForMs)));
 
 /** In a fixed order, so that a plan can be made again from its seed. */
 function draws(
