@@ -46,7 +46,7 @@ const step = fc.oneof(
 
 test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a probe", () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isPressed) => {
+    fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isLastResort) => {
       const breaker = new Breaker();
       let nowMs = 1_000_000;
       let running: Under[] = [];
@@ -74,7 +74,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         if (s.kind === "time") nowMs += s.ms;
         if (s.kind === "call") {
           for (let i = 0; i < s.count; i++) {
-            const waitMs = breaker.waitMs(nowMs, isPressed);
+            const waitMs = breaker.waitMs(nowMs, isLastResort);
             const undecided = finding().filter((c) => !silent.has(c)).length;
             if (waitMs === 0) {
               expect(nowMs).toBeGreaterThanOrEqual(restUntilMs);
@@ -107,7 +107,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           const askedMs = s.isAsked ? s.forMs : 0;
           const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.probe);
           running = running.filter((c) => c !== call);
-          const ms = isPressed && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_REST_MS) : s.forMs;
+          const ms = isLastResort && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_REST_MS) : s.forMs;
           if (begins) {
             restUntilMs = nowMs + ms;
             room = 1;

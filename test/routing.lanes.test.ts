@@ -153,7 +153,7 @@ describe("cool-down", () => {
     const pressed = () => lanes.waitMs(EP.id, [first], nowMs, true);
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
-      give(takeAt(EP, [first], { isPressed: true }), SATURATED);
+      give(takeAt(EP, [first], { isLastResort: true }), SATURATED);
       waits.push(pressed());
       nowMs += pressed();
     }
@@ -161,11 +161,11 @@ describe("cool-down", () => {
     // For all who have another one it is the usual rest, counted from the last refusal.
     expect(waitMs([first])).toBe(14_000);
     expect(takeAt(EP, [first])).toBeUndefined();
-    give(takeAt(EP, [first], { isPressed: true }), { ...SATURATED, retryAfterMs: 7000 });
+    give(takeAt(EP, [first], { isLastResort: true }), { ...SATURATED, retryAfterMs: 7000 });
     expect([pressed(), waitMs([first])]).toEqual([7000, 7000]);
     nowMs += 7000;
     // A call that is taken opens it to the others, too.
-    lanes.taken(takeAt(EP, [first], { isPressed: true }) as Lane, nowMs);
+    lanes.taken(takeAt(EP, [first], { isLastResort: true }) as Lane, nowMs);
     expect(waitMs([first])).toBe(0);
   });
 

@@ -308,7 +308,7 @@ describe("saturation", () => {
       b: { outForMs: 30_000, lastResortOutForMs: 30_000 },
     });
     const pressed = plan(facts(), two, decideAlone({}), view, seededRandom(1));
-    expect([attemptIds(pressed), pressed.isPressed, pressed.left]).toEqual([["a"], true, "some"]);
+    expect([attemptIds(pressed), pressed.isLastResort, pressed.left]).toEqual([["a"], true, "some"]);
     expect(pressed.excluded.map((x) => x.endpointId)).toEqual(["b"]);
     // Not while another endpoint is well.
     const well = plan(
@@ -318,13 +318,13 @@ describe("saturation", () => {
       view,
       seededRandom(1),
     );
-    expect([attemptIds(well), well.isPressed]).toEqual([["c"], false]);
+    expect([attemptIds(well), well.isLastResort]).toEqual([["c"], false]);
     const soon = health({
       a: { outForMs: 30_000, lastResortOutForMs: 1_500 },
       b: { outForMs: 9_000, isRefused: true },
     });
     const none = plan(facts(), two, decideAlone({}), soon, seededRandom(1));
-    expect([none.left, none.retryAfterMs, none.isPressed]).toEqual(["saturated", 1_500, false]);
+    expect([none.left, none.retryAfterMs, none.isLastResort]).toEqual(["saturated", 1_500, false]);
     expect(none.excluded[0]?.reason).toContain("1500 ms");
   });
 

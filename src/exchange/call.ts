@@ -95,9 +95,9 @@ export class Call implements Placed {
 
   /** Which of an endpoint's keys to take, where there are several. */
   get wish(): LaneWish | undefined {
-    const isPressed = this.plan?.isPressed === true;
-    if (this.preferred === undefined && this.stickTo === "" && !isPressed) return undefined;
-    return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isPressed };
+    const isLastResort = this.plan?.isLastResort === true;
+    if (this.preferred === undefined && this.stickTo === "" && !isLastResort) return undefined;
+    return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isLastResort };
   }
 
   /** Who the request says it is of. */

@@ -75,7 +75,7 @@ function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
     shadow: undefined,
     attempts: [endpoint],
     excluded: [],
-    isPressed: false,
+    isLastResort: false,
     left: "some",
     retryAfterMs: 0,
     ranking: () => [],

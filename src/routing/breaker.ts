@@ -52,11 +52,11 @@ export class Breaker {
 
   /**
    * Milliseconds until a call may enter; 0: now.
-   * @param isPressed the call has nowhere else to go: only what the provider asked for is waited for in full
+   * @param isLastResort the call has nowhere else to go: only what the provider asked for is waited for in full
    */
-  waitMs(nowMs: number, isPressed = false): number {
+  waitMs(nowMs: number, isLastResort = false): number {
     if (this.#room === Number.POSITIVE_INFINITY) return 0;
-    const untilMs = isPressed ? Math.max(this.askedUntilMs, this.#pressedUntilMs) : this.untilMs;
+    const untilMs = isLastResort ? Math.max(this.askedUntilMs, this.#pressedUntilMs) : this.untilMs;
     if (nowMs < untilMs) return untilMs - nowMs;
     this.#advance(nowMs);
     const [oldest] = this.#probes;

@@ -23,7 +23,7 @@ export interface LaneWish {
   /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
   readonly stickTo?: string | undefined;
   /** No other endpoint is left for it: of a rest only what the provider asked for is waited for in full. */
-  readonly isPressed?: boolean | undefined;
+  readonly isLastResort?: boolean | undefined;
 }
 
 /** What a call tells of the lane that it took. */
@@ -159,13 +159,13 @@ export class Lanes {
   ): Lane | undefined {
     const at = this.#at(endpoint.id);
     const first = at.turn++;
-    const isPressed = wish?.isPressed === true;
+    const isLastResort = wish?.isLastResort === true;
     let least: LaneState | undefined;
     let leastKey: ProviderKey | undefined;
     for (let i = 0; i < keys.length; i++) {
       const key = keys[(first + i) % keys.length] as ProviderKey;
       const state = this.#state(at, endpoint.id, key, nowMs);
-      if (this.#waitMs(state, key, nowMs, isPressed) > 0) continue;
+      if (this.#waitMs(state, key, nowMs, isLastResort) > 0) continue;
       if (key.id === wish?.keyId) return this.#enter(endpoint, key, state, nowMs);
       if (least !== undefined && !isLighter(state, least, nowMs)) continue;
       least = state;
@@ -174,7 +174,8 @@ export class Lanes {
     if (least === undefined || leastKey === undefined) return undefined;
     if (!wish?.stickTo || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
-    const usable = (state: LaneState, key: ProviderKey) => this.#waitMs(state, key, nowMs, isPressed) === 0;
+    const usable = (state: LaneState, key: ProviderKey) =>
+      this.#waitMs(state, key, nowMs, isLastResort) === 0;
     const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs, usable) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
@@ -198,12 +199,12 @@ export class Lanes {
 
   /**
    * Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key.
-   * @param isPressed by a call that no other endpoint is left for
+   * @param isLastResort by a call that no other endpoint is left for
    */
-  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isPressed = false): number {
+  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isLastResort = false): number {
     let soonestMs = Number.POSITIVE_INFINITY;
     for (const key of keys) {
-      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs, isPressed);
+      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs, isLastResort);
       if (waitMs === 0) return 0;
       if (waitMs < soonestMs) soonestMs = waitMs;
     }
@@ -312,9 +313,9 @@ export class Lanes {
     return best;
   }
 
-  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isPressed = false): number {
+  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isLastResort = false): number {
     const ofLaneMs =
-      state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isPressed);
+      state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isLastResort);
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 

@@ -30,7 +30,7 @@ export interface Plan {
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
   /** What is to be tried rests by the gateway's own caution only: it is tried because nothing else is left. */
-  readonly isPressed: boolean;
+  readonly isLastResort: boolean;
   /** Nothing is left, and only because what would be rests: it is saturated, or it does not take the credential. */
   readonly left: "some" | "none" | "saturated" | "refused";
   /** When the first of those that rest may be tried, the saturated ones where there are some; 0 where something is left. */
@@ -74,7 +74,7 @@ export function plan(
     }
     out.push({ endpoint, health: seen });
   }
-  const isPressed = open.length === 0 && press(open, out);
+  const isLastResort = open.length === 0 && press(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
   const drawn = draws(decision, facts, open, random);
   const candidates = open.map(
@@ -93,7 +93,7 @@ export function plan(
   return new FinishedPlan(candidates, excluded, facts, decision, {
     drawn,
     shadow,
-    isPressed,
+    isLastResort,
     out: out.length === 0 ? NOTHING_OUT : out.map(({ health: seen }) => seen),
   });
 }
@@ -224,7 +224,7 @@ class FinishedPlan implements Plan {
   readonly shadow: Endpoint | undefined;
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
-  readonly isPressed: boolean;
+  readonly isLastResort: boolean;
   readonly left: Plan["left"];
   readonly retryAfterMs: number;
   readonly #ranked: readonly Candidate[];
@@ -239,12 +239,12 @@ class FinishedPlan implements Plan {
     {
       drawn,
       shadow,
-      isPressed,
+      isLastResort,
       out,
     }: {
       readonly drawn: Drawn;
       readonly shadow: Endpoint | undefined;
-      readonly isPressed: boolean;
+      readonly isLastResort: boolean;
       /** Whatever rests. */
       readonly out: readonly EndpointHealth[];
     },
@@ -255,7 +255,7 @@ class FinishedPlan implements Plan {
     this.shadow = shadow;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
-    this.isPressed = isPressed;
+    this.isLastResort = isLastResort;
     const saturated = ranked.length > 0 ? NOTHING_OUT : out.filter(({ isRefused }) => !isRefused);
     this.left =
       ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
