@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import type { ProviderKey } from "../src/endpoint.ts";
 import { platformKey } from "../src/provider-key.ts";
-import { type Lane, type LaneResult, Lanes, type LaneWish } from "../src/routing/lanes.ts";
+import { type Lane, type LanePreference, type LaneResult, Lanes } from "../src/routing/lanes.ts";
 import { Recent } from "../src/routing/recent.ts";
 import { ownPool, pooled } from "./routing.fixtures.ts";
 
@@ -27,9 +27,9 @@ beforeEach(() => {
   lanes = new Lanes();
 });
 
-const takeAt = (endpoint: typeof EP, among: readonly ProviderKey[] = keys, wish?: LaneWish) =>
+const takeAt = (endpoint: typeof EP, among: readonly ProviderKey[] = keys, wish?: LanePreference) =>
   lanes.take(endpoint, among, wish, nowMs);
-const take = (wish?: LaneWish) => takeAt(EP, keys, wish);
+const take = (wish?: LanePreference) => takeAt(EP, keys, wish);
 const waitMs = (among: readonly ProviderKey[] = keys, endpoint = EP) =>
   lanes.waitMs(endpoint.id, among, nowMs);
 const loads = () => keys.map((key) => lanes.inFlight(EP.id, key, nowMs));

@@ -8,7 +8,7 @@ import type { Endpoint, Model } from "../endpoint.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
-import type { Lane, LaneWish, OwnPools } from "../routing/health.ts";
+import type { Lane, LanePreference, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
@@ -94,7 +94,7 @@ export class Call implements Placed {
   }
 
   /** Which of an endpoint's keys to take, where there are several. */
-  get wish(): LaneWish | undefined {
+  get wish(): LanePreference | undefined {
     const isLastResort = this.plan?.isLastResort === true;
     if (this.preferred === undefined && this.stickTo === "" && !isLastResort) return undefined;
     return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isLastResort };

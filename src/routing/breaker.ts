@@ -42,7 +42,7 @@ export class Breaker {
   streak = 0;
   untilMs = 0;
   askedUntilMs = 0;
-  #pressedUntilMs = 0;
+  #lastResortUntilMs = 0;
   #rests = 0;
   /** How many calls may find out at once; infinite: it is open for all. */
   #room = Number.POSITIVE_INFINITY;
@@ -56,7 +56,7 @@ export class Breaker {
    */
   waitMs(nowMs: number, isLastResort = false): number {
     if (this.#room === Number.POSITIVE_INFINITY) return 0;
-    const untilMs = isLastResort ? Math.max(this.askedUntilMs, this.#pressedUntilMs) : this.untilMs;
+    const untilMs = isLastResort ? Math.max(this.askedUntilMs, this.#lastResortUntilMs) : this.untilMs;
     if (nowMs < untilMs) return untilMs - nowMs;
     this.#advance(nowMs);
     const [oldest] = this.#probes;
@@ -115,7 +115,7 @@ export class Breaker {
     this.#rests += 1;
     this.untilMs = nowMs + forMs;
     this.askedUntilMs = nowMs + askedMs;
-    this.#pressedUntilMs = nowMs + Math.min(forMs, LAST_RESORT_REST_MS);
+    this.#lastResortUntilMs = nowMs + Math.min(forMs, LAST_RESORT_REST_MS);
     this.#room = 1;
     this.#probes = [];
     this.#openAtMs = Number.POSITIVE_INFINITY;

@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { type Lane, type LaneMemory, type LaneResult, Lanes, type LaneWish } from "./lanes.ts";
+import { type Lane, type LaneMemory, type LanePreference, type LaneResult, Lanes } from "./lanes.ts";
 import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
 
-export type { Lane, LaneWish } from "./lanes.ts";
+export type { Lane, LanePreference } from "./lanes.ts";
 
 export interface AttemptResult extends LaneResult, Observation {
   /** It was silent to its end, which came because another endpoint, asked later, answered first. */
@@ -124,7 +124,7 @@ export class Health implements HealthView {
    * finding out whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
    * whatever happens.
    */
-  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LaneWish): Lane | undefined {
+  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LanePreference): Lane | undefined {
     const nowMs = this.#clock.monotonic();
     const lane = this.#lanes.take(endpoint, keys, wish, nowMs);
     if (lane !== undefined) this.#observedOf(endpoint.id).begins(lane, nowMs);

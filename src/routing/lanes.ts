@@ -17,7 +17,7 @@ export interface Lane {
 }
 
 /** Which lane a call would like, where there is a choice. */
-export interface LaneWish {
+export interface LanePreference {
   /** The key that made what the call goes on from (T49): taken wherever it is usable. */
   readonly keyId?: string | undefined;
   /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
@@ -154,7 +154,7 @@ export class Lanes {
   take(
     endpoint: Endpoint,
     keys: readonly ProviderKey[],
-    wish: LaneWish | undefined,
+    wish: LanePreference | undefined,
     nowMs: number,
   ): Lane | undefined {
     const at = this.#at(endpoint.id);

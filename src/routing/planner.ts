@@ -74,7 +74,7 @@ export function plan(
     }
     out.push({ endpoint, health: seen });
   }
-  const isLastResort = open.length === 0 && press(open, out);
+  const isLastResort = open.length === 0 && addLastResorts(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
   const drawn = draws(decision, facts, open, random);
   const candidates = open.map(
@@ -101,7 +101,7 @@ export function plan(
 const NOTHING_OUT: readonly EndpointHealth[] = [];
 
 /** Opens what rests by the gateway's own caution only. @returns whether there is any */
-function press(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
+function addLastResorts(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
   for (const resting of out) if (resting.health.lastResortOutForMs === 0) open.push(resting);
   return open.length > 0;
 }
