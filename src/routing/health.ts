@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { type Lane, type LaneMemory, type LanePreference, type LaneResult, Lanes } from "./lanes.ts";
+import { type Lane, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
 import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
 
 export type { Lane, LanePreference } from "./lanes.ts";
@@ -58,7 +58,7 @@ export interface OwnPools {
 
 /** What is remembered of an endpoint over a restart: all durations are as of the moment it is taken. */
 export interface HealthSnapshot extends ObservedMemory {
-  readonly lanes: readonly LaneMemory[];
+  readonly lanes: readonly LaneSnapshot[];
 }
 
 /** Above it an endpoint is shown as degraded; the planner weighs the rate itself. */

@@ -33,7 +33,7 @@ export interface LaneResult extends KeyResult {
 }
 
 /** A platform lane that is out or on probation, as it outlives the process. */
-export interface LaneMemory {
+export interface LaneSnapshot {
   readonly keyId: string;
   readonly hint: string;
   /** Of the lane; 0: it is not out. */
@@ -251,8 +251,8 @@ export class Lanes {
   }
 
   /** What must not be forgotten of an endpoint's platform lanes. */
-  memories(endpointId: string, nowMs: number): LaneMemory[] {
-    const found: LaneMemory[] = [];
+  memories(endpointId: string, nowMs: number): LaneSnapshot[] {
+    const found: LaneSnapshot[] = [];
     for (const { keyId, hint, breaker } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
       const refused = this.#refused.of({ id: keyId, hint });
       if (breaker.streak === 0 && refused === undefined) continue;
@@ -269,7 +269,7 @@ export class Lanes {
     return found;
   }
 
-  restore(endpointId: string, memories: readonly LaneMemory[], nowMs: number): void {
+  restore(endpointId: string, memories: readonly LaneSnapshot[], nowMs: number): void {
     for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of memories) {
       const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
       const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
