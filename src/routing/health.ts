@@ -5,7 +5,7 @@
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import { type Lane, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
-import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
+import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 
 export type { Lane, LanePreference } from "./lanes.ts";
 
@@ -57,7 +57,7 @@ export interface OwnPools {
 }
 
 /** What is remembered of an endpoint over a restart: all durations are as of the moment it is taken. */
-export interface HealthSnapshot extends ObservedMemory {
+export interface HealthSnapshot extends ObservedSnapshot {
   readonly lanes: readonly LaneSnapshot[];
 }
 

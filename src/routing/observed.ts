@@ -36,7 +36,7 @@ export interface Observation {
 }
 
 /** Of the endpoint as it outlives the process; durations as of the moment it was taken. */
-export interface ObservedMemory {
+export interface ObservedSnapshot {
   readonly errors: FadedMean;
   readonly ttft: FadedMean;
   readonly whole: FadedMean;
@@ -132,7 +132,7 @@ export class Observed {
     this.#probed(lane);
   }
 
-  memory(nowMs: number): ObservedMemory {
+  memory(nowMs: number): ObservedSnapshot {
     return {
       errors: this.#errors.faded(nowMs),
       ttft: this.#ttft.faded(nowMs),
@@ -143,7 +143,7 @@ export class Observed {
     };
   }
 
-  restore(memory: ObservedMemory, nowMs: number): void {
+  restore(memory: ObservedSnapshot, nowMs: number): void {
     this.#errors.restore(memory.errors, nowMs);
     this.#ttft.restore(memory.ttft, nowMs);
     this.#whole.restore(memory.whole, nowMs);
