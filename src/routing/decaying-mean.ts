@@ -9,7 +9,7 @@ export type FadedMean = readonly [weight: number, sum: number, ageMs: number];
 /** A measurement counts while its weight is that of one sample this many half-lives ago. */
 const REMEMBERED_HALF_LIVES = 4;
 
-export class FadingMean {
+export class DecayingMean {
   #weight = 0;
   #sum = 0;
   #atMs = 0;

@@ -3,7 +3,7 @@
  * trouble it is tried after all others, but for one call at a time that finds out whether it is well again.
  */
 import { CoolDown } from "./cool-down.ts";
-import { type FadedMean, FadingMean } from "./decaying-mean.ts";
+import { DecayingMean, type FadedMean } from "./decaying-mean.ts";
 import type { Lane } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;
@@ -47,10 +47,10 @@ export interface ObservedSnapshot {
 }
 
 export class Observed {
-  readonly #errors = new FadingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
-  readonly #ttft = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
-  readonly #whole = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
-  readonly #speed = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #errors = new DecayingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
+  readonly #ttft = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #whole = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #speed = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
   readonly #trouble = new CoolDown();
   #troubleSinceMs = 0;
   #failuresInRow = 0;
@@ -153,7 +153,7 @@ export class Observed {
     this.#troubleSinceMs = nowMs;
   }
 
-  #known(mean: FadingMean, nowMs: number): number | undefined {
+  #known(mean: DecayingMean, nowMs: number): number | undefined {
     return mean.ageMs(nowMs) > STALE_MS && !this.isTried(nowMs) ? undefined : mean.mean(nowMs);
   }
 
@@ -185,7 +185,7 @@ export class Observed {
 }
 
 /** What is stale gives way to what a call found out. */
-function anew(mean: FadingMean, value: number, nowMs: number): void {
+function anew(mean: DecayingMean, value: number, nowMs: number): void {
   if (mean.ageMs(nowMs) > STALE_MS) mean.forget();
   mean.add(value, nowMs);
 }
