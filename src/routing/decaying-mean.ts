@@ -4,7 +4,7 @@
  */
 
 /** Weight and sum as of the last sample, and how long ago that was, milliseconds. */
-export type FadedMean = readonly [weight: number, sum: number, ageMs: number];
+export type DecayedMean = readonly [weight: number, sum: number, ageMs: number];
 
 /** A measurement counts while its weight is that of one sample this many half-lives ago. */
 const REMEMBERED_HALF_LIVES = 4;
@@ -53,12 +53,12 @@ export class DecayingMean {
     this.#sum = 0;
   }
 
-  faded(nowMs: number): FadedMean {
+  faded(nowMs: number): DecayedMean {
     return [this.#weight, this.#sum, nowMs - this.#atMs];
   }
 
   /** Goes on where another process stopped. */
-  restore([weight, sum, ageMs]: FadedMean, nowMs: number): void {
+  restore([weight, sum, ageMs]: DecayedMean, nowMs: number): void {
     this.#weight = weight;
     this.#sum = sum;
     this.#atMs = nowMs - ageMs;

@@ -3,7 +3,7 @@
  * trouble it is tried after all others, but for one call at a time that finds out whether it is well again.
  */
 import { CoolDown } from "./cool-down.ts";
-import { DecayingMean, type FadedMean } from "./decaying-mean.ts";
+import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
 import type { Lane } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;
@@ -37,10 +37,10 @@ export interface Observation {
 
 /** Of the endpoint as it outlives the process; durations as of the moment it was taken. */
 export interface ObservedSnapshot {
-  readonly errors: FadedMean;
-  readonly ttft: FadedMean;
-  readonly whole: FadedMean;
-  readonly speed: FadedMean;
+  readonly errors: DecayedMean;
+  readonly ttft: DecayedMean;
+  readonly whole: DecayedMean;
+  readonly speed: DecayedMean;
   /** Pauses so far; 0: it is well. */
   readonly troubles: number;
   readonly troubleForMs: number;
