@@ -105,7 +105,7 @@ export const facts = (given: Partial<RouteFacts> = {}): RouteFacts => ({
   reasoning: false,
   promptTokens: 100,
   maxTokens: 100,
-  stickTo: "",
+  affinityKey: "",
   unit: "",
   isCanaryRed: false,
   orgPolicy: { zdr: false, noTrain: false, regions: [] },

@@ -351,7 +351,7 @@ test("beginning, reporting and looking cost little", () => {
   const busy = { ...EP, provider: { ...EP.provider, keys } };
   const run = () => {
     for (let i = 0; i < lanes; i++) {
-      const lane = health.begin(busy, keys, { stickTo: `caller ${i % 100}` });
+      const lane = health.begin(busy, keys, { affinityKey: `caller ${i % 100}` });
       health.of(busy);
       end(lane, OK);
     }

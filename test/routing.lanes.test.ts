@@ -65,8 +65,8 @@ describe("the choice", () => {
   });
 
   test("keeps a caller at its key, spreads callers, and lets go where that key is much busier", () => {
-    const keyOf = (stickTo: string) => {
-      const lane = take({ stickTo });
+    const keyOf = (affinityKey: string) => {
+      const lane = take({ affinityKey });
       give(lane, OK);
       return lane?.key;
     };
@@ -75,7 +75,7 @@ describe("the choice", () => {
     expect(callers.map(keyOf)).toEqual(before);
     for (const key of keys) expect(before.filter((k) => k === key).length).toBeGreaterThan(60);
 
-    const held = Array.from({ length: 12 }, () => take({ stickTo: "org/user-0" }));
+    const held = Array.from({ length: 12 }, () => take({ affinityKey: "org/user-0" }));
     const home = before[0] as ProviderKey;
     const [least = 0] = loads().sort((a, b) => a - b);
     // At most two more than the least loaded had, and the one that is put on top of them.
@@ -312,7 +312,7 @@ describe("giving back", () => {
         const held: Lane[] = [];
         for (let i = 0; i < calls; i++) {
           const among = pick([keys, [first], own, [...own, ...keys]]);
-          const wish = pick([undefined, { keyId: second.id }, { stickTo: `u${i % 5}` }]);
+          const wish = pick([undefined, { keyId: second.id }, { affinityKey: `u${i % 5}` }]);
           const lane = takeAt(pick([EP, TWIN]), among, wish);
           if (lane !== undefined) {
             expect(among).toContain(lane.key);

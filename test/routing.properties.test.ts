@@ -195,7 +195,11 @@ describe("preferences", () => {
       fc.property(cases, preferences, (given, some) => {
         const made = uncut(given);
         const { order: _, weights: __, ...limits } = { ...made.block, ...OFF };
-        const plain = { ...made, block: limits, call: { ...made.call, preferred: undefined, stickTo: "" } };
+        const plain = {
+          ...made,
+          block: limits,
+          call: { ...made.call, preferred: undefined, affinityKey: "" },
+        };
         const preferring = { ...made, block: { ...limits, ...some } };
         const usual = attemptIds(planned(plain));
         const moving = attemptIds(planned(preferring));

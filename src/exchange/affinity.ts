@@ -30,7 +30,7 @@ export function callerNames(orgId: string, format: ClientFormat, request: Client
 }
 
 /** Empty where the request names none, or nobody is to stay. */
-export function stickTo(
+export function affinityKey(
   affinity: Affinity,
   names: CallerNames,
   format: ClientFormat,

@@ -60,7 +60,7 @@ export class Call implements Placed {
   /** Of an org with own provider keys. */
   ownKeys: OwnKeys | undefined;
   /** Who stays where it was, by the decision's affinity; empty: nobody. */
-  stickTo = "";
+  affinityKey = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
   reservation: Reservation | undefined;
@@ -96,8 +96,8 @@ export class Call implements Placed {
   /** Which of an endpoint's keys to take, where there are several. */
   get wish(): LanePreference | undefined {
     const isLastResort = this.plan?.isLastResort === true;
-    if (this.preferred === undefined && this.stickTo === "" && !isLastResort) return undefined;
-    return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isLastResort };
+    if (this.preferred === undefined && this.affinityKey === "" && !isLastResort) return undefined;
+    return { keyId: this.preferred?.keyId, affinityKey: this.affinityKey, isLastResort };
   }
 
   /** Who the request says it is of. */

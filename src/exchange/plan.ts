@@ -9,7 +9,7 @@ import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import type { ClientRequest } from "../wire/format.ts";
-import { stickTo } from "./affinity.ts";
+import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, Admitted, Call, OwnKeys, Planned } from "./call.ts";
 import { nothingLeft } from "./nothing-left.ts";
@@ -94,7 +94,7 @@ function planned(
   const { format } = call.incoming;
   const { active, decision } = decided(deps, call, request, model, promptTokens);
   const { names } = call;
-  call.stickTo = stickTo(decision.affinity, names, format, request);
+  call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
   const made = plan(
     {
@@ -104,7 +104,7 @@ function planned(
       orgPolicy: dataPolicy,
       reasoning: false,
       preferred: call.preferred?.endpointId,
-      stickTo: call.stickTo,
+      affinityKey: call.affinityKey,
       unit: experiment === undefined ? "" : names.user || names.session,
       isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },

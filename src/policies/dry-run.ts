@@ -94,7 +94,7 @@ function routeFacts({ active }: ReadVersion, call: DryCall, decision: Decision):
     reasoning: false,
     promptTokens: facts.inputTokens,
     maxTokens: call.maxTokens,
-    stickTo: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
+    affinityKey: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
     unit: user || session,
     isCanaryRed: canary !== undefined && active.canaryState(canary.endpoint) === "red",
     orgPolicy: call.orgPolicy,

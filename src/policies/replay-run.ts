@@ -120,7 +120,7 @@ export class ReplayRun {
       // Inputs of these were read one by one, and their lengths are not recorded.
       ...(model.task !== "generate" && { longestTokens: 1 }),
       maxTokens: call.maxTokens === 0 ? undefined : call.maxTokens,
-      stickTo: stickToOf(call, decision),
+      affinityKey: stickToOf(call, decision),
       unit: call.userHash || call.sessionHash,
       isCanaryRed: false,
       orgPolicy: this.#settings.dataPolicy,

@@ -25,7 +25,7 @@ export interface RouteFacts {
   /** Endpoint id that knows the conversation: where it may, it goes before all but the request's own order. */
   readonly preferred?: string | undefined;
   /** Who is to stay where it was, by the decision's affinity; empty: nobody. */
-  readonly stickTo: string;
+  readonly affinityKey: string;
   /** Whom an experiment divides; empty: each call on its own. */
   readonly unit: string;
   /** The decision's canary failed too often: it gets no share. */

@@ -21,7 +21,7 @@ export interface LanePreference {
   /** The key that made what the call goes on from (T49): taken wherever it is usable. */
   readonly keyId?: string | undefined;
   /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
-  readonly stickTo?: string | undefined;
+  readonly affinityKey?: string | undefined;
   /** No other endpoint is left for it: of a rest only what the provider asked for is waited for in full. */
   readonly isLastResort?: boolean | undefined;
 }
@@ -172,11 +172,11 @@ export class Lanes {
       leastKey = key;
     }
     if (least === undefined || leastKey === undefined) return undefined;
-    if (!wish?.stickTo || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
+    if (!wish?.affinityKey || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
     const usable = (state: LaneState, key: ProviderKey) =>
       this.#waitMs(state, key, nowMs, isLastResort) === 0;
-    const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs, usable) ?? leastKey;
+    const key = this.#stuck(at, endpoint.id, keys, wish.affinityKey, most, nowMs, usable) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
 
@@ -293,12 +293,12 @@ export class Lanes {
     at: AtEndpoint,
     endpointId: string,
     keys: readonly ProviderKey[],
-    stickTo: string,
+    affinityKey: string,
     mostInFlight: number,
     nowMs: number,
     usable: (state: LaneState, key: ProviderKey) => boolean,
   ): ProviderKey | undefined {
-    const callerHash = hashOf(stickTo);
+    const callerHash = hashOf(affinityKey);
     let best: ProviderKey | undefined;
     let bestHash = -1;
     for (const key of keys) {

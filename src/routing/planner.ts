@@ -164,9 +164,9 @@ function draws(
 }
 
 function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, random: Random): void {
-  const caller = facts.stickTo === "" ? 0 : hashOf(facts.stickTo);
+  const caller = facts.affinityKey === "" ? 0 : hashOf(facts.affinityKey);
   const draw: Draw =
-    facts.stickTo === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
+    facts.affinityKey === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
   score(candidates, decision.sort, facts, draw);
   const { weights } = decision;
   if (weights !== undefined) {

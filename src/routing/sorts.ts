@@ -43,19 +43,19 @@ export function score(candidates: readonly Scored[], sort: Sort, facts: RouteFac
       break;
     case "latency":
       for (const c of candidates) c.score = latencyMs(c.health, facts.stream);
-      band(candidates, facts.stickTo);
+      band(candidates, facts.affinityKey);
       break;
     case "throughput":
       // Milliseconds for a thousand tokens: less is better here too.
       for (const c of candidates) c.score = slowness(c.health);
-      band(candidates, facts.stickTo);
+      band(candidates, facts.affinityKey);
       break;
     case "balanced":
       drawByWorth(candidates, facts, draw);
       return;
   }
   // Who is to stay stays among equals; and while nobody knows how quick they are, calls spread instead of all waiting at one.
-  for (const c of candidates) if (facts.stickTo !== "" || c.score === LAST) c.tie = draw(c.endpoint);
+  for (const c of candidates) if (facts.affinityKey !== "" || c.score === LAST) c.tie = draw(c.endpoint);
 }
 
 /**
@@ -92,8 +92,8 @@ function slowness(health: EndpointHealth | undefined): number {
 }
 
 /** Scores within the band of the best measured one count as equal, for who is to stay. */
-function band(candidates: readonly Scored[], stickTo: string): void {
-  if (stickTo === "") return;
+function band(candidates: readonly Scored[], affinityKey: string): void {
+  if (affinityKey === "") return;
   let best = LAST;
   for (const c of candidates) if (c.score >= 0) best = Math.min(best, c.score);
   for (const c of candidates) if (c.score >= 0 && c.score <= best * BAND) c.score = best;
@@ -120,9 +120,9 @@ function drawByWorth(candidates: readonly Scored[], facts: RouteFacts, draw: Dra
 export function sortReason(
   { score: own, health }: Scored,
   sort: Sort,
-  { stream, stickTo }: RouteFacts,
+  { stream, affinityKey }: RouteFacts,
 ): string {
-  const stays = stickTo === "" ? "" : ", stays where this caller was";
+  const stays = affinityKey === "" ? "" : ", stays where this caller was";
   switch (sort) {
     case "price":
       return `about ${(own / 1e9).toPrecision(3)} USD${stays}`;
