@@ -266,7 +266,7 @@ describe("a request", () => {
       maxAttempts: 8,
       timeoutMs: 60_000,
       affinity: "user",
-      isOrderAsked: true,
+      isChosenByRequest: true,
     });
     expect(decision).toMatchObject({ policy: { name: "p", version: 1 }, weights: new Map([["a", 1]]) });
   });
@@ -276,8 +276,8 @@ describe("a request", () => {
   });
 
   test("asks for an order only by order or only", () => {
-    expect(decided(house, {}, { only: ["a"] }).isOrderAsked).toBe(true);
-    expect(decided(house, {}, { ignore: ["a"], sort: "price" }).isOrderAsked).toBe(false);
+    expect(decided(house, {}, { only: ["a"] }).isChosenByRequest).toBe(true);
+    expect(decided(house, {}, { ignore: ["a"], sort: "price" }).isChosenByRequest).toBe(false);
   });
 
   test("only tightens requirements", () => {

@@ -56,7 +56,7 @@ export interface Decision {
   readonly only: readonly string[] | undefined;
   readonly ignore: readonly string[] | undefined;
   /** The request itself gave an order or what is allowed: canary, experiment and weights then do not apply. */
-  readonly isOrderAsked: boolean;
+  readonly isChosenByRequest: boolean;
   /** `order` is the request's, not the policy's: then it goes before what knows the conversation. */
   readonly isOrderOwn: boolean;
   readonly fallbacks: boolean;
@@ -84,7 +84,7 @@ export const USUAL: Decision = Object.freeze({
   order: undefined,
   only: undefined,
   ignore: undefined,
-  isOrderAsked: false,
+  isChosenByRequest: false,
   isOrderOwn: false,
   fallbacks: true,
   maxAttempts: MAX_ATTEMPTS,

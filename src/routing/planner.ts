@@ -138,12 +138,12 @@ const soonestOf = (out: readonly EndpointHealth[]): number =>
 
 /** In a fixed order, so that a plan can be made again from its seed. */
 function draws(
-  { canary, experiment, isOrderAsked }: Decision,
+  { canary, experiment, isChosenByRequest }: Decision,
   { isCanaryRed, unit, preferred }: RouteFacts,
   open: readonly { readonly endpoint: Endpoint }[],
   random: Random,
 ): Drawn {
-  if (isOrderAsked || (canary === undefined && experiment === undefined)) return UNDRAWN;
+  if (isChosenByRequest || (canary === undefined && experiment === undefined)) return UNDRAWN;
   const isOpen = (id: string | undefined) => open.some(({ endpoint }) => endpoint.id === id);
   // Who goes back to where its conversation is takes part in nothing: it would be counted for what it did not do.
   if (preferred !== undefined && isOpen(preferred)) return UNDRAWN;

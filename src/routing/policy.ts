@@ -61,7 +61,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
     order: block.order,
     only: block.only,
     ignore: block.ignore,
-    isOrderAsked: false,
+    isChosenByRequest: false,
     isOrderOwn: false,
     fallbacks: block.fallbacks ?? USUAL.fallbacks,
     maxAttempts: block.max_attempts ?? USUAL.maxAttempts,
@@ -102,7 +102,7 @@ function asked(decision: Decision, route: RouteOptions): Decision {
     order: route.order ?? decision.order,
     only: route.only ?? decision.only,
     ignore: route.ignore ?? decision.ignore,
-    isOrderAsked: isOrderOwn || route.only !== undefined,
+    isChosenByRequest: isOrderOwn || route.only !== undefined,
     isOrderOwn,
     fallbacks: route.fallbacks ?? decision.fallbacks,
     maxAttempts: route.max_attempts ?? decision.maxAttempts,
@@ -146,7 +146,7 @@ export function decisionNotes(decision: Decision): string[] {
   if (decision.hedgeAfterMs !== undefined)
     notes.push(`after ${decision.hedgeAfterMs} ms of silence the next endpoint is asked too`);
   notes.push(...requirementNotes(decision.require));
-  if (!decision.isOrderAsked) notes.push(...shareNotes(decision));
+  if (!decision.isChosenByRequest) notes.push(...shareNotes(decision));
   if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);
   return notes;
 }

@@ -64,7 +64,7 @@ export function placeOf(
   preferred: string | undefined,
   health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
 ): Placed {
-  const { order, only, isOrderAsked, isOrderOwn, canary, weights } = decision;
+  const { order, only, isChosenByRequest, isOrderOwn, canary, weights } = decision;
   // What a conversation sealed only its own endpoint can read: a policy's order must not take it away (T49).
   if (endpoint.id === preferred && !isOrderOwn) return PLACED.preferred;
   const at =
@@ -72,7 +72,7 @@ export function placeOf(
   if (endpoint.id === canary?.endpoint) {
     // On trial means that it is also tried while it fails: its test decides.
     if (endpoint.id === drawn.canary) return PLACED.canary;
-    const isNamed = isOrderAsked && (at >= 0 || (only !== undefined && names(only, endpoint)));
+    const isNamed = isChosenByRequest && (at >= 0 || (only !== undefined && names(only, endpoint)));
     if (!isNamed) return PLACED.canary_outside;
   }
   // A policy that has an order besides an experiment wants its arms all the same.
@@ -81,7 +81,7 @@ export function placeOf(
   if (endpoint.id === preferred) return BEHIND_ORDER;
   if (health?.failing) return PLACED.failing;
   if (health?.isFull) return PLACED.full;
-  return !isOrderAsked && (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
+  return !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
 }
 
 /** Without another it needs no comparison, unless there is more to say than that. */
