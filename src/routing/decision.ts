@@ -58,7 +58,7 @@ export interface Decision {
   /** The request itself gave an order or what is allowed: canary, experiment and weights then do not apply. */
   readonly isChosenByRequest: boolean;
   /** `order` is the request's, not the policy's: then it goes before what knows the conversation. */
-  readonly isOrderOwn: boolean;
+  readonly isOrderFromRequest: boolean;
   readonly fallbacks: boolean;
   readonly maxAttempts: number;
   /** For all attempts together, until the first content; undefined: only the gateway's own timeouts hold. */
@@ -85,7 +85,7 @@ export const USUAL: Decision = Object.freeze({
   only: undefined,
   ignore: undefined,
   isChosenByRequest: false,
-  isOrderOwn: false,
+  isOrderFromRequest: false,
   fallbacks: true,
   maxAttempts: MAX_ATTEMPTS,
   timeoutMs: undefined,

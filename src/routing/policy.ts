@@ -62,7 +62,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
     only: block.only,
     ignore: block.ignore,
     isChosenByRequest: false,
-    isOrderOwn: false,
+    isOrderFromRequest: false,
     fallbacks: block.fallbacks ?? USUAL.fallbacks,
     maxAttempts: block.max_attempts ?? USUAL.maxAttempts,
     timeoutMs: block.timeout_ms,
@@ -95,15 +95,15 @@ export function steered(decision: Decision, route: RouteOptions): Decision {
 
 function asked(decision: Decision, route: RouteOptions): Decision {
   // An empty one names nothing: it only lifts the policy's.
-  const isOrderOwn = (route.order?.length ?? 0) > 0;
+  const isOrderFromRequest = (route.order?.length ?? 0) > 0;
   return Object.freeze({
     ...decision,
     sort: route.sort ?? decision.sort,
     order: route.order ?? decision.order,
     only: route.only ?? decision.only,
     ignore: route.ignore ?? decision.ignore,
-    isChosenByRequest: isOrderOwn || route.only !== undefined,
-    isOrderOwn,
+    isChosenByRequest: isOrderFromRequest || route.only !== undefined,
+    isOrderFromRequest,
     fallbacks: route.fallbacks ?? decision.fallbacks,
     maxAttempts: route.max_attempts ?? decision.maxAttempts,
     timeoutMs: route.timeout_ms ?? decision.timeoutMs,

@@ -64,9 +64,9 @@ export function placeOf(
   preferred: string | undefined,
   health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
 ): Placed {
-  const { order, only, isChosenByRequest, isOrderOwn, canary, weights } = decision;
+  const { order, only, isChosenByRequest, isOrderFromRequest, canary, weights } = decision;
   // What a conversation sealed only its own endpoint can read: a policy's order must not take it away (T49).
-  if (endpoint.id === preferred && !isOrderOwn) return PLACED.preferred;
+  if (endpoint.id === preferred && !isOrderFromRequest) return PLACED.preferred;
   const at =
     order === undefined ? -1 : order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
   if (endpoint.id === canary?.endpoint) {
