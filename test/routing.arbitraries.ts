@@ -74,7 +74,7 @@ const measured: fc.Arbitrary<Partial<EndpointHealth>> = fc.record({
   errorRate: fc.double({ min: 0, max: 1, noNaN: true }),
   failing: rarely,
   isFull: rarely,
-  isTried: fc.boolean(),
+  isBeingMeasured: fc.boolean(),
   wholeMs: maybe(fc.integer({ min: 0, max: 60_000 })),
   ttftMs: maybe(fc.integer({ min: 0, max: 5_000 })),
   tokensPerSecond: maybe(fc.integer({ min: 1, max: 500 })),

@@ -117,7 +117,7 @@ const WELL: EndpointHealth = {
   outForMs: 0,
   errorRate: 0,
   failing: false,
-  isTried: false,
+  isBeingMeasured: false,
   wholeMs: undefined,
   ttftMs: undefined,
   tokensPerSecond: undefined,

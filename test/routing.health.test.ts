@@ -240,18 +240,18 @@ describe("latency and speed", () => {
   test("what was measured a minute ago is found out anew, by one call; the others go by what was known", () => {
     report({ ...OK, ttftMs: 1000, wholeMs: 5000 });
     nowMs += 60_001;
-    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isTried: false });
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isBeingMeasured: false });
     const trial = begin();
-    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, wholeMs: 5000, isTried: true });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, wholeMs: 5000, isBeingMeasured: true });
     end(trial, { ...OK, ttftMs: 200 });
-    expect(health.of(EP)).toMatchObject({ ttftMs: 200, isTried: false });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 200, isBeingMeasured: false });
   });
 
   test("a trial that measured nothing is not repeated at once", () => {
     end(begin(), { outcome: "cancelled", errorClass: "" });
-    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isTried: true });
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isBeingMeasured: true });
     nowMs += 10_000;
-    expect(health.of(EP)?.isTried).toBe(false);
+    expect(health.of(EP)?.isBeingMeasured).toBe(false);
   });
 });
 

@@ -258,13 +258,13 @@ describe("latency", () => {
   test("is found out where nobody measured it, by one call: for the others the endpoint is last", () => {
     const known = { a: { ttftMs: 100 }, b: { ttftMs: 200 } };
     expect(byLatency(true, health(known))).toEqual(["c", "a", "b"]);
-    expect(byLatency(true, health({ ...known, c: { isTried: false } }))).toEqual(["c", "a", "b"]);
-    expect(byLatency(true, health({ ...known, c: { isTried: true } }))).toEqual(["a", "b", "c"]);
+    expect(byLatency(true, health({ ...known, c: { isBeingMeasured: false } }))).toEqual(["c", "a", "b"]);
+    expect(byLatency(true, health({ ...known, c: { isBeingMeasured: true } }))).toEqual(["a", "b", "c"]);
   });
 
   test("and throughput say so of what was not measured", () => {
     for (const sort of ["latency", "throughput"] as const) {
-      const view = health({ a: { isTried: true } });
+      const view = health({ a: { isBeingMeasured: true } });
       const result = plan(facts(), three, decideAlone({ sort }), view, seededRandom(1));
       expect(result.ranking().map((r) => r.reason)).toEqual(Array(3).fill("not measured lately"));
       expect(attemptIds(result)).toEqual(["b", "c", "a"]);

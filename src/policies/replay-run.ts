@@ -240,6 +240,6 @@ class FixedHealth implements HealthView {
 
 /** Live, one call at a time would find out; if each did here, all would go where nothing is known. */
 const UNMEASURED: EndpointHealth = Object.freeze({
-  ...{ outForMs: 0, errorRate: 0, failing: false, isTried: true },
+  ...{ outForMs: 0, errorRate: 0, failing: false, isBeingMeasured: true },
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 });

@@ -29,7 +29,7 @@ export interface EndpointHealth {
   /** Most recent calls failed: tried after all others. */
   readonly failing: boolean;
   /** A call is finding out how quick it is now: the others need not. */
-  readonly isTried: boolean;
+  readonly isBeingMeasured: boolean;
   /** To the first token of streams; undefined when none was observed lately. */
   readonly ttftMs: number | undefined;
   /** To the end of whole answers. */
@@ -73,7 +73,7 @@ const UNKNOWN_PATIENCE_MS = 60_000;
 const OVERTAKEN_PATIENCE = 3;
 
 const UNOBSERVED = {
-  ...{ errorRate: 0, failing: false, isTried: false },
+  ...{ errorRate: 0, failing: false, isBeingMeasured: false },
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 } as const;
 
@@ -254,7 +254,7 @@ export class Health implements HealthView {
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),
-      isTried: seen.isTried(nowMs),
+      isBeingMeasured: seen.isBeingMeasured(nowMs),
       ttftMs: seen.ttftMs(nowMs),
       wholeMs: seen.wholeMs(nowMs),
       tokensPerSecond: seen.tokensPerSecond(nowMs),

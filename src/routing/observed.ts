@@ -70,7 +70,7 @@ export class Observed {
   }
 
   /** Somebody is finding out how quick it is now: the others go by what was known. */
-  isTried(nowMs: number): boolean {
+  isBeingMeasured(nowMs: number): boolean {
     return nowMs < this.#trialUntilMs;
   }
 
@@ -97,7 +97,7 @@ export class Observed {
       this.#trouble.probe(nowMs);
       this.#probe = lane;
     }
-    if (!this.isTried(nowMs) && this.#isStale(nowMs)) this.#trialUntilMs = nowMs + TRIAL_MS;
+    if (!this.isBeingMeasured(nowMs) && this.#isStale(nowMs)) this.#trialUntilMs = nowMs + TRIAL_MS;
   }
 
   measured({ ttftMs, wholeMs, tokensPerSecond }: Observation, nowMs: number): void {
@@ -154,7 +154,7 @@ export class Observed {
   }
 
   #known(mean: DecayingMean, nowMs: number): number | undefined {
-    return mean.ageMs(nowMs) > STALE_MS && !this.isTried(nowMs) ? undefined : mean.mean(nowMs);
+    return mean.ageMs(nowMs) > STALE_MS && !this.isBeingMeasured(nowMs) ? undefined : mean.mean(nowMs);
   }
 
   #isStale(nowMs: number): boolean {

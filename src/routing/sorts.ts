@@ -82,12 +82,12 @@ function expectedCostNano(
 /** What is known of the other kind of answer serves where nothing is known of this one. */
 function latencyMs(health: EndpointHealth | undefined, stream: boolean): number {
   const known = stream ? (health?.ttftMs ?? health?.wholeMs) : (health?.wholeMs ?? health?.ttftMs);
-  return known ?? (health?.isTried ? LAST : -1);
+  return known ?? (health?.isBeingMeasured ? LAST : -1);
 }
 
 function slowness(health: EndpointHealth | undefined): number {
   const speed = health?.tokensPerSecond;
-  if (speed === undefined) return health?.isTried ? LAST : -1;
+  if (speed === undefined) return health?.isBeingMeasured ? LAST : -1;
   return 1_000_000 / speed;
 }
 
