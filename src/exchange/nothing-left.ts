@@ -1,7 +1,7 @@
 /** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is left out. */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
-import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
+import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
@@ -88,5 +88,8 @@ function lackedByAll(
     for (const need of NEEDS) together[need] ||= capabilities[need];
   }
   const isForThat = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
-  return lackOf(together, needs) ?? (isForThat ? lackOf(first.capabilities, needs) : undefined);
+  return (
+    missingCapability(together, needs) ??
+    (isForThat ? missingCapability(first.capabilities, needs) : undefined)
+  );
 }

@@ -116,7 +116,7 @@ export const needWords: Readonly<Record<Need, string>> = {
 };
 
 /** The first thing that the call needs and that is lacking there. */
-export function lackOf(
+export function missingCapability(
   can: Pick<Capabilities, Need>,
   needs: Pick<
     RouteFacts,
@@ -132,7 +132,7 @@ export function lackOf(
 }
 
 function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
-  const lack = lackOf(endpoint.capabilities, facts);
+  const lack = missingCapability(endpoint.capabilities, facts);
   return lack && out(endpoint, "capability", `it does not support ${needWords[lack]}`);
 }
 
