@@ -4,7 +4,12 @@ import { describe, expect, test } from "vitest";
 import type { RouteOptions } from "../src/route.ts";
 import { type Decision, USUAL } from "../src/routing/decision.ts";
 import { exclusionOf } from "../src/routing/eligibility.ts";
-import { type CompiledPolicy, compilePolicy, decideAlone, steered } from "../src/routing/policy.ts";
+import {
+  type CompiledPolicy,
+  compilePolicy,
+  decideAlone,
+  withRequestOptions,
+} from "../src/routing/policy.ts";
 import { fits, fitsModel, type PolicyFacts } from "../src/routing/policy-match.ts";
 import { readPolicy } from "../src/routing/policy-reading.ts";
 import { callFacts } from "./policy.good-samples.ts";
@@ -326,7 +331,7 @@ describe("a request", () => {
         const expected = isRefused(policy) || isRefused({ ...USUAL, require: ofRequest });
         seen[expected ? "out" : "in"]++;
         // Both hold, and nothing more than both.
-        expect(isRefused(steered(policy, { require: ofRequest }))).toBe(expected);
+        expect(isRefused(withRequestOptions(policy, { require: ofRequest }))).toBe(expected);
       }),
       { numRuns: 2_000, seed: 1 },
     );

@@ -40,8 +40,9 @@ export function compilePolicy(document: PolicyDocument, { name, version }: Polic
   return {
     ...policy,
     decide(facts, route) {
-      for (const rule of rulesOf(facts.modelId)) if (rule.takes(facts)) return steered(rule.decision, route);
-      return steered(usual, route);
+      for (const rule of rulesOf(facts.modelId))
+        if (rule.takes(facts)) return withRequestOptions(rule.decision, route);
+      return withRequestOptions(usual, route);
     },
   };
 }
@@ -85,10 +86,10 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
 }
 
 /** What the request alone decides. */
-export const decideAlone = (route: RouteOptions): Decision => steered(USUAL, route);
+export const decideAlone = (route: RouteOptions): Decision => withRequestOptions(USUAL, route);
 
 /** The request's options win, but for `require`, which they only tighten; `deny` is not theirs. */
-export function steered(decision: Decision, route: RouteOptions): Decision {
+export function withRequestOptions(decision: Decision, route: RouteOptions): Decision {
   for (const _ in route) return asked(decision, route);
   return decision;
 }
