@@ -7,7 +7,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import { type Canary, type CanaryState, type Experiment, USUAL } from "../routing/decision.ts";
+import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../routing/decision.ts";
 import { type CompiledPolicy, compilePolicy } from "../routing/policy.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import { type PolicyReading, type ReadingOptions, readPolicy } from "../routing/policy-reading.ts";
@@ -183,7 +183,7 @@ export class Policies {
 /** What it forbade is not known any more, and it may be all that keeps prompts where they may be: so nothing passes. */
 function refusing(name: string, version: number): ActivePolicy {
   const deny = `Version ${version} of the routing policy "${name}" can be read no more. Put another one in force.`;
-  const decision = Object.freeze({ ...USUAL, policy: { name, version }, deny });
+  const decision = Object.freeze({ ...DEFAULT_DECISION, policy: { name, version }, deny });
   return Object.freeze({
     compiled: { name, version, decide: () => decision },
     canaryState: () => "warming" as const,

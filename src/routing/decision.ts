@@ -77,7 +77,7 @@ export interface Decision {
 }
 
 /** Where neither a policy nor the request says anything. */
-export const USUAL: Decision = Object.freeze({
+export const DEFAULT_DECISION: Decision = Object.freeze({
   policy: undefined,
   rule: "",
   sort: "balanced",

@@ -3,7 +3,7 @@
  * rules are merged once; a call that says nothing of its own is given a frozen decision and nothing is made for it.
  */
 import type { Requirements, RouteOptions } from "../route.ts";
-import { type Decision, type PolicyVersion, USUAL } from "./decision.ts";
+import { DEFAULT_DECISION, type Decision, type PolicyVersion } from "./decision.ts";
 import type { PolicyBlock, PolicyDocument } from "./policy-document.ts";
 import { type PolicyFacts, Rule } from "./policy-match.ts";
 
@@ -58,16 +58,16 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
   return Object.freeze<Decision>({
     policy,
     rule,
-    sort: block.sort ?? USUAL.sort,
+    sort: block.sort ?? DEFAULT_DECISION.sort,
     order: block.order,
     only: block.only,
     ignore: block.ignore,
     isChosenByRequest: false,
     isOrderFromRequest: false,
-    fallbacks: block.fallbacks ?? USUAL.fallbacks,
-    maxAttempts: block.max_attempts ?? USUAL.maxAttempts,
+    fallbacks: block.fallbacks ?? DEFAULT_DECISION.fallbacks,
+    maxAttempts: block.max_attempts ?? DEFAULT_DECISION.maxAttempts,
     timeoutMs: block.timeout_ms,
-    affinity: block.affinity ?? USUAL.affinity,
+    affinity: block.affinity ?? DEFAULT_DECISION.affinity,
     require: Object.freeze(block.require ?? {}),
     weights: Object.keys(weights).length === 0 ? undefined : new Map(Object.entries(weights)),
     hedgeAfterMs: block.hedge_after_ms === 0 ? undefined : block.hedge_after_ms,
@@ -86,7 +86,7 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
 }
 
 /** What the request alone decides. */
-export const decideAlone = (route: RouteOptions): Decision => withRequestOptions(USUAL, route);
+export const decideAlone = (route: RouteOptions): Decision => withRequestOptions(DEFAULT_DECISION, route);
 
 /** The request's options win, but for `require`, which they only tighten; `deny` is not theirs. */
 export function withRequestOptions(decision: Decision, route: RouteOptions): Decision {
