@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ProviderKey } from "../src/endpoint.ts";
 import { DEFAULT_DECISION } from "../src/routing/decision.ts";
-import { Health, type Lane } from "../src/routing/health.ts";
+import { Health, type LaneLease } from "../src/routing/health.ts";
 import type { LaneResult } from "../src/routing/lanes.ts";
 import { plan } from "../src/routing/planner.ts";
 import { endpoint, facts, model, pooled } from "./routing.fixtures.ts";
@@ -22,14 +22,14 @@ beforeEach(() => {
 
 const isFull = (of = ONE) => health.of(of)?.isFull ?? false;
 
-function begin(of = ONE, keys: readonly ProviderKey[] = of.provider.keys): Lane {
+function begin(of = ONE, keys: readonly ProviderKey[] = of.provider.keys): LaneLease {
   const lane = health.begin(of, keys);
   if (lane === undefined) throw new Error("no lane was given");
   return lane;
 }
 const begun = (count: number, of = ONE, keys?: readonly ProviderKey[]) =>
   Array.from({ length: count }, () => begin(of, keys));
-const end = (lanes: readonly Lane[], result: LaneResult) => {
+const end = (lanes: readonly LaneLease[], result: LaneResult) => {
   for (const lane of lanes) health.onResult(lane, result);
 };
 

@@ -1,7 +1,7 @@
 /** Cool-down, half-open probe, fading error rate and latency, on a clock the test moves. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { platformKey } from "../src/provider-key.ts";
-import { type AttemptResult, Health, type Lane } from "../src/routing/health.ts";
+import { type AttemptResult, Health, type LaneLease } from "../src/routing/health.ts";
 import { ownPool, pooled } from "./routing.fixtures.ts";
 
 const EP = pooled("one", "sk-platform-1");
@@ -27,7 +27,7 @@ function report(result: AttemptResult, count = 1): void {
   for (const lane of begun(count)) end(lane, result);
 }
 
-function end(lane: Lane | undefined, result: AttemptResult): void {
+function end(lane: LaneLease | undefined, result: AttemptResult): void {
   if (lane === undefined) throw new Error("no lane was given");
   health.onResult(lane, result);
 }

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import type { ProviderKey } from "../src/endpoint.ts";
 import { platformKey } from "../src/provider-key.ts";
-import { type Lane, type LanePreference, type LaneResult, Lanes } from "../src/routing/lanes.ts";
+import { type LaneLease, type LanePreference, type LaneResult, Lanes } from "../src/routing/lanes.ts";
 import { Recent } from "../src/routing/recent.ts";
 import { ownPool, pooled } from "./routing.fixtures.ts";
 
@@ -34,7 +34,7 @@ const waitMs = (among: readonly ProviderKey[] = keys, endpoint = EP) =>
   lanes.waitMs(endpoint.id, among, nowMs);
 const loads = () => keys.map((key) => lanes.inFlight(EP.id, key, nowMs));
 
-function give(lane: Lane | undefined, result: LaneResult): boolean {
+function give(lane: LaneLease | undefined, result: LaneResult): boolean {
   if (lane === undefined) throw new Error("no lane was given");
   return lanes.give(lane, result, nowMs);
 }
@@ -122,7 +122,7 @@ describe("cool-down", () => {
   test("O18: ends with the first content of a probe, not with its end", () => {
     give(take({ keyId: first.id }), SATURATED);
     nowMs += 1000;
-    const probe = takeAt(EP, [first]) as Lane;
+    const probe = takeAt(EP, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
     lanes.taken(probe, nowMs);
     const next = [takeAt(EP, [first]), takeAt(EP, [first])];
@@ -140,7 +140,7 @@ describe("cool-down", () => {
   test("O18: steps up also where content came before the refusal, as errors under 200 do", () => {
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
-      const lane = takeAt(EP, [first]) as Lane;
+      const lane = takeAt(EP, [first]) as LaneLease;
       lanes.taken(lane, nowMs);
       give(lane, SATURATED);
       waits.push(waitMs([first]));
@@ -165,7 +165,7 @@ describe("cool-down", () => {
     expect([pressed(), waitMs([first])]).toEqual([7000, 7000]);
     nowMs += 7000;
     // A call that is taken opens it to the others, too.
-    lanes.taken(takeAt(EP, [first], { isLastResort: true }) as Lane, nowMs);
+    lanes.taken(takeAt(EP, [first], { isLastResort: true }) as LaneLease, nowMs);
     expect(waitMs([first])).toBe(0);
   });
 
@@ -223,7 +223,7 @@ describe("a credential that is refused", () => {
     expect(lanes.areRefused(EP.id, [first], nowMs)).toBe(true);
     expect(lanes.areRefused(EP.id, [first, second], nowMs)).toBe(false);
     nowMs += 60_000;
-    const probe = takeAt(TWIN, [first]) as Lane;
+    const probe = takeAt(TWIN, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
     lanes.taken(probe, nowMs);
     expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
@@ -241,7 +241,7 @@ describe("a credential that is refused", () => {
   test("O18: a credential that is taken again after three 403 is not told as refused while calls slowly start", () => {
     for (let i = 0; i < 3; i++) give(takeAt(EP, [first]), FORBIDDEN);
     nowMs += 60_000;
-    lanes.taken(takeAt(EP, [first]) as Lane, nowMs);
+    lanes.taken(takeAt(EP, [first]) as LaneLease, nowMs);
     // As many as may find out do: those behind them wait for room, not for another credential.
     while (takeAt(EP, [first]) !== undefined);
     expect([waitMs([first]) > 0, lanes.areRefused(EP.id, [first], nowMs)]).toEqual([true, false]);
@@ -309,7 +309,7 @@ describe("giving back", () => {
         const random = seededRandom(seed);
         const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
         const own = ownPool(EP, "pk_1", "sk-own-1").of(EP.provider.id);
-        const held: Lane[] = [];
+        const held: LaneLease[] = [];
         for (let i = 0; i < calls; i++) {
           const among = pick([keys, [first], own, [...own, ...keys]]);
           const wish = pick([undefined, { keyId: second.id }, { affinityKey: `u${i % 5}` }]);

@@ -8,7 +8,7 @@ import type { Endpoint, Model } from "../endpoint.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
-import type { Lane, LanePreference, OwnPools } from "../routing/health.ts";
+import type { LaneLease, LanePreference, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
@@ -69,7 +69,7 @@ export class Call implements Placed {
   /** The endpoint of the attempt under way, in the end the one that answered. */
   endpoint: Endpoint | undefined;
   /** With which key it was asked. */
-  lane: Lane | undefined;
+  lane: LaneLease | undefined;
   /** Monotonic; 0 until then. */
   firstSentMs = 0;
   /** First content byte of the winning attempt after that attempt's start. */

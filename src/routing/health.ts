@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { type Lane, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
+import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
 import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 
-export type { Lane, LanePreference } from "./lanes.ts";
+export type { LaneLease, LanePreference } from "./lanes.ts";
 
 export interface AttemptResult extends LaneResult, Observation {
   /** It was silent to its end, which came because another endpoint, asked later, answered first. */
@@ -124,7 +124,7 @@ export class Health implements HealthView {
    * finding out whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
    * whatever happens.
    */
-  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LanePreference): Lane | undefined {
+  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LanePreference): LaneLease | undefined {
     const nowMs = this.#clock.monotonic();
     const lane = this.#lanes.take(endpoint, keys, wish, nowMs);
     if (lane !== undefined) this.#observedOf(endpoint.id).begins(lane, nowMs);
@@ -132,7 +132,7 @@ export class Health implements HealthView {
   }
 
   /** The first content of a call came: those that wait to learn whether calls are taken again need not wait for its end. */
-  onFirstContent(lane: Lane): void {
+  onFirstContent(lane: LaneLease): void {
     this.#lanes.taken(lane, this.#clock.monotonic());
   }
 
@@ -154,12 +154,12 @@ export class Health implements HealthView {
   }
 
   /** A call is silent for too long: others need not wait until it gives up to learn of that. Once a call. */
-  onSilence(lane: Lane): void {
+  onSilence(lane: LaneLease): void {
     this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic());
   }
 
   /** Ends what `begin` began. A second report of the same lane is ignored. */
-  onResult(lane: Lane, result: AttemptResult): void {
+  onResult(lane: LaneLease, result: AttemptResult): void {
     const nowMs = this.#clock.monotonic();
     if (!this.#lanes.give(lane, result, nowMs)) return;
     const { endpoint, key } = lane;
@@ -278,7 +278,7 @@ export class Health implements HealthView {
 }
 
 /** A hedge hides a silent endpoint from its callers; it must not hide it from the plans. */
-function isTooLate(seen: Observed, { sinceMs }: Lane, { ttftMs }: Observation, nowMs: number): boolean {
+function isTooLate(seen: Observed, { sinceMs }: LaneLease, { ttftMs }: Observation, nowMs: number): boolean {
   const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
   return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }

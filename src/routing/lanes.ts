@@ -9,7 +9,7 @@ import { Recent } from "./recent.ts";
 import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
 /** A call's place at an endpoint, from `take` to `give`. */
-export interface Lane {
+export interface LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   /** Monotonic, milliseconds. */
@@ -106,7 +106,7 @@ class LaneState {
   }
 }
 
-class Place implements Lane {
+class Place implements LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   readonly state: LaneState;
@@ -156,7 +156,7 @@ export class Lanes {
     keys: readonly ProviderKey[],
     wish: LanePreference | undefined,
     nowMs: number,
-  ): Lane | undefined {
+  ): LaneLease | undefined {
     const at = this.#at(endpoint.id);
     const first = at.turn++;
     const isLastResort = wish?.isLastResort === true;
@@ -181,14 +181,14 @@ export class Lanes {
   }
 
   /** The call's first content came: calls are taken again, its credential too. */
-  taken(lane: Lane, nowMs: number): void {
+  taken(lane: LaneLease, nowMs: number): void {
     if (!(lane instanceof Place) || lane.isOver) return;
     if (lane.probe !== undefined) lane.state.breaker.accepted(lane.probe, nowMs);
     if (lane.keyProbe !== undefined) this.#refused.taken(lane.key, lane.keyProbe);
   }
 
   /** Ends what `take` began. False: it was given back before, and this says nothing. */
-  give(lane: Lane, result: LaneResult, nowMs: number): boolean {
+  give(lane: LaneLease, result: LaneResult, nowMs: number): boolean {
     if (!(lane instanceof Place) || lane.isOver) return false;
     lane.isOver = true;
     lane.state.inFlight -= 1;
@@ -280,7 +280,7 @@ export class Lanes {
     }
   }
 
-  #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): Lane {
+  #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): LaneLease {
     state.inFlight += 1;
     return new Place(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
   }

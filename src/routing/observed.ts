@@ -4,7 +4,7 @@
  */
 import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
-import type { Lane } from "./lanes.ts";
+import type { LaneLease } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;
 /** Also so many calls: ten thousand successes a minute ago say little about twenty failures since. */
@@ -56,7 +56,7 @@ export class Observed {
   #failuresInRow = 0;
   #goodInRow = 0;
   /** The call that finds out whether the trouble is over. */
-  #probe: Lane | undefined;
+  #probe: LaneLease | undefined;
   #trialUntilMs = 0;
 
   /** Undefined where no call was judged lately. */
@@ -92,7 +92,7 @@ export class Observed {
     return (isStream ? this.#ttft : this.#whole).mean(nowMs);
   }
 
-  begins(lane: Lane, nowMs: number): void {
+  begins(lane: LaneLease, nowMs: number): void {
     if (this.#trouble.streak > 0 && this.#trouble.waitMs(nowMs) === 0) {
       this.#trouble.probe(nowMs);
       this.#probe = lane;
@@ -107,7 +107,7 @@ export class Observed {
     if (this.#trialUntilMs > 0) this.#trialUntilMs = this.#isStale(nowMs) ? nowMs + TRIAL_PAUSE_MS : 0;
   }
 
-  succeeded(lane: Lane, nowMs: number): void {
+  succeeded(lane: LaneLease, nowMs: number): void {
     this.#errors.add(0, nowMs);
     this.#failuresInRow = 0;
     // One that began before the trouble says nothing of what came after.
@@ -119,7 +119,7 @@ export class Observed {
     this.#errors.forget();
   }
 
-  failed(lane: Lane, nowMs: number): void {
+  failed(lane: LaneLease, nowMs: number): void {
     this.#errors.add(1, nowMs);
     this.#failuresInRow += 1;
     const isProbe = this.#probed(lane);
@@ -128,7 +128,7 @@ export class Observed {
   }
 
   /** It ended in a way that tells nothing of the endpoint. */
-  endedOtherwise(lane: Lane): void {
+  endedOtherwise(lane: LaneLease): void {
     this.#probed(lane);
   }
 
@@ -176,7 +176,7 @@ export class Observed {
   }
 
   /** The next one may find out. */
-  #probed(lane: Lane): boolean {
+  #probed(lane: LaneLease): boolean {
     if (lane !== this.#probe) return false;
     this.#probe = undefined;
     this.#trouble.probed();
