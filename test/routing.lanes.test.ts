@@ -36,7 +36,7 @@ const loads = () => keys.map((key) => lanes.inFlight(EP.id, key, nowMs));
 
 function give(lane: LaneLease | undefined, result: LaneResult): boolean {
   if (lane === undefined) throw new Error("no lane was given");
-  return lanes.give(lane, result, nowMs);
+  return lanes.giveBack(lane, result, nowMs);
 }
 
 describe("the choice", () => {
@@ -124,14 +124,14 @@ describe("cool-down", () => {
     nowMs += 1000;
     const probe = takeAt(EP, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     const next = [takeAt(EP, [first]), takeAt(EP, [first])];
     expect(next).not.toContain(undefined);
     expect(takeAt(EP, [first])).toBeUndefined();
     // Whatever is told of it again says nothing new.
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     give(probe, OK);
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     expect(takeAt(EP, [first])).toBeUndefined();
     nowMs += 5000;
     expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
@@ -141,7 +141,7 @@ describe("cool-down", () => {
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
       const lane = takeAt(EP, [first]) as LaneLease;
-      lanes.taken(lane, nowMs);
+      lanes.accepted(lane, nowMs);
       give(lane, SATURATED);
       waits.push(waitMs([first]));
       nowMs += waitMs([first]);
@@ -165,7 +165,7 @@ describe("cool-down", () => {
     expect([pressed(), waitMs([first])]).toEqual([7000, 7000]);
     nowMs += 7000;
     // A call that is taken opens it to the others, too.
-    lanes.taken(takeAt(EP, [first], { isLastResort: true }) as LaneLease, nowMs);
+    lanes.accepted(takeAt(EP, [first], { isLastResort: true }) as LaneLease, nowMs);
     expect(waitMs([first])).toBe(0);
   });
 
@@ -225,7 +225,7 @@ describe("a credential that is refused", () => {
     nowMs += 60_000;
     const probe = takeAt(TWIN, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
   });
 
@@ -241,7 +241,7 @@ describe("a credential that is refused", () => {
   test("O18: a credential that is taken again after three 403 is not told as refused while calls slowly start", () => {
     for (let i = 0; i < 3; i++) give(takeAt(EP, [first]), FORBIDDEN);
     nowMs += 60_000;
-    lanes.taken(takeAt(EP, [first]) as LaneLease, nowMs);
+    lanes.accepted(takeAt(EP, [first]) as LaneLease, nowMs);
     // As many as may find out do: those behind them wait for room, not for another credential.
     while (takeAt(EP, [first]) !== undefined);
     expect([waitMs([first]) > 0, lanes.areRefused(EP.id, [first], nowMs)]).toEqual([true, false]);

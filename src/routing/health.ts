@@ -133,7 +133,7 @@ export class Health implements HealthView {
 
   /** The first content of a call came: those that wait to learn whether calls are taken again need not wait for its end. */
   onFirstContent(lane: LaneLease): void {
-    this.#lanes.taken(lane, this.#clock.monotonic());
+    this.#lanes.accepted(lane, this.#clock.monotonic());
   }
 
   /**
@@ -161,10 +161,10 @@ export class Health implements HealthView {
   /** Ends what `begin` began. A second report of the same lane is ignored. */
   onResult(lane: LaneLease, result: AttemptResult): void {
     const nowMs = this.#clock.monotonic();
-    if (!this.#lanes.give(lane, result, nowMs)) return;
+    if (!this.#lanes.giveBack(lane, result, nowMs)) return;
     const { endpoint, key } = lane;
     const seen = this.#observedOf(endpoint.id);
-    const isLate = result.isOvertaken === true && isTooLate(seen, lane, result, nowMs);
+    const isLate = result.isOvertaken === true && isOvertakenLate(seen, lane, result, nowMs);
     // What hangs would be taken for what is usual there, and never again for late.
     seen.measured(isLate ? {} : result, nowMs);
     if (result.outcome === "ok") seen.succeeded(lane, nowMs);
@@ -206,7 +206,7 @@ export class Health implements HealthView {
     const seen = this.#observed.get(endpointId);
     if (seen === undefined) return undefined;
     const nowMs = this.#clock.monotonic();
-    return { ...seen.memory(nowMs), lanes: this.#lanes.memories(endpointId, nowMs) };
+    return { ...seen.snapshot(nowMs), lanes: this.#lanes.snapshots(endpointId, nowMs) };
   }
 
   /** Before the first call: goes on as if the snapshot had been taken now. */
@@ -278,7 +278,7 @@ export class Health implements HealthView {
 }
 
 /** A hedge hides a silent endpoint from its callers; it must not hide it from the plans. */
-function isTooLate(seen: Observed, { sinceMs }: LaneLease, { ttftMs }: Observation, nowMs: number): boolean {
+function isOvertakenLate(seen: Observed, { sinceMs }: LaneLease, { ttftMs }: Observation, nowMs: number): boolean {
   const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
   return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }

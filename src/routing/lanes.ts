@@ -48,9 +48,9 @@ export interface LaneSnapshot {
 /** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 /** After a refusal for want of room the lane is held to what it took before, for so long after its pause. */
-const HELD_MS = 30_000;
+const LIMITED_MS = 30_000;
 /** How many calls it took at once is forgotten when it had not as many for so long. */
-const TAKEN_MS = 60_000;
+const MOST_ANSWERED_MS = 60_000;
 /** 403 may also be said of one prompt: so many in a row mean the credential. */
 const FORBIDDEN_IN_A_ROW = 3;
 /** A caller stays at its key while that has at most so many calls more than the least loaded, or a quarter more. */
@@ -73,9 +73,9 @@ class LaneState {
   /** It rests for those, not for want of room. */
   isForbidden = false;
   /** The most calls at once of late, all of which it answered. */
-  taken = 0;
-  #takenAtMs = 0;
-  #heldUntilMs = 0;
+  mostAnswered = 0;
+  #mostAnsweredAtMs = 0;
+  #limitedUntilMs = 0;
 
   constructor({ id, hint }: ProviderKey) {
     this.keyId = id;
@@ -85,15 +85,15 @@ class LaneState {
 
   /** It has as many calls as it is known to take: others go first. */
   isFull(nowMs: number): boolean {
-    return nowMs < this.#heldUntilMs && this.inFlight >= this.taken;
+    return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
   }
 
   /** It answered a call that was the so-manieth at once. */
-  took(atOnce: number, nowMs: number): void {
-    const isForgotten = nowMs - this.#takenAtMs > TAKEN_MS && nowMs >= this.#heldUntilMs;
-    if (atOnce < this.taken && !isForgotten) return;
-    this.taken = atOnce;
-    this.#takenAtMs = nowMs;
+  answered(atOnce: number, nowMs: number): void {
+    const isForgotten = nowMs - this.#mostAnsweredAtMs > MOST_ANSWERED_MS && nowMs >= this.#limitedUntilMs;
+    if (atOnce < this.mostAnswered && !isForgotten) return;
+    this.mostAnswered = atOnce;
+    this.#mostAnsweredAtMs = nowMs;
   }
 
   /**
@@ -101,12 +101,12 @@ class LaneState {
    * more. Not more than it took: it has another reason, a quota perhaps, and how many it takes at once is not known.
    */
   refusedAt(atOnce: number, untilMs: number): void {
-    const isForRoom = this.taken > 0 && atOnce > this.taken;
-    this.#heldUntilMs = isForRoom ? untilMs + HELD_MS : 0;
+    const isForCapacity = this.mostAnswered > 0 && atOnce > this.mostAnswered;
+    this.#limitedUntilMs = isForCapacity ? untilMs + LIMITED_MS : 0;
   }
 }
 
-class Place implements LaneLease {
+class TakenLane implements LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   readonly state: LaneState;
@@ -136,14 +136,14 @@ class Place implements LaneLease {
 }
 
 /** Lanes of the platform's keys at one endpoint. */
-class AtEndpoint {
+class EndpointLanes {
   readonly lanes = new Map<string, LaneState>();
   /** Among equals each is first in turn. */
   turn = 0;
 }
 
 export class Lanes {
-  readonly #endpoints = new Map<string, AtEndpoint>();
+  readonly #endpoints = new Map<string, EndpointLanes>();
   readonly #own = new Recent<LaneState>(OWN_IDLE_MS, MAX_OWN_LANES);
   readonly #refused = new RefusedKeys();
 
@@ -176,20 +176,20 @@ export class Lanes {
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
     const usable = (state: LaneState, key: ProviderKey) =>
       this.#waitMs(state, key, nowMs, isLastResort) === 0;
-    const key = this.#stuck(at, endpoint.id, keys, wish.affinityKey, most, nowMs, usable) ?? leastKey;
+    const key = this.#byAffinity(at, endpoint.id, keys, wish.affinityKey, most, nowMs, usable) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
 
   /** The call's first content came: calls are taken again, its credential too. */
-  taken(lane: LaneLease, nowMs: number): void {
-    if (!(lane instanceof Place) || lane.isOver) return;
+  accepted(lane: LaneLease, nowMs: number): void {
+    if (!(lane instanceof TakenLane) || lane.isOver) return;
     if (lane.probe !== undefined) lane.state.breaker.accepted(lane.probe, nowMs);
-    if (lane.keyProbe !== undefined) this.#refused.taken(lane.key, lane.keyProbe);
+    if (lane.keyProbe !== undefined) this.#refused.accepted(lane.key, lane.keyProbe);
   }
 
   /** Ends what `take` began. False: it was given back before, and this says nothing. */
-  give(lane: LaneLease, result: LaneResult, nowMs: number): boolean {
-    if (!(lane instanceof Place) || lane.isOver) return false;
+  giveBack(lane: LaneLease, result: LaneResult, nowMs: number): boolean {
+    if (!(lane instanceof TakenLane) || lane.isOver) return false;
     lane.isOver = true;
     lane.state.inFlight -= 1;
     judgeLane(lane, result, nowMs);
@@ -251,7 +251,7 @@ export class Lanes {
   }
 
   /** What must not be forgotten of an endpoint's platform lanes. */
-  memories(endpointId: string, nowMs: number): LaneSnapshot[] {
+  snapshots(endpointId: string, nowMs: number): LaneSnapshot[] {
     const found: LaneSnapshot[] = [];
     for (const { keyId, hint, breaker } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
       const refused = this.#refused.of({ id: keyId, hint });
@@ -269,8 +269,8 @@ export class Lanes {
     return found;
   }
 
-  restore(endpointId: string, memories: readonly LaneSnapshot[], nowMs: number): void {
-    for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of memories) {
+  restore(endpointId: string, snapshots: readonly LaneSnapshot[], nowMs: number): void {
+    for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of snapshots) {
       const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
       const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
       const bounded = (ms: number) => Math.min(ms, LONGEST_RETRY_AFTER_MS);
@@ -282,15 +282,15 @@ export class Lanes {
 
   #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): LaneLease {
     state.inFlight += 1;
-    return new Place(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
+    return new TakenLane(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
   }
 
   /**
    * Rendezvous hashing with bounded loads: a caller has an order of keys of its own and stays at the first that is
    * usable and not much busier than the others, so a hot key never grows hotter for the sake of a cache.
    */
-  #stuck(
-    at: AtEndpoint,
+  #byAffinity(
+    at: EndpointLanes,
     endpointId: string,
     keys: readonly ProviderKey[],
     affinityKey: string,
@@ -319,10 +319,10 @@ export class Lanes {
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 
-  #at(endpointId: string): AtEndpoint {
+  #at(endpointId: string): EndpointLanes {
     let at = this.#endpoints.get(endpointId);
     if (at === undefined) {
-      at = new AtEndpoint();
+      at = new EndpointLanes();
       this.#endpoints.set(endpointId, at);
     }
     return at;
@@ -330,15 +330,15 @@ export class Lanes {
 
   #known(endpointId: string, key: ProviderKey, nowMs: number): LaneState | undefined {
     return key.isByok
-      ? this.#own.get(ownName(endpointId, key), nowMs)
+      ? this.#own.get(ownLaneKey(endpointId, key), nowMs)
       : this.#endpoints.get(endpointId)?.lanes.get(key.id);
   }
 
-  #state(at: AtEndpoint, endpointId: string, key: ProviderKey, nowMs: number): LaneState {
-    let state = key.isByok ? this.#own.get(ownName(endpointId, key), nowMs) : at.lanes.get(key.id);
+  #state(at: EndpointLanes, endpointId: string, key: ProviderKey, nowMs: number): LaneState {
+    let state = key.isByok ? this.#own.get(ownLaneKey(endpointId, key), nowMs) : at.lanes.get(key.id);
     if (state !== undefined && state.hint === key.hint) return state;
     state = new LaneState(key);
-    if (key.isByok) this.#own.set(ownName(endpointId, key), state, nowMs);
+    if (key.isByok) this.#own.set(ownLaneKey(endpointId, key), state, nowMs);
     else at.lanes.set(key.id, state);
     return state;
   }
@@ -349,7 +349,7 @@ function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
   return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
 }
 
-function judgeLane({ key, state, probe, atOnce }: Place, result: LaneResult, nowMs: number): void {
+function judgeLane({ key, state, probe, atOnce }: TakenLane, result: LaneResult, nowMs: number): void {
   const { outcome, errorClass, httpStatus } = result;
   const { breaker } = state;
   if (errorClass === "capacity") {
@@ -365,7 +365,7 @@ function judgeLane({ key, state, probe, atOnce }: Place, result: LaneResult, now
     }
   } else if (outcome === "ok") {
     state.forbidden = 0;
-    state.took(atOnce, nowMs);
+    state.answered(atOnce, nowMs);
     if (probe !== undefined) breaker.accepted(probe, nowMs);
   }
   if (probe !== undefined) breaker.released(probe);
@@ -389,4 +389,4 @@ function saturate(
   state.refusedAt(atOnce, breaker.untilMs);
 }
 
-const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;
+const ownLaneKey = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;

@@ -18,12 +18,12 @@ const TROUBLE_IN_A_ROW = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 /** Calls in a row that must go well before the trouble is over. */
-const GOOD_CALLS = 2;
+const RECOVERED_CALLS = 2;
 /** What was measured longer ago may have changed: a call finds out. */
 const STALE_MS = 60_000;
 /** So long the others wait for what it finds, and that long nobody tries again where it found nothing. */
-const TRIAL_MS = 30_000;
-const TRIAL_PAUSE_MS = 10_000;
+const MEASURING_MS = 30_000;
+const MEASURING_PAUSE_MS = 10_000;
 
 /** What one call told. */
 export interface Observation {
@@ -54,10 +54,10 @@ export class Observed {
   readonly #trouble = new CoolDown();
   #troubleSinceMs = 0;
   #failuresInRow = 0;
-  #goodInRow = 0;
+  #successesInRow = 0;
   /** The call that finds out whether the trouble is over. */
   #probe: LaneLease | undefined;
-  #trialUntilMs = 0;
+  #measuringUntilMs = 0;
 
   /** Undefined where no call was judged lately. */
   errorRate(nowMs: number): number | undefined {
@@ -71,7 +71,7 @@ export class Observed {
 
   /** Somebody is finding out how quick it is now: the others go by what was known. */
   isBeingMeasured(nowMs: number): boolean {
-    return nowMs < this.#trialUntilMs;
+    return nowMs < this.#measuringUntilMs;
   }
 
   /** Undefined where it was not measured lately and nobody is at it. */
@@ -97,14 +97,14 @@ export class Observed {
       this.#trouble.probe(nowMs);
       this.#probe = lane;
     }
-    if (!this.isBeingMeasured(nowMs) && this.#isStale(nowMs)) this.#trialUntilMs = nowMs + TRIAL_MS;
+    if (!this.isBeingMeasured(nowMs) && this.#isStale(nowMs)) this.#measuringUntilMs = nowMs + MEASURING_MS;
   }
 
   measured({ ttftMs, wholeMs, tokensPerSecond }: Observation, nowMs: number): void {
-    if (ttftMs !== undefined && ttftMs >= 0) anew(this.#ttft, ttftMs, nowMs);
-    if (wholeMs !== undefined && wholeMs >= 0) anew(this.#whole, wholeMs, nowMs);
-    if (tokensPerSecond !== undefined && tokensPerSecond > 0) anew(this.#speed, tokensPerSecond, nowMs);
-    if (this.#trialUntilMs > 0) this.#trialUntilMs = this.#isStale(nowMs) ? nowMs + TRIAL_PAUSE_MS : 0;
+    if (ttftMs !== undefined && ttftMs >= 0) addFresh(this.#ttft, ttftMs, nowMs);
+    if (wholeMs !== undefined && wholeMs >= 0) addFresh(this.#whole, wholeMs, nowMs);
+    if (tokensPerSecond !== undefined && tokensPerSecond > 0) addFresh(this.#speed, tokensPerSecond, nowMs);
+    if (this.#measuringUntilMs > 0) this.#measuringUntilMs = this.#isStale(nowMs) ? nowMs + MEASURING_PAUSE_MS : 0;
   }
 
   succeeded(lane: LaneLease, nowMs: number): void {
@@ -112,9 +112,9 @@ export class Observed {
     this.#failuresInRow = 0;
     // One that began before the trouble says nothing of what came after.
     if (this.#trouble.streak === 0 || lane.sinceMs <= this.#troubleSinceMs) return;
-    this.#goodInRow += 1;
+    this.#successesInRow += 1;
     this.#probed(lane);
-    if (this.#goodInRow < GOOD_CALLS) return;
+    if (this.#successesInRow < RECOVERED_CALLS) return;
     this.#trouble.end();
     this.#errors.forget();
   }
@@ -132,7 +132,7 @@ export class Observed {
     this.#probed(lane);
   }
 
-  memory(nowMs: number): ObservedSnapshot {
+  snapshot(nowMs: number): ObservedSnapshot {
     return {
       errors: this.#errors.faded(nowMs),
       ttft: this.#ttft.faded(nowMs),
@@ -143,13 +143,13 @@ export class Observed {
     };
   }
 
-  restore(memory: ObservedSnapshot, nowMs: number): void {
-    this.#errors.restore(memory.errors, nowMs);
-    this.#ttft.restore(memory.ttft, nowMs);
-    this.#whole.restore(memory.whole, nowMs);
-    this.#speed.restore(memory.speed, nowMs);
-    this.#trouble.streak = memory.troubles;
-    this.#trouble.untilMs = nowMs + Math.min(memory.troubleForMs, LONGEST_PAUSE_MS);
+  restore(snapshot: ObservedSnapshot, nowMs: number): void {
+    this.#errors.restore(snapshot.errors, nowMs);
+    this.#ttft.restore(snapshot.ttft, nowMs);
+    this.#whole.restore(snapshot.whole, nowMs);
+    this.#speed.restore(snapshot.speed, nowMs);
+    this.#trouble.streak = snapshot.troubles;
+    this.#trouble.untilMs = nowMs + Math.min(snapshot.troubleForMs, LONGEST_PAUSE_MS);
     this.#troubleSinceMs = nowMs;
   }
 
@@ -170,7 +170,7 @@ export class Observed {
 
   /** 1 s, 2 s, 4 s … 30 s. */
   #pause(nowMs: number): void {
-    this.#goodInRow = 0;
+    this.#successesInRow = 0;
     this.#troubleSinceMs = nowMs;
     this.#trouble.start(nowMs, Math.min(FIRST_PAUSE_MS * 2 ** this.#trouble.streak, LONGEST_PAUSE_MS));
   }
@@ -185,7 +185,7 @@ export class Observed {
 }
 
 /** What is stale gives way to what a call found out. */
-function anew(mean: DecayingMean, value: number, nowMs: number): void {
+function addFresh(mean: DecayingMean, value: number, nowMs: number): void {
   if (mean.ageMs(nowMs) > STALE_MS) mean.forget();
   mean.add(value, nowMs);
 }

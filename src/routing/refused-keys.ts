@@ -57,7 +57,7 @@ export class RefusedKeys {
   }
 
   /** The provider accepted the credential: the key is no longer on probation. */
-  taken({ id }: ProviderKey, tried: KeyProbe): void {
+  accepted({ id }: ProviderKey, tried: KeyProbe): void {
     if (this.#refused.get(id) === tried.of) this.#refused.delete(id);
   }
 
@@ -76,7 +76,7 @@ export class RefusedKeys {
     }
     if (tried === undefined) return;
     // These are answers to a credential that was taken.
-    if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.taken(key, tried);
+    if (outcome === "ok" || errorClass === "client" || errorClass === "capacity") this.accepted(key, tried);
     else tried.of.breaker.released(tried.probe);
   }
 
