@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   Breaker,
-  LAST_RESORT_REST_MS,
+  LAST_RESORT_OPEN_MS,
   MOST_PROBES,
   type Probe,
   SILENT_PROBE_MS,
@@ -82,9 +82,9 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
               running.push({ probe: breaker.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
             } else {
               // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a probe.
-              const isResting = nowMs < restUntilMs;
-              expect(isResting || undecided >= room).toBe(true);
-              expect(waitMs).toBeLessThanOrEqual(isResting ? restUntilMs - nowMs : SILENT_PROBE_MS);
+              const isOpen = nowMs < restUntilMs;
+              expect(isOpen || undecided >= room).toBe(true);
+              expect(waitMs).toBeLessThanOrEqual(isOpen ? restUntilMs - nowMs : SILENT_PROBE_MS);
             }
           }
         }
@@ -107,7 +107,7 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           const askedMs = s.isAsked ? s.forMs : 0;
           const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.probe);
           running = running.filter((c) => c !== call);
-          const ms = isLastResort && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_REST_MS) : s.forMs;
+          const ms = isLastResort && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_OPEN_MS) : s.forMs;
           if (begins) {
             restUntilMs = nowMs + ms;
             room = 1;

@@ -81,11 +81,11 @@ describe("for any model, call, health, policy and request", () => {
   test("a plan is empty for saturation's sake only if something was saturated, and then says when to come back", () => {
     fc.assert(
       fc.property(cases, (made) => {
-        const { attempts, excluded, left, retryAfterMs } = planned(made);
+        const { attempts, excluded, availability, retryAfterMs } = planned(made);
         const isNone = attempts.length === 0;
         const isSaturated = isNone && excluded.some((x) => x.kind === "saturated");
         const isRefused = isNone && !isSaturated && excluded.some((x) => x.kind === "refused");
-        expect([left === "saturated", left === "refused"]).toEqual([isSaturated, isRefused]);
+        expect([availability === "saturated", availability === "refused"]).toEqual([isSaturated, isRefused]);
         expect(retryAfterMs).toBe(isSaturated || isRefused ? 701 : 0);
       }),
       RUNS,

@@ -30,13 +30,13 @@ export function nothingLeft(
     .map(notReached);
   const excluded = excludedWire([...made.excluded, ...apart]);
   const details = { excluded };
-  if (made.left === "saturated") {
+  if (made.availability === "saturated") {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
       retryAfterMs: made.retryAfterMs,
       details,
     });
   }
-  if (made.left === "refused") {
+  if (made.availability === "refused") {
     const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
     const message = refusedCredential(model.id, isOwn);
     return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });

@@ -76,7 +76,7 @@ function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
     attempts: [endpoint],
     excluded: [],
     isLastResort: false,
-    left: "some",
+    availability: "some",
     retryAfterMs: 0,
     ranking: () => [],
     trace: () => "",

@@ -1,142 +1,143 @@
 /**
- * The breaker to something that refuses calls now and then: a lane that saturates, a credential that is turned away. It rests
- * after a refusal; then a few calls at a time find out whether calls are taken again (slow start: 1, and twice as many after
- * each that was taken), until it stands open for all. A call is known to be taken at its first content, not at its end.
+ * Circuit breaker with slow start, for a lane that is saturated or a key that the provider refuses. A refusal opens it
+ * for a while. Then a few calls at a time probe whether calls are accepted again (1, and twice as many after each
+ * accepted probe), until it closes and all calls pass. A probe counts as accepted at its first content, not at its end.
  */
 
-/** Refusals come at once: a call that was silent for so long was let in, and the next one may try. */
+/** Refusals arrive quickly: a probe without an answer for this long counts as accepted, and the next one may start. */
 export const SILENT_PROBE_MS = 3_000;
-/** While as many calls as may are finding out, others are told to look again this soon. */
+/** While no more probes may start, other calls are told to look again this soon. */
 const PROBE_WAIT_MS = 1_000;
-/** So many calls at once that find out are as good as all. */
+/** Once this many probes may run at once, the breaker closes. */
 export const MOST_PROBES = 32;
-/** After the first call that was taken the slow start lasts no longer than this. */
+/** The slow start lasts at most this long after the first accepted probe. */
 export const SLOW_START_MS = 5_000;
-/** The longest rest that is the gateway's own caution, where no other endpoint could take the call meanwhile. */
-export const LAST_RESORT_REST_MS = 2_000;
+/** A call without another endpoint waits at most this long, unless the provider itself asked for more. */
+export const LAST_RESORT_OPEN_MS = 2_000;
 
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 60_000;
+const FIRST_OPEN_MS = 1_000;
+const LONGEST_OPEN_MS = 60_000;
 
-/** 1 s, 2 s, 4 s … 60 s. @param streak rests in a row before this one. */
-export const backoffMs = (streak: number): number => Math.min(FIRST_REST_MS * 2 ** streak, LONGEST_REST_MS);
+/** 1 s, 2 s, 4 s … 60 s. @param streak openings in a row before this one. */
+export const backoffMs = (streak: number): number => Math.min(FIRST_OPEN_MS * 2 ** streak, LONGEST_OPEN_MS);
 
-/** A call that finds out whether calls are taken again. */
+/** A call that tests whether calls are accepted again. */
 export interface Probe {
   readonly sinceMs: number;
   /** Refusals in a row before it. */
   readonly streak: number;
-  /** After which rest of the breaker it came. */
-  readonly rest: number;
+  /** Number of the opening after which it started. */
+  readonly opening: number;
 }
 
-/** How long a breaker stays shut after a refusal, milliseconds. */
-export interface Rest {
+/** How long a breaker stays open after a refusal, milliseconds. */
+export interface OpenPeriod {
   readonly forMs: number;
-  /** The part of it that is no caution of ours: what the provider asked for. */
+  /** The part of it that the provider asked for; the rest is the gateway's own caution. */
   readonly askedMs: number;
 }
 
 export class Breaker {
-  /** Refusals in a row; 0: none since calls were last taken. */
+  /** Refusals in a row since the last accepted call. */
   streak = 0;
   untilMs = 0;
   askedUntilMs = 0;
   #lastResortUntilMs = 0;
-  #rests = 0;
-  /** How many calls may find out at once; infinite: it is open for all. */
-  #room = Number.POSITIVE_INFINITY;
-  /** The oldest first; those that are known to be taken or ended are not among them. */
+  #openings = 0;
+  /** How many probes may run at once; infinite: the breaker is closed. */
+  #maxProbes = Number.POSITIVE_INFINITY;
+  /** Probes without an answer so far, oldest first. */
   #probes: Probe[] = [];
-  #openAtMs = Number.POSITIVE_INFINITY;
+  #closeAtMs = Number.POSITIVE_INFINITY;
 
   /**
-   * Milliseconds until a call may enter; 0: now.
-   * @param isLastResort the call has nowhere else to go: only what the provider asked for is waited for in full
+   * Milliseconds until a call may start; 0: now.
+   * @param isLastResort the call has no other endpoint: it waits in full only for what the provider asked for
    */
   waitMs(nowMs: number, isLastResort = false): number {
-    if (this.#room === Number.POSITIVE_INFINITY) return 0;
+    if (this.#maxProbes === Number.POSITIVE_INFINITY) return 0;
     const untilMs = isLastResort ? Math.max(this.askedUntilMs, this.#lastResortUntilMs) : this.untilMs;
     if (nowMs < untilMs) return untilMs - nowMs;
     this.#advance(nowMs);
     const [oldest] = this.#probes;
-    if (oldest === undefined || this.#probes.length < this.#room) return 0;
+    if (oldest === undefined || this.#probes.length < this.#maxProbes) return 0;
     return Math.min(oldest.sinceMs + SILENT_PROBE_MS - nowMs, PROBE_WAIT_MS);
   }
 
-  isResting(nowMs: number): boolean {
+  isOpen(nowMs: number): boolean {
     return this.streak > 0 && nowMs < this.untilMs;
   }
 
-  /** A call enters. Undefined: there is nothing to find out. */
+  /** A call starts. @returns undefined where the breaker is closed and there is nothing to test. */
   enter(nowMs: number): Probe | undefined {
-    if (this.#room === Number.POSITIVE_INFINITY && this.streak === 0) return undefined;
-    const probe = { sinceMs: nowMs, streak: this.streak, rest: this.#rests };
-    if (this.#room !== Number.POSITIVE_INFINITY) this.#probes.push(probe);
+    if (this.#maxProbes === Number.POSITIVE_INFINITY && this.streak === 0) return undefined;
+    const probe = { sinceMs: nowMs, streak: this.streak, opening: this.#openings };
+    if (this.#maxProbes !== Number.POSITIVE_INFINITY) this.#probes.push(probe);
     return probe;
   }
 
-  /** The call was taken: twice as many as before may find out. One that began before the last rest says nothing of now. */
+  /** The probe was accepted: twice as many may run now. A probe that started before the last opening proves nothing. */
   accepted(probe: Probe, nowMs: number): void {
-    if (probe.rest !== this.#rests) return;
+    if (probe.opening !== this.#openings) return;
     const isFirst = this.#remove(probe);
     this.streak = 0;
-    // It may have come before the rest was over.
+    // The answer may come while the breaker is still open.
     this.untilMs = Math.min(this.untilMs, nowMs);
-    // One that was silent for long has made room already.
+    // A probe that counted as accepted for its silence has raised the limit already.
     if (isFirst) this.#grow();
-    if (this.#openAtMs === Number.POSITIVE_INFINITY) this.#openAtMs = nowMs + SLOW_START_MS;
+    if (this.#closeAtMs === Number.POSITIVE_INFINITY) this.#closeAtMs = nowMs + SLOW_START_MS;
     this.#advance(nowMs);
   }
 
-  /** The call ended and told nothing: another may find out in its place. */
+  /** The probe ended without proving anything: another may start in its place. */
   released(probe: Probe): void {
-    if (probe.rest === this.#rests) this.#remove(probe);
+    if (probe.opening === this.#openings) this.#remove(probe);
   }
 
   /**
-   * A refusal. That of a call which began before the rest makes it longer, where the provider asks for that, and is no new one.
-   * @returns whether a rest begins
+   * A refusal. One of a call that started before the breaker opened lengthens the opening if the provider asks for
+   * that, and does not count as a new one.
+   * @returns whether a new opening begins
    */
-  refused({ forMs, askedMs }: Rest, nowMs: number, probe?: Probe): boolean {
-    if (this.isResting(nowMs) && probe?.rest !== this.#rests) {
+  refused({ forMs, askedMs }: OpenPeriod, nowMs: number, probe?: Probe): boolean {
+    if (this.isOpen(nowMs) && probe?.opening !== this.#openings) {
       this.askedUntilMs = Math.max(this.askedUntilMs, nowMs + askedMs);
       this.untilMs = Math.max(this.untilMs, this.askedUntilMs);
       return false;
     }
-    // A call may be refused after it was taken for one that is served: its refusal is the next in the row all the same.
+    // A probe that already counted as accepted may still be refused: that continues the streak.
     this.streak = Math.max(this.streak, probe?.streak ?? 0) + 1;
-    this.rest(nowMs, { forMs, askedMs });
+    this.open(nowMs, { forMs, askedMs });
     return true;
   }
 
-  /** As a refusal does, with the streak as it is. */
-  rest(nowMs: number, { forMs, askedMs }: Rest): void {
-    this.#rests += 1;
+  /** Opens the breaker without changing the streak. */
+  open(nowMs: number, { forMs, askedMs }: OpenPeriod): void {
+    this.#openings += 1;
     this.untilMs = nowMs + forMs;
     this.askedUntilMs = nowMs + askedMs;
-    this.#lastResortUntilMs = nowMs + Math.min(forMs, LAST_RESORT_REST_MS);
-    this.#room = 1;
+    this.#lastResortUntilMs = nowMs + Math.min(forMs, LAST_RESORT_OPEN_MS);
+    this.#maxProbes = 1;
     this.#probes = [];
-    this.#openAtMs = Number.POSITIVE_INFINITY;
+    this.#closeAtMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Silence is taken for being let in, and a slow start that went well is over in time. */
+  /** Accepts probes that have been silent for long enough, and ends a slow start that is over. */
   #advance(nowMs: number): void {
     while (this.#probes[0] !== undefined && nowMs - this.#probes[0].sinceMs >= SILENT_PROBE_MS) {
       this.#probes.shift();
       this.#grow();
     }
-    if (nowMs >= this.#openAtMs) this.#open();
+    if (nowMs >= this.#closeAtMs) this.#close();
   }
 
   #grow(): void {
-    this.#room *= 2;
-    if (this.#room > MOST_PROBES) this.#open();
+    this.#maxProbes *= 2;
+    if (this.#maxProbes > MOST_PROBES) this.#close();
   }
 
-  #open(): void {
-    this.#room = Number.POSITIVE_INFINITY;
+  #close(): void {
+    this.#maxProbes = Number.POSITIVE_INFINITY;
     this.#probes = [];
   }
 

@@ -1,6 +1,6 @@
 /**
- * Lanes: one credential at one endpoint. Saturation belongs to the lane, since providers count limits by credential and
- * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
+ * Lanes: a lane is one key at one endpoint. Saturation belongs to the lane, since providers count limits per key and
+ * model; a refused key is refused at every endpoint. O(keys) per call; each lease is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import { Breaker, backoffMs, type Probe } from "./breaker.ts";
@@ -8,7 +8,7 @@ import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
 import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
-/** A call's place at an endpoint, from `take` to `give`. */
+/** A call's use of a lane, from `take` to `giveBack`. */
 export interface LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
@@ -16,53 +16,59 @@ export interface LaneLease {
   readonly sinceMs: number;
 }
 
-/** Which lane a call would like, where there is a choice. */
+/** Which lane a call prefers, where there is a choice. */
 export interface LanePreference {
-  /** The key that made what the call goes on from (T49): taken wherever it is usable. */
+  /** The key that made the conversation this call continues (T49): taken wherever it is usable. */
   readonly keyId?: string | undefined;
-  /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
+  /** Hash of whoever should stay at one key, so that the provider's prompt cache hits; empty: no affinity. */
   readonly affinityKey?: string | undefined;
-  /** No other endpoint is left for it: of a rest only what the provider asked for is waited for in full. */
+  /** The call has no other endpoint: it waits in full only for what the provider asked for. */
   readonly isLastResort?: boolean | undefined;
 }
 
-/** What a call tells of the lane that it took. */
+/** What a call reports about its lane. */
 export interface LaneResult extends KeyResult {
   /** The upstream's own Retry-After, milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A platform lane that is out or on probation, as it outlives the process. */
+/** A platform lane that is out or half-open, as saved for a restart. */
 export interface LaneSnapshot {
   readonly keyId: string;
   readonly hint: string;
-  /** Of the lane; 0: it is not out. */
+  /** Refusals of the lane in a row; 0: it is not out. */
   readonly streak: number;
   readonly outForMs: number;
-  /** What the provider asked for of that; absent: nothing. */
+  /** The part of it that the provider asked for; absent: nothing. */
   readonly askedForMs?: number | undefined;
-  /** Of the credential, at every endpoint; absent: it was not refused. */
+  /** How long the key is still out at every endpoint; absent: it was not refused. */
   readonly refusedForMs?: number | undefined;
 }
 
-/** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
+/** A daily quota may ask for hours; longer values are taken for a mistake. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** After a refusal for want of room the lane is held to what it took before, for so long after its pause. */
+/**
+ * After a refusal for lack of capacity the lane is limited to the concurrency it handled before, for this long after
+ * its pause.
+ */
 const LIMITED_MS = 30_000;
-/** How many calls it took at once is forgotten when it had not as many for so long. */
+/** The known concurrency of a lane is forgotten after this long at lower concurrency. */
 const MOST_ANSWERED_MS = 60_000;
-/** 403 may also be said of one prompt: so many in a row mean the credential. */
+/** 403 may also concern one prompt: this many in a row concern the key. */
 const FORBIDDEN_IN_A_ROW = 3;
-/** A caller stays at its key while that has at most so many calls more than the least loaded, or a quarter more. */
+/**
+ * A caller stays at its key while that has at most this many more calls in flight than the least loaded key, or a
+ * quarter more.
+ */
 const SLACK_CALLS = 2;
 const SLACK_SHARE = 0.25;
-/** Lanes of orgs' own keys are forgotten when idle for so long. */
+/** Lanes of orgs' own keys are forgotten after this idle time. */
 const OWN_IDLE_MS = 3_600_000;
 const MAX_OWN_LANES = 100_000;
 
 class LaneState {
   readonly keyId: string;
-  /** Of the credential that was observed: another under the same id begins anew. */
+  /** Of the observed credential: another one under the same key id starts anew. */
   readonly hint: string;
   /** Of the key's id. */
   readonly hash: number;
@@ -70,9 +76,9 @@ class LaneState {
   inFlight = 0;
   /** 403 in a row. */
   forbidden = 0;
-  /** It rests for those, not for want of room. */
+  /** It is out because of 403, not for lack of capacity. */
   isForbidden = false;
-  /** The most calls at once of late, all of which it answered. */
+  /** Highest recent concurrency at which it answered every call. */
   mostAnswered = 0;
   #mostAnsweredAtMs = 0;
   #limitedUntilMs = 0;
@@ -83,12 +89,12 @@ class LaneState {
     this.hash = hashOf(id);
   }
 
-  /** It has as many calls as it is known to take: others go first. */
+  /** It has as many calls in flight as it is known to take: other lanes are preferred. */
   isFull(nowMs: number): boolean {
     return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
   }
 
-  /** It answered a call that was the so-manieth at once. */
+  /** It answered a call that started at this concurrency. */
   answered(atOnce: number, nowMs: number): void {
     const isForgotten = nowMs - this.#mostAnsweredAtMs > MOST_ANSWERED_MS && nowMs >= this.#limitedUntilMs;
     if (atOnce < this.mostAnswered && !isForgotten) return;
@@ -97,8 +103,9 @@ class LaneState {
   }
 
   /**
-   * It refused a call that was the so-manieth at once, and pauses until then. One more than it ever took: it has room for no
-   * more. Not more than it took: it has another reason, a quota perhaps, and how many it takes at once is not known.
+   * It refused a call that started at this concurrency, and is out until then. Above the known concurrency the cause is
+   * capacity, so the lane is limited to it. Otherwise the cause is another, perhaps a quota, and the lane's concurrency
+   * is unknown.
    */
   refusedAt(atOnce: number, untilMs: number): void {
     const isForCapacity = this.mostAnswered > 0 && atOnce > this.mostAnswered;
@@ -110,11 +117,11 @@ class TakenLane implements LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   readonly state: LaneState;
-  /** Of the lane, and of its credential. */
+  /** A probe of the lane, and one of its key. */
   readonly probe: Probe | undefined;
   readonly keyProbe: KeyProbe | undefined;
   readonly sinceMs: number;
-  /** Calls under way in the lane when it began, with itself. */
+  /** Calls in flight in the lane when it began, itself included. */
   readonly atOnce: number;
   isOver = false;
 
@@ -138,7 +145,7 @@ class TakenLane implements LaneLease {
 /** Lanes of the platform's keys at one endpoint. */
 class EndpointLanes {
   readonly lanes = new Map<string, LaneState>();
-  /** Among equals each is first in turn. */
+  /** Rotates the order of equally loaded keys. */
   turn = 0;
 }
 
@@ -148,8 +155,8 @@ export class Lanes {
   readonly #refused = new RefusedKeys();
 
   /**
-   * The lane with the fewest calls under way among those that are usable, one with room where there is one; undefined where
-   * none is. Whoever got one must give it back, whatever happens.
+   * The usable lane with the fewest calls in flight, one with free capacity first; undefined where none is usable. The
+   * caller must give the lease back, whatever happens.
    */
   take(
     endpoint: Endpoint,
@@ -180,14 +187,14 @@ export class Lanes {
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
 
-  /** The call's first content came: calls are taken again, its credential too. */
+  /** The call's first content arrived: lane and key accept calls again. */
   accepted(lane: LaneLease, nowMs: number): void {
     if (!(lane instanceof TakenLane) || lane.isOver) return;
     if (lane.probe !== undefined) lane.state.breaker.accepted(lane.probe, nowMs);
     if (lane.keyProbe !== undefined) this.#refused.accepted(lane.key, lane.keyProbe);
   }
 
-  /** Ends what `take` began. False: it was given back before, and this says nothing. */
+  /** Ends what `take` started. False: the lease was given back before, and this report is ignored. */
   giveBack(lane: LaneLease, result: LaneResult, nowMs: number): boolean {
     if (!(lane instanceof TakenLane) || lane.isOver) return false;
     lane.isOver = true;
@@ -198,8 +205,8 @@ export class Lanes {
   }
 
   /**
-   * Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key.
-   * @param isLastResort by a call that no other endpoint is left for
+   * Milliseconds until one of these keys may be used there; 0: now. Infinite without keys.
+   * @param isLastResort the call has no other endpoint
    */
   waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isLastResort = false): number {
     let soonestMs = Number.POSITIVE_INFINITY;
@@ -211,7 +218,7 @@ export class Lanes {
     return soonestMs;
   }
 
-  /** Whether every lane that may be used there has as many calls as it is known to take. */
+  /** Whether every usable lane has as many calls in flight as it is known to take. */
   isFull(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
     let isAnyFull = false;
     for (const key of keys) {
@@ -222,35 +229,35 @@ export class Lanes {
     return isAnyFull;
   }
 
-  /** Whether the credentials themselves are what keeps the endpoint out: none of them is taken there. */
+  /** Whether the endpoint is out because every one of these keys is refused there. */
   areRefused(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
     return keys.every((key) => {
       if (this.#refused.waitMs(key, nowMs) > 0) return true;
       const state = this.#known(endpointId, key, nowMs);
       if (state?.hint !== key.hint || !state.isForbidden) return false;
-      // Once a call was taken the others wait for the slow start alone.
+      // Once a call was accepted only the slow start limits the others.
       return state.breaker.streak > 0 && state.breaker.waitMs(nowMs) > 0;
     });
   }
 
-  /** Calls under way with this key there. */
+  /** Calls in flight with this key there. */
   inFlight(endpointId: string, key: ProviderKey, nowMs: number): number {
     return this.#known(endpointId, key, nowMs)?.inFlight ?? 0;
   }
 
-  /** Keys that are out at one endpoint at least. */
+  /** Number of keys that are out at one endpoint or more. */
   keysCooling(nowMs: number): number {
     const out = new Set<string>();
     const note = ({ keyId, breaker }: LaneState) => {
-      if (breaker.isResting(nowMs)) out.add(keyId);
+      if (breaker.isOpen(nowMs)) out.add(keyId);
     };
     for (const { lanes } of this.#endpoints.values()) for (const state of lanes.values()) note(state);
     for (const state of this.#own.values()) note(state);
-    for (const keyId of this.#refused.restingIds(nowMs)) out.add(keyId);
+    for (const keyId of this.#refused.openIds(nowMs)) out.add(keyId);
     return out.size;
   }
 
-  /** What must not be forgotten of an endpoint's platform lanes. */
+  /** What must survive a restart of an endpoint's platform lanes. */
   snapshots(endpointId: string, nowMs: number): LaneSnapshot[] {
     const found: LaneSnapshot[] = [];
     for (const { keyId, hint, breaker } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
@@ -275,7 +282,7 @@ export class Lanes {
       const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
       const bounded = (ms: number) => Math.min(ms, LONGEST_RETRY_AFTER_MS);
       breaker.streak = streak;
-      if (streak > 0) breaker.rest(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
+      if (streak > 0) breaker.open(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
       if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
     }
   }
@@ -286,8 +293,8 @@ export class Lanes {
   }
 
   /**
-   * Rendezvous hashing with bounded loads: a caller has an order of keys of its own and stays at the first that is
-   * usable and not much busier than the others, so a hot key never grows hotter for the sake of a cache.
+   * Rendezvous hashing with bounded loads: each caller has its own order of keys and stays at the first one that is
+   * usable and not much busier than the others, so affinity never overloads a key.
    */
   #byAffinity(
     at: EndpointLanes,
@@ -358,7 +365,7 @@ function judgeLane({ key, state, probe, atOnce }: TakenLane, result: LaneResult,
   }
   if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
-    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isResting(nowMs)) {
+    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isOpen(nowMs)) {
       state.isForbidden = true;
       breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, probe);
       return;
@@ -371,7 +378,7 @@ function judgeLane({ key, state, probe, atOnce }: TakenLane, result: LaneResult,
   if (probe !== undefined) breaker.released(probe);
 }
 
-/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
+/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one refusal. */
 function saturate(
   state: LaneState,
   atOnce: number,

@@ -1,47 +1,50 @@
 /**
- * What calls taught about one endpoint: how often it fails, how soon and how fast it answers, and whether it is in trouble. In
- * trouble it is tried after all others, but for one call at a time that finds out whether it is well again.
+ * Observations of one endpoint: error rate, time to first token, speed, and whether it is failing. While it fails it
+ * ranks after all others, except for one call at a time that probes it.
  */
 import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
 import type { LaneLease } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;
-/** Also so many calls: ten thousand successes a minute ago say little about twenty failures since. */
+/** Errors also decay by calls: ten thousand successes a minute ago say little about twenty failures since. */
 const ERROR_HALF_LIFE_CALLS = 20;
 const SPEED_HALF_LIFE_MS = 300_000;
 const SPEED_HALF_LIFE_CALLS = 50;
-/** So much recent evidence (three calls, a little faded) and more than half of it failures mean trouble; so do this many in a row. */
+/**
+ * This weight of recent results (three calls, slightly decayed), more than half of them failures, means trouble; so do
+ * this many failures in a row.
+ */
 const TROUBLE_WEIGHT = 2.5;
 const TROUBLE_ERROR_RATE = 0.5;
 const TROUBLE_IN_A_ROW = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Calls in a row that must go well before the trouble is over. */
+/** Calls in a row that must succeed before the endpoint counts as recovered. */
 const RECOVERED_CALLS = 2;
-/** What was measured longer ago may have changed: a call finds out. */
+/** Older measurements may be outdated: one call measures again. */
 const STALE_MS = 60_000;
-/** So long the others wait for what it finds, and that long nobody tries again where it found nothing. */
+/** How long other calls leave the measuring to one call, and how long none measures again where it found nothing. */
 const MEASURING_MS = 30_000;
 const MEASURING_PAUSE_MS = 10_000;
 
-/** What one call told. */
+/** What one call measured. */
 export interface Observation {
   /** To the first token of a stream, milliseconds. */
   readonly ttftMs?: number | undefined;
-  /** To the end of a whole answer. */
+  /** To the end of a non-streamed answer, milliseconds. */
   readonly wholeMs?: number | undefined;
   /** Output tokens a second after the first, of a stream. */
   readonly tokensPerSecond?: number | undefined;
 }
 
-/** Of the endpoint as it outlives the process; durations as of the moment it was taken. */
+/** State of an endpoint that survives a restart; durations are relative to the snapshot. */
 export interface ObservedSnapshot {
   readonly errors: DecayedMean;
   readonly ttft: DecayedMean;
   readonly whole: DecayedMean;
   readonly speed: DecayedMean;
-  /** Pauses so far; 0: it is well. */
+  /** Cool-downs in a row; 0: it is healthy. */
   readonly troubles: number;
   readonly troubleForMs: number;
 }
@@ -55,26 +58,26 @@ export class Observed {
   #troubleSinceMs = 0;
   #failuresInRow = 0;
   #successesInRow = 0;
-  /** The call that finds out whether the trouble is over. */
+  /** The call that probes whether the endpoint has recovered. */
   #probe: LaneLease | undefined;
   #measuringUntilMs = 0;
 
-  /** Undefined where no call was judged lately. */
+  /** Undefined without a recent result. */
   errorRate(nowMs: number): number | undefined {
     return this.#errors.mean(nowMs);
   }
 
-  /** To be tried after all others. False also for the call that may find out whether the trouble is over. */
+  /** Ranks after all others. False also for the call that may probe the endpoint. */
   isFailing(nowMs: number): boolean {
     return this.#trouble.waitMs(nowMs) > 0;
   }
 
-  /** Somebody is finding out how quick it is now: the others go by what was known. */
+  /** A call is measuring its speed: until then other calls use the old figures. */
   isBeingMeasured(nowMs: number): boolean {
     return nowMs < this.#measuringUntilMs;
   }
 
-  /** Undefined where it was not measured lately and nobody is at it. */
+  /** Undefined without a recent measurement, unless one is under way. */
   ttftMs(nowMs: number): number | undefined {
     return this.#known(this.#ttft, nowMs);
   }
@@ -87,7 +90,7 @@ export class Observed {
     return this.#known(this.#speed, nowMs);
   }
 
-  /** How long a call may be silent before that says something; undefined where nothing is known. */
+  /** Usual time until an answer, milliseconds; undefined where nothing is known. */
   usualMs(isStream: boolean, nowMs: number): number | undefined {
     return (isStream ? this.#ttft : this.#whole).mean(nowMs);
   }
@@ -104,13 +107,14 @@ export class Observed {
     if (ttftMs !== undefined && ttftMs >= 0) addFresh(this.#ttft, ttftMs, nowMs);
     if (wholeMs !== undefined && wholeMs >= 0) addFresh(this.#whole, wholeMs, nowMs);
     if (tokensPerSecond !== undefined && tokensPerSecond > 0) addFresh(this.#speed, tokensPerSecond, nowMs);
-    if (this.#measuringUntilMs > 0) this.#measuringUntilMs = this.#isStale(nowMs) ? nowMs + MEASURING_PAUSE_MS : 0;
+    if (this.#measuringUntilMs > 0)
+      this.#measuringUntilMs = this.#isStale(nowMs) ? nowMs + MEASURING_PAUSE_MS : 0;
   }
 
   succeeded(lane: LaneLease, nowMs: number): void {
     this.#errors.add(0, nowMs);
     this.#failuresInRow = 0;
-    // One that began before the trouble says nothing of what came after.
+    // A call that started before the trouble proves nothing about the time after it.
     if (this.#trouble.streak === 0 || lane.sinceMs <= this.#troubleSinceMs) return;
     this.#successesInRow += 1;
     this.#probed(lane);
@@ -127,7 +131,7 @@ export class Observed {
     if (this.#trouble.streak > 0 ? isRenewed : this.#isTrouble(nowMs)) this.#pause(nowMs);
   }
 
-  /** It ended in a way that tells nothing of the endpoint. */
+  /** It ended in a way that says nothing about the endpoint. */
   endedOtherwise(lane: LaneLease): void {
     this.#probed(lane);
   }
@@ -175,7 +179,7 @@ export class Observed {
     this.#trouble.start(nowMs, Math.min(FIRST_PAUSE_MS * 2 ** this.#trouble.streak, LONGEST_PAUSE_MS));
   }
 
-  /** The next one may find out. */
+  /** Ends the probe if this call was it; the next call may probe. */
   #probed(lane: LaneLease): boolean {
     if (lane !== this.#probe) return false;
     this.#probe = undefined;
@@ -184,7 +188,7 @@ export class Observed {
   }
 }
 
-/** What is stale gives way to what a call found out. */
+/** Adds a measurement; a stale mean starts over. */
 function addFresh(mean: DecayingMean, value: number, nowMs: number): void {
   if (mean.ageMs(nowMs) > STALE_MS) mean.forget();
   mean.add(value, nowMs);

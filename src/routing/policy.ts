@@ -1,6 +1,6 @@
 /**
- * A policy in force: which rule applies to a call, and what it decides together with the request's own `svc.route`. Defaults and
- * rules are merged once; a call that says nothing of its own is given a frozen decision and nothing is made for it.
+ * A compiled policy: which rule applies to a call, and what it decides together with the request's `svc.route`.
+ * Defaults and rules are merged once; a call without options gets a frozen decision and nothing is allocated for it.
  */
 import type { Requirements, RouteOptions } from "../route.ts";
 import { DEFAULT_DECISION, type Decision, type PolicyVersion } from "./decision.ts";
@@ -10,11 +10,11 @@ import { type PolicyFacts, Rule } from "./policy-match.ts";
 export type { PolicyFacts } from "./policy-match.ts";
 
 export interface CompiledPolicy extends PolicyVersion {
-  /** What applies to one call. Pure. */
+  /** The decision for one call. Pure. */
   decide(facts: PolicyFacts, route: RouteOptions): Decision;
 }
 
-/** Models whose rules are remembered: more than any catalog has. */
+/** Models whose matching rules are cached: more than any catalog has. */
 const MAX_MODELS = 10_000;
 
 export function compilePolicy(document: PolicyDocument, { name, version }: PolicyVersion): CompiledPolicy {
@@ -47,7 +47,7 @@ export function compilePolicy(document: PolicyDocument, { name, version }: Polic
   };
 }
 
-/** A rule's keys replace the defaults', `require` member by member. */
+/** A rule's keys replace the defaults'; `require` is merged key by key. */
 function merged(defaults: PolicyBlock, then: PolicyBlock): PolicyBlock {
   if (defaults.require === undefined || then.require === undefined) return { ...defaults, ...then };
   return { ...defaults, ...then, require: { ...defaults.require, ...then.require } };
@@ -85,17 +85,20 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
   });
 }
 
-/** What the request alone decides. */
+/** The decision where no policy is active. */
 export const decideAlone = (route: RouteOptions): Decision => withRequestOptions(DEFAULT_DECISION, route);
 
-/** The request's options win, but for `require`, which they only tighten; `deny` is not theirs. */
+/**
+ * The request's options override the decision, except that `require` only becomes stricter; a request cannot lift
+ * `deny`.
+ */
 export function withRequestOptions(decision: Decision, route: RouteOptions): Decision {
   for (const _ in route) return asked(decision, route);
   return decision;
 }
 
 function asked(decision: Decision, route: RouteOptions): Decision {
-  // An empty one names nothing: it only lifts the policy's.
+  // An empty order only removes the policy's order.
   const isOrderFromRequest = (route.order?.length ?? 0) > 0;
   return Object.freeze({
     ...decision,
@@ -113,7 +116,7 @@ function asked(decision: Decision, route: RouteOptions): Decision {
   });
 }
 
-/** What satisfies both. */
+/** Requirements that satisfy both. */
 function both(a: Requirements, b: Requirements): Requirements {
   return {
     zdr: a.zdr === true || b.zdr === true,

@@ -1,6 +1,6 @@
 /**
- * Where an endpoint stands in a plan before any sort is looked at, and why: what was asked for by name, what knows the
- * conversation, canary, arm and weights come first; what fails and canaries outside their share come last.
+ * The tier of an endpoint in a plan, compared before any sort, and why. Endpoints asked for by name, the conversation's
+ * endpoint, canary, arm and weights come first; failing endpoints and canaries outside their share come last.
  */
 
 import type { Endpoint } from "../endpoint.ts";
@@ -8,7 +8,7 @@ import type { Decision } from "./decision.ts";
 import { names } from "./eligibility.ts";
 import type { EndpointHealth } from "./health.ts";
 
-export type Standing =
+export type TierName =
   | "ordered"
   | "preferred"
   | "canary"
@@ -20,18 +20,18 @@ export type Standing =
   | "failing"
   | "canary_outside";
 
-/** What was drawn for the call, before its endpoints are gone through. */
-export interface Drawn {
-  /** Endpoint id of the canary in whose share the call is; empty. */
+/** What was drawn for the call before its endpoints are ranked. */
+export interface Draws {
+  /** Endpoint id of the canary whose share the call is in; empty: none. */
   readonly canary: string;
-  /** The arm that the call is in; empty where no experiment is under way. */
+  /** The call's arm; empty without an experiment. */
   readonly arm: string;
-  /** That arm's endpoint id. */
+  /** Endpoint id of that arm. */
   readonly armEndpoint: string;
 }
 
-/** From `ordered` on there is room for a place each of what an order lists: 64 at most. */
-const TIERS: Readonly<Record<Standing, number>> = {
+/** An order takes one rank per entry, from `ordered` on: 64 at most. */
+const RANKS: Readonly<Record<TierName, number>> = {
   preferred: 0,
   canary: 1,
   arm: 2,
@@ -44,59 +44,59 @@ const TIERS: Readonly<Record<Standing, number>> = {
   canary_outside: 1004,
 };
 
-export interface Placed {
-  readonly standing: Standing;
+export interface Tier {
+  readonly name: TierName;
   /** Compared before any score. */
-  readonly tier: number;
+  readonly rank: number;
 }
 
-/** Of what knows the conversation, where the request's own order goes before it. */
-const BEHIND_ORDER: Placed = Object.freeze({ standing: "preferred", tier: 900 });
+/** The conversation's endpoint, when the request's own order ranks before it. */
+const BEHIND_ORDER: Tier = Object.freeze({ name: "preferred", rank: 900 });
 
-const PLACED = Object.fromEntries(
-  Object.entries(TIERS).map(([standing, tier]) => [standing, Object.freeze({ standing, tier })]),
-) as Readonly<Record<Standing, Placed>>;
+const TIER = Object.fromEntries(
+  Object.entries(RANKS).map(([name, rank]) => [name, Object.freeze({ name, rank })]),
+) as Readonly<Record<TierName, Tier>>;
 
-export function placeOf(
+export function tierOf(
   endpoint: Endpoint,
   decision: Decision,
-  drawn: Drawn,
+  draws: Draws,
   preferred: string | undefined,
   health: Pick<EndpointHealth, "failing" | "isFull"> | undefined,
-): Placed {
+): Tier {
   const { order, only, isChosenByRequest, isOrderFromRequest, canary, weights } = decision;
-  // What a conversation sealed only its own endpoint can read: a policy's order must not take it away (T49).
-  if (endpoint.id === preferred && !isOrderFromRequest) return PLACED.preferred;
+  // Only this endpoint can read what it sealed in the conversation: a policy's order must not override that (T49).
+  if (endpoint.id === preferred && !isOrderFromRequest) return TIER.preferred;
   const at =
     order === undefined ? -1 : order.findIndex((id) => id === endpoint.id || id === endpoint.provider.id);
   if (endpoint.id === canary?.endpoint) {
-    // On trial means that it is also tried while it fails: its test decides.
-    if (endpoint.id === drawn.canary) return PLACED.canary;
+    // A canary is tried even while it fails: its test decides.
+    if (endpoint.id === draws.canary) return TIER.canary;
     const isNamed = isChosenByRequest && (at >= 0 || (only !== undefined && names(only, endpoint)));
-    if (!isNamed) return PLACED.canary_outside;
+    if (!isNamed) return TIER.canary_outside;
   }
-  // A policy that has an order besides an experiment wants its arms all the same.
-  if (endpoint.id === drawn.armEndpoint && !health?.failing && !health?.isFull) return PLACED.arm;
-  if (at >= 0) return { standing: "ordered", tier: TIERS.ordered + at };
+  // A policy's order does not replace the arms of its experiment.
+  if (endpoint.id === draws.armEndpoint && !health?.failing && !health?.isFull) return TIER.arm;
+  if (at >= 0) return { name: "ordered", rank: RANKS.ordered + at };
   if (endpoint.id === preferred) return BEHIND_ORDER;
-  if (health?.failing) return PLACED.failing;
-  if (health?.isFull) return PLACED.full;
-  return !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0 ? PLACED.weighted : PLACED.sorted;
+  if (health?.failing) return TIER.failing;
+  if (health?.isFull) return TIER.full;
+  return !isChosenByRequest && (weights?.get(endpoint.id) ?? 0) > 0 ? TIER.weighted : TIER.sorted;
 }
 
-/** Without another it needs no comparison, unless there is more to say than that. */
-export const alone = (placed: Placed): Placed => (NEEDS_ANOTHER.has(placed.standing) ? PLACED.alone : placed);
+/** The tier of the only candidate: `alone`, unless its tier says more. */
+export const withoutRival = (tier: Tier): Tier => (NEEDS_RIVAL.has(tier.name) ? TIER.alone : tier);
 
-const NEEDS_ANOTHER: ReadonlySet<Standing> = new Set(["sorted", "full", "failing"]);
+const NEEDS_RIVAL: ReadonlySet<TierName> = new Set(["sorted", "full", "failing"]);
 
-/** Why an endpoint stands where it stands; undefined where the sort decided. */
-export function standingReason(
-  standing: Standing,
+/** Why an endpoint has its tier; undefined where the sort decided. */
+export function tierReason(
+  name: TierName,
   endpoint: Endpoint,
   { order = [], canary, experiment, weights }: Decision,
-  { arm }: Drawn,
+  { arm }: Draws,
 ): string | undefined {
-  switch (standing) {
+  switch (name) {
     case "ordered":
       return names(order.slice(0, 1), endpoint) ? "asked for first" : "asked for by name";
     case "preferred":
