@@ -178,7 +178,7 @@ const routeFacts = (caller: string): RouteFacts => ({
   reasoning: false,
   promptTokens: 1_000,
   maxTokens: 500,
-  stickTo: caller,
+  affinityKey: caller,
   unit: caller,
   isCanaryRed: false,
   orgPolicy: { zdr: false, noTrain: false, regions: [] },

@@ -8,7 +8,7 @@ import type { Endpoint } from "../src/endpoint.ts";
 import { type AttemptDeps, Attempts } from "../src/exchange/attempts.ts";
 import { Call, type Incoming, type ReservedCall } from "../src/exchange/call.ts";
 import type { Outcome } from "../src/exchange/outcome.ts";
-import { USUAL } from "../src/routing/decision.ts";
+import { DEFAULT_DECISION } from "../src/routing/decision.ts";
 import type { UpstreamHandler } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
 import type { ClientFormat, Outgoing } from "../src/wire/format.ts";
@@ -62,7 +62,10 @@ function begin(format: ClientFormat = chatFormat) {
   const request = chatFormat.read(Buffer.from(JSON.stringify(body)));
   const key = { onDisconnect: "cancel" };
   const call = new Call({ format, reply, key, requestId: "r", startMs: 0 } as unknown as Incoming);
-  const plan = { attempts: [endpoint("one"), endpoint("two"), endpoint("three")], decision: USUAL };
+  const plan = {
+    attempts: [endpoint("one"), endpoint("two"), endpoint("three")],
+    decision: DEFAULT_DECISION,
+  };
   const reserved = Object.assign(call, { plan, request, reservation: {} }) as unknown as ReservedCall;
   const deps = {
     clock: { now: () => nowMs, monotonic: () => nowMs },

@@ -4,7 +4,7 @@ import { type AttemptDeps, Attempts } from "../src/exchange/attempts.ts";
 import { Call, type Incoming, type ReservedCall } from "../src/exchange/call.ts";
 import type { Outcome } from "../src/exchange/outcome.ts";
 import { platformKey } from "../src/provider-key.ts";
-import { type Decision, USUAL } from "../src/routing/decision.ts";
+import { DEFAULT_DECISION, type Decision } from "../src/routing/decision.ts";
 import { Health } from "../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
@@ -122,7 +122,7 @@ export function held({
     startMs: time.nowMs,
   } as unknown as Incoming);
   const endpoints = ["one", "two", "three"].map((id) => withKeys(endpoint(id), keys));
-  const plan = { attempts: endpoints, decision: { ...USUAL, ...decision } };
+  const plan = { attempts: endpoints, decision: { ...DEFAULT_DECISION, ...decision } };
   const reservation = { inputTokens: 1e6, outputTokens: 1e6 };
   const reserved = Object.assign(call, { plan, request, reservation }) as unknown as ReservedCall;
   const health = new Health(time);

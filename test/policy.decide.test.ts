@@ -2,9 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RouteOptions } from "../src/route.ts";
-import { type Decision, USUAL } from "../src/routing/decision.ts";
+import { DEFAULT_DECISION, type Decision } from "../src/routing/decision.ts";
 import { exclusionOf } from "../src/routing/eligibility.ts";
-import { type CompiledPolicy, compilePolicy, decideAlone, steered } from "../src/routing/policy.ts";
+import {
+  type CompiledPolicy,
+  compilePolicy,
+  decideAlone,
+  withRequestOptions,
+} from "../src/routing/policy.ts";
 import { fits, fitsModel, type PolicyFacts } from "../src/routing/policy-match.ts";
 import { readPolicy } from "../src/routing/policy-reading.ts";
 import { callFacts } from "./policy.good-samples.ts";
@@ -104,7 +109,10 @@ describe("a rule takes a call", () => {
     );
     expect(decided(policy, { app: "chat" })).toMatchObject({ rule: "chat", sort: "price", maxAttempts: 8 });
     expect(decided(policy)).toMatchObject({ rule: "openai", sort: "balanced", maxAttempts: 2 });
-    expect(decided(policy, { modelId: "acme/x" })).toEqual({ ...USUAL, policy: { name: "p", version: 1 } });
+    expect(decided(policy, { modelId: "acme/x" })).toEqual({
+      ...DEFAULT_DECISION,
+      policy: { name: "p", version: 1 },
+    });
   });
 
   test("what was found for one model is not taken for another's", () => {
@@ -242,7 +250,7 @@ describe("a request", () => {
     const first = decided(house);
     expect(decided(house)).toBe(first);
     expect(Object.isFrozen(first)).toBe(true);
-    expect(decideAlone({})).toBe(USUAL);
+    expect(decideAlone({})).toBe(DEFAULT_DECISION);
   });
 
   test("goes before the policy in all that is its own to say", () => {
@@ -266,7 +274,7 @@ describe("a request", () => {
       maxAttempts: 8,
       timeoutMs: 60_000,
       affinity: "user",
-      isOrderAsked: true,
+      isChosenByRequest: true,
     });
     expect(decision).toMatchObject({ policy: { name: "p", version: 1 }, weights: new Map([["a", 1]]) });
   });
@@ -276,8 +284,8 @@ describe("a request", () => {
   });
 
   test("asks for an order only by order or only", () => {
-    expect(decided(house, {}, { only: ["a"] }).isOrderAsked).toBe(true);
-    expect(decided(house, {}, { ignore: ["a"], sort: "price" }).isOrderAsked).toBe(false);
+    expect(decided(house, {}, { only: ["a"] }).isChosenByRequest).toBe(true);
+    expect(decided(house, {}, { ignore: ["a"], sort: "price" }).isChosenByRequest).toBe(false);
   });
 
   test("only tightens requirements", () => {
@@ -322,11 +330,11 @@ describe("a request", () => {
     fc.assert(
       fc.property(requirements, requirements, endpoints, (ofPolicy, ofRequest, target) => {
         const isRefused = (decision: Decision) => exclusionOf(target, facts(), decision) !== undefined;
-        const policy: Decision = { ...USUAL, require: ofPolicy };
-        const expected = isRefused(policy) || isRefused({ ...USUAL, require: ofRequest });
+        const policy: Decision = { ...DEFAULT_DECISION, require: ofPolicy };
+        const expected = isRefused(policy) || isRefused({ ...DEFAULT_DECISION, require: ofRequest });
         seen[expected ? "out" : "in"]++;
         // Both hold, and nothing more than both.
-        expect(isRefused(steered(policy, { require: ofRequest }))).toBe(expected);
+        expect(isRefused(withRequestOptions(policy, { require: ofRequest }))).toBe(expected);
       }),
       { numRuns: 2_000, seed: 1 },
     );

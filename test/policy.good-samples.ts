@@ -171,7 +171,7 @@ const SHORT: readonly GoodSample[] = [
   ),
   good("only one provider", "version: 1\ndefaults: {only: [openai], fallbacks: false}", [
     {},
-    { only: ["openai"], fallbacks: false, isOrderAsked: false },
+    { only: ["openai"], fallbacks: false, isChosenByRequest: false },
   ]),
   good("a tag of no known type, which is a text", "version: 1\nsort: !ours price", [{}, { sort: "price" }]),
 ];

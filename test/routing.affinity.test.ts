@@ -13,8 +13,13 @@ const CALLERS = 10_000;
 const EIGHT = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const equal = model(...EIGHT.map((id) => endpoint(id)));
 
-const orderFor = (stickTo: string, m = equal, block: PolicyBlock = {}, view: HealthView = FRESH, seed = 1) =>
-  attemptIds(plan(facts({ stickTo }), m, decided(block), view, seededRandom(seed)));
+const orderFor = (
+  affinityKey: string,
+  m = equal,
+  block: PolicyBlock = {},
+  view: HealthView = FRESH,
+  seed = 1,
+) => attemptIds(plan(facts({ affinityKey }), m, decided(block), view, seededRandom(seed)));
 
 /** The first endpoint of each of many callers. */
 const firstOfAll = (m = equal, block: PolicyBlock = {}, view: HealthView = FRESH): (string | undefined)[] =>

@@ -57,7 +57,7 @@ export const calls: fc.Arbitrary<RouteFacts> = fc
     promptTokens: fc.nat(12_000),
     maxTokens: maybe(fc.integer({ min: 1, max: 2_000 })),
     preferred: maybe(endpointId),
-    stickTo: fc.constantFrom("", "user-1", "user-2", "user-3"),
+    affinityKey: fc.constantFrom("", "user-1", "user-2", "user-3"),
     unit: fc.constantFrom("", "unit-1", "unit-2", "unit-3"),
     isCanaryRed: rarely,
     orgPolicy: fc.record({
@@ -74,7 +74,7 @@ const measured: fc.Arbitrary<Partial<EndpointHealth>> = fc.record({
   errorRate: fc.double({ min: 0, max: 1, noNaN: true }),
   failing: rarely,
   isFull: rarely,
-  isTried: fc.boolean(),
+  isBeingMeasured: fc.boolean(),
   wholeMs: maybe(fc.integer({ min: 0, max: 60_000 })),
   ttftMs: maybe(fc.integer({ min: 0, max: 5_000 })),
   tokensPerSecond: maybe(fc.integer({ min: 1, max: 500 })),

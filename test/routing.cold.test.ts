@@ -1,7 +1,7 @@
 /** The first moments: many calls come before anything is known of the endpoints. */
 import { expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
-import { USUAL } from "../src/routing/decision.ts";
+import { DEFAULT_DECISION } from "../src/routing/decision.ts";
 import { Health } from "../src/routing/health.ts";
 import { plan } from "../src/routing/planner.ts";
 import { endpoint, facts, model } from "./routing.fixtures.ts";
@@ -14,7 +14,13 @@ test.each(["latency", "throughput"] as const)(
     const random = seededRandom(1);
     const firsts: string[] = [];
     for (let i = 0; i < 200; i++) {
-      const [first] = plan(facts(), model(...endpoints), { ...USUAL, sort }, health, random).attempts;
+      const [first] = plan(
+        facts(),
+        model(...endpoints),
+        { ...DEFAULT_DECISION, sort },
+        health,
+        random,
+      ).attempts;
       if (first === undefined) throw new Error("nothing is left");
       health.begin(first, first.provider.keys);
       firsts.push(first.id);

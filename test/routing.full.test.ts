@@ -1,8 +1,8 @@
 /** A lane that takes only so many calls at once: what it refused is remembered, and calls beyond that go elsewhere first. */
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ProviderKey } from "../src/endpoint.ts";
-import { USUAL } from "../src/routing/decision.ts";
-import { Health, type Lane } from "../src/routing/health.ts";
+import { DEFAULT_DECISION } from "../src/routing/decision.ts";
+import { Health, type LaneLease } from "../src/routing/health.ts";
 import type { LaneResult } from "../src/routing/lanes.ts";
 import { plan } from "../src/routing/planner.ts";
 import { endpoint, facts, model, pooled } from "./routing.fixtures.ts";
@@ -22,14 +22,14 @@ beforeEach(() => {
 
 const isFull = (of = ONE) => health.of(of)?.isFull ?? false;
 
-function begin(of = ONE, keys: readonly ProviderKey[] = of.provider.keys): Lane {
+function begin(of = ONE, keys: readonly ProviderKey[] = of.provider.keys): LaneLease {
   const lane = health.begin(of, keys);
   if (lane === undefined) throw new Error("no lane was given");
   return lane;
 }
 const begun = (count: number, of = ONE, keys?: readonly ProviderKey[]) =>
   Array.from({ length: count }, () => begin(of, keys));
-const end = (lanes: readonly Lane[], result: LaneResult) => {
+const end = (lanes: readonly LaneLease[], result: LaneResult) => {
   for (const lane of lanes) health.onResult(lane, result);
 };
 
@@ -128,7 +128,7 @@ test("a credential that took another's place begins anew", () => {
 describe("in a plan", () => {
   const other = endpoint("other", { prices: { ...endpoint("other").prices, input: 1e9, output: 1e9 } });
   const ids = (more: object = {}) =>
-    plan(facts(), model(ONE, other), { ...USUAL, sort: "price", ...more }, health, () => 0.5);
+    plan(facts(), model(ONE, other), { ...DEFAULT_DECISION, sort: "price", ...more }, health, () => 0.5);
 
   beforeEach(() => {
     refuseTheNinth();
@@ -143,7 +143,7 @@ describe("in a plan", () => {
 
   test("but not where it is asked for by name, and it stays the only one where it is", () => {
     expect(ids({ order: ["one"] }).attempts[0]?.id).toBe("one");
-    const alone = plan(facts(), model(ONE), USUAL, health, () => 0.5);
+    const alone = plan(facts(), model(ONE), DEFAULT_DECISION, health, () => 0.5);
     expect(alone.ranking()).toMatchObject([
       { endpointId: "one", reason: "the only endpoint that may serve the call" },
     ]);

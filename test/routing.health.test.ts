@@ -1,7 +1,7 @@
 /** Cool-down, half-open probe, fading error rate and latency, on a clock the test moves. */
 import { beforeEach, describe, expect, test } from "vitest";
 import { platformKey } from "../src/provider-key.ts";
-import { type AttemptResult, Health, type Lane } from "../src/routing/health.ts";
+import { type AttemptResult, Health, type LaneLease } from "../src/routing/health.ts";
 import { ownPool, pooled } from "./routing.fixtures.ts";
 
 const EP = pooled("one", "sk-platform-1");
@@ -27,7 +27,7 @@ function report(result: AttemptResult, count = 1): void {
   for (const lane of begun(count)) end(lane, result);
 }
 
-function end(lane: Lane | undefined, result: AttemptResult): void {
+function end(lane: LaneLease | undefined, result: AttemptResult): void {
   if (lane === undefined) throw new Error("no lane was given");
   health.onResult(lane, result);
 }
@@ -240,18 +240,18 @@ describe("latency and speed", () => {
   test("what was measured a minute ago is found out anew, by one call; the others go by what was known", () => {
     report({ ...OK, ttftMs: 1000, wholeMs: 5000 });
     nowMs += 60_001;
-    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isTried: false });
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isBeingMeasured: false });
     const trial = begin();
-    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, wholeMs: 5000, isTried: true });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 1000, wholeMs: 5000, isBeingMeasured: true });
     end(trial, { ...OK, ttftMs: 200 });
-    expect(health.of(EP)).toMatchObject({ ttftMs: 200, isTried: false });
+    expect(health.of(EP)).toMatchObject({ ttftMs: 200, isBeingMeasured: false });
   });
 
   test("a trial that measured nothing is not repeated at once", () => {
     end(begin(), { outcome: "cancelled", errorClass: "" });
-    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isTried: true });
+    expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isBeingMeasured: true });
     nowMs += 10_000;
-    expect(health.of(EP)?.isTried).toBe(false);
+    expect(health.of(EP)?.isBeingMeasured).toBe(false);
   });
 });
 
@@ -351,7 +351,7 @@ test("beginning, reporting and looking cost little", () => {
   const busy = { ...EP, provider: { ...EP.provider, keys } };
   const run = () => {
     for (let i = 0; i < lanes; i++) {
-      const lane = health.begin(busy, keys, { stickTo: `caller ${i % 100}` });
+      const lane = health.begin(busy, keys, { affinityKey: `caller ${i % 100}` });
       health.of(busy);
       end(lane, OK);
     }

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { seededRandom } from "../src/clock.ts";
 import type { ProviderKey } from "../src/endpoint.ts";
 import { platformKey } from "../src/provider-key.ts";
-import { type Lane, type LaneResult, Lanes, type LaneWish } from "../src/routing/lanes.ts";
+import { type LaneLease, type LanePreference, type LaneResult, Lanes } from "../src/routing/lanes.ts";
 import { Recent } from "../src/routing/recent.ts";
 import { ownPool, pooled } from "./routing.fixtures.ts";
 
@@ -27,16 +27,16 @@ beforeEach(() => {
   lanes = new Lanes();
 });
 
-const takeAt = (endpoint: typeof EP, among: readonly ProviderKey[] = keys, wish?: LaneWish) =>
+const takeAt = (endpoint: typeof EP, among: readonly ProviderKey[] = keys, wish?: LanePreference) =>
   lanes.take(endpoint, among, wish, nowMs);
-const take = (wish?: LaneWish) => takeAt(EP, keys, wish);
+const take = (wish?: LanePreference) => takeAt(EP, keys, wish);
 const waitMs = (among: readonly ProviderKey[] = keys, endpoint = EP) =>
   lanes.waitMs(endpoint.id, among, nowMs);
 const loads = () => keys.map((key) => lanes.inFlight(EP.id, key, nowMs));
 
-function give(lane: Lane | undefined, result: LaneResult): boolean {
+function give(lane: LaneLease | undefined, result: LaneResult): boolean {
   if (lane === undefined) throw new Error("no lane was given");
-  return lanes.give(lane, result, nowMs);
+  return lanes.giveBack(lane, result, nowMs);
 }
 
 describe("the choice", () => {
@@ -65,8 +65,8 @@ describe("the choice", () => {
   });
 
   test("keeps a caller at its key, spreads callers, and lets go where that key is much busier", () => {
-    const keyOf = (stickTo: string) => {
-      const lane = take({ stickTo });
+    const keyOf = (affinityKey: string) => {
+      const lane = take({ affinityKey });
       give(lane, OK);
       return lane?.key;
     };
@@ -75,7 +75,7 @@ describe("the choice", () => {
     expect(callers.map(keyOf)).toEqual(before);
     for (const key of keys) expect(before.filter((k) => k === key).length).toBeGreaterThan(60);
 
-    const held = Array.from({ length: 12 }, () => take({ stickTo: "org/user-0" }));
+    const held = Array.from({ length: 12 }, () => take({ affinityKey: "org/user-0" }));
     const home = before[0] as ProviderKey;
     const [least = 0] = loads().sort((a, b) => a - b);
     // At most two more than the least loaded had, and the one that is put on top of them.
@@ -122,16 +122,16 @@ describe("cool-down", () => {
   test("O18: ends with the first content of a probe, not with its end", () => {
     give(take({ keyId: first.id }), SATURATED);
     nowMs += 1000;
-    const probe = takeAt(EP, [first]) as Lane;
+    const probe = takeAt(EP, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     const next = [takeAt(EP, [first]), takeAt(EP, [first])];
     expect(next).not.toContain(undefined);
     expect(takeAt(EP, [first])).toBeUndefined();
     // Whatever is told of it again says nothing new.
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     give(probe, OK);
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     expect(takeAt(EP, [first])).toBeUndefined();
     nowMs += 5000;
     expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
@@ -140,8 +140,8 @@ describe("cool-down", () => {
   test("O18: steps up also where content came before the refusal, as errors under 200 do", () => {
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
-      const lane = takeAt(EP, [first]) as Lane;
-      lanes.taken(lane, nowMs);
+      const lane = takeAt(EP, [first]) as LaneLease;
+      lanes.accepted(lane, nowMs);
       give(lane, SATURATED);
       waits.push(waitMs([first]));
       nowMs += waitMs([first]);
@@ -153,7 +153,7 @@ describe("cool-down", () => {
     const pressed = () => lanes.waitMs(EP.id, [first], nowMs, true);
     const waits: number[] = [];
     for (let i = 0; i < 5; i++) {
-      give(takeAt(EP, [first], { isPressed: true }), SATURATED);
+      give(takeAt(EP, [first], { isLastResort: true }), SATURATED);
       waits.push(pressed());
       nowMs += pressed();
     }
@@ -161,11 +161,11 @@ describe("cool-down", () => {
     // For all who have another one it is the usual rest, counted from the last refusal.
     expect(waitMs([first])).toBe(14_000);
     expect(takeAt(EP, [first])).toBeUndefined();
-    give(takeAt(EP, [first], { isPressed: true }), { ...SATURATED, retryAfterMs: 7000 });
+    give(takeAt(EP, [first], { isLastResort: true }), { ...SATURATED, retryAfterMs: 7000 });
     expect([pressed(), waitMs([first])]).toEqual([7000, 7000]);
     nowMs += 7000;
     // A call that is taken opens it to the others, too.
-    lanes.taken(takeAt(EP, [first], { isPressed: true }) as Lane, nowMs);
+    lanes.accepted(takeAt(EP, [first], { isLastResort: true }) as LaneLease, nowMs);
     expect(waitMs([first])).toBe(0);
   });
 
@@ -223,9 +223,9 @@ describe("a credential that is refused", () => {
     expect(lanes.areRefused(EP.id, [first], nowMs)).toBe(true);
     expect(lanes.areRefused(EP.id, [first, second], nowMs)).toBe(false);
     nowMs += 60_000;
-    const probe = takeAt(TWIN, [first]) as Lane;
+    const probe = takeAt(TWIN, [first]) as LaneLease;
     expect(takeAt(EP, [first])).toBeUndefined();
-    lanes.taken(probe, nowMs);
+    lanes.accepted(probe, nowMs);
     expect(Array.from({ length: 200 }, () => takeAt(EP, [first]))).not.toContain(undefined);
   });
 
@@ -241,7 +241,7 @@ describe("a credential that is refused", () => {
   test("O18: a credential that is taken again after three 403 is not told as refused while calls slowly start", () => {
     for (let i = 0; i < 3; i++) give(takeAt(EP, [first]), FORBIDDEN);
     nowMs += 60_000;
-    lanes.taken(takeAt(EP, [first]) as Lane, nowMs);
+    lanes.accepted(takeAt(EP, [first]) as LaneLease, nowMs);
     // As many as may find out do: those behind them wait for room, not for another credential.
     while (takeAt(EP, [first]) !== undefined);
     expect([waitMs([first]) > 0, lanes.areRefused(EP.id, [first], nowMs)]).toEqual([true, false]);
@@ -309,10 +309,10 @@ describe("giving back", () => {
         const random = seededRandom(seed);
         const pick = <T>(all: readonly T[]) => all[Math.floor(random() * all.length)] as T;
         const own = ownPool(EP, "pk_1", "sk-own-1").of(EP.provider.id);
-        const held: Lane[] = [];
+        const held: LaneLease[] = [];
         for (let i = 0; i < calls; i++) {
           const among = pick([keys, [first], own, [...own, ...keys]]);
-          const wish = pick([undefined, { keyId: second.id }, { stickTo: `u${i % 5}` }]);
+          const wish = pick([undefined, { keyId: second.id }, { affinityKey: `u${i % 5}` }]);
           const lane = takeAt(pick([EP, TWIN]), among, wish);
           if (lane !== undefined) {
             expect(among).toContain(lane.key);

@@ -85,7 +85,7 @@ describe("who is left out", () => {
     const result = plan(facts(f), model(endpoint("a", given)), decideAlone(route), FRESH, seededRandom(1));
     expect(result.attempts).toEqual([]);
     expect(result.excluded).toEqual([{ endpointId: "a", kind, reason: expect.stringMatching(reason) }]);
-    expect(result.left).toBe("none");
+    expect(result.availability).toBe("none");
     expect(result.trace()).toContain(`a (${kind}: `);
   });
 
@@ -104,7 +104,7 @@ describe("who is left out", () => {
 
   test("a model without endpoints has an empty plan", () => {
     const result = plan(facts(), model(), decideAlone({}), FRESH, seededRandom(1));
-    expect([result.attempts, result.excluded, result.left]).toEqual([[], [], "none"]);
+    expect([result.attempts, result.excluded, result.availability]).toEqual([[], [], "none"]);
   });
 });
 
@@ -258,13 +258,13 @@ describe("latency", () => {
   test("is found out where nobody measured it, by one call: for the others the endpoint is last", () => {
     const known = { a: { ttftMs: 100 }, b: { ttftMs: 200 } };
     expect(byLatency(true, health(known))).toEqual(["c", "a", "b"]);
-    expect(byLatency(true, health({ ...known, c: { isTried: false } }))).toEqual(["c", "a", "b"]);
-    expect(byLatency(true, health({ ...known, c: { isTried: true } }))).toEqual(["a", "b", "c"]);
+    expect(byLatency(true, health({ ...known, c: { isBeingMeasured: false } }))).toEqual(["c", "a", "b"]);
+    expect(byLatency(true, health({ ...known, c: { isBeingMeasured: true } }))).toEqual(["a", "b", "c"]);
   });
 
   test("and throughput say so of what was not measured", () => {
     for (const sort of ["latency", "throughput"] as const) {
-      const view = health({ a: { isTried: true } });
+      const view = health({ a: { isBeingMeasured: true } });
       const result = plan(facts(), three, decideAlone({ sort }), view, seededRandom(1));
       expect(result.ranking().map((r) => r.reason)).toEqual(Array(3).fill("not measured lately"));
       expect(attemptIds(result)).toEqual(["b", "c", "a"]);
@@ -281,7 +281,7 @@ describe("saturation", () => {
     expect(result.excluded).toEqual([
       { endpointId: "a", kind: "saturated", reason: "it is saturated and cools down for 701 ms" },
     ]);
-    expect([result.left, result.retryAfterMs]).toEqual(["some", 0]);
+    expect([result.availability, result.retryAfterMs]).toEqual(["some", 0]);
   });
 
   test("a refused credential is not called saturation", () => {
@@ -299,16 +299,16 @@ describe("saturation", () => {
     const m = model(...two.endpoints, endpoint("off", { status: "inactive" }));
     const view = health({ a: { outForMs: 700.2 }, b: { outForMs: 300 } });
     const result = plan(facts(), m, decideAlone({}), view, seededRandom(1));
-    expect([result.attempts, result.left, result.retryAfterMs]).toEqual([[], "saturated", 300]);
+    expect([result.attempts, result.availability, result.retryAfterMs]).toEqual([[], "saturated", 300]);
   });
 
   test("O18: where all that is left rests by the gateway's own caution, the call is tried all the same", () => {
     const view = health({
-      a: { outForMs: 30_000, pressedOutForMs: 0 },
-      b: { outForMs: 30_000, pressedOutForMs: 30_000 },
+      a: { outForMs: 30_000, lastResortOutForMs: 0 },
+      b: { outForMs: 30_000, lastResortOutForMs: 30_000 },
     });
     const pressed = plan(facts(), two, decideAlone({}), view, seededRandom(1));
-    expect([attemptIds(pressed), pressed.isPressed, pressed.left]).toEqual([["a"], true, "some"]);
+    expect([attemptIds(pressed), pressed.isLastResort, pressed.availability]).toEqual([["a"], true, "some"]);
     expect(pressed.excluded.map((x) => x.endpointId)).toEqual(["b"]);
     // Not while another endpoint is well.
     const well = plan(
@@ -318,20 +318,20 @@ describe("saturation", () => {
       view,
       seededRandom(1),
     );
-    expect([attemptIds(well), well.isPressed]).toEqual([["c"], false]);
+    expect([attemptIds(well), well.isLastResort]).toEqual([["c"], false]);
     const soon = health({
-      a: { outForMs: 30_000, pressedOutForMs: 1_500 },
+      a: { outForMs: 30_000, lastResortOutForMs: 1_500 },
       b: { outForMs: 9_000, isRefused: true },
     });
     const none = plan(facts(), two, decideAlone({}), soon, seededRandom(1));
-    expect([none.left, none.retryAfterMs, none.isPressed]).toEqual(["saturated", 1_500, false]);
+    expect([none.availability, none.retryAfterMs, none.isLastResort]).toEqual(["saturated", 1_500, false]);
     expect(none.excluded[0]?.reason).toContain("1500 ms");
   });
 
   test("O18: where each credential was refused, the plan does not say that they are saturated", () => {
-    const refused = { outForMs: 59_000, pressedOutForMs: 59_000, isRefused: true };
+    const refused = { outForMs: 59_000, lastResortOutForMs: 59_000, isRefused: true };
     const result = plan(facts(), two, decideAlone({}), health({ a: refused, b: refused }), seededRandom(1));
-    expect([result.left, result.retryAfterMs]).toEqual(["refused", 59_000]);
+    expect([result.availability, result.retryAfterMs]).toEqual(["refused", 59_000]);
   });
 
   test("one that could not serve the call anyway does not count as saturated", () => {
@@ -342,7 +342,7 @@ describe("saturation", () => {
       health({ a: { outForMs: 700 } }),
       seededRandom(1),
     );
-    expect(result.left).toBe("none");
+    expect(result.availability).toBe("none");
     expect(result.excluded.map((x) => x.kind)).toEqual(["context", "context"]);
   });
 });

@@ -81,11 +81,11 @@ describe("for any model, call, health, policy and request", () => {
   test("a plan is empty for saturation's sake only if something was saturated, and then says when to come back", () => {
     fc.assert(
       fc.property(cases, (made) => {
-        const { attempts, excluded, left, retryAfterMs } = planned(made);
+        const { attempts, excluded, availability, retryAfterMs } = planned(made);
         const isNone = attempts.length === 0;
         const isSaturated = isNone && excluded.some((x) => x.kind === "saturated");
         const isRefused = isNone && !isSaturated && excluded.some((x) => x.kind === "refused");
-        expect([left === "saturated", left === "refused"]).toEqual([isSaturated, isRefused]);
+        expect([availability === "saturated", availability === "refused"]).toEqual([isSaturated, isRefused]);
         expect(retryAfterMs).toBe(isSaturated || isRefused ? 701 : 0);
       }),
       RUNS,
@@ -195,7 +195,11 @@ describe("preferences", () => {
       fc.property(cases, preferences, (given, some) => {
         const made = uncut(given);
         const { order: _, weights: __, ...limits } = { ...made.block, ...OFF };
-        const plain = { ...made, block: limits, call: { ...made.call, preferred: undefined, stickTo: "" } };
+        const plain = {
+          ...made,
+          block: limits,
+          call: { ...made.call, preferred: undefined, affinityKey: "" },
+        };
         const preferring = { ...made, block: { ...limits, ...some } };
         const usual = attemptIds(planned(plain));
         const moving = attemptIds(planned(preferring));

@@ -9,7 +9,7 @@ import { openShadows, type ShadowDeps, type Shadows } from "../src/exchange/shad
 import type { PrimaryEnding } from "../src/exchange/shadow-ending.ts";
 import { openBudgets } from "../src/limits/budgets.ts";
 import { openLimits } from "../src/limits/limits.ts";
-import { type Shadow, USUAL } from "../src/routing/decision.ts";
+import { DEFAULT_DECISION, type Shadow } from "../src/routing/decision.ts";
 import { Health } from "../src/routing/health.ts";
 import type { UpstreamHandler, UpstreamRequest } from "../src/upstream/upstreams.ts";
 import { chatFormat } from "../src/wire/chat/format.ts";
@@ -150,7 +150,7 @@ export function bench() {
         ...incoming,
       } as unknown as Incoming);
       const decision = {
-        ...USUAL,
+        ...DEFAULT_DECISION,
         policy: { name: "house", version: 3 },
         shadow: { endpoint: SHADOW.id, percent: 100, bill },
       };

@@ -18,10 +18,10 @@ const REQUESTS = 2000;
 function trouble(name: string, ways?: readonly string[]): Trouble {
   const found = TROUBLES.find((t) => t.name === name);
   if (found === undefined) throw new Error(`there is no trouble "${name}"`);
-  const isPressed = found.endpoints.some(({ maxInFlight, quota }) => maxInFlight ?? quota);
+  const isLastResort = found.endpoints.some(({ maxInFlight, quota }) => maxInFlight ?? quota);
   const chosen = found.ways.filter((way) => ways?.includes(way.name) ?? true);
   if (chosen.length < (ways?.length ?? 1)) throw new Error(`"${name}" has not all of ${ways?.join(", ")}`);
-  return { ...found, ways: chosen, requestsPerSecond: found.requestsPerSecond / (isPressed ? 1 : 2) };
+  return { ...found, ways: chosen, requestsPerSecond: found.requestsPerSecond / (isLastResort ? 1 : 2) };
 }
 
 type Rows = ReadonlyMap<string, Row>;

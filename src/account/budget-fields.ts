@@ -1,11 +1,11 @@
 /**
- * Budgets of keys (`daily_micro`) and projects (`monthly_micro`) as requests set them and answers show them: one meaning and
- * one shape at every route. No budget is shown as 0 and `hard: false`.
+ * Budgets of keys (`daily_micro`) and projects (`monthly_micro`) in requests and answers: one meaning and one shape for
+ * every route. No budget is shown as 0 and `hard: false`.
  */
 import { z } from "zod";
 import { fail } from "../errors.ts";
 
-/** `null`: no budget. `hard` is then kept for a later change that sets an amount alone. */
+/** `null`: no budget. `hard` is kept for a later request that sets only an amount. */
 export interface BudgetRow {
   readonly microUsd: number | null;
   readonly hard: boolean;
@@ -25,7 +25,7 @@ const hardField = z
   .optional()
   .describe("Whether calls beyond it are refused. Default: true. Only with an amount");
 
-/** A hard budget of 0 is refused: elsewhere 0 means unlimited. */
+/** A hard budget of 0 is refused: in answers 0 means no budget. */
 const NOT_NOTHING = "a budget is at least 1 micro-USD; send null for none";
 
 /** The field `budget` of a key in a request. */
@@ -42,7 +42,7 @@ export const amountShape = z.int().describe("micro-USD; 0: no budget");
 export const hardShape = z.boolean().describe("Whether calls beyond it are refused; false without a budget");
 
 /**
- * A budget after a change; what the change leaves out stays.
+ * A budget after a change; fields absent from the change stay as they are.
  * @param param JSON pointer of the amount in the request.
  * @throws WeirError 400 where a hard budget would have no amount.
  */
@@ -59,7 +59,7 @@ export function budgetAfter(
   return NO_BUDGET;
 }
 
-/** As answers show it. */
+/** Wire shape of a budget. */
 export const budgetWire = ({ microUsd, hard }: BudgetRow) => ({
   microUsd: microUsd ?? 0,
   hard: microUsd !== null && hard,

@@ -1,10 +1,10 @@
 /**
- * What an empty data folder begins with: an org, a project, a live key and a test key, and their secrets in two
- * files that only this user can read.
+ * Seeds an empty data folder: an org, a project, a live key and a test key, and their secrets in two files that only
+ * this user can read.
  *
- * No crash leaves a key that nobody knows: secrets lie durably in their files before the one transaction that makes
- * the rows. Killed before it, the next start finds the files and makes rows for those same secrets; killed after
- * it, everything is there.
+ * No crash leaves a key whose secret is lost: the secrets are durable in their files before the one transaction that
+ * writes the rows. After a kill before it, the next start finds the files and writes rows for those secrets; after a
+ * kill behind it, everything exists.
  */
 import { join } from "node:path";
 import { type Clock, type Random, systemRandom } from "../clock.ts";
@@ -38,19 +38,19 @@ export interface FirstStartOptions {
   /** ISO 3166-1 alpha-2; decides currency and time zone. */
   readonly billingCountry?: string;
   readonly random?: Random;
-  /** Runs inside the same transaction, so synchronously: what else must exist with the org, such as its grant. */
+  /** Runs synchronously inside the same transaction: writes what else must exist with the org, such as its grant. */
   readonly also?: (made: { readonly orgId: string }) => void;
   readonly saveSecret?: (path: string, secret: string) => void;
 }
 
-/** Seeds an empty store; undefined where an org exists already, in which case nothing is touched. */
+/** Seeds an empty store; undefined, with nothing changed, where an org exists. */
 export async function firstStart(options: FirstStartOptions): Promise<FirstStart | undefined> {
   const { accounts, clock, also } = options;
   if (accounts.oldestOrg() !== undefined) return undefined;
   const liveSecret = durableSecret("live", options);
   const testSecret = durableSecret("test", options);
   return await accounts.act(() => {
-    // Again, inside the transaction: two callers make one org.
+    // Checked again inside the transaction: two callers must make one org.
     if (accounts.oldestOrg() !== undefined) return undefined;
     const nowMs = clock.now();
     const org = newOrg(
@@ -89,7 +89,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
           nowMs,
         ),
       );
-    // The live key is the owner's: the only one there is to make others with.
+    // The live key is the owner's: the only key that can make others.
     addKey("First live key", "live", FIRST_KEY_SCOPES, liveSecret);
     addKey("First test key", "test", DEFAULT_SCOPES, testSecret);
     also?.({ orgId: org.id });
@@ -97,7 +97,7 @@ export async function firstStart(options: FirstStartOptions): Promise<FirstStart
   });
 }
 
-/** The secret a start that was killed left in its file, else a new one, on disk before this returns. */
+/** The secret that a killed start left in its file, else a new one; on disk before this returns. */
 function durableSecret(environment: Environment, options: FirstStartOptions): string {
   const path = join(options.dataDir, FIRST_KEY_FILES[environment]);
   const left = readSecret(path);

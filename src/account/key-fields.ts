@@ -1,6 +1,6 @@
 /**
- * The fields of a key that requests set piece by piece: limits, budget, lifetime. Left out, a piece stays as it
- * was; null clears it.
+ * Fields of a key that requests set separately: limits, budget, lifetime. An absent field stays as it is; null clears
+ * it.
  */
 import { z } from "zod";
 import { fail } from "../errors.ts";
@@ -17,8 +17,8 @@ export const lifetimeField = z.string().regex(/^[1-9]\d{0,4}h$/, "hours, such as
 export const lifetimeMs = (expiresIn: string): number => Number.parseInt(expiresIn, 10) * 3_600_000;
 
 /**
- * Limits after a change. None may be set above the plan's, for the way there is a limit request; but one that was
- * granted above it may be set again up to what it is.
+ * Limits after a change. None may be set above the plan's (limit requests exist for that); one that was granted above
+ * the plan may be set again up to its current value.
  */
 export function limitsOf(
   old: Partial<KeyLimits>,

@@ -1,6 +1,6 @@
 /**
- * The control plane of keys: create, list, read, change, revoke, rotate. Every act checks and writes in one
- * transaction and forgets the cached context once that is committed, before it answers.
+ * Operations on keys: create, list, read, change, revoke, rotate. Each act checks and writes in one transaction, and
+ * the cached context is dropped once it is committed, before the answer.
  */
 import { z } from "zod";
 import type { Clock, Random } from "../clock.ts";
@@ -37,15 +37,15 @@ export interface KeyOperationDeps {
   readonly cursors: Cursors;
   readonly lastUsed: LastUsed;
   readonly plan: PlanPort;
-  /** Where secrets come from; the CSPRNG unless a run is replayed. */
+  /** Source of secrets; the CSPRNG except in reproducible runs. */
   readonly random?: Random;
 }
 
 const DAY_MS = 86_400_000;
-/** How long a rotated key goes on working unless the request says otherwise: long enough to deploy its successor. */
+/** How long a rotated key goes on working by default: long enough to deploy its successor. */
 const DEFAULT_GRACE_SECONDS = 86_400;
 const MAX_GRACE_SECONDS = 30 * 86_400;
-/** Rows one page looks at: a filter that hardly any row passes yields a short page, not a blocked process. */
+/** Rows read per page: a filter that few rows match yields a short page instead of blocking the process. */
 const MAX_SCAN = 5000;
 
 const byId = z.object({ id: z.string() });
@@ -151,7 +151,7 @@ export function keyOperations(deps: KeyOperationDeps) {
 const show = (deps: KeyOperationDeps, row: KeyRow) =>
   keyWire(row, deps.lastUsed.at(row.id), deps.clock.now());
 
-/** Keys of other orgs do not exist. */
+/** Keys of other orgs count as not found. */
 function ownKey({ accounts }: KeyOperationDeps, caller: Caller, id: string): KeyRow {
   const row = accounts.key(id);
   if (row === undefined || row.orgId !== caller.orgId) throw fail("not_found", "There is no such key.");
@@ -225,7 +225,7 @@ function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof
   for (const row of deps.accounts.keysByAge(caller.orgId, after)) {
     const matches = query.status === undefined || keyStatus(row, nowMs) === query.status;
     if ((matches && page.length === query.limit) || looked === MAX_SCAN) {
-      // The page ends at the last row looked at before this one: everything older is still to come.
+      // The page ends at the last row read before this one: all older rows are still to come.
       if (last !== undefined) nextCursor = deps.cursors.write(list, [last.createdAtMs, last.id]);
       break;
     }
@@ -278,7 +278,7 @@ async function updateKey(
   return show(deps, row);
 }
 
-/** Repeating it changes nothing: `revoked_at` stays the first one's. */
+/** Idempotent: `revoked_at` stays that of the first request. */
 async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
   const { accounts, clock } = deps;
   const row = await accounts.act(() => {
@@ -295,9 +295,9 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
 }
 
 /**
- * The successor carries over name, scopes, limits, budget and settings, and lives as long again. It does not count
- * against the plan's number of keys, or a full org could not rotate; so that rotating is no way around that number,
- * a key whose predecessor still works must wait for it.
+ * The successor copies name, scopes, limits, budget and settings, and gets the same lifetime again. It does not count
+ * against the plan's number of keys, or a full org could not rotate. To keep that limit effective, a key cannot be
+ * rotated again while its predecessor works.
  */
 async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, graceSeconds: number) {
   const { accounts, clock } = deps;
@@ -306,7 +306,7 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
     assertMayChange(caller, old.environment);
-    // Its secret comes back in the answer: without this, write:keys alone would open every key of the org.
+    // The answer contains the new secret: without this check, write:keys alone would expose every key of the org.
     assertMayGrant(caller, old.scopes);
     const status = keyStatus(old, nowMs);
     if (status !== "active") throw fail("state", `Only an active key can be rotated; this one is ${status}.`);

@@ -1,6 +1,6 @@
 /**
- * API keys: the row, the status that time gives it, and its wire shape. A row holds the hash of its secret,
- * never the secret; `revoked` and `expired` are final.
+ * API keys: the row, the status derived from it, and its wire shape. A row holds the hash of its secret, never the
+ * secret; `revoked` and `expired` are final.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
@@ -10,7 +10,7 @@ import { SCOPES, type Scope } from "./scopes.ts";
 import { type Environment, hashSecret, secretHint } from "./secret.ts";
 import type { SvcVersion } from "./versions.ts";
 
-/** What one key may do at once. `rpm` and `tpm` are a minute's. */
+/** Limits of one key. `rpm` and `tpm` are per minute. */
 export interface KeyLimits {
   readonly rpm: number;
   readonly tpm: number;
@@ -26,34 +26,34 @@ export interface KeyRow {
   readonly hint: string;
   readonly environment: Environment;
   readonly scopes: readonly Scope[];
-  /** What is absent inherits the plan's. */
+  /** Absent limits come from the plan. */
   readonly limits: Partial<KeyLimits>;
   /** `null`: no budget. */
   readonly budget: { readonly dailyMicroUsd: number | null; readonly hard: boolean };
   readonly onDisconnect: "cancel" | "drain";
   readonly svcVersion: SvcVersion;
   readonly createdAtMs: number;
-  /** The span that was asked for; a rotated key's successor lives as long again. `null`: for ever. */
+  /** The requested lifetime, which a rotated key's successor gets again. `null`: unlimited. */
   readonly lifetimeMs: number | null;
   readonly expiresAtMs: number | null;
-  /** In the future while the grace of a rotation runs. */
+  /** In the future during the grace period of a rotation. */
   readonly revokedAtMs: number | null;
   /**
-   * True: revoked for good, whatever the clock says. A key revoked while the clock ran ahead must not work again once
-   * the clock is corrected. False where only `revokedAtMs` ends it: a rotation's grace.
+   * True: revoked for good, whatever the clock says: a key revoked while the clock ran ahead must not work again once
+   * the clock is corrected. False where only `revokedAtMs` ends it: a rotation's grace period.
    */
   readonly isRevoked: boolean;
   readonly rotatedFrom: string | null;
 }
 
-/** `row` as it is once it is revoked for good. */
+/** `row` after it is revoked for good. */
 export const revokedKey = (row: KeyRow, nowMs: number): KeyRow => ({
   ...row,
   revokedAtMs: nowMs,
   isRevoked: true,
 });
 
-/** What the maker of a key decides; id, time and secret follow. */
+/** What the creator of a key chooses; id, time and secret are generated. */
 export type KeyOrder = Omit<
   KeyRow,
   "id" | "hash" | "hint" | "createdAtMs" | "expiresAtMs" | "revokedAtMs" | "isRevoked"
@@ -73,14 +73,14 @@ export const newKey = (order: KeyOrder, secret: string, nowMs: number): KeyRow =
 export const KEY_STATUSES = ["active", "rotating", "revoked", "expired"] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
-/** Derived, never stored, so that no timer has to run for a key to end. */
+/** Derived, never stored, so that a key ends without a timer. */
 export function keyStatus(row: KeyRow, nowMs: number): KeyStatus {
   if (row.isRevoked || (row.revokedAtMs !== null && nowMs >= row.revokedAtMs)) return "revoked";
   if (row.expiresAtMs !== null && nowMs >= row.expiresAtMs) return "expired";
   return row.revokedAtMs === null ? "active" : "rotating";
 }
 
-/** Whether calls with this key are let in. */
+/** Whether the key works now. */
 export function keyWorks(row: KeyRow, nowMs: number): boolean {
   const status = keyStatus(row, nowMs);
   return status === "active" || status === "rotating";

@@ -1,9 +1,10 @@
 /**
- * From a secret to everything a call needs to know about its key, on the hot path: one hash and one map lookup.
+ * Resolves a secret to everything a call needs to know about its key, on the hot path: one hash and one map look-up.
  *
- * A context is frozen, and dropped when the row of its key, project or org changes. No stale context can come back afterwards
- * (T59): a load reads rows and fills the cache without yielding, so it happens wholly before the store tells of the change (and
- * what it made is dropped) or wholly after it (and reads the change). Calls that run keep the context they began with.
+ * A context is frozen, and dropped when the row of its key, project or org changes. No stale context can return
+ * afterwards (T59): a load reads rows and fills the cache without yielding, so it happens either wholly before the
+ * store notifies of the change (which drops the context) or wholly after it (and reads the new rows). Running calls
+ * keep the context they started with.
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
@@ -16,19 +17,19 @@ import type { ProjectRow } from "./project.ts";
 import { type Environment, hashSecret, inspectSecret, SECRET_LENGTH } from "./secret.ts";
 import type { AccountTables } from "./tables.ts";
 
-/** A key with its project, org, plan and policy, settled as far as they can be before a call. */
+/** A key with its project, org, plan and policy, resolved as far as possible before a call. */
 export interface KeyContext {
   readonly keyId: string;
   readonly projectId: string;
   readonly projectSlug: string;
   readonly orgId: string;
   readonly environment: Environment;
-  /** As it was when loaded; a context whose time has run out is never returned. */
+  /** Status at load time; an ended context is never returned. */
   readonly status: "active" | "rotating";
   readonly scopes: ReadonlySet<string>;
   /** The key's own, else the plan's. */
   readonly limits: KeyLimits;
-  /** Undefined: no budget, so never refused for one. `hard`: refused once it is spent. */
+  /** Undefined: no budget. `hard`: calls are refused once it is spent. */
   readonly keyBudget: { readonly dailyMicroUsd: number; readonly hard: boolean } | undefined;
   readonly projectBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;
   readonly dataPolicy: OrgDataPolicy;
@@ -37,11 +38,11 @@ export interface KeyContext {
   readonly onDisconnect: "cancel" | "drain";
   readonly svcVersion: string;
   readonly expiresAtMs: number | undefined;
-  /** When it stops letting calls in: expiry or the end of a rotation's grace, `Infinity` for neither. */
+  /** When the key stops working: expiry or the end of a rotation's grace period, `Infinity` for neither. */
   readonly endsAtMs: number;
 }
 
-/** Who acts by a key. */
+/** The caller that a key authenticates. */
 export const callerOf = (
   { keyId, orgId, projectId, environment, scopes }: KeyContext,
   requestId: string,
@@ -52,7 +53,7 @@ export interface KeyringOptions {
   readonly clock: Clock;
   readonly plan: PlanPort;
   readonly lastUsed: LastUsed;
-  /** At most so many contexts in memory (about 1 KB each); the most recently used half of them always stay. */
+  /** Maximum number of cached contexts (about 1 KB each); the most recently used half always stays. */
   readonly capacity?: number;
 }
 
@@ -63,8 +64,8 @@ export class Keyring {
   readonly #lastUsed: LastUsed;
   readonly #generation: number;
   /**
-   * Hash → context in two generations, which forgets the least recently used without touching an order on every
-   * hit: once the young one is full it becomes the old one, and what is not asked for until the next turn goes.
+   * Hash → context in two generations, which drops the least recently used without reordering on every hit: a full
+   * young generation becomes the old one, and entries not used until the next change of generation are dropped.
    */
   #young = new Map<string, KeyContext>();
   #old = new Map<string, KeyContext>();
@@ -86,14 +87,14 @@ export class Keyring {
   }
 
   /**
-   * The key a secret opens, noted as used now. A secret that opens none is not remembered: a typo costs a
-   * checksum, an unknown one a lookup by a hash of fixed length.
+   * The context of a secret's key, whose use is recorded. Failed look-ups are not cached: a typo costs a checksum, an
+   * unknown secret a look-up by a hash of fixed length.
    * @param secret the credential without its `Bearer`; undefined or empty where none was sent.
    * @throws WeirError `missing_key`, `invalid_key`, `expired_key`, `revoked_key`, `org_closed`.
    */
   resolve(secret: string | undefined): KeyContext {
     if (secret === undefined || secret === "") throw fail("missing_key", "No API key was sent.");
-    // Before the hash, whose cost grows with what was sent.
+    // Checked before hashing, whose cost grows with the input.
     if (secret.length !== SECRET_LENGTH) throw foreign();
     const hash = hashSecret(secret);
     const nowMs = this.#clock.now();
@@ -106,19 +107,19 @@ export class Keyring {
     return context;
   }
 
-  /** What a working key brings to a call, for those who list keys; not cached. */
+  /** The context of a working key, for lists of keys; not cached. */
   contextOf(key: KeyRow): KeyContext {
     const org = this.#accounts.org(key.orgId);
     const project = this.#accounts.project(key.projectId);
     if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
     if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
-    // Its keys are revoked with it; this holds for one that was not on the list of working keys then.
+    // Deleting a project revokes its keys; this covers a key that was missing from the index of working keys then.
     if (project.status === "deleted") throw ended("revoked");
     const status = key.revokedAtMs === null ? "active" : "rotating";
     return contextOf(key, project, org, status, this.#plan);
   }
 
-  /** Contexts in memory; never above the capacity. */
+  /** Cached contexts; never above the capacity. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

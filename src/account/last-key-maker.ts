@@ -1,16 +1,16 @@
 /**
- * An org keeps a key that can make keys: without one, nobody could let anyone in through the API any more. What would take
- * the last one away is refused, whichever act it is.
+ * An org must keep a key that can create keys: without one, nobody could regain access through the API. Any operation
+ * that would remove the last one is refused.
  */
 import { fail } from "../errors.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { AccountTables } from "./tables.ts";
 
-/** How an org can make live keys: for as long as it likes, until its last such key ends by itself, or no more. */
+/** Whether an org can create live keys: permanently, until its last such key ends by itself, or no more. */
 type Standing = "for good" | "for now" | "no more";
 const RANK: Readonly<Record<Standing, number>> = { "for good": 2, "for now": 1, "no more": 0 };
 
-/** A test key makes test keys only, so it does not count. */
+/** A test key creates only test keys, so it does not count. */
 const makesKeys = ({ environment, scopes }: KeyRow): boolean =>
   environment === "live" && scopes.includes("write:keys");
 
@@ -23,10 +23,10 @@ function standingOf(keys: readonly KeyRow[], nowMs: number): Standing {
 }
 
 /**
- * Call it inside the transaction that writes `changed`, before it does: of simultaneous changes each then sees those
- * before it. A key that expires, or that was rotated and only works until its grace ends, does not stand in for one that
- * stays.
- * @param changed keys as they are to be, those that are about to be added included.
+ * Call inside the transaction that writes `changed`, before the write: each of several simultaneous changes then sees
+ * the earlier ones. A key that will expire, or that works only until its grace period ends, does not replace a
+ * permanent one.
+ * @param changed the changed keys in their new state, including keys about to be added.
  * @throws WeirError 409 `state`.
  */
 export function assertKeyMakerStays(

@@ -1,11 +1,11 @@
 /**
- * When each key was last used: noted in memory on every call, written in batches at most once a minute.
- * Kill -9 loses at most the last minute's notes, never a key.
+ * When each key was last used: recorded in memory on every call, written in batches at most once a minute. Kill -9
+ * loses at most the last minute's records, never a key.
  */
 import type { AccountTables } from "./tables.ts";
 
 const FLUSH_EVERY_MS = 60_000;
-/** A group commit holds the thread while it puts; this many puts take about a millisecond. */
+/** Puts block the event loop until the group commit; this many take about a millisecond. */
 const BATCH = 500;
 
 export class LastUsed {
@@ -24,12 +24,12 @@ export class LastUsed {
     this.#noted.set(keyId, nowMs);
   }
 
-  /** Milliseconds since 1970; undefined for a key that was never used. Sees what is not flushed yet. */
+  /** Milliseconds since 1970; undefined for a key that was never used. Includes uses not yet flushed. */
   at(keyId: string): number | undefined {
     return this.#noted.get(keyId) ?? this.#writing.get(keyId) ?? this.#accounts.keyLastUsedMs(keyId);
   }
 
-  /** Resolves once everything noted before the call is committed. */
+  /** Resolves once everything recorded before the call is committed. */
   flush(): Promise<void> {
     this.#flushes = this.#flushes.then(() => this.#write());
     return this.#flushes;

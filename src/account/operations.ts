@@ -1,5 +1,5 @@
 /**
- * Everything the control plane offers of this room, for the route table.
+ * All operations of this room, for the route table.
  */
 import { type KeyOperationDeps, keyOperations } from "./key-operations.ts";
 import { type ProjectOperationDeps, projectOperations } from "./project-operations.ts";

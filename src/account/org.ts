@@ -6,7 +6,7 @@ import { newId } from "../ids.ts";
 type OrgKind = "personal" | "team" | "enterprise";
 type TaxStatus = "unregistered" | "gst_registered" | "sez" | "overseas";
 
-/** What the org lets its calls leave behind and where they may go. */
+/** What may be stored of the org's calls and which endpoints may serve them. */
 export interface OrgDataPolicy {
   /** `on`: payloads and record; `metadata`: record only; `off`: record only, and no payload ever leaves memory. */
   readonly logging: "on" | "metadata" | "off";
@@ -22,7 +22,7 @@ interface SecuritySettings {
   readonly require2fa: boolean;
   readonly sessionHours: number;
   readonly consoleIpAllow: readonly string[];
-  /** 0: keys do not expire unless asked to. */
+  /** Default lifetime of new keys; 0: unlimited. */
   readonly keyDefaultExpiryDays: number;
 }
 
@@ -73,7 +73,7 @@ const DATA_POLICY: OrgDataPolicy = {
   redact: { presets: ["api_key", "card"], patterns: [] },
 };
 
-/** A new org with the defaults of its country: India bills in INR by Indian days, everyone else in USD by UTC. */
+/** A new org with its country's defaults: India bills in INR by Indian days, everyone else in USD by UTC. */
 export function newOrg(
   given: Pick<OrgRow, "slug" | "name" | "kind" | "billingCountry" | "planId">,
   nowMs: number,

@@ -1,5 +1,5 @@
 /**
- * The control plane of projects: list, read, create, change, delete. Checks and writes share one transaction.
+ * Operations on projects: list, read, create, change, delete. Checks and writes share one transaction.
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
@@ -96,7 +96,7 @@ export function projectOperations(deps: ProjectOperationDeps) {
 
 const show = (deps: ProjectOperationDeps, row: ProjectRow) => projectWire(row, deps.spend(row.id));
 
-/** Projects of other orgs and deleted ones do not exist. */
+/** Projects of other orgs and deleted ones count as not found. */
 function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: string): ProjectRow {
   const row = accounts.project(id);
   if (row === undefined || row.orgId !== caller.orgId || row.status === "deleted") {
@@ -153,7 +153,9 @@ async function updateProject(
   return show(deps, row);
 }
 
-/** Its working keys are revoked with it; the caller's own project stays, so that nobody locks themselves out. */
+/**
+ * Revokes the project's working keys; the caller's own project cannot be deleted, so that nobody locks themselves out.
+ */
 async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: string): Promise<undefined> {
   const { accounts, clock } = deps;
   await accounts.act(() => {

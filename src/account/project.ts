@@ -1,6 +1,6 @@
 /**
- * Projects: the row and its wire shape. A deleted project keeps its row, because records name it, and loses its
- * slug, its place in lists and its keys.
+ * Projects: the row and its wire shape. A deleted project keeps its row, because records name it, but loses its slug,
+ * its entry in lists and its keys.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";

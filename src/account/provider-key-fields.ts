@@ -1,6 +1,6 @@
 /**
- * The credential of a request as the provider takes it: in one piece, AWS keys, or a Google service account. No message here
- * repeats anything of what was sent (T61).
+ * The credential in a request, in its provider's form: one string, AWS keys, or a Google service account. No message
+ * here contains any of what was sent (T61).
  */
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
@@ -8,10 +8,10 @@ import type { AwsKeys, Credential, Provider, ServiceAccount } from "../endpoint.
 import { fail, type WeirError } from "../errors.ts";
 
 const MAX_CREDENTIAL_BYTES = 8192;
-/** A shorter one could be shown by its hint, or missed where upstream messages are cleaned of it. */
+/** A shorter one could be revealed by its hint, or missed when upstream messages are redacted. */
 const MIN_SECRET = 8;
 
-/** Goes into a header as it is. */
+/** Allowed in a header unescaped. */
 const printable = (most: number) =>
   z
     .string()
@@ -29,7 +29,7 @@ const awsKeys = z.strictObject({
   session_token: printable(MAX_CREDENTIAL_BYTES).optional().describe("Of temporary keys"),
 });
 
-/** A key file as Google's console makes it; its other members are not kept. */
+/** A key file from Google's console; other members are dropped. */
 const serviceAccount = z.looseObject({
   type: z.literal("service_account"),
   client_email: printable(320),
@@ -44,21 +44,18 @@ export const credentialField = z.union([onePiece, awsKeys, serviceAccount], {
     "of a Google service account's key file",
 });
 
-/**
- * Where a service account's signed assertion may be sent. An address that a caller could choose would make the gateway
- * post to it.
- */
+/** Token endpoints that may receive a signed assertion. With a caller-chosen address the gateway would post anywhere. */
 const TOKEN_URIS: readonly string[] = [
   "https://oauth2.googleapis.com/token",
   "https://accounts.google.com/o/oauth2/token",
   "https://www.googleapis.com/oauth2/v4/token",
 ];
 
-/** Whether a credential could do anything for it: all but the built-in simulator and servers that ask for none. */
+/** Whether the provider uses credentials: all but the built-in simulator and servers without authentication. */
 export const takesCredential = ({ credentialEnv, auth }: Provider): boolean =>
   credentialEnv.length > 0 || auth?.scheme === "aws_sigv4" || auth?.scheme === "google_oauth";
 
-/** @throws WeirError `invalid_value` where this is no credential of the provider's. */
+/** @throws WeirError `invalid_value` where the credential is not in the provider's form. */
 export function credentialFor(provider: Provider, given: z.output<typeof credentialField>): Credential {
   if (typeof given !== "string" && JSON.stringify(given).length > MAX_CREDENTIAL_BYTES) {
     throw refused("", `A credential may have ${MAX_CREDENTIAL_BYTES} bytes.`);
@@ -102,7 +99,7 @@ function serviceAccountOf(given: z.output<typeof serviceAccount>): ServiceAccoun
   };
 }
 
-/** What signs the assertions; without it every call would fail later, and far from whoever can mend it. */
+/** The key must be able to sign assertions; otherwise every call would fail later, far from whoever can fix it. */
 function isRsaKey(pem: string): boolean {
   try {
     return createPrivateKey(pem).asymmetricKeyType === "rsa";

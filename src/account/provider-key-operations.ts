@@ -1,6 +1,6 @@
 /**
- * The control plane of an org's own provider keys: add, list, delete. A credential goes in and never comes out again, be it in
- * an answer, an error or a log (T61).
+ * Operations on an org's own provider keys: add, list, delete. No answer, error or log ever contains a credential
+ * (T61).
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
@@ -16,14 +16,14 @@ import type { ProviderKeys } from "./provider-keys.ts";
 import { assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
-/** At one provider: a pool beyond this serves nobody. */
+/** Keys per provider: a larger pool is of no use. */
 export const MAX_KEYS_PER_PROVIDER = 16;
 
 export interface ProviderKeyOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly ownKeys: ProviderKeys;
-  /** The catalog's, as they are now; synchronous. */
+  /** The current catalog's providers; synchronous. */
   readonly providers: () => ReadonlyMap<string, Provider>;
 }
 
@@ -82,7 +82,7 @@ async function createProviderKey(
   body: z.output<typeof createBody>,
 ): Promise<ProviderKeyRow> {
   const { accounts, clock, ownKeys } = deps;
-  // What it opens is used and billed live.
+  // Live calls use the key and are billed, so a test key may not add one.
   assertMayChange(caller, "live");
   const provider = providerNamed(deps.providers(), body.provider);
   const credential = credentialFor(provider, body.credential);
@@ -110,7 +110,7 @@ async function createProviderKey(
   return row;
 }
 
-/** Keys of other orgs do not exist. */
+/** Keys of other orgs count as not found. */
 async function deleteProviderKey(
   { accounts }: ProviderKeyOperationDeps,
   caller: Caller,
@@ -128,7 +128,7 @@ async function deleteProviderKey(
 function providerNamed(providers: ReadonlyMap<string, Provider>, id: string): Provider {
   const provider = providers.get(id);
   if (provider === undefined) {
-    // Somebody may have put the credential here: what was sent is not repeated.
+    // The id may be a misplaced credential: it is not repeated.
     const near = nearest(id, [...providers.keys()]);
     const hint = near === undefined ? "" : ` Did you mean "${near}"?`;
     throw fail("invalid_value", `There is no such provider.${hint}`, { param: "/provider" });

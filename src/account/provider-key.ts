@@ -1,27 +1,27 @@
 /**
- * An org's own provider keys as stored and shown: the credential lies sealed in its row, and answers never hold it. Rows are
- * made and removed, never changed.
+ * An org's own provider keys: stored row and wire shape. The row holds the credential encrypted; answers never contain
+ * it. Rows are created and deleted, never changed.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import type { Credential } from "../endpoint.ts";
 
-/** Stored provider keys carry `pk_` and a ULID. */
+/** Ids of stored provider keys: `pk_` and a ULID. */
 export interface ProviderKeyRow {
   readonly id: string;
   readonly orgId: string;
   readonly providerId: string;
   readonly name: string;
-  /** Last four characters of what names the credential. */
+  /** Last four characters of the part that identifies the credential. */
   readonly hint: string;
-  /** False: calls of the org never go to this provider with the platform's credential. */
+  /** False: the org's calls never use the platform's credential for this provider. */
   readonly platformFallback: boolean;
-  /** The credential as JSON, sealed by the vault for this org and id. */
+  /** The credential as JSON, encrypted by the vault for this org and id. */
   readonly sealed: Uint8Array;
   readonly createdAtMs: number;
 }
 
-/** `unreadable`: sealed with a master key that this gateway does not have. It is not used; it can be deleted. */
+/** `unreadable`: encrypted with a master key that this gateway does not have. It is not used; it can be deleted. */
 const PROVIDER_KEY_STATUSES = ["active", "unreadable"] as const;
 export type ProviderKeyStatus = (typeof PROVIDER_KEY_STATUSES)[number];
 
@@ -52,7 +52,7 @@ export const providerKeyWire = (
   created_at: isoTime(row.createdAtMs),
 });
 
-/** What is sealed. */
+/** The plaintext that the vault encrypts. */
 export const credentialText = (credential: Credential): string => JSON.stringify(credential);
 
 const stored = z.union([
@@ -72,7 +72,7 @@ const stored = z.union([
   }),
 ]);
 
-/** Back from what was sealed; undefined for what this version cannot read. */
+/** Inverse of `credentialText`; undefined for what this version cannot read. */
 export function credentialFrom(text: string): Credential | undefined {
   let value: unknown;
   try {

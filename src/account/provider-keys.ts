@@ -1,6 +1,7 @@
 /**
- * Every org's own provider keys in memory, decrypted: what a call looks up once and keeps to its end. Read at the start; an
- * org's are read again when a row of them changes, before that change is answered, so the next call sees it.
+ * Every org's own provider keys in memory, decrypted; a call looks up its org's once and keeps them to its end. Loaded
+ * at the start; an org's keys are reloaded when one of its rows changes, before that change is answered, so the next
+ * call sees it.
  */
 import type { Credential, Endpoint, Model, Provider, ProviderKey } from "../endpoint.ts";
 import { ownKey } from "../provider-key.ts";
@@ -13,15 +14,15 @@ import {
 import type { AccountTables } from "./tables.ts";
 import type { Vault, VaultOwner } from "./vault.ts";
 
-/** The keys of one org; replaced when they change, never changed. */
+/** The keys of one org; immutable, replaced on change. */
 export interface OwnKeys {
-  /** Its pool at a provider; empty where it has none that can be read. */
+  /** The org's pool for a provider; empty without a readable key. */
   of(providerId: string): readonly ProviderKey[];
-  /** False where one of its keys for the provider forbids the platform's credential, be it readable or not. */
+  /** False where one of its keys for the provider, readable or not, forbids the platform's credential. */
   platformFallback(providerId: string): boolean;
   /**
-   * The model as the org reaches it: also by endpoints that lack a credential of the platform's, and without those that
-   * neither its own keys nor the platform's may be used for. Made once a model of a catalog snapshot.
+   * The model with the endpoints the org can reach: also those that lack a platform credential, and without those where
+   * neither its own keys nor the platform's may be used. Computed once per model of a catalog snapshot.
    * @param unreachable the catalog's list for the model.
    */
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
@@ -30,14 +31,14 @@ export interface OwnKeys {
 export interface ProviderKeysOptions {
   readonly accounts: AccountTables;
   readonly vault: Vault;
-  /** Told at the start of every key that no longer opens. Calls go on without it. */
+  /** Called at the start for every key that cannot be decrypted. Calls go on without it. */
   readonly onUnreadable?: (row: Pick<ProviderKeyRow, "id" | "orgId" | "providerId">) => void;
 }
 
 export class ProviderKeys {
   readonly #vault: Vault;
   readonly #orgs = new Map<string, OrgKeys>();
-  /** Ids of rows that do not open. */
+  /** Ids of rows that cannot be decrypted. */
   readonly #unreadable = new Set<string>();
 
   constructor({ accounts, vault, onUnreadable }: ProviderKeysOptions) {
@@ -51,12 +52,12 @@ export class ProviderKeys {
     }
   }
 
-  /** Undefined where the org has none: one look-up. */
+  /** Undefined where the org has no keys: one look-up. */
   of(orgId: string): OwnKeys | undefined {
     return this.#orgs.get(orgId);
   }
 
-  /** What goes into a row of this owner instead of the credential. */
+  /** Encrypts a credential for a row of this owner. */
   seal(credential: Credential, owner: VaultOwner): Uint8Array {
     return this.#vault.seal(credentialText(credential), owner);
   }
@@ -72,7 +73,7 @@ export class ProviderKeys {
     }
     const before = this.#orgs.get(orgId);
     const pools = new Map<string, Pool>();
-    // Oldest first, so that a key keeps its place in the pool.
+    // Oldest first, so that a key keeps its position in the pool.
     for (const row of rows.toReversed()) {
       let pool = pools.get(row.providerId);
       if (pool === undefined) {
@@ -80,7 +81,7 @@ export class ProviderKeys {
         pools.set(row.providerId, pool);
       }
       if (!row.platformFallback) pool.platformFallback = false;
-      // Rows never change: the same key object keeps what upstream connections and health know of it.
+      // Rows never change, so the key object is reused: upstream connections and health refer to it.
       const key = before?.keyOf(row.providerId, row.id) ?? this.#decrypted(row);
       if (key !== undefined) pool.keys.push(key);
     }
@@ -107,7 +108,7 @@ const NONE: readonly ProviderKey[] = Object.freeze([]);
 
 class OrgKeys implements OwnKeys {
   readonly #pools: ReadonlyMap<string, Pool>;
-  /** By the catalog's model; a snapshot that is gone takes its models with it. */
+  /** By the catalog's model; entries go with their snapshot. */
   readonly #models = new WeakMap<Model, Model>();
 
   constructor(pools: ReadonlyMap<string, Pool>) {
@@ -158,11 +159,11 @@ class OrgKeys implements OwnKeys {
   }
 }
 
-/** It has an address, and is not one that was switched off although it had its credential. */
+/** The provider has an address, and was not disabled despite having a credential. */
 const lacksOnlyKey = ({ baseUrl, keys, isSwitchedOff }: Provider): boolean =>
   baseUrl !== "" && keys.length === 0 && isSwitchedOff !== true;
 
-/** Endpoints as own keys open them: the same for every org, so that what is kept by endpoint is kept once. */
+/** Endpoints activated by own keys: one object for all orgs, so that per-endpoint caches are shared. */
 const openedOnce = new WeakMap<Endpoint, Endpoint>();
 
 function opened(endpoint: Endpoint): Endpoint {

@@ -1,5 +1,5 @@
 /**
- * What a key may be allowed to do. Which route asks for which scope is the route table's business.
+ * Scopes of keys. Which route requires which scope is defined in the route table.
  */
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
@@ -22,23 +22,23 @@ export const SCOPES = [
 export type Scope = (typeof SCOPES)[number];
 
 /**
- * Scopes of an installation's first key, and of keys that `weir keys create` makes: all but `read:payloads`, which shows
- * other projects' requests and answers and which a key has only where it was granted by name.
+ * Scopes of an installation's first key, and of keys that `weir keys create` makes: all but `read:payloads`, which
+ * shows other projects' requests and answers and must be granted explicitly.
  */
 export const FIRST_KEY_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== "read:payloads");
 
-/** What a key gets that was created without `scopes`. */
+/** Scopes of a key created without `scopes`. */
 export const DEFAULT_SCOPES: readonly Scope[] = ["inference", "read:usage"];
 
 /** Each scope once, in the order of {@link SCOPES}. */
 export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filter((s) => scopes.includes(s));
 
-/** A key with both administers the org: it makes keys and projects, and so decides which key reads which payloads. */
+/** A key with both administers the org: it creates keys and projects, and so decides which key reads which payloads. */
 const ADMINISTERS: readonly Scope[] = ["write:keys", "write:org"];
 
 /**
- * A caller grants only scopes that it holds. The exception is `read:payloads`, which no key has at first: a caller that
- * administers the org (`write:keys` and `write:org`) may grant it.
+ * A caller may grant only scopes that it holds. The exception is `read:payloads`, which no key has at first: a caller
+ * that administers the org (`write:keys` and `write:org`) may grant it.
  * @param param JSON pointer of the list in the request, where it has one.
  */
 export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {
@@ -53,7 +53,7 @@ export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?
   });
 }
 
-/** A test key spends nothing, so it must not be a way to what spends: it changes only what is of environment test. */
+/** A test key spends nothing, so it must not change anything that spends: it may change only the test environment. */
 export function assertMayChange(caller: Caller, environment: Environment): void {
   if (caller.environment === "test" && environment === "live") {
     throw fail("scope", "A test key can change test keys and test projects only.");

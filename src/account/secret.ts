@@ -1,6 +1,6 @@
 /**
- * Key secrets: `svc-live-` or `svc-test-`, then 43 base-62 characters of which the last 6 are a checksum.
- * Only the SHA-256 of a secret is ever stored; the secret itself leaves this process once, in the answer that made it.
+ * Key secrets: `svc-live-` or `svc-test-`, then 43 base-62 characters of which the last 6 are a checksum. Only the
+ * SHA-256 of a secret is stored; the secret itself leaves this process once, in the answer to its creation.
  */
 import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
@@ -15,22 +15,22 @@ const PREFIX_LENGTH = "svc-live-".length;
 export const SECRET_LENGTH = PREFIX_LENGTH + 43;
 const SHAPE = /^svc-(?:live|test)-[0-9A-Za-z]{43}$/;
 
-/** A new secret: 37 characters drawn evenly (220 bits), then their checksum. */
+/** A new secret: 37 uniformly random characters (220 bits), then their checksum. */
 export function newSecret(environment: Environment, random: Random = systemRandom): string {
   let rest = `svc-${environment}-`;
   while (rest.length < SECRET_LENGTH - CHECKSUM_LENGTH) {
     const byte = Math.floor(random() * 256);
-    // 248 = 4 × 62: a byte above it would favour the first eight characters.
+    // 248 = 4 × 62: larger bytes would favour the first eight characters.
     if (byte < 248) rest += ALPHABET.charAt(byte % 62);
   }
   return rest + checksum(rest);
 }
 
 /**
- * CRC-32 (IEEE) of everything before it, prefix included, as six base-62 digits (0-9, A-Z, a-z), greatest first.
- * A CRC misses no change within 32 neighbouring bits, so every mistyped character and every swap of two neighbours
- * is caught; only a swap of the last character with the first digit is left to chance (1 in 2^32).
- * It guards against typos, not forgers: those meet the lookup by hash.
+ * CRC-32 (IEEE) of everything before it, prefix included, as six base-62 digits (0-9, A-Z, a-z), most significant
+ * first. A CRC detects every change within 32 neighbouring bits, so every mistyped character and every swap of two
+ * neighbours; only a swap of the last character with the first digit is missed by chance (1 in 2^32). It guards against
+ * typos, not forgery: the look-up by hash does that.
  */
 function checksum(rest: string): string {
   let left = crc32(rest);
@@ -42,15 +42,15 @@ function checksum(rest: string): string {
   return digits;
 }
 
-/** What a secret's text alone tells: not one of ours, one of ours with a typo, or one that may exist. */
+/** What can be said of a secret without a look-up: not one of ours, one of ours with a typo, or possibly valid. */
 export function inspectSecret(secret: string): "foreign" | "mistyped" | "well_formed" {
   if (!SHAPE.test(secret)) return "foreign";
   const cut = SECRET_LENGTH - CHECKSUM_LENGTH;
   return checksum(secret.slice(0, cut)) === secret.slice(cut) ? "well_formed" : "mistyped";
 }
 
-/** SHA-256, base64url: always 43 characters, whatever was sent. What keys are stored and looked up by. */
+/** SHA-256, base64url: always 43 characters, whatever the input. Keys are stored and looked up by it. */
 export const hashSecret = (secret: string): string => hash("sha256", secret, "base64url");
 
-/** What may be shown of a secret: `svc-live-…` and its last four characters. */
+/** The part of a secret that may be shown: `svc-live-…` and its last four characters. */
 export const secretHint = (secret: string): string => `${secret.slice(0, PREFIX_LENGTH)}…${secret.slice(-4)}`;

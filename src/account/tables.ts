@@ -1,6 +1,6 @@
 /**
- * Where orgs, projects and keys lie in the store, and the indexes that must stay in step with their rows.
- * Methods named add, replace, retire, remove or prune write: call them only in an act.
+ * Tables of orgs, projects and keys, and the indexes that must match their rows. Methods named add, replace, retire,
+ * remove or prune write: call them only in an act.
  */
 import type { Store, Table } from "../store/store.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
@@ -31,11 +31,11 @@ export class AccountTables {
   readonly #keys: Table<KeyRow>;
   /** Hash of the secret → key id. */
   readonly #keyByHash: Table<string>;
-  /** [org id, created at, key id], every key there ever was. */
+  /** [org id, created at, key id], every key ever created. */
   readonly #keysByAge: Table<true>;
-  /** [org id, key id] of keys that may still work: few, however many have come and gone. */
+  /** [org id, key id] of keys that may still work: few, however many have ended. */
   readonly #workingKeys: Table<true>;
-  /** Key id → milliseconds. Beside the rows, so that use never rewrites a key. */
+  /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
   readonly #lastUsed: Table<number>;
   /** [org id, provider key id], ids in the order they were made. */
   readonly #providerKeys: Table<ProviderKeyRow>;
@@ -54,12 +54,12 @@ export class AccountTables {
     this.#providerKeys = store.table("account.provider_keys");
   }
 
-  /** All or nothing; what `act` checks still holds when its writes commit. */
+  /** Atomic; what `act` checks still holds when its writes commit. */
   act<T>(act: () => T): Promise<T> {
     return this.#store.act(act);
   }
 
-  /** Tells of rows that changed: see `Table.watch`. */
+  /** Calls the watchers for changed rows: see `Table.watch`. */
   watch({ org, project, key, providerKey }: AccountWatch): void {
     if (org !== undefined) this.#orgs.watch((id) => org(id as string));
     if (project !== undefined) this.#projects.watch((id) => project(id as string));
@@ -77,7 +77,7 @@ export class AccountTables {
     return undefined;
   }
 
-  /** Whose midnight a project's budgets reset at. */
+  /** The IANA zone whose midnight resets a project's budgets. */
   timeZoneOf(projectId: string): string {
     return this.org(this.project(projectId)?.orgId ?? "")?.timeZone ?? "UTC";
   }
@@ -106,7 +106,7 @@ export class AccountTables {
     this.#projectBySlug.put([row.orgId, row.slug], row.id);
   }
 
-  /** Slug and org must be the ones the row had. */
+  /** Slug and org must not change. */
   replaceProject(row: ProjectRow): void {
     this.#projects.put(row.id, row);
   }
@@ -126,15 +126,16 @@ export class AccountTables {
     return id === undefined ? undefined : this.#keys.get(id);
   }
 
-  /** Keys that let calls in now (active or rotating), newest first. */
+  /** Keys that work now (active or rotating), newest first. */
   workingKeys(orgId: string, nowMs: number): KeyRow[] {
     const rows = this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id));
     return rows.filter((row) => keyWorks(row, nowMs));
   }
 
   /**
-   * Takes revoked keys, and those that ended a month ago, off the list of those that may work. Not sooner: what a clock
-   * that runs ahead calls expired works again once it is corrected, and must then be found by whoever lists or revokes.
+   * Removes revoked keys, and those that ended a month ago, from the index of keys that may work. Not sooner: a key
+   * that expired by a clock that runs ahead works again once the clock is corrected, and must then be listed and
+   * revocable.
    */
   pruneWorkingKeys(orgId: string, nowMs: number): void {
     for (const row of this.#members(this.#workingKeys, orgId, (id) => this.#keys.get(id))) {
@@ -142,7 +143,7 @@ export class AccountTables {
     }
   }
 
-  /** Every key of an org, newest first; from strictly after a position where one is given. Read lazily. */
+  /** Every key of an org, newest first, strictly after the given position. Read lazily. */
   *keysByAge(orgId: string, after?: { createdAtMs: number; id: string }): Generator<KeyRow> {
     const start =
       after === undefined ? [orgId, Number.MAX_SAFE_INTEGER] : [orgId, after.createdAtMs, after.id];
@@ -160,7 +161,7 @@ export class AccountTables {
     this.#workingKeys.put([row.orgId, row.id], true);
   }
 
-  /** Org, hash and time of creation must be the ones the row had. */
+  /** Org, hash and creation time must not change. */
   replaceKey(row: KeyRow): void {
     this.#keys.put(row.id, row);
   }
@@ -169,7 +170,7 @@ export class AccountTables {
     return this.#lastUsed.get(keyId);
   }
 
-  /** Of many keys at once. */
+  /** Writes the last use of many keys at once. */
   saveLastUsed(uses: readonly (readonly [keyId: string, atMs: number])[]): Promise<void> {
     const act = () => {
       for (const [keyId, atMs] of uses) this.#lastUsed.put(keyId, atMs);
@@ -200,7 +201,7 @@ export class AccountTables {
     this.#providerKeys.remove([orgId, id]);
   }
 
-  /** The rows an index names for an org, newest id first. */
+  /** The rows of an org in an index, newest id first. */
   #members<V>(index: Table<true>, orgId: string, read: (id: string) => V | undefined): V[] {
     const rows: V[] = [];
     for (const { key } of index.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true })) {

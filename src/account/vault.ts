@@ -1,23 +1,23 @@
 /**
- * Encryption at rest: what an org entrusts to us lies in the store only sealed (AES-256-GCM), bound to its owner and its
- * row, with the master key of the installation.
+ * Encryption at rest: orgs' credentials are stored only encrypted (AES-256-GCM), bound to owner and row, with the
+ * master key of the installation.
  */
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from "node:crypto";
 import type { Installation } from "../installation/installation.ts";
 
 const CIPHER = "aes-256-gcm";
-/** 96 bits, random: what GCM is made for (NIST SP 800-38D, 8.2.2; sound for 2^32 sealings with one key). */
+/** 96 random bits, the size GCM is designed for (NIST SP 800-38D, 8.2.2; sound for 2^32 encryptions with one key). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
 /**
- * Sealed text: one byte that tells which master key sealed it, the nonce, the ciphertext, the tag. The owner (org and row) is
- * authenticated with it, so that a sealed text moved to another row or org does not open.
+ * Encrypted text: one byte that identifies the master key, the nonce, the ciphertext, the tag. The owner (org and row)
+ * is authenticated too, so that the text cannot be decrypted for another row or org.
  */
 export interface Vault {
   seal(text: string, owner: VaultOwner): Uint8Array;
-  /** Undefined where no master key of this gateway opens it, or it is not what was sealed for this owner. */
+  /** Undefined where no master key of this gateway decrypts it, or it was encrypted for another owner. */
   open(sealed: Uint8Array, owner: VaultOwner): string | undefined;
 }
 
@@ -45,7 +45,7 @@ interface NumberedKey {
   readonly key: KeyObject;
 }
 
-/** A byte that follows from the key itself: nobody has to number keys, and one that is put back is known again. */
+/** A byte derived from the key itself: keys need no manual numbering, and a restored key is recognised. */
 const numbered = (key: KeyObject): NumberedKey => ({
   number: createHmac("sha256", key).update("weir: which master key").digest()[0] as number,
   key,

@@ -6,7 +6,7 @@ import { fail } from "../errors.ts";
 const SVC_VERSIONS = ["2026-09-09"] as const;
 export type SvcVersion = (typeof SVC_VERSIONS)[number];
 
-/** What a key is pinned to at creation unless it asks for another. */
+/** The version that a new key is pinned to by default. */
 export const NEWEST_SVC_VERSION: SvcVersion = "2026-09-09";
 
 /** @throws WeirError `unsupported_version`. `param` is the JSON pointer of the field that named it. */

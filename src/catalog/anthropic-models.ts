@@ -1,6 +1,6 @@
 /**
- * The catalog as Anthropic's clients read it: `GET /v1/models` and `GET /v1/models/{id}` of Anthropic's API, answered where
- * a request carries `anthropic-version`. Shape: "Models" of Anthropic's API reference and its official SDK.
+ * The model list in Anthropic's format: `GET /v1/models` and `GET /v1/models/{id}` of Anthropic's API, used where a
+ * request carries `anthropic-version`. Shape: "Models" of Anthropic's API reference and its official SDK.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
@@ -25,7 +25,7 @@ const modelSchema = z.object({
   capabilities: z.null().describe("`GET /v1/models` without `anthropic-version` tells them."),
 });
 
-/** Anthropic's own bounds. */
+/** Limits of Anthropic's API. */
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1000;
 
@@ -77,7 +77,10 @@ export function anthropicModelOperations({ catalog }: AnthropicModelsDeps) {
   };
 }
 
-/** Newest first, as Anthropic lists them; models of one day by id. What does not generate text is no model to its clients. */
+/**
+ * Newest first, as Anthropic lists them; models of one day by id. Only models that generate text: Anthropic's clients
+ * know no others.
+ */
 const reachable = (snapshot: CatalogSnapshot): Model[] =>
   [...snapshot.models.values()]
     .filter((model) => model.task === "generate" && activeEndpoints(model).length > 0)
@@ -100,7 +103,7 @@ function pageOf(models: readonly Model[], query: z.output<typeof listQuery>) {
   };
 }
 
-/** Not the first page for a model that is gone: a client that pages would go round in circles. */
+/** An error for an unknown model: the first page would make a paging client loop for ever. */
 function placeOf(models: readonly Model[], id: string, param: string): number {
   const place = models.findIndex((model) => model.id === id);
   if (place >= 0) return place;

@@ -1,6 +1,7 @@
 /**
  * Turns the catalog's files into providers, endpoints and models, after the checks that span files: references,
- * duplicates, limits. What lacks a credential is built too, marked inactive, so that its prices keep their history.
+ * duplicates, limits. Endpoints without a credential are built too, marked inactive, so that their prices keep their
+ * history.
  */
 import { type Problem, pointerTo } from "../document/document.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
@@ -11,7 +12,7 @@ import { listPriceTable, markedUp, priceFaults } from "./prices.ts";
 import { buildProviders, type Environment } from "./providers.ts";
 import type { EndpointEntry, ModelEntry, ModelsFile } from "./schema.ts";
 
-/** An endpoint that waits for its price version. */
+/** An endpoint without its price version yet. */
 interface EndpointDraft {
   readonly endpoint: Omit<Endpoint, "prices" | "listPrices">;
   readonly prices: PriceTable;
@@ -21,7 +22,7 @@ interface EndpointDraft {
 export interface ModelDraft {
   readonly entry: ModelEntry;
   readonly vendor: string;
-  /** Empty where none is public. */
+  /** Empty where no tokenizer is public. */
   readonly tokenizer: string;
   readonly endpoints: readonly EndpointDraft[];
 }
@@ -83,7 +84,7 @@ class Build {
     });
   }
 
-  /** What a model needs depends on what it is asked for. */
+  /** Checks the fields that the model's task requires. */
   #checkTask(document: ConfigDocument<ModelsFile>, path: readonly PropertyKey[], model: ModelEntry): void {
     if ((model.max_output ?? 0) > model.context) {
       this.#refuse(document, [...path, "max_output"], `exceeds the context of ${model.context}`);
@@ -158,7 +159,7 @@ class Build {
     };
   }
 
-  /** Those of the endpoint's dialects, or of its provider's, that the model's task is asked in. */
+  /** The dialects of the endpoint, or of its provider, that serve the model's task. */
   #dialects(
     document: ConfigDocument<ModelsFile>,
     path: readonly PropertyKey[],

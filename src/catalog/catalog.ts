@@ -1,6 +1,6 @@
 /**
- * The catalog in force: an immutable snapshot that a call takes once and keeps, and the means to replace it.
- * A reload that finds any problem changes nothing: the last good snapshot stays.
+ * The catalog: an immutable snapshot that a call takes once and keeps, and the means to replace it. A reload that finds
+ * any problem changes nothing: the last good snapshot stays.
  */
 import { type Problem, problemText } from "../document/document.ts";
 import type { Endpoint, Model, Provider } from "../endpoint.ts";
@@ -16,10 +16,10 @@ export interface CatalogOptions extends Environment {
 }
 
 export interface CatalogSnapshot {
-  /** Every model of the files by full id, also those without an active endpoint. */
+  /** Every model of the files by full id, including those without an active endpoint. */
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** By `<vendor>/<model>`, or by the bare model name where one vendor has it. Case-sensitive; one map look-up. */
+  /** By `<vendor>/<model>`, or by the bare model name where only one vendor has it. Case-sensitive; one map look-up. */
   resolve(name: string): Model | undefined;
   /** Endpoints of a model that this gateway cannot reach: no credential, no address, or a provider switched off. */
   unreachable(modelId: string): readonly Endpoint[];
@@ -31,11 +31,11 @@ type ReloadResult = { readonly ok: true } | { readonly ok: false; readonly probl
 
 export interface Catalog {
   current(): CatalogSnapshot;
-  /** Reads the files again. Reloads run one after another, so that the last one asked for is the one in force. */
+  /** Reads the files again. Reloads run one after another, so that the last one requested wins. */
   reload(): Promise<ReloadResult>;
 }
 
-/** The catalog's files hold problems; the message lists each on a line of its own. */
+/** The catalog's files have problems; the message lists each on its own line. */
 export class CatalogError extends Error {
   readonly problems: readonly Problem[];
 
@@ -123,7 +123,7 @@ function endpointsOf(model: ModelDraft, versions: ReadonlyMap<string, CurrentVer
 }
 
 function modelOf({ entry, vendor, tokenizer }: ModelDraft, endpoints: readonly Endpoint[]): Model {
-  // What can be reached from here, not what the maker's best host offers.
+  // The highest limit among reachable endpoints, not among all that the files list.
   const most = (limit: (e: Endpoint) => number, otherwise: number) =>
     endpoints.length === 0 ? otherwise : Math.max(...endpoints.map(limit));
   return Object.freeze({
@@ -147,7 +147,7 @@ function modelOf({ entry, vendor, tokenizer }: ModelDraft, endpoints: readonly E
   });
 }
 
-/** Full ids, and bare names that one vendor has. Bare names hold no slash, so the two cannot meet. */
+/** Full ids, and bare names that only one vendor has. Bare names contain no slash, so the two cannot collide. */
 function namesOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, Model> {
   const names = new Map<string, Model>();
   const shared = new Set<string>();

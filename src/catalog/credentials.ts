@@ -1,6 +1,6 @@
 /**
- * Finds each provider's credentials in the environment, or in the files that variables name. No message here repeats
- * anything of what it read.
+ * Reads each provider's credentials from the environment, or from the files that variables name. No message here
+ * contains any of what was read.
  */
 import { readFile } from "node:fs/promises";
 import type { AwsKeys, Credential, ServiceAccount } from "../endpoint.ts";
@@ -8,16 +8,16 @@ import type { ProviderEntry } from "./schema.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** One member of a pool. */
+/** One credential of a pool. */
 interface Found {
-  /** Of the pool, from 1: its variable's number. */
+  /** Number of its variable in the pool, from 1. */
   readonly place: number;
   readonly credential: Credential;
 }
 
 export interface Pool {
   readonly found: readonly Found[];
-  /** Why some that are set cannot be used. */
+  /** Why some of the variables that are set cannot be used. */
   readonly faults: readonly string[];
 }
 
@@ -26,10 +26,10 @@ const LARGEST_POOL = 16;
 const PLACES: readonly number[] = Array.from({ length: LARGEST_POOL }, (_, at) => at + 1);
 
 /**
- * The provider's pool: of the first of its variables that is set, alone or in any place, and of those that follow it.
- * Gaps are allowed; a credential that is set twice is in the pool once.
- * @param taken names that providers give in their `credential_env`: such a variable is its provider's alone, even where
- * it looks like a place in another's pool.
+ * The provider's pool: the first of its variables that is set, alone or with a number, and its numbered variables. Gaps
+ * are allowed; a repeated credential counts once.
+ * @param taken names listed in any provider's `credential_env`: such a variable belongs only to that provider, even if
+ *   it looks like a numbered one of another's pool.
  */
 export async function poolOf(
   entry: ProviderEntry,
@@ -56,7 +56,7 @@ export async function poolOf(
     if (typeof read === "string") faults.push(`the file that ${variable} names ${read}`);
     else add(place, read.credential);
   }
-  // AWS's own variables have the names that its tools read, so they are not in the file.
+  // AWS's standard variables are fixed by its tools, so the file does not list them.
   if (entry.auth === "aws_sigv4" && set.length === 0) {
     for (const place of PLACES) add(place, awsKeys(env, place));
   }
@@ -71,7 +71,7 @@ export const needsCredential = (entry: ProviderEntry): boolean =>
   entry.auth === "google_oauth" ||
   (entry.credential_env.length > 0 && !entry.credential_optional);
 
-/** The variables of which one has to be set, in words for the operator. */
+/** The variables of which one must be set, as text for the operator. */
 export function wantedCredential(entry: ProviderEntry): string {
   const aws = entry.auth === "aws_sigv4" ? ["AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY"] : [];
   return [...entry.credential_env, ...aws].join(" or ");
@@ -80,7 +80,7 @@ export function wantedCredential(entry: ProviderEntry): string {
 /** Trimmed; a blank value counts as not set. */
 export const setting = (env: Variables, name: string): string | undefined => env[name]?.trim() || undefined;
 
-/** The names that AWS's own tools read, with the place in the pool behind each. Half a pair is none. */
+/** AWS's standard variables, with the pool number appended. Half a pair counts as none. */
 function awsKeys(env: Variables, place: number): AwsKeys | undefined {
   const accessKeyId = setting(env, placed("AWS_ACCESS_KEY_ID", place));
   const secretAccessKey = setting(env, placed("AWS_SECRET_ACCESS_KEY", place));
@@ -94,7 +94,7 @@ function awsKeys(env: Variables, place: number): AwsKeys | undefined {
   });
 }
 
-/** A key file as Google's console makes it; or what is wrong with it. */
+/** Reads a key file from Google's console; or says what is wrong with it. */
 async function readServiceAccount(file: string): Promise<{ readonly credential: ServiceAccount } | string> {
   let text: string;
   try {
@@ -122,7 +122,7 @@ async function readServiceAccount(file: string): Promise<{ readonly credential: 
   });
   if (account.clientEmail === "" || account.privateKey === "") return "lacks client_email or private_key";
   const uri = URL.parse(account.tokenUri);
-  // Loopback for stand-ins; anywhere else the signed assertion must not travel in the clear.
+  // Plain HTTP only to loopback (tests); anywhere else the signed assertion must be encrypted.
   const isSafe = uri?.protocol === "https:" || (uri?.protocol === "http:" && uri.hostname === "127.0.0.1");
   return isSafe ? { credential: account } : "has a token_uri that is no https URL";
 }

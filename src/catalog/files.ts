@@ -1,6 +1,6 @@
 /**
- * Reads the catalog's files off the disk into checked documents. All problems of all files are gathered,
- * so that one run shows everything there is to mend. Files are read one at a time with the event loop free between.
+ * Reads the catalog's files into checked documents. All problems of all files are collected, so that one run shows
+ * everything to fix. Files are read one at a time, yielding to the event loop in between.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { z } from "zod";
 import { type Problem, readDocument } from "../document/document.ts";
 import { type ModelsFile, modelsFile, type ProvidersFile, providersFile } from "./schema.ts";
 
-/** A file that fits its schema, and where each path of it stands (1-based). */
+/** A file that matches its schema, and the position of each path in it (1-based). */
 export interface ConfigDocument<T> {
   readonly file: string;
   readonly value: T;
@@ -20,7 +20,7 @@ export interface CatalogFiles {
   readonly vendors: readonly ConfigDocument<ModelsFile>[];
 }
 
-/** A value, or every reason why there is none. */
+/** A value, or all problems found. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly Problem[] };

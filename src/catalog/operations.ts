@@ -1,6 +1,6 @@
 /**
- * The catalog's routes as operations: list models, one model, its endpoints. Read-only; answers come from the
- * snapshot in force and never wait for I/O.
+ * Operations of the catalog: list models, one model, its endpoints. Read-only; answers come from the current snapshot
+ * and never wait for I/O.
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
@@ -34,7 +34,7 @@ const capability = z.enum([
   "no_train",
 ]);
 
-/** Parameters of other clients (`limit`, `after`) are ignored: the list is always whole. */
+/** Paging parameters of other APIs (`limit`, `after`) are ignored: the list is always complete. */
 const listQuery = z.object({
   vendor: z.string().optional(),
   modality: z.enum(["text", "image", "audio", "video"]).optional(),
@@ -59,9 +59,9 @@ const wholeId = z.object({ id: z.string() });
 export interface CatalogOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly clock: Clock;
-  /** Asked once an answer; without it uptime reads 1 and every count 0. */
+  /** Called once per answer; without it uptime reads 1 and every count 0. */
   readonly stats?: () => CatalogStats;
-  /** Without it, and where it knows nothing, the state of an endpoint is `unknown`. */
+  /** Without it, or where it returns undefined, an endpoint's state is `unknown`. */
   readonly healthOf?: (endpoint: Endpoint) => LiveHealth | undefined;
 }
 
@@ -158,7 +158,7 @@ const isRecent = (atMs: number | undefined, nowMs: number): boolean =>
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Three tokens in for one out: the usual weight of a chat call. */
+/** Three input tokens per output token: the usual ratio of a chat call. */
 const blendedPrice = (r: ModelRecord): number => r.pricing_from.input * 0.75 + r.pricing_from.output * 0.25;
 
 /** A model without a measured latency comes last. */

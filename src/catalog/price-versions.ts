@@ -1,6 +1,6 @@
 /**
- * The history of prices: each set of prices an endpoint ever had is a version, kept for good, so that any charge can be checked
- * against the prices it was made from. Its id follows from the endpoint and the prices (`pv_` and 26 characters), so that all
+ * Price history: each set of prices an endpoint ever had is a version, kept for good, so that any charge can be checked
+ * against its prices. A version's id is derived from the endpoint and the prices (`pv_` and 26 characters), so that all
  * processes of an installation give the same prices the same id, whenever each of them reads the catalog.
  */
 import { createHash } from "node:crypto";
@@ -9,12 +9,12 @@ import { contentId, lastBits } from "../ids.ts";
 import type { UnitPrices } from "../money.ts";
 import type { RowVersions, Store } from "../store/store.ts";
 
-/** Prices before they have a version; nano-USD a unit. */
+/** Prices without a version id; nano-USD per unit. */
 export type PriceTable = Omit<UnitPrices, "version">;
 
 export interface PricedEndpoint {
   readonly endpointId: string;
-  /** As charged. */
+  /** As charged, markup included. */
   readonly prices: PriceTable;
   readonly listPrices: PriceTable;
   readonly markupBps: number;
@@ -22,23 +22,23 @@ export interface PricedEndpoint {
 
 export interface PriceVersion extends PricedEndpoint {
   readonly version: string;
-  /** When it came into force, milliseconds since 1970. */
+  /** When it became current, milliseconds since 1970. */
   readonly fromMs: number;
-  /** Counts those that came into force at once. */
+  /** Distinguishes versions of the same millisecond. */
   readonly serial: number;
 }
 
 export interface CurrentVersion {
   readonly version: string;
-  /** When it replaced another; undefined while the endpoint has had no other. */
+  /** When it replaced an earlier version; undefined for the endpoint's first. */
   readonly changedMs: number | undefined;
 }
 
 export interface PriceVersions {
   /**
-   * The version in force for each endpoint, by endpoint id. Prices that differ from the last known begin a new span of the
-   * history; prices that return have the id that they had. Versions of release 0.1 have ids of their own, and keep them until
-   * the prices change. Durable once resolved.
+   * The current version of each endpoint, by endpoint id. Prices that differ from the last known ones add a span to the
+   * history; prices that return get the id they had. Versions of release 0.1 keep their own ids until the prices
+   * change. Resolves once durable.
    */
   assign(endpoints: readonly PricedEndpoint[]): Promise<ReadonlyMap<string, CurrentVersion>>;
   /** Every version of an endpoint, newest first. */
@@ -54,7 +54,7 @@ const ROWS: RowVersions<PriceVersion> = {
   },
 };
 
-/** Keeps the history in the store: one row a version, keyed `[endpoint id, 1, 2, …]`. */
+/** Keeps the history in the store: one row per version, keyed `[endpoint id, 1, 2, …]`. */
 export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
   const table = store.table("price_versions", ROWS);
   const newestFirst = (endpointId: string, limit?: number) =>
@@ -99,13 +99,13 @@ const FIELDS = [
   ...(["request", "image", "cacheWrite1h", "searchUnit"] as const),
 ];
 
-/** As long as a ULID, and of the same characters. */
+/** Same length and alphabet as a ULID. */
 function versionOf(endpoint: PricedEndpoint): string {
   const content = `${endpoint.endpointId};${fingerprint(endpoint)}`;
   return contentId("pv", createHash("sha256").update(content).digest());
 }
 
-/** Equal exactly when every price and the markup are. */
+/** Equal if and only if all prices and the markup are equal. */
 function fingerprint(p: PricedEndpoint): string {
   const of = (prices: PriceTable) => FIELDS.map((field) => prices[field] ?? "").join(",");
   return `${of(p.prices)};${of(p.listPrices)};${p.markupBps}`;

@@ -2,7 +2,7 @@
 import { usdPerMillionFromNano } from "../money.ts";
 import type { PricedEndpoint, PriceTable } from "./price-versions.ts";
 
-/** What each price is called, and for how many units it is printed. */
+/** Name of each price, and the number of units it is printed for. */
 const PRINTED: Readonly<Record<keyof PriceTable, readonly [name: string, units: number, unit: string]>> = {
   input: ["input", 1e6, "1M tokens"],
   output: ["output", 1e6, "1M tokens"],
@@ -16,8 +16,8 @@ const PRINTED: Readonly<Record<keyof PriceTable, readonly [name: string, units: 
 };
 
 /**
- * Such as `input $2 → $2.5 per 1M tokens, markup 0 → 5 %`. A price that came or went reads `none`; where only rounding
- * changed what is charged, it says so.
+ * Such as `input $2 → $2.5 per 1M tokens, markup 0 → 5 %`. A price that was added or removed reads `none`; a change of
+ * rounding alone is stated.
  */
 export function priceChange(before: PricedEndpoint, after: PricedEndpoint): string {
   const changes = (Object.keys(PRINTED) as (keyof PriceTable)[]).flatMap((key) => {

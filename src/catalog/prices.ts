@@ -1,6 +1,6 @@
 /**
- * Prices as a file lists them, in USD, to integer nano-USD a unit, and what must be priced for which task: nothing is
- * ever given away because a price is missing.
+ * Converts listed prices, in USD, to integer nano-USD per unit, and checks which prices a task needs: a missing price
+ * must never make anything free.
  */
 import type { Task } from "../endpoint.ts";
 import { nanoFromUsdPerMillion, withMarkup } from "../money.ts";
@@ -8,7 +8,7 @@ import type { PriceTable } from "./price-versions.ts";
 import type { PriceEntry } from "./schema.ts";
 
 export interface PriceFault {
-  /** Absent where the fault is of the price as a whole. */
+  /** Absent where the fault concerns the price as a whole. */
   readonly key?: string;
   readonly message: string;
 }
@@ -21,7 +21,7 @@ const UNITS: Readonly<Record<Kind, string>> = {
   search_unit: "search units",
 };
 
-/** What is missing from a price, or given away without a word that it is meant. */
+/** Prices that are missing, or zero without `free: true`. */
 export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
   const faults: PriceFault[] = [];
   const needed: Kind[] = task === "generate" ? ["input", "output"] : task === "embed" ? ["input"] : [];
@@ -33,7 +33,7 @@ export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
       message: "a reranker needs search_unit (USD per 1,000), input (USD per million), or both",
     });
   }
-  // An embedding has no output tokens: a zero there gives nothing away.
+  // An embedding has no output tokens, so an output price of zero is correct.
   const counted: Kind[] = task === "generate" ? ["input", "output"] : ["input", "search_unit"];
   for (const key of counted) {
     if (price[key] !== 0 || price.free) continue;
@@ -42,7 +42,7 @@ export function priceFaults(task: Task, price: PriceEntry): PriceFault[] {
   return faults;
 }
 
-/** Integer nano-USD a unit; absent where the file has none. */
+/** Integer nano-USD per unit; keys absent from the file stay absent. */
 export function listPriceTable(price: PriceEntry): PriceTable {
   return Object.freeze({
     input: nanoFromUsdPerMillion(price.input ?? 0),
@@ -59,11 +59,11 @@ export function listPriceTable(price: PriceEntry): PriceTable {
 
 type Optional = Exclude<keyof PriceTable, "input" | "output">;
 
-/** @param factor from the unit that the price is listed for to a million. */
+/** @param factor converts the listed unit to a million. */
 const given = (key: Optional, usd: number | undefined, factor = 1): Partial<PriceTable> =>
   usd === undefined ? {} : { [key]: nanoFromUsdPerMillion(usd * factor) };
 
-/** Every price of the table with a markup, rounded half up to the nano. */
+/** Applies the markup to every price, rounded half up to the nano-USD. */
 export function markedUp(list: PriceTable, markupBps: number): PriceTable {
   const charged = Object.entries(list).map(([key, nano]) => [key, withMarkup(nano, markupBps)]);
   return Object.freeze(Object.fromEntries(charged) as unknown as PriceTable);

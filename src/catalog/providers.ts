@@ -1,5 +1,5 @@
 /**
- * Builds providers from `providers.yaml` and the environment. Credentials are read here, once, and sit on the
+ * Builds providers from `providers.yaml` and the environment. Credentials are read here, once, and stored on the
  * provider's keys as a property that no serialiser or logger lists.
  */
 import { type Problem, pointerTo } from "../document/document.ts";
@@ -43,7 +43,7 @@ export async function buildProviders(
       refuse(["paths", dialect], `${entry.id} does not speak ${dialect}: add it to dialects`);
     }
     const { found, faults } = await poolOf(entry, environment.env, taken);
-    // Without its address the provider is not in use, so neither are its key files.
+    // Without an address the provider is unused, so faults of its key files do not matter.
     for (const fault of urls === undefined ? [] : faults) refuse(["credential_env"], fault);
     const keys = found.map(({ place, credential }) => platformKey(entry.id, place, credential));
     if (keys.length === 0 && needsCredential(entry)) missing.add(wantedCredential(entry));
@@ -59,7 +59,7 @@ interface Urls {
 
 type Refuse = (keys: readonly PropertyKey[], message: string) => void;
 
-/** Undefined when one of them waits for a variable, whose name is added to `missing`. */
+/** Undefined when a URL needs an unset variable, whose name is added to `missing`. */
 function urlsOf(
   entry: ProviderEntry,
   environment: Environment,
@@ -89,7 +89,7 @@ function provider(
   keys: readonly ProviderKey[],
   { env, missing }: { readonly env: Variables; readonly missing: readonly string[] },
 ): Provider {
-  // Without any credential it is called as it is, where that can be.
+  // Without any credential the provider gets one key without a credential, if it accepts such calls.
   const pool = keys.length > 0 || needsCredential(entry) ? keys : [platformKey(entry.id, 1, undefined)];
   const reachable = urls !== undefined && pool.length > 0;
   return Object.freeze({
@@ -132,7 +132,7 @@ const quirksOf = ({ quirks }: ProviderEntry): ProviderQuirks =>
     bodies: Object.freeze(quirks.bodies) as Partial<Record<Dialect, BodyQuirks>>,
   });
 
-/** `${NAME}` replaced; undefined when one of them has no value: those are added to `missing`. */
+/** Replaces `${NAME}`; undefined when a variable is unset, which is added to `missing`. */
 function expand(
   template: string,
   { env, simulatorUrl }: Environment,
@@ -150,7 +150,7 @@ function expand(
   return complete ? url : undefined;
 }
 
-/** What is wrong with a base URL; its text is not repeated, since it may hold a secret. */
+/** What is wrong with a base URL; the URL itself is not repeated, since it may contain a secret. */
 function faultOf(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "is no http or https URL";

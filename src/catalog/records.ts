@@ -15,7 +15,7 @@ interface EndpointStats {
   readonly attempts30d: number;
 }
 
-/** How an endpoint does right now. */
+/** Current health of an endpoint. */
 export interface LiveHealth {
   readonly state: "healthy" | "degraded" | "failing" | "saturated" | "unknown";
   /** 0 to 1, over roughly the last minute. */
@@ -34,7 +34,7 @@ export interface CatalogStats {
   requests7d(modelId: string): number;
 }
 
-/** Of an endpoint that was not tried lately. */
+/** Health of an endpoint without recent calls. */
 const NOT_TRIED: LiveHealth = {
   state: "unknown",
   errorRate: 0,
@@ -45,7 +45,7 @@ const NOT_TRIED: LiveHealth = {
 
 const NOTHING_MEASURED: EndpointStats = { uptime30d: 1, ttftP50Ms: 0, ttftP95Ms: 0, attempts30d: 0 };
 
-/** Stands in until something is measured. */
+/** Used until something is measured. */
 export const NO_STATS: CatalogStats = { endpoint: () => undefined, requests7d: () => 0 };
 
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
@@ -53,7 +53,7 @@ const prices = z.object({
   input: z.number(),
   output: z.number(),
   cache_read: z.number(),
-  /** USD per 1,000 units; only of rerankers that bill them. */
+  /** USD per 1,000 units; only for rerankers that bill them. */
   search_unit: z.number().optional(),
 });
 const task = z.enum(["generate", "embed", "rerank"]);
@@ -139,15 +139,18 @@ export type EndpointRecord = z.output<typeof endpointRecordSchema>;
 export const activeEndpoints = (model: Model): readonly Endpoint[] =>
   model.endpoints.filter((e) => e.status === "active");
 
-/** A capability holds when one of the endpoints has it; a price is the lowest of them; figures are weighted by attempts. */
+/**
+ * A model has a capability if any of its endpoints has it; a price is the lowest of them; statistics are weighted by
+ * attempts.
+ */
 export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: CatalogStats): ModelRecord {
   const active = activeEndpoints(model);
-  // With nothing to reach, the record still says what the model would cost and can do.
+  // Without a reachable endpoint, the record still shows what the model would cost and can do.
   const shown = active.length > 0 ? active : [...model.endpoints, ...snapshot.unreachable(model.id)];
   const some = (has: (e: Endpoint) => boolean) => shown.some(has);
   const least = (price: (e: Endpoint) => number) => usdPerMillionFromNano(Math.min(...shown.map(price)));
   const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []).filter((s) => s.attempts30d > 0);
-  // One that only failed has no time to a first token.
+  // An endpoint that only failed has no time to first token.
   const answering = measured.filter(({ ttftP50Ms }) => ttftP50Ms > 0);
   return {
     id: model.id,
@@ -237,7 +240,7 @@ export function endpointRecord(
 
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits));
 
-/** The lowest, where any of the endpoints bills search units; USD per 1,000. */
+/** The lowest price of search units, where any endpoint bills them; USD per 1,000. */
 function searchUnitOf(endpoints: readonly Endpoint[]): { search_unit?: number } {
   const nanos = endpoints.flatMap((e) => e.listPrices.searchUnit ?? []);
   return nanos.length === 0 ? {} : { search_unit: Number(`${Math.min(...nanos)}e-6`) };

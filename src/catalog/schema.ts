@@ -1,6 +1,6 @@
 /**
- * The YAML form of the catalog: `config/providers.yaml` and `config/models/<vendor>.yaml`.
- * Every key is known or refused; an endpoint without a price is refused here (never served at $0).
+ * Schema of the catalog's YAML files: `config/providers.yaml` and `config/models/<vendor>.yaml`. Unknown keys are
+ * errors; so is an endpoint without a price (never served at $0).
  */
 import { z } from "zod";
 
@@ -30,7 +30,7 @@ const dialects = z
   .array(dialect)
   .min(1, "name at least one dialect, such as dialects: [chat]")
   .refine((all) => new Set(all).size === all.length, "a dialect stands twice");
-/** Encodings that are public; any other model's tokens are counted by its provider or estimated. */
+/** Public encodings; tokens of other models are counted by the provider or estimated. */
 const tokenizer = z.enum(["o200k_base", "o200k_harmony", "cl100k_base", "p50k_base", "r50k_base"]);
 const isoDate = z.iso.date("use a date such as 2026-07-02");
 
@@ -42,12 +42,12 @@ const dataPolicy = z.strictObject({
 
 const member = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "use the name of a member of the body");
 
-/** Of the top level of a body. */
+/** Applies to top-level members of a body. */
 const bodyQuirks = z.strictObject({
   rename: z.record(member, member).default({}),
-  /** Answered with 400: left out, and told in the warnings. */
+  /** The provider answers 400 to these: they are removed, with a warning. */
   unsupported: z.array(member).default([]),
-  /** Left out without a word, because they have another place. */
+  /** Removed without a warning, because their value is sent elsewhere. */
   omit: z.array(member).default([]),
   set: z.record(member, z.json()).default({}),
 });
@@ -61,7 +61,7 @@ const quirks = z.strictObject({
 
 const headerName = z.string().regex(/^[a-z0-9-]+$/, "use a header's name in lower case");
 
-/** Written by the gateway, or the way in for a secret: neither is for the file. */
+/** Headers that the gateway writes or that would carry a secret: not allowed in the file. */
 const RESERVED_HEADERS: readonly string[] = [
   ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
   ...["host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding"],
@@ -101,10 +101,10 @@ const provider = z.strictObject({
    * the endpoint's region.
    */
   base_url: z.string().min(1),
-  /** Base URLs of regions that `base_url` is not true of. */
+  /** Base URLs of regions that `base_url` does not serve. */
   region_urls: z.record(slug, z.string().min(1)).default({}),
   dialects,
-  /** Instead of the dialect's own; see `src/upstream/paths.ts`. */
+  /** Overrides of the dialect's paths; see `src/upstream/paths.ts`. */
   paths: z.partialRecord(dialect, paths).default({}),
   headers: headers.default({}),
   auth: auth.default("bearer"),
@@ -114,7 +114,7 @@ const provider = z.strictObject({
    * variables are read.
    */
   credential_env: z.array(envName).default([]),
-  /** It also takes calls without one: your own server, with or without a key. */
+  /** Calls without a credential work too, as for your own server. */
   credential_optional: z.boolean().default(false),
   simulated: z.boolean().default(false),
   data_policy: dataPolicy,
@@ -138,19 +138,19 @@ const price = z.strictObject(
     input: usdPerMillion.optional(),
     output: usdPerMillion.optional(),
     cache_read: usdPerMillion.optional(),
-    /** Kept for five minutes, where the provider tells lengths of stay apart. */
+    /** Price of cache entries kept for five minutes, where the provider distinguishes durations. */
     cache_write: usdPerMillion.optional(),
-    /** Kept for an hour. */
+    /** Price of cache entries kept for an hour. */
     cache_write_1h: usdPerMillion.optional(),
-    /** Only where reasoning is priced apart from output. */
+    /** Only where reasoning tokens have a price of their own. */
     reasoning: usdPerMillion.optional(),
     /** USD per 1,000 units, as rerankers list it. */
     search_unit: usdPerMillion.optional(),
-    /** USD an image, beside the tokens. */
+    /** USD per image, in addition to tokens. */
     image: usdEach.optional(),
-    /** USD a call, beside the tokens. */
+    /** USD per call, in addition to tokens. */
     request: usdEach.optional(),
-    /** Says that a zero is meant. */
+    /** Confirms that a price of zero is intended. */
     free: z.boolean().default(false),
   },
   {
@@ -171,12 +171,12 @@ const endpoint = z.strictObject({
     .regex(/^[\x21-\x7e]{1,200}$/, "use 1 to 200 printable characters without spaces"),
   /** May be left out where the provider has one region. */
   region: slug.optional(),
-  /** Narrows or replaces the provider's. */
+  /** Overrides the provider's. */
   dialects: dialects.optional(),
   price,
   status: status.default("active"),
   quantization: z.string().max(20).default(""),
-  /** What follows replaces the model's value for this endpoint. */
+  /** The following override the model's values for this endpoint. */
   context: tokens.optional(),
   max_output: tokens.optional(),
   image_tokens: tokens.optional(),
@@ -190,7 +190,7 @@ const model = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+\/[A-Za-z0-9._-]+$/, "use <vendor>/<model>"),
   name,
   task: z.enum(["generate", "embed", "rerank"]).default("generate"),
-  /** Instead of the file's. */
+  /** Overrides the file's. */
   tokenizer: tokenizer.optional(),
   /** ISO date; empty when unknown. */
   released: isoDate.or(z.literal("")).default(""),
@@ -209,7 +209,7 @@ const model = z.strictObject({
 
 export const modelsFile = z.strictObject({
   vendor: slug,
-  /** Of all models here that do not name their own. */
+  /** Default for the models of this file. */
   tokenizer: tokenizer.optional(),
   models: z.array(model).min(1),
 });

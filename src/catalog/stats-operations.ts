@@ -1,6 +1,7 @@
 /**
- * `GET /v1/models/{vendor}/{model}/stats`: how a model's endpoints did, who uses it, and what changed about it. Measured
- * figures come through a port and may be missing; what changed is told from the stored price versions and never is.
+ * `GET /v1/models/{vendor}/{model}/stats`: how a model's endpoints performed, who uses it, and its changelog.
+ * Measurements come through a port and may be missing; the changelog comes from the stored price versions and is always
+ * there.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
@@ -71,7 +72,7 @@ export interface MeasuredModel {
 export interface StatsOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
   readonly priceVersions: Pick<PriceVersions, "history">;
-  /** Resolves within a second; undefined where nothing can be read now. */
+  /** Resolves within a second; undefined while analytics is unreachable. */
   readonly measured: (modelId: string) => Promise<MeasuredModel | undefined>;
 }
 
@@ -102,7 +103,7 @@ export function statsOperations({ catalog, priceVersions, measured }: StatsOpera
   };
 }
 
-/** Models that nothing but the simulator serves: what test keys can call, and whose test calls count as use. */
+/** Models that only the simulator serves: test keys can call them, and test calls count as their use. */
 export const simulatedModels = (snapshot: CatalogSnapshot): string[] =>
   [...snapshot.models.values()]
     .filter(({ endpoints }) => endpoints.length > 0 && endpoints.every((e) => e.provider.simulated))
@@ -117,8 +118,8 @@ export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
 }
 
 /**
- * What the price versions of the model's endpoints tell: the first one says since when this gateway has known the
- * endpoint, each later one how its price changed. Prices come into force when the catalog that holds them does.
+ * Changelog from the price versions of the model's endpoints: an endpoint's first version says since when this gateway
+ * has known it, each later one how its price changed. Prices become current when the catalog that contains them does.
  */
 function changelogOf(
   model: Model,
@@ -153,7 +154,7 @@ function changeOf(
 }
 
 /**
- * An integer of a version's own: its millisecond, then ten bits that count up within one millisecond. Safe until the year 2248,
- * and the same whatever else joins or leaves the catalog.
+ * A unique integer per version: its millisecond, then ten bits that count within that millisecond. Exact until the year
+ * 2248, and independent of the rest of the catalog.
  */
 const idOf = ({ fromMs, serial }: PriceVersion): number => fromMs * 1024 + (serial % 1024);

@@ -30,7 +30,7 @@ export function callerNames(orgId: string, format: ClientFormat, request: Client
 }
 
 /** The name that calls are kept together by; empty where the request has none, or where affinity is `none`. */
-export function stickTo(
+export function affinityKey(
   affinity: Affinity,
   names: CallerNames,
   format: ClientFormat,

@@ -6,7 +6,7 @@ import type { Clock, Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { asWeirError } from "../errors.ts";
 import type { AttemptRecord } from "../record.ts";
-import type { AttemptResult, Health, Lane } from "../routing/health.ts";
+import type { AttemptResult, Health, LaneLease } from "../routing/health.ts";
 import { failure, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Upstreams } from "../upstream/upstreams.ts";
 import type { AnswerStream, Outgoing } from "../wire/format.ts";
@@ -32,7 +32,7 @@ export interface AttemptHost {
 }
 
 export interface Tried {
-  readonly lane: Lane;
+  readonly lane: LaneLease;
   readonly passable: Passable;
   readonly outgoing: Outgoing;
   /** From 1, over the whole call. */
@@ -40,7 +40,7 @@ export interface Tried {
 }
 
 export class Attempt implements RelayHost {
-  readonly lane: Lane;
+  readonly lane: LaneLease;
   readonly passable: Passable;
   readonly outgoing: Outgoing;
   /** Monotonic. */
@@ -223,7 +223,7 @@ export class Attempt implements RelayHost {
   }
 }
 
-const newRecord = ({ endpoint, key }: Lane, attempt: number, tsMs: number): AttemptRecord => ({
+const newRecord = ({ endpoint, key }: LaneLease, attempt: number, tsMs: number): AttemptRecord => ({
   attempt,
   tsMs,
   provider: endpoint.provider.id,

@@ -7,7 +7,7 @@
 import type { Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { asWeirError, fail, WeirError } from "../errors.ts";
-import type { Health, Lane } from "../routing/health.ts";
+import type { Health, LaneLease } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
@@ -140,7 +140,7 @@ export class Attempts implements AttemptHost, Placed {
     else this.#open(lane, passable, outgoing);
   }
 
-  #open(lane: Lane, passable: Passable, outgoing: Outgoing): void {
+  #open(lane: LaneLease, passable: Passable, outgoing: Outgoing): void {
     const call = this.#call;
     const { plan } = call;
     const attempt = this.#made({ lane, passable, outgoing, number: ++this.#started });

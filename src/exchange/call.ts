@@ -9,7 +9,7 @@ import type { Endpoint, Model } from "../endpoint.ts";
 import type { Admission } from "../limits/limits.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { CanaryState, Decision } from "../routing/decision.ts";
-import type { Lane, LaneWish, OwnPools } from "../routing/health.ts";
+import type { LaneLease, LanePreference, OwnPools } from "../routing/health.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
@@ -61,7 +61,7 @@ export class Call implements Placed {
   /** Of an org with own provider keys. */
   ownKeys: OwnKeys | undefined;
   /** Calls of the same name go to the same key, by the decision's affinity; empty: any key. */
-  stickTo = "";
+  affinityKey = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
   reservation: Reservation | undefined;
@@ -70,7 +70,7 @@ export class Call implements Placed {
   /** The endpoint of the attempt under way, in the end the one that answered. */
   endpoint: Endpoint | undefined;
   /** With which key it was asked. */
-  lane: Lane | undefined;
+  lane: LaneLease | undefined;
   /** Monotonic; 0 until then. */
   firstSentMs = 0;
   /** First content byte of the winning attempt after that attempt's start. */
@@ -117,10 +117,10 @@ export class Call implements Placed {
   }
 
   /** Which of an endpoint's keys to take, where there are several. */
-  get wish(): LaneWish | undefined {
-    const isPressed = this.plan?.isPressed === true;
-    if (this.preferred === undefined && this.stickTo === "" && !isPressed) return undefined;
-    return { keyId: this.preferred?.keyId, stickTo: this.stickTo, isPressed };
+  get wish(): LanePreference | undefined {
+    const isLastResort = this.plan?.isLastResort === true;
+    if (this.preferred === undefined && this.affinityKey === "" && !isLastResort) return undefined;
+    return { keyId: this.preferred?.keyId, affinityKey: this.affinityKey, isLastResort };
   }
 
   /** The user and the session that the request names. */

@@ -3,7 +3,7 @@
  * passed on only where it concerns the caller's request; its body never is.
  */
 import { fail, type WeirError } from "../errors.ts";
-import type { Lane } from "../routing/health.ts";
+import type { LaneLease } from "../routing/health.ts";
 import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
 import { refusedCredential } from "./nothing-left.ts";
@@ -32,7 +32,7 @@ const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? US
  */
 export function callerError(
   failed: UpstreamFailure | undefined,
-  { model, lane, plan }: Pick<Call, "model" | "plan"> & { readonly lane: Pick<Lane, "key"> | undefined },
+  { model, lane, plan }: Pick<Call, "model" | "plan"> & { readonly lane: Pick<LaneLease, "key"> | undefined },
 ): WeirError {
   const modelId = model?.id ?? "the model";
   if (failed === undefined) {

@@ -1,6 +1,6 @@
 /** With which key an endpoint is asked: the org's own first, then one of the gateway's; and with which after a refusal. */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import type { Health, Lane } from "../routing/health.ts";
+import type { Health, LaneLease } from "../routing/health.ts";
 import type { Call } from "./call.ts";
 
 /**
@@ -12,7 +12,7 @@ export function laneFor(
   call: Call,
   endpoint: Endpoint,
   tried: ReadonlySet<string> = NO_KEYS,
-): Lane | undefined {
+): LaneLease | undefined {
   const { provider } = endpoint;
   const own = call.ownKeys?.of(provider.id);
   if (own !== undefined && own.length > 0) {
@@ -32,7 +32,7 @@ export class RefusedLanes {
   readonly #keyIds = new Map<Endpoint, Set<string>>();
 
   /** In the place of a lane that was refused; undefined where no other key of the pool may be used now. */
-  anotherFor(health: Health, call: Call, { endpoint, key }: Lane): Lane | undefined {
+  anotherFor(health: Health, call: Call, { endpoint, key }: LaneLease): LaneLease | undefined {
     const isPool = endpoint.provider.keys.length > 1 || call.ownKeys !== undefined;
     if (!isPool) return undefined;
     const tried = this.#keyIds.get(endpoint) ?? new Set();

@@ -1,7 +1,7 @@
 /** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is excluded. */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
-import { type Exclusion, lackOf, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
+import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
 import type { Plan } from "../routing/planner.ts";
 import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
@@ -31,13 +31,13 @@ export function nothingLeft(
     .map(notReached);
   const excluded = excludedWire([...made.excluded, ...apart]);
   const details = { excluded };
-  if (made.left === "saturated") {
+  if (made.availability === "saturated") {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
       retryAfterMs: made.retryAfterMs,
       details,
     });
   }
-  if (made.left === "refused") {
+  if (made.availability === "refused") {
     const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
     const message = refusedCredential(model.id, isOwn);
     return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });
@@ -89,5 +89,8 @@ function lackedByAll(
     for (const need of NEEDS) together[need] ||= capabilities[need];
   }
   const isForThat = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
-  return lackOf(together, needs) ?? (isForThat ? lackOf(first.capabilities, needs) : undefined);
+  return (
+    missingCapability(together, needs) ??
+    (isForThat ? missingCapability(first.capabilities, needs) : undefined)
+  );
 }

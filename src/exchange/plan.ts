@@ -9,7 +9,7 @@ import type { Health } from "../routing/health.ts";
 import { plan } from "../routing/planner.ts";
 import { decideAlone } from "../routing/policy.ts";
 import type { RequestFacts } from "../wire/contract.ts";
-import { stickTo } from "./affinity.ts";
+import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
 import { nothingLeft } from "./nothing-left.ts";
@@ -90,7 +90,7 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
   const { format } = call.incoming;
   const { active, decision } = decided(deps, call, model, promptTokens);
   const { names } = call;
-  call.stickTo = stickTo(decision.affinity, names, format, request);
+  call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
   const made = plan(
     {
@@ -100,7 +100,7 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
       orgPolicy: dataPolicy,
       reasoning: false,
       preferred: call.preferred?.endpointId,
-      stickTo: call.stickTo,
+      affinityKey: call.affinityKey,
       unit: experiment === undefined ? "" : names.user || names.session,
       isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },

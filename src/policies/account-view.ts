@@ -1,5 +1,6 @@
 /**
- * What this room sees of accounts: whose a project or key is, and what an org allows. The account's tables have this shape.
+ * The part of accounts that this room reads: which org owns a project or key, and the org's data policy. The account
+ * tables satisfy this interface.
  */
 import type { RouteFacts } from "../routing/eligibility.ts";
 
@@ -13,7 +14,7 @@ export interface AccountView {
   org(id: string): { readonly dataPolicy: RouteFacts["orgPolicy"] } | undefined;
 }
 
-/** Whether a project is there and of this org. Deleted ones are not. */
+/** Whether the project exists, is not deleted, and belongs to this org. */
 export function isProject(accounts: AccountView, orgId: string, id: string): boolean {
   const project = accounts.project(id);
   return project?.orgId === orgId && project.status !== "deleted";

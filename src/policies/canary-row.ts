@@ -1,8 +1,8 @@
-/** What the calls of an endpoint on trial have shown: a row that grows by results, and how it is judged. */
+/** The stored results of a canary: a row that grows by results, and how it is judged. */
 import type { CanaryState } from "../routing/decision.ts";
 import { ENOUGH_EVIDENCE, errorRateTest } from "./sequential-test.ts";
 
-/** Results so far, with the limits they were judged by. */
+/** Results so far, with the limits used to judge them. */
 export interface CanaryRow {
   readonly endpointId: string;
   readonly state: CanaryState;
@@ -17,7 +17,7 @@ export interface CanaryRow {
 /** Results to be added, with the limits in force now. */
 export type CanaryResults = Omit<CanaryRow, "state">;
 
-/** Red is final: results of calls that were under way then change nothing. */
+/** Red is final: results of calls that were in flight change nothing. */
 export function withResults(row: CanaryRow | undefined, results: CanaryResults): CanaryRow {
   if (row?.state === "red") return row;
   const samples = (row?.samples ?? 0) + results.samples;

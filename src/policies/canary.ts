@@ -1,6 +1,7 @@
 /**
- * Endpoints on trial: what their share of the calls showed, and when a trial has failed. The state turns in memory before
- * `result` returns, so that the next plan sees it; the row in the store follows. Red is final for a policy's version.
+ * Canary trials: the results of an endpoint's share of the calls, and when the trial has failed. The state changes in
+ * memory before `result` returns, so the next plan sees it; the stored row follows. Red is final for a policy's
+ * version.
  */
 import type { Clock } from "../clock.ts";
 import type { Canary, CanaryState } from "../routing/decision.ts";
@@ -20,19 +21,19 @@ export interface CanaryRed {
 export interface CanaryDeps {
   readonly tables: PolicyTables;
   readonly clock: Clock;
-  /** Told once, when a canary turns red. */
+  /** Called once, when a canary turns red. */
   readonly onCanaryRed: (event: CanaryRed) => void;
-  /** Told of a state that could not be saved; the next result tries again. */
+  /** Called when results could not be saved; the next result tries again. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One endpoint on trial under one version of a policy. */
+/** The trial of one endpoint under one version of a policy. */
 export class Trial {
   readonly #deps: CanaryDeps;
   readonly #key: VersionKey;
-  /** With what is still to be saved. */
+  /** Includes the unsaved results. */
   #row: CanaryRow;
-  /** Results that the store does not have. */
+  /** Results not yet in the store. */
   #unsaved: CanaryResults;
   #saving: Promise<void> | undefined;
 
@@ -59,21 +60,24 @@ export class Trial {
     return this.#row.state;
   }
 
-  /** Resolves once the results are in the store, or could not be brought there. */
+  /** Resolves once the results are in the store, or saving them failed. */
   async save(): Promise<void> {
     if (this.#unsaved.samples > 0) this.#saving ??= this.#save();
     await this.#saving;
   }
 
-  /** Whether nothing would be lost by reading the trial anew from the store. */
+  /** Whether the trial can be reloaded from the store without losing results. */
   get isAtRest(): boolean {
     return this.#saving === undefined && this.#unsaved.samples === 0;
   }
 
-  /** One call of the canary's share has ended. After red only calls that were under way report: they change nothing. */
+  /**
+   * One call of the canary's share has ended. After red only calls that were already in flight report; they change
+   * nothing.
+   */
   result(failed: boolean): void {
     if (this.#row.state === "red") {
-      // The results that made it so may still have to be saved.
+      // The results that turned it red may still be unsaved.
       void this.save();
       return;
     }
@@ -93,9 +97,9 @@ export class Trial {
     this.#deps.onCanaryRed({ orgId, policy, version, endpointId, errorRate, samples });
   }
 
-  /** One act at a time: what comes while it is committed goes with the next, so a burst of results is a few writes. */
+  /** One act of the store at a time: results that arrive meanwhile go with the next one, so a burst takes few writes. */
   async #save(): Promise<void> {
-    // Results of one turn are added together.
+    // Results of one turn of the event loop are added together.
     await Promise.resolve();
     let added: CanaryResults | undefined;
     try {
@@ -120,10 +124,10 @@ const sum = (earlier: CanaryResults, later: CanaryResults): CanaryResults => ({
   failures: earlier.failures + later.failures,
 });
 
-/** Trials in memory above which those at rest are dropped: the store has them. */
+/** Above this number, trials without unsaved results are dropped from memory. */
 const MANY_TRIALS = 10_000;
 
-/** Every trial once, whoever asks for it, so that its counts have one place. Ask anew each time; do not keep a trial. */
+/** Holds one `Trial` object per trial, so that its counts exist once. Ask for it each time; do not keep a reference. */
 export class Canaries {
   readonly #deps: CanaryDeps;
   readonly #trials = new Map<string, Trial>();

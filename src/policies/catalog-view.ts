@@ -1,10 +1,10 @@
 /**
- * What this room sees of the catalog: names that a policy may mean, and models to plan for.
+ * The part of the catalog that this room reads: names that a policy may use, and models to plan for.
  */
 import type { Endpoint, Model } from "../endpoint.ts";
 import type { KnownNames } from "../routing/policy-reading.ts";
 
-/** The catalog's snapshot has this shape. */
+/** The catalog's snapshot satisfies this interface. */
 export interface CatalogView {
   readonly models: ReadonlyMap<string, Model>;
   readonly providers: ReadonlyMap<string, unknown>;
@@ -14,7 +14,7 @@ export interface CatalogView {
 
 const known = new WeakMap<CatalogView, KnownNames>();
 
-/** Made once for each snapshot of the catalog. */
+/** Computed once per snapshot of the catalog. */
 export function knownNames(catalog: CatalogView): KnownNames {
   let names = known.get(catalog);
   if (names === undefined) {

@@ -1,5 +1,6 @@
 /**
- * `POST /v1/policies/{name}/dry-run`: one imagined call planned under a version, recorded traffic run over it, or both.
+ * `POST /v1/policies/{name}/dry-run`: plans one hypothetical call under a version, replays recorded traffic under it,
+ * or both.
  */
 import { z } from "zod";
 import type { Random } from "../clock.ts";
@@ -24,7 +25,7 @@ export interface DryRunDeps {
   readonly accounts: AccountView;
   readonly catalog: { current(): CatalogView };
   readonly health: Pick<Health, "of" | "with">;
-  /** Port: an org's own provider keys, and the model with what only they reach. */
+  /** Port: an org's own provider keys, and the model with the endpoints that only they reach. */
   readonly ownKeys: { of(orgId: string): OwnReach | undefined };
   readonly random: Random;
   /** Port: runs a version over recorded requests. */
@@ -83,7 +84,7 @@ const dryRunAnswer = z.object({
 });
 
 const DEFAULT_INPUT_TOKENS = 1_000;
-/** Where only a replay was asked for. */
+/** The answer's plan when only a replay was requested. */
 const NOTHING_PLANNED: DryRun = { plan: [], excluded: [], trace: "" };
 
 export function dryRunOperations(deps: DryRunDeps) {
@@ -154,7 +155,7 @@ function planCall(
   const { keyId, environment, ...key } = keyOf(deps, caller, body.key_id);
   const projectId = body.project_id ?? key.projectId;
   if (body.project_id !== undefined) assertProject(deps, orgId, projectId, "/project_id");
-  // As for calls: test keys reach the simulator only, which wants no key of anybody.
+  // As for calls: test keys reach only the simulator, which needs no provider key.
   const own = environment === "test" ? undefined : deps.ownKeys.of(orgId);
   return dryRun(
     version,
@@ -186,7 +187,7 @@ function planCall(
   );
 }
 
-/** An org that cannot be found allows the least. */
+/** For an unknown org the strictest policy applies. */
 const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgPolicy"] => {
   const { zdr, noTrain, regions } = accounts.org(orgId)?.dataPolicy ?? {
     zdr: true,
@@ -196,7 +197,7 @@ const dataPolicyOf = ({ accounts }: DryRunDeps, orgId: string): RouteFacts["orgP
   return { zdr, noTrain, regions };
 };
 
-/** The version in force: in the call's project, else in the whole org, else in another project; else the newest. */
+/** The active version: in the call's project, else in the whole org, else in another project; else the newest. */
 function usualVersion(
   { policies, accounts }: DryRunDeps,
   orgId: string,
@@ -208,7 +209,7 @@ function usualVersion(
   return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
 }
 
-/** The key that the call would come with. */
+/** The key of the hypothetical call. */
 function keyOf(deps: DryRunDeps, caller: Caller, keyId: string | undefined) {
   const { actor, projectId, environment } = caller;
   if (keyId === undefined && actor.kind === "key") return { keyId: actor.id, projectId, environment };

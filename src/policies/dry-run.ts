@@ -1,6 +1,6 @@
 /**
- * What a policy's version would do with one call: the decision, the plan with what each attempt would cost, and why every
- * other endpoint is left out. Reads only; nothing is called or charged.
+ * What a policy version would do with one call: the decision, the plan with the cost of each attempt, and why every
+ * other endpoint is excluded. Read-only; nothing is called or charged.
  */
 import { z } from "zod";
 import type { Random } from "../clock.ts";
@@ -15,7 +15,7 @@ import { decisionNotes, type PolicyFacts } from "../routing/policy.ts";
 import { expectedOutputTokens } from "../routing/sorts.ts";
 import type { ReadVersion } from "./policies.ts";
 
-/** A call as far as a policy and the planner look at it. */
+/** The facts of a call that a policy and the planner read. */
 export interface DryCall {
   readonly model: Model;
   readonly facts: PolicyFacts;
@@ -23,7 +23,7 @@ export interface DryCall {
   readonly maxTokens: number | undefined;
   readonly hasAudio: boolean;
   readonly hasSchema: boolean;
-  /** End user and session; empty where there is none. */
+  /** Hashes of end user and session; empty where there is none. */
   readonly user: string;
   readonly session: string;
   readonly route: RouteOptions;
@@ -58,7 +58,7 @@ export const dryRunShape = {
 const shape = z.object(dryRunShape);
 export type DryRun = z.input<typeof shape>;
 
-/** The canary's state is today's; a canary that never ran is warming. */
+/** Uses the canary's current state; a canary that never ran is warming. */
 export function dryRun(version: ReadVersion, call: DryCall, health: HealthView, random: Random): DryRun {
   const decision = version.compiled.decide(call.facts, call.route);
   const told = {
@@ -94,7 +94,7 @@ function routeFacts({ active }: ReadVersion, call: DryCall, decision: Decision):
     reasoning: false,
     promptTokens: facts.inputTokens,
     maxTokens: call.maxTokens,
-    stickTo: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
+    affinityKey: decision.affinity === "user" ? user : decision.affinity === "session" ? session : "",
     unit: user || session,
     isCanaryRed: canary !== undefined && active.canaryState(canary.endpoint) === "red",
     orgPolicy: call.orgPolicy,
@@ -121,7 +121,7 @@ function planWire(made: Plan, call: DryCall): Omit<DryRun, "decision"> {
   };
 }
 
-/** As charged, with as much output as the planner expects; none where the task writes nothing. */
+/** The charge with as many output tokens as the planner expects; none for tasks without output. */
 export function expectedCostMicroUsd(
   { prices, task }: Endpoint,
   inputTokens: number,

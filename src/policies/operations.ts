@@ -1,5 +1,5 @@
 /**
- * Everything the control plane offers of this room, for the route table.
+ * All operations of this room, for the route table.
  */
 import { type DryRunDeps, dryRunOperations } from "./dry-run-operations.ts";
 import { type PolicyOperationDeps, policyOperations } from "./policy-operations.ts";

@@ -1,13 +1,13 @@
 /**
- * The policy in force for a call, from memory: a text is compiled once for as long as its version is used, and what is in
- * force where is remembered until an activation of the org changes it. A call keeps the policy it began with.
+ * The active policy of a call, from memory: a text is compiled once while its version is used, and the active version
+ * of each scope is cached until an activation in the org changes it. A call keeps the policy it started with.
  *
- * No stale policy can come back after a change (see account/keyring.ts): a load reads rows and fills the memory without
- * yielding, and the store shows what an act put before it tells of it.
+ * No stale policy can return after a change (see account/keyring.ts): a load reads rows and fills the cache without
+ * yielding, and the store makes a write visible before it notifies watchers.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
-import { type Canary, type CanaryState, type Experiment, USUAL } from "../routing/decision.ts";
+import { type Canary, type CanaryState, DEFAULT_DECISION, type Experiment } from "../routing/decision.ts";
 import { type CompiledPolicy, compilePolicy } from "../routing/policy.ts";
 import type { PolicyDocument } from "../routing/policy-document.ts";
 import { type PolicyReading, type ReadingOptions, readPolicy } from "../routing/policy-reading.ts";
@@ -16,16 +16,16 @@ import { Canaries, type CanaryRed, type Trial } from "./canary.ts";
 import { PolicyTables, type VersionKey, WHOLE_ORG } from "./policy-tables.ts";
 import type { ReadingTask } from "./reading-thread.ts";
 
-/** What a call needs of the policy it runs under. */
+/** What a call needs from its policy. */
 export interface ActivePolicy {
   readonly compiled: CompiledPolicy;
-  /** Where the version has no such canary: warming. */
+  /** Warming where the version has no such canary. */
   canaryState(endpointId: string): CanaryState;
-  /** A call of the canary's share has ended at the canary. May turn it red at once. Never throws. */
+  /** Reports the end of a call of the canary's share. May turn the canary red at once. Never throws. */
   canaryResult(endpointId: string, failed: boolean): void;
 }
 
-/** Whose call it is. */
+/** Org and project of a call. */
 export interface PolicyUser {
   readonly orgId: string;
   readonly projectId: string;
@@ -34,17 +34,17 @@ export interface PolicyUser {
 export interface PoliciesOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Port: reads a document in another thread; see reading-thread.ts. */
+  /** Port: reads a document in a worker thread; see reading-thread.ts. */
   readonly readInThread: (task: ReadingTask) => Promise<PolicyReading>;
-  /** A canary has just turned red. */
+  /** Called when a canary turns red. */
   readonly onCanaryRed: (event: CanaryRed) => void;
-  /** A version that was valid once is so no more: where it is in force, calls are refused. Told once a load. */
+  /** Called when a stored version is no longer valid: calls are refused where it is active. Called once per load. */
   readonly onUnreadable: (version: VersionKey) => void;
-  /** A canary's counts could not be saved. */
+  /** Called when a canary's counts could not be saved. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** A stored version that can still be read. */
+/** A stored version that is still valid. */
 export interface ReadVersion {
   readonly compiled: CompiledPolicy;
   readonly active: ActivePolicy;
@@ -53,9 +53,9 @@ export interface ReadVersion {
   readonly experiments: readonly Experiment[];
 }
 
-/** Texts up to this length are read on the event loop: whatever they say, within a few milliseconds. */
+/** Texts up to this length are read on the event loop: whatever they contain, that takes a few milliseconds. */
 const SHORT_TEXT = 256;
-/** Bounds of the memory; beyond them a part begins anew. Versions in force are held by their scopes, whoever reads others. */
+/** Bounds of the caches, which are cleared when full. Active versions stay referenced by their scopes. */
 const MOST_VERSIONS = 2_000;
 const MOST_SCOPES = 50_000;
 
@@ -64,10 +64,10 @@ export class Policies {
   readonly canaries: Canaries;
   readonly #readInThread: PoliciesOptions["readInThread"];
   readonly #onUnreadable: PoliciesOptions["onUnreadable"];
-  /** Org → project → what is in force there; `null`: nothing. */
+  /** Org → project → active policy; `null`: none. */
   readonly #inForce = new Map<string, Map<string, ActivePolicy | null>>();
   #scopes = 0;
-  /** Versions never change, so no activation drops them; `null`: unreadable. */
+  /** Versions never change, so activations need not drop them; `null`: unreadable. */
   readonly #versions = new Map<string, ReadVersion | null>();
   #closed = false;
 
@@ -80,7 +80,7 @@ export class Policies {
     this.#onUnreadable = options.onUnreadable;
   }
 
-  /** The project's policy, else the org's; undefined where none is in force. Two map look-ups. */
+  /** The project's active policy, else the org's; undefined without one. Two map look-ups. */
   of({ orgId, projectId }: PolicyUser): ActivePolicy | undefined {
     const known = this.#inForce.get(orgId)?.get(projectId);
     return (known === undefined ? this.#load(orgId, projectId) : known) ?? undefined;
@@ -92,8 +92,9 @@ export class Policies {
   }
 
   /**
-   * A version, whether in force or not; undefined where there is none or it can be read no more. For a call: reads on the
-   * event loop what no one has prepared, which right after a start may be a policy that `warm` has not come to yet.
+   * A version, active or not; undefined where it does not exist or is no longer valid. On the call path this parses on
+   * the event loop if nobody has prepared the version: after a start that can be a policy that `warm` has not reached
+   * yet.
    */
   read(key: VersionKey): ReadVersion | undefined {
     const known = this.#versions.get(idOf(key));
@@ -103,21 +104,24 @@ export class Policies {
     return this.#remember(key, readPolicy(text, { name: key.policy }));
   }
 
-  /** The same for the control plane, which can wait. */
+  /** The same for the control plane, which can wait for a worker thread. */
   async prepare(key: VersionKey): Promise<ReadVersion | undefined> {
     const text = this.#versions.has(idOf(key)) ? undefined : this.tables.text(key);
     if (text === undefined) return this.read(key);
     const reading = await this.readText(text, { name: key.policy });
-    // Somebody else may have read it meanwhile: a version is one object.
+    // Another caller may have read it meanwhile: each version must be one object.
     return this.#versions.has(idOf(key)) ? this.read(key) : this.#remember(key, reading);
   }
 
-  /** Reads a document; a long one in another thread. */
+  /** Reads a document; long ones in a worker thread. */
   async readText(text: string, options: ReadingOptions): Promise<PolicyReading> {
     return text.length <= SHORT_TEXT ? readPolicy(text, options) : this.#readInThread({ text, options });
   }
 
-  /** After a start: reads what is in force, one version after another, so that calls find it read. Calls need not wait. */
+  /**
+   * After a start: reads the active versions one after another, so that calls find them ready. Calls need not wait for
+   * it.
+   */
   async warm(): Promise<void> {
     for (const key of this.tables.versionsInForce(MOST_VERSIONS / 2)) {
       await turn();
@@ -180,10 +184,13 @@ export class Policies {
   }
 }
 
-/** What it forbade is not known any more, and it may be all that keeps prompts where they may be: so nothing passes. */
+/**
+ * A policy that refuses every call: what the unreadable version forbade is unknown, and it may be all that keeps
+ * prompts in their region.
+ */
 function refusing(name: string, version: number): ActivePolicy {
   const deny = `Version ${version} of the routing policy "${name}" can be read no more. Put another one in force.`;
-  const decision = Object.freeze({ ...USUAL, policy: { name, version }, deny });
+  const decision = Object.freeze({ ...DEFAULT_DECISION, policy: { name, version }, deny });
   return Object.freeze({
     compiled: { name, version, decide: () => decision },
     canaryState: () => "warming" as const,
@@ -196,8 +203,8 @@ const idOf = ({ orgId, policy, version }: VersionKey): string => `${orgId} ${pol
 export const openPolicies = (options: PoliciesOptions): Policies => new Policies(options);
 
 /**
- * An endpoint has one trial a version, so that its calls are counted together. Where several rules have it as their
- * canary, the strictest limit and the fewest results hold.
+ * An endpoint has one trial per version, so that its calls are counted together. If several rules use it as canary, the
+ * strictest error rate and the fewest samples apply.
  */
 function canariesOf(document: PolicyDocument): ReadonlyMap<string, Canary> {
   const canaries = new Map<string, Canary>();

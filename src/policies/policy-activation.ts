@@ -1,6 +1,6 @@
 /**
- * Putting versions in force and taking them out. Check and write share one transaction; what is in force in memory is dropped
- * once it is committed, so the next call sees the change and a repeat changes nothing.
+ * Activates and deactivates versions. Check and write share one transaction; the cached active policy is dropped once
+ * it is committed, so the next call sees the change. Repeating a request changes nothing.
  */
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
@@ -17,7 +17,7 @@ export interface ActivationDeps {
   readonly accounts: AccountView;
 }
 
-/** Compiled first, so that no call has to. @throws WeirError `not_found`, `scope`, `state`. */
+/** Compiles the version first, so that no call has to. @throws WeirError `not_found`, `scope`, `state`. */
 export async function activate(
   deps: ActivationDeps,
   caller: Caller,
@@ -38,13 +38,13 @@ export async function activate(
       const at = { activatedAtMs: deps.clock.now(), activatedBy: caller.actor.id };
       tables.activate(orgId, { scope, name, version, ...at }, row);
     }
-    // Here, where it is what this activation made: the next may be under way.
+    // Read inside the act: afterwards another activation may have changed it.
     return summaryWire(row, inForce(tables, deps.accounts, orgId));
   });
   return summary;
 }
 
-/** Where another policy or none is in force in the scope, there is nothing to do. @throws WeirError `not_found`, `scope`. */
+/** Does nothing where another policy or none is active in the scope. @throws WeirError `not_found`, `scope`. */
 export async function deactivate(
   deps: ActivationDeps,
   caller: Caller,
@@ -71,7 +71,7 @@ export async function deactivate(
 
 const scopeOf = (projectId: string | undefined): string => projectId ?? WHOLE_ORG;
 
-/** Where one is named: the word that stands for the whole org names none. */
+/** Checks the project if one is given; the whole-org scope name is not a project id. */
 function assertProject({ accounts }: ActivationDeps, orgId: string, projectId: string | undefined): void {
   if (projectId === undefined || isProject(accounts, orgId, projectId)) return;
   throw fail("not_found", "There is no such project.", { param: "/scope/project_id" });

@@ -1,5 +1,5 @@
 /**
- * An org's own policies and versions, or the error that there is none. Policies of other orgs do not exist.
+ * Looks up an org's own policies and versions, or throws. Policies of other orgs count as not found.
  */
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
@@ -23,7 +23,7 @@ export function ownVersion(policies: Policies, orgId: string, name: string, vers
   return row;
 }
 
-/** Compiled. @throws WeirError `not_found`; `state` where a later grammar refuses it. */
+/** The compiled version. @throws WeirError `not_found`; `state` where a later grammar refuses it. */
 export async function readableVersion(policies: Policies, key: VersionKey): Promise<ReadVersion> {
   ownVersion(policies, key.orgId, key.policy, key.version);
   const read = await policies.prepare(key);
@@ -43,7 +43,7 @@ export function versionOrNewest(
   return ownVersion(policies, orgId, name, version ?? ownPolicy(policies, orgId, name).versions);
 }
 
-/** Policies hold for live calls as for those of test keys, and a test key must not be a way to what spends. */
+/** Policies apply to live and test calls alike, so a test key must not change what live calls spend. */
 export function assertMayWrite({ environment }: Caller): void {
   if (environment === "test") {
     throw fail("scope", "A test key cannot change policies: they hold for live calls.");

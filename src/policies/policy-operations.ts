@@ -1,5 +1,5 @@
 /**
- * The control plane of policies: write versions, check them, put them in force. Checks and writes share one transaction.
+ * Operations on policies: write versions, check them, activate them. Checks and writes share one transaction.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
@@ -33,9 +33,9 @@ export interface PolicyOperationDeps {
 
 const MOST_POLICIES = 100;
 const MOST_VERSIONS = 1_000;
-/** Of a policy's texts together; they are kept for good. */
+/** Bytes of all texts of a policy; they are kept for good. */
 const MOST_BYTES = 8 * 1024 * 1024;
-/** So many are read in one turn of the event loop (T54). */
+/** Rows read per turn of the event loop (T54). */
 const VERSIONS_A_TURN = 200;
 
 const byName = z.object({ name: z.string() });
@@ -188,7 +188,7 @@ function getVersion(deps: PolicyOperationDeps, { orgId }: Caller, policy: string
 interface NewVersion {
   readonly name: string;
   readonly yaml: string;
-  /** The policy is new too; else it must be there. */
+  /** True: the policy must not exist yet; false: it must exist. */
   readonly isNew: boolean;
 }
 
@@ -196,7 +196,7 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
   assertMayWrite(caller);
   const { orgId } = caller;
   const { tables } = deps.policies;
-  // Before the transaction, which others wait for.
+  // Checked before the transaction too, which other writers wait for.
   if (!isNew) ownPolicy(deps.policies, orgId, name);
   const known = knownNames(deps.catalog.current());
   const warnings = validated(await deps.policies.readText(yaml, { name, known }));

@@ -1,21 +1,21 @@
 /**
- * Where policies, their versions and what is in force lie in the store. A version never changes once it is written; what
- * is in force where is one small row a scope, so that activation is one write and never half done.
- * Methods named add, activate or deactivate write: call them only in an act.
+ * Tables of policies, their versions and activations. A version never changes once written; each scope's active version
+ * is one small row, so activation is one write and never half done. Methods named add, activate or deactivate write:
+ * call them only in an act.
  */
 import { type MergedTable, mergedTable, type Store, type Table } from "../store/store.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 
 /** Greater than any name or id; those are letters, digits, `_` and `-`. */
 const PAST_NAMES = "~";
-/** The scope that is no project; project ids begin with `prj_`. */
+/** Scope name of the whole org; project ids begin with `prj_`. */
 export const WHOLE_ORG = "org";
 
 export interface PolicyRow {
   readonly name: string;
   /** Number of the newest version; the first is 1. */
   readonly versions: number;
-  /** Of all its texts together. */
+  /** Bytes of all its texts. */
   readonly bytes: number;
 }
 
@@ -25,11 +25,11 @@ export interface VersionRow {
   readonly createdAtMs: number;
   /** Id of the key that made it. */
   readonly createdBy: string;
-  /** It has been in force at some time. */
+  /** It has been active at some time. */
   readonly wasActive: boolean;
 }
 
-/** What is in force in one scope. */
+/** The active version of one scope. */
 export interface Activation {
   /** A project id, or {@link WHOLE_ORG}. */
   readonly scope: string;
@@ -52,7 +52,7 @@ export class PolicyTables {
   readonly #policies: Table<PolicyRow>;
   /** [org id, name, version] */
   readonly #versions: Table<VersionRow>;
-  /** [org id, name, version] → YAML. Apart from the rows, so that a list of versions reads none of them. */
+  /** [org id, name, version] → YAML. Apart from the rows, so that listing versions reads no texts. */
   readonly #texts: Table<string>;
   /** [org id, scope] */
   readonly #activations: Table<Activation>;
@@ -68,7 +68,7 @@ export class PolicyTables {
     this.#canaries = mergedTable(store.table<CanaryRow>("policies.canaries"), withResults);
   }
 
-  /** All or nothing; what `act` checks still holds when its writes commit. */
+  /** Atomic; what `act` checks still holds when its writes commit. */
   act<T>(act: () => T): Promise<T> {
     return this.#store.act(act);
   }
@@ -77,7 +77,7 @@ export class PolicyTables {
     return this.#policies.get([orgId, name]);
   }
 
-  /** By name. */
+  /** In order of name. */
   policiesOf(orgId: string): PolicyRow[] {
     const rows = this.#policies.range({ start: [orgId], end: [orgId, PAST_NAMES] });
     return Array.from(rows, ({ value }) => value);
@@ -87,7 +87,7 @@ export class PolicyTables {
     return this.#versions.get([orgId, name, version]);
   }
 
-  /** Newest first: the one with the given number and those before it, at most `limit`. */
+  /** Versions from the given number downwards, at most `limit`. */
   versionsOf(orgId: string, name: string, newest: number, limit: number): VersionRow[] {
     const start = [orgId, name, newest];
     return Array.from(
@@ -96,12 +96,12 @@ export class PolicyTables {
     );
   }
 
-  /** The YAML of a version as it was sent. */
+  /** The YAML of a version, byte for byte as received. */
   text({ orgId, policy, version }: VersionKey): string | undefined {
     return this.#texts.get([orgId, policy, version]);
   }
 
-  /** Adds the next version of a policy, and the policy with its first. */
+  /** Adds the next version of a policy; the first one creates the policy. */
   addVersion(orgId: string, row: VersionRow, yaml: string): void {
     const bytes = (this.policy(orgId, row.name)?.bytes ?? 0) + Buffer.byteLength(yaml);
     this.#policies.put([orgId, row.name], { name: row.name, versions: row.version, bytes });
@@ -109,7 +109,7 @@ export class PolicyTables {
     this.#texts.put([orgId, row.name, row.version], yaml);
   }
 
-  /** Tells of each change to what is in force in an org: see `Table.watch`. */
+  /** Calls `changed` for each change of an activation: see `Table.watch`. */
   watchActivations(changed: (orgId: string) => void): void {
     this.#activations.watch((key) => changed((key as [string])[0]));
   }
@@ -118,13 +118,13 @@ export class PolicyTables {
     return this.#activations.get([orgId, scope]);
   }
 
-  /** Everything in force in an org: the whole org's first, then its projects'. */
+  /** Activations of an org: the whole org's first, then its projects'. */
   activationsOf(orgId: string): Activation[] {
     const rows = this.#activations.range({ start: [orgId], end: [orgId, PAST_NAMES] });
     return Array.from(rows, ({ value }) => value);
   }
 
-  /** Every version in force anywhere, at most so many. */
+  /** All active versions of all orgs, at most `limit`. */
   versionsInForce(limit: number): VersionKey[] {
     return Array.from(this.#activations.range({ limit }), ({ key, value }) => {
       const [orgId] = key as [string, string];
@@ -147,7 +147,7 @@ export class PolicyTables {
     return this.#canaries.get([orgId, policy, version, endpointId]);
   }
 
-  /** Every canary of a version that had a result, by endpoint id. */
+  /** Canaries of a version that have a result, by endpoint id. */
   canariesOf({ orgId, policy, version }: VersionKey): CanaryRow[] {
     const rows = this.#canaries.range({
       start: [orgId, policy, version],
@@ -156,7 +156,7 @@ export class PolicyTables {
     return Array.from(rows, ({ value }) => value);
   }
 
-  /** Adds results to what a canary has shown. Resolves with all of it, once that is committed. */
+  /** Adds results to a canary's row. Resolves with the new row once it is committed. */
   addToCanary({ orgId, policy, version }: VersionKey, results: CanaryResults): Promise<CanaryRow> {
     const key = [orgId, policy, version, results.endpointId];
     return this.#store.act(() => this.#canaries.add(key, results), { isOwed: true });

@@ -1,5 +1,5 @@
 /**
- * Policies as callers see them: a version's summary with its status, and what is wrong with a text.
+ * Wire shapes of policies: a version's summary with its status, and the problems of a text.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
@@ -36,14 +36,14 @@ export const createdShape = z.object({
   warnings: z.array(problemShape).describe("What the policy names and the catalog does not have"),
 });
 
-/** What is in force in an org, without the scopes of projects that were deleted. */
+/** Activations of an org, without those of deleted projects. */
 export function inForce(tables: PolicyTables, accounts: AccountView, orgId: string): Activation[] {
   return tables
     .activationsOf(orgId)
     .filter(({ scope }) => scope === WHOLE_ORG || isProject(accounts, orgId, scope));
 }
 
-/** @param active what is in force in the org. */
+/** @param active the org's activations. */
 export function summaryWire(row: VersionRow, active: readonly Activation[]): z.input<typeof summaryShape> {
   const scopes = active.filter((a) => a.name === row.name && a.version === row.version);
   return {

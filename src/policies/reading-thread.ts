@@ -1,6 +1,6 @@
 /**
- * Reading long policy documents in a worker thread: YAML takes about a millisecond a kilobyte, which no call shall wait for
- * (T54). Result and input are plain values: they cross from one thread to the other.
+ * Reads long policy documents in a worker thread: YAML takes about a millisecond per kilobyte, which no call may wait
+ * for (T54). Input and result are plain values, which can be cloned between threads.
  */
 import { type PolicyReading, type ReadingOptions, readPolicy } from "../routing/policy-reading.ts";
 

@@ -1,11 +1,11 @@
 /**
- * Recorded calls as a replay reads them: columns of the analytics table `requests` as RowBinary. Names and reader stand in
- * the same order; a test reads real rows with them. What was asked and answered is not among them.
+ * Recorded calls as a replay reads them: columns of the analytics table `requests` as RowBinary. Column names and
+ * reader have the same order; a test reads real rows with them. Prompts and answers are not included.
  */
 import { RowBinaryReader } from "../record/row-binary.ts";
 import type { Usage, UsageSource } from "../usage.ts";
 
-/** What the traffic port is asked for. */
+/** Columns requested from the traffic port. */
 export const REPLAY_COLUMNS: readonly string[] = [
   ...["ts", "request_id", "project_id", "key_id", "environment", "model", "endpoint_id"],
   ...["status", "error_code"],
@@ -32,7 +32,7 @@ export interface RecordedCall {
   readonly keyId: string;
   readonly environment: "live" | "test";
   readonly model: string;
-  /** Answered, or failed last; empty where none was tried. */
+  /** The endpoint that answered, or failed last; empty where none was tried. */
   readonly endpointId: string;
   readonly status: string;
   readonly errorCode: string;
@@ -41,9 +41,9 @@ export interface RecordedCall {
   readonly costMicroUsd: number;
   readonly charged: boolean;
   readonly priceVersion: string;
-  /** Images that were billed one by one. */
+  /** Images billed individually. */
   readonly images: number;
-  /** 0: nothing was sent. */
+  /** 0: no byte was sent to the client. */
   readonly ttftMs: number;
   readonly bytesIn: number;
   readonly stream: boolean;
@@ -53,19 +53,19 @@ export interface RecordedCall {
   readonly parallelTools: boolean;
   readonly hasSchema: boolean;
   readonly byok: boolean;
-  /** 0: the request named none. */
+  /** 0: not set by the request. */
   readonly maxTokens: number;
-  /** `svc.route` as JSON; empty where the request said nothing. */
+  /** `svc.route` as JSON; empty where the request had none. */
   readonly routeOptions: string;
   readonly sessionHash: string;
   readonly userHash: string;
   readonly app: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Endpoints that failed it by their own fault. */
+  /** Endpoints that failed the call by their own fault. */
   readonly failedAt: readonly string[];
 }
 
-/** A page of rows, in pieces cut anywhere. @throws RangeError where the bytes end too early. */
+/** Reads a page of rows, split into pieces at any byte. @throws RangeError where the bytes end too early. */
 export function* readCalls(pieces: readonly Uint8Array[]): Generator<RecordedCall> {
   const bytes = Buffer.concat(pieces);
   const reader = new RowBinaryReader(bytes, 0);
@@ -118,7 +118,7 @@ function readCall(i: RowBinaryReader): RecordedCall {
 const readText = (i: RowBinaryReader) => i.text();
 const readU64 = (i: RowBinaryReader) => i.u64();
 
-/** The table's Map(String, String). */
+/** A column of type Map(String, String). */
 function readTags(i: RowBinaryReader): Readonly<Record<string, string>> {
   const pairs = i.list((entry): [string, string] => [entry.text(), entry.text()]);
   return pairs.length === 0 ? NO_TAGS : Object.fromEntries(pairs);
@@ -129,7 +129,7 @@ const NO_TAGS: Readonly<Record<string, string>> = Object.freeze({});
 function readFailedAt(i: RowBinaryReader): readonly string[] {
   const endpoints = i.list(readText);
   const classes = i.list(readText);
-  // A request that an upstream refuses as such (`client`) says nothing about the endpoint.
+  // A request that an upstream refuses as invalid (`client`) says nothing about the endpoint.
   return endpoints.filter((_, at) => classes[at] !== "" && classes[at] !== "client");
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a replay is asked for and what it tells: the `replay` members of a dry run's body and answer. Counts are of
- * requests, money is micro-USD, times are milliseconds.
+ * Input and output of a replay: the `replay` members of a dry run's body and answer. Counts are of requests, money is
+ * micro-USD, times are milliseconds.
  */
 import { z } from "zod";
 

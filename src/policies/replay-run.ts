@@ -1,6 +1,6 @@
 /**
- * Plans recorded calls again under one version of a policy and compares with what happened. Pure: no clock, and randomness
- * is drawn from the request's id, so that the same calls give the same report.
+ * Plans recorded calls again under one version of a policy and compares the result with what happened. Pure: no clock,
+ * and randomness is seeded with the request's id, so that the same calls give the same report.
  */
 
 import { seededRandom } from "../clock.ts";
@@ -16,7 +16,7 @@ import { costOf } from "../usage.ts";
 import type { RecordedCall } from "./replay-calls.ts";
 import { type Refusal, ReplayTally } from "./replay-tally.ts";
 
-/** How an endpoint did on the whole: medians; undefined where nothing was measured. */
+/** Medians of an endpoint; undefined where nothing was measured. */
 export interface EndpointFigures {
   readonly endpointId: string;
   /** To the first token of streams. */
@@ -40,15 +40,15 @@ export interface ReplaySettings {
   readonly figures: readonly EndpointFigures[];
 }
 
-/** Refusals that planning made; any other refusal would be made again. */
+/** Refusals that depend on the plan; any other refusal would happen again. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   denied_by_policy: "denied_by_policy",
   no_endpoint: "no_endpoint",
   context_length_exceeded: "no_endpoint",
 };
-/** Where no count was recorded, because nothing was answered: the gateway's own rough rule. */
+/** Estimate for unanswered calls, which have no recorded count: the gateway's own rule. */
 const BYTES_PER_TOKEN = 4;
-/** Different texts of `svc.route` remembered; a client writes few. */
+/** Distinct texts of `svc.route` cached; a client writes few. */
 const MAX_ROUTES = 1000;
 
 export class ReplayRun {
@@ -80,7 +80,7 @@ export class ReplayRun {
       decision = this.#decide(call);
       if (decision.deny === undefined) planned = this.#plan(call, model, decision);
     } catch {
-      // Options of an earlier grammar: one record must not fail the others' replay.
+      // Options of an earlier grammar: one record must not fail the whole replay.
       this.tally.skip("unreadable");
       return;
     }
@@ -117,10 +117,10 @@ export class ReplayRun {
       hasSchema: call.hasSchema,
       reasoning: false,
       promptTokens: promptTokensOf(call),
-      // Inputs of these were read one by one, and their lengths are not recorded.
+      // These tasks read their inputs one by one, and the lengths are not recorded.
       ...(model.task !== "generate" && { longestTokens: 1 }),
       maxTokens: call.maxTokens === 0 ? undefined : call.maxTokens,
-      stickTo: stickToOf(call, decision),
+      affinityKey: stickToOf(call, decision),
       unit: call.userHash || call.sessionHash,
       isCanaryRed: false,
       orgPolicy: this.#settings.dataPolicy,
@@ -158,7 +158,7 @@ export class ReplayRun {
       replayedAt: endpoint.id,
       recordedMicroUsd,
       replayedMicroUsd: call.charged ? costAt(call, endpoint) : 0,
-      // Of a whole answer the first byte comes with the last: it tells nothing of first tokens.
+      // The first byte of a non-streamed answer comes with the last: it is no time to first token.
       recordedTtftMs: call.stream ? call.ttftMs : 0,
       expectedTtftMs: stays ? call.ttftMs : this.#health.waitMs(endpoint, call.stream),
     });
@@ -180,20 +180,20 @@ export class ReplayRun {
 
 const NO_OPTIONS: RouteOptions = Object.freeze({});
 
-/** A call that was not answered has no count of its prompt; images and sound would only mislead the estimate. */
+/** Prompt tokens; an unanswered call has no count, and images or audio would distort the estimate. */
 function promptTokensOf(call: RecordedCall): number {
   const { inputTokens } = call.usage;
   if (inputTokens > 0 || call.hasImages || call.hasAudio) return inputTokens;
   return Math.ceil(call.bytesIn / BYTES_PER_TOKEN);
 }
 
-/** What the prompt began with is not recorded, so that kind of affinity is drawn like none. */
+/** The start of the prompt is not recorded, so affinity by prompt counts as none. */
 function stickToOf(call: RecordedCall, { affinity }: Decision): string {
   if (affinity === "user") return call.userHash;
   return affinity === "session" ? call.sessionHash : "";
 }
 
-/** An endpoint that failed the call then fails it again; one that answered in the end did not. */
+/** An endpoint that failed the recorded call fails it again, unless it answered in the end. */
 const isAnswering = (call: RecordedCall, id: string): boolean =>
   !call.failedAt.includes(id) || (id === call.endpointId && call.status !== "error");
 
@@ -204,22 +204,22 @@ function whyNone(model: Model, { excluded }: Plan): string {
   return `${first.endpointId}: ${first.reason}${others}`;
 }
 
-/** What the recorded usage costs at an endpoint, micro-USD; nothing where nothing was used. */
+/** Cost of the recorded usage at an endpoint, micro-USD; 0 where nothing was used. */
 function costAt(call: RecordedCall, { id, prices }: Endpoint): number {
   const { usage, images } = call;
   if (call.usageSource === "none") return 0;
   if (id !== call.endpointId) {
-    // Its cache does not know the prompt.
+    // The other endpoint has not cached the prompt.
     const fresh = { ...usage, cacheReadTokens: 0, cacheWriteTokens: 0 };
     return costOf(fresh, prices, images).total_micro_usd;
   }
-  // The recorded amount knows more than its sums: how long a cache entry is kept, and whose key was used.
+  // The recorded amount includes more than the usage: how long cache entries are kept, and whose key was used.
   return call.byok || call.priceVersion === prices.version
     ? call.costMicroUsd
     : costOf(usage, prices, images).total_micro_usd;
 }
 
-/** Endpoints as they were on the whole: nothing saturates, recovers or is tried to find out how it does. */
+/** Health that does not change: nothing saturates, recovers or is probed. */
 class FixedHealth implements HealthView {
   readonly #seen = new Map<string, EndpointHealth>();
 
@@ -231,15 +231,15 @@ class FixedHealth implements HealthView {
     return this.#seen.get(endpoint.id) ?? UNMEASURED;
   }
 
-  /** Median until the first token, which of a whole answer comes with the last; undefined where none was measured. */
+  /** Median time to the first token, or to the whole answer if not streamed; undefined without measurements. */
   waitMs(endpoint: Endpoint, stream: boolean): number | undefined {
     const { ttftMs, wholeMs } = this.of(endpoint);
     return stream ? ttftMs : wholeMs;
   }
 }
 
-/** Live, one call at a time would find out; if each did here, all would go where nothing is known. */
+/** Live, one call at a time would measure; if every call did so here, all would go to unmeasured endpoints. */
 const UNMEASURED: EndpointHealth = Object.freeze({
-  ...{ outForMs: 0, errorRate: 0, failing: false, isTried: true },
+  ...{ outForMs: 0, errorRate: 0, failing: false, isBeingMeasured: true },
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 });

@@ -1,21 +1,21 @@
 /**
- * The running sums of a replay. A million calls pass through here, so what is kept of each is two numbers at most; only the
- * report is made of objects.
+ * Running sums of a replay. It may see a million calls, so it keeps at most two numbers per call; only the report
+ * consists of objects.
  */
 import type { ReplayReport } from "./replay-report.ts";
 
-/** Why a recorded call is not replayed. */
+/** Why a recorded call is skipped. */
 export type Skipped = "rejected" | "unknown_model" | "unreadable";
 export type Refusal = "denied_by_policy" | "no_endpoint";
 
-/** What one call came to, then and now. */
+/** The outcome of one call, recorded and replayed. */
 export interface Compared {
-  /** Empty: none was tried. */
+  /** Empty: no endpoint was tried. */
   readonly recordedAt: string;
   readonly replayedAt: string;
   readonly recordedMicroUsd: number;
   readonly replayedMicroUsd: number;
-  /** 0: nothing was sent. */
+  /** 0: no byte was sent to the client. */
   readonly recordedTtftMs: number;
   /** Undefined: the endpoint was never measured. */
   readonly expectedTtftMs: number | undefined;
@@ -46,7 +46,7 @@ export class ReplayTally {
     this.#skipped[why] += 1;
   }
 
-  /** A call that is replayed, whatever comes of it. @param rule empty: none matched. */
+  /** Counts a replayed call, whatever its outcome. @param rule empty: none matched. */
   decided(rule: string, recordedAt: string, refusedThen: Refusal | undefined, failedThen: boolean): void {
     this.#replayed += 1;
     this.#rules.set(rule, (this.#rules.get(rule) ?? 0) + 1);
@@ -62,7 +62,7 @@ export class ReplayTally {
     if (examples.length < EXAMPLES) examples.push({ request_id: requestId, reason });
   }
 
-  /** It failed then at every endpoint that would be tried now. */
+  /** The call failed at every endpoint that the version would try. */
   failed(recordedMicroUsd: number): void {
     this.#failedNow += 1;
     this.#recordedMicroUsd += recordedMicroUsd;
@@ -93,7 +93,7 @@ export class ReplayTally {
     return counts;
   }
 
-  /** Everything but what only the asker knows. */
+  /** The report, without the fields that only the caller knows. */
   report(): Omit<ReplayReport, "hours" | "version" | "truncated" | "assumptions"> {
     const skipped = this.#skipped.rejected + this.#skipped.unknown_model + this.#skipped.unreadable;
     return {
@@ -145,7 +145,7 @@ const tenths = (n: number): number => Math.round(n * 10) / 10;
 const difference = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? null : tenths(a - b);
 
-/** Many measurements in four bytes each. */
+/** Measurements in four bytes each. */
 class Milliseconds {
   #values = new Uint32Array(4096);
   count = 0;
@@ -161,7 +161,7 @@ class Milliseconds {
     this.#sum += ms;
   }
 
-  /** The lower middle one where there are two; null where there is nothing. */
+  /** The lower of two middle values; null where empty. */
   medianAndMean(): readonly [number | null, number | null] {
     if (this.count === 0) return [null, null];
     const sorted = this.#values.slice(0, this.count).sort();

@@ -1,6 +1,6 @@
 /**
- * The thread in which a replay plans: a million plans take seconds that the event loop does not have (T54). One thread a
- * replay. It is asked one thing at a time and answers each; an error ends it, and whoever waits is told by its end.
+ * Worker thread that plans for one replay: a million plans take seconds that the event loop does not have (T54). It
+ * answers one message at a time; an error ends the thread, which rejects the pending request.
  */
 import { parentPort } from "node:worker_threads";
 import type { Model } from "../endpoint.ts";
@@ -12,7 +12,7 @@ import { type EndpointFigures, ReplayRun } from "./replay-run.ts";
 import type { ReplayTally } from "./replay-tally.ts";
 
 export type ReplayTask =
-  /** Of the catalog, without credentials; in parts, since cloning takes the event loop's time. */
+  /** Models of the catalog, without credentials; sent in parts, since cloning blocks the event loop. */
   | { readonly kind: "models"; readonly models: readonly Model[] }
   | {
       readonly kind: "begin";
@@ -28,12 +28,12 @@ export type ReplayTask =
 
 export type ReplayAnswer =
   | { readonly kind: "done" }
-  /** The version cannot be read. */
+  /** The version is not valid. */
   | { readonly kind: "refused"; readonly problem: string }
   | {
       readonly kind: "read";
       readonly calls: number;
-      /** Where the next page begins; undefined where there were none. */
+      /** Position of the next page; undefined after an empty one. */
       readonly last: { readonly tsMs: number; readonly requestId: string } | undefined;
     }
   | { readonly kind: "report"; readonly report: ReturnType<ReplayTally["report"]> };

@@ -1,20 +1,20 @@
 /**
- * The near side of a replay's thread: asks it one thing at a time, and turns its end, however it comes, into a failure of
- * whoever waits.
+ * The main thread's side of a replay thread: sends it one task at a time, and turns its end, however it comes, into a
+ * rejection of the pending task.
  */
 import { Worker } from "node:worker_threads";
 import { fail, type WeirError } from "../errors.ts";
 import type { ReplayAnswer, ReplayTask } from "./replay-thread.ts";
 
-/** Megabytes of objects; the rows are not among them. */
+/** Megabytes of heap; the rows, outside the heap, do not count. */
 const MAX_HEAP_MB = 512;
 
 export class ReplayThread {
-  /** Rejects when the thread ends before it was told to. Never resolves. */
+  /** Rejects when the thread ends before `end` was called. Never resolves. */
   readonly failure: Promise<never>;
   readonly #worker: Worker;
   #fail: (error: Error) => void = () => {};
-  /** Of the question under way. */
+  /** Resolves the pending task. */
   #answered: ((answer: ReplayAnswer) => void) | undefined;
   #ended: Promise<unknown> | undefined;
 
@@ -22,12 +22,12 @@ export class ReplayThread {
     this.failure = new Promise((_, reject) => {
       this.#fail = reject;
     });
-    // Whoever waits may have left already.
+    // Nobody may be waiting any more: no unhandled rejection.
     this.failure.catch(() => {});
     this.#worker = new Worker(new URL("./replay-thread.ts", import.meta.url), {
-      // Nothing of the environment is the thread's: it holds credentials.
+      // The thread gets no environment: it holds credentials.
       env: {},
-      // Nor are the flags of this process (a debugger, a test runner's loader).
+      // Nor the flags of this process (a debugger, a test runner's loader).
       execArgv: ["--disable-warning=ExperimentalWarning"],
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     });
@@ -41,7 +41,7 @@ export class ReplayThread {
     return this.#worker.threadId;
   }
 
-  /** One question at a time; `transfer` is not readable here afterwards. Rejects as `failure` does. */
+  /** One task at a time; `transfer` is no longer readable here afterwards. Rejects as `failure` does. */
   ask(task: ReplayTask, transfer: readonly ArrayBuffer[] = []): Promise<ReplayAnswer> {
     const answer = new Promise<ReplayAnswer>((resolve) => {
       this.#answered = resolve;
@@ -50,7 +50,7 @@ export class ReplayThread {
     return Promise.race([answer, this.failure]);
   }
 
-  /** Ends the thread, also in the middle of its work. @param reason what `failure` then says. */
+  /** Ends the thread, even during a task. @param reason what `failure` rejects with. */
   async end(reason?: WeirError): Promise<void> {
     if (reason !== undefined) this.#fail(reason);
     this.#ended ??= this.#worker.terminate();

@@ -1,5 +1,5 @@
 /**
- * Replays: a version of a policy run over an org's recorded requests, newest first, page by page, in a thread of its own.
+ * Replays: runs a policy version over an org's recorded requests, newest first, page by page, in a worker thread.
  * Bounded in number, rows and time; whatever happens, the thread ends with the replay.
  */
 import { setImmediate as turn } from "node:timers/promises";
@@ -20,12 +20,12 @@ interface TrafficWindow {
   readonly untilMs: number;
 }
 
-/** Port: what is recorded. @throws WeirError `analytics_unavailable` */
+/** Port: the recorded requests. @throws WeirError `analytics_unavailable` */
 interface Traffic {
-  /** Everything recorded so far can be read when it resolves. */
+  /** Resolves once everything recorded so far can be read. */
   summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
   /**
-   * Columns of `requests` as RowBinary, newest first and after the given position, in pieces of memory of their own.
+   * Columns of `requests` as RowBinary, newest first and after the given position, in buffers that can be transferred.
    */
   page(
     window: TrafficWindow,
@@ -37,12 +37,12 @@ interface Traffic {
 
 export interface ReplayDeps {
   readonly traffic: Traffic;
-  /** Every model that a call of the org may name, with the endpoints it may reach. */
+  /** Models that the org's calls may name, with the endpoints they may reach. */
   readonly modelsOf: (orgId: string) => Iterable<Model>;
   /** Project id → slug: rules may name either. */
   readonly projectSlugs: (orgId: string) => Iterable<readonly [projectId: string, slug: string]>;
   readonly clock: Clock;
-  /** Changed by tests. */
+  /** Set by tests. */
   readonly bounds?: Partial<ReplayBounds>;
 }
 
@@ -50,7 +50,7 @@ interface ReplayBounds {
   readonly maxCalls: number;
   readonly pageCalls: number;
   readonly timeoutMs: number;
-  /** At once, over all orgs; an org has one. */
+  /** Concurrent replays over all orgs; an org has at most one. */
   readonly maxReplays: number;
 }
 
@@ -66,11 +66,11 @@ export interface ReplayRequest {
 
 export interface Replays {
   /**
-   * @throws WeirError `concurrency` while one of the org, or as many as may be, are under way; `state` where the version
-   * cannot be read any more; `analytics_unavailable`, also when it takes too long; `shutting_down`.
+   * @throws WeirError `concurrency` while a replay of the org, or the maximum number of replays, is running; `state`
+   *   where the version is not valid any more; `analytics_unavailable`, also on a timeout; `shutting_down`.
    */
   replay(request: ReplayRequest): Promise<ReplayReport>;
-  /** Ends those under way. */
+  /** Ends running replays. */
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ const USUAL_BOUNDS: ReplayBounds = {
 };
 const RETRY_AFTER_MS = 2000;
 const HOUR_MS = 3_600_000;
-/** So many are cloned in one turn of the event loop. */
+/** Models cloned per turn of the event loop. */
 const MODELS_A_TURN = 8;
 
 export function openReplays(deps: ReplayDeps): Replays {
@@ -94,7 +94,7 @@ export function openReplays(deps: ReplayDeps): Replays {
     if (closed) throw fail("shutting_down", "The gateway is stopping.");
     if (underWay.has(request.orgId)) throw busy("A replay of this organization is under way.");
     if (underWay.size >= bounds.maxReplays) throw busy("As many replays as may run at once are under way.");
-    // Nothing is waited for between the look and the entry.
+    // No await between the check and the entry.
     const thread = new ReplayThread();
     underWay.set(request.orgId, thread);
     const deadline = setTimeout(() => thread.end(tooLong(bounds.timeoutMs)), bounds.timeoutMs);
@@ -180,7 +180,7 @@ async function sendModels(thread: ReplayThread, models: Iterable<Model>): Promis
   if (part.length > 0) await thread.ask({ kind: "models", models: part });
 }
 
-/** What planning and pricing look at. A provider's address, headers and keys stay here. */
+/** Only what planning and pricing need: a provider's address, headers and keys are not sent to the thread. */
 const withoutSecrets = (model: Model): Model => ({ ...model, endpoints: model.endpoints.map(bareEndpoint) });
 
 const bareEndpoint = (endpoint: Endpoint): Endpoint => ({

@@ -1,5 +1,5 @@
 /**
- * What policies have led to: canaries from this room's own counts, shadows and experiments from analytics.
+ * Reports on policies: canaries from this room's own counts, shadows and experiments from analytics.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
@@ -15,9 +15,9 @@ import { inForce } from "./policy-wire.ts";
 export interface ReportDeps {
   readonly policies: Policies;
   readonly accounts: AccountView;
-  /** Port: analytics; fails with `analytics_unavailable` while it is away. */
+  /** Port: analytics; fails with `analytics_unavailable` while it is unreachable. */
   readonly reports: {
-    /** @param arms which endpoint each arm stood for in a version. */
+    /** @param arms the endpoint of each arm in each version. */
     experiments(
       orgId: string,
       policy: string,
@@ -83,7 +83,7 @@ type ExperimentArm = z.input<typeof armShape>;
 
 const listOf = <S extends z.ZodType>(item: S) => z.object({ object: z.literal("list"), data: z.array(item) });
 
-/** How many of the newest versions are looked at beside those in force. */
+/** Number of newest versions reported besides the active ones. */
 const LATEST_VERSIONS = 10;
 
 export function reportOperations(deps: ReportDeps) {
@@ -129,7 +129,7 @@ export function reportOperations(deps: ReportDeps) {
   };
 }
 
-/** Versions that calls ran under lately, newest first: those in force, and of the latest those that were. */
+/** Recently used versions, newest first: the active ones, and those of the newest that were active once. */
 function usedVersions({ policies, accounts }: ReportDeps, orgId: string, policy: string) {
   const { tables } = policies;
   const active = inForce(tables, accounts, orgId).filter((a) => a.name === policy);
@@ -164,7 +164,7 @@ async function canariesOf(deps: ReportDeps, orgId: string, policy: string) {
   return found;
 }
 
-/** Of a version in force also those that had no result yet; of others what the store has. */
+/** Canary rows of a version; of an active one also canaries without a result. */
 async function rowsOf(policies: Policies, key: VersionKey, isActive: boolean): Promise<readonly CanaryRow[]> {
   const version = isActive ? await policies.prepare(key) : undefined;
   if (version === undefined) return policies.tables.canariesOf(key);
@@ -172,7 +172,7 @@ async function rowsOf(policies: Policies, key: VersionKey, isActive: boolean): P
   return Promise.all(
     trials.map(async (trial) => {
       const { row } = trial;
-      // Told only once kill -9 cannot undo it. A red row changes no more, so this ends with one commit.
+      // Reported only once kill -9 cannot undo it. A red row never changes again, so one commit suffices.
       if (row.state === "red") await trial.save();
       return row;
     }),

@@ -1,17 +1,17 @@
 /**
- * Whether failures are more frequent than allowed, judged after every single result. An ordinary test that is looked at
- * a thousand times raises a false alarm sooner or later; this one may be looked at for ever.
+ * Tests whether failures are more frequent than allowed, after every single result. An ordinary test repeated a
+ * thousand times raises a false alarm sooner or later; this one may be repeated for ever.
  */
 
-/** At most this share of the endpoints that keep within their limit is ever taken for one that does not. */
+/** Upper bound on the share of endpoints within their limit that are ever judged to exceed it. */
 export const FALSE_ALARM_RATE = 0.01;
 
-/** The evidence (as a logarithm) from which on the limit is taken for exceeded. */
+/** Evidence (as a logarithm) from which the limit counts as exceeded. */
 export const ENOUGH_EVIDENCE = -Math.log(FALSE_ALARM_RATE);
 
 /**
- * The alternatives: failure odds so many times those allowed. Near ones find an endpoint that is a little too bad, after
- * many results; far ones find a dead one after a few.
+ * The alternatives: failure odds this many times those allowed. Near ones detect an endpoint that is slightly too bad,
+ * after many results; far ones detect a dead one after a few.
  */
 const ODDS_RATIOS = [1.5, 2, 3, 5, 10, 30, 100] as const;
 
@@ -53,7 +53,7 @@ export function errorRateTest(maxErrorRate: number): SequentialTest {
       const successes = samples - failures;
       let greatest = Number.NEGATIVE_INFINITY;
       for (const r of ratios) greatest = Math.max(greatest, failures * r.failure + successes * r.success);
-      // Around the greatest, so that thousands of results do not leave the range of numbers.
+      // Relative to the greatest, so that thousands of results do not overflow.
       let sum = 0;
       for (const r of ratios) sum += Math.exp(failures * r.failure + successes * r.success - greatest);
       return greatest + Math.log(sum / ratios.length);

@@ -1,22 +1,21 @@
 /**
- * A pause of an endpoint in trouble, and the way back: when it is over, one call at a time tries whether things are well again
- * (half-open), and all others are sent elsewhere first, where there is such a place. A call that never reports gives way after
- * its lease.
+ * Cool-down of an endpoint that fails. When it is over, one call at a time probes the endpoint (half-open) while other
+ * calls prefer other endpoints. A probe that never reports its result gives way to the next one after its lease.
  */
 
-/** A probe whose result never comes gives way to the next after this. */
+/** A probe that has not reported after this is given up, and another call may probe. */
 const PROBE_LEASE_MS = 30_000;
-/** While a probe is out, others are told to look again this soon. */
+/** While a probe is under way, other calls are told to look again this soon. */
 const PROBE_WAIT_MS = 1_000;
 
 export class CoolDown {
-  /** Refusals in a row; 0: neither cooling down nor on probation. */
+  /** Cool-downs in a row; 0: the endpoint is neither cooling down nor half-open. */
   streak = 0;
   untilMs = 0;
-  /** While above now, one call is trying whether it is over. */
+  /** While this is in the future, a probe is under way. */
   #probeUntilMs = 0;
 
-  /** Milliseconds until it may be tried; 0: now. */
+  /** Milliseconds until the endpoint may be tried; 0: now. */
   waitMs(nowMs: number): number {
     if (this.streak === 0) return 0;
     if (nowMs < this.untilMs) return this.untilMs - nowMs;
@@ -27,12 +26,12 @@ export class CoolDown {
     return this.streak > 0 && nowMs < this.untilMs;
   }
 
-  /** A call starts: on probation, the others wait for it. */
+  /** A call starts. While the endpoint is half-open, that call is the probe and the others wait for it. */
   probe(nowMs: number): void {
     if (this.streak > 0) this.#probeUntilMs = nowMs + PROBE_LEASE_MS;
   }
 
-  /** The probe is back, whatever it found. */
+  /** The probe has ended, with whatever result. */
   probed(): void {
     this.#probeUntilMs = 0;
   }

@@ -1,6 +1,6 @@
 /**
- * What a policy and a request together decide about a call, before any endpoint is looked at: the planner's and the
- * attempts' instructions. Frozen; for a request that says nothing of its own it is the same object every time.
+ * What a policy and a request together decide about a call, before any endpoint is considered. The planner and the
+ * attempts follow it. Frozen; requests without options of their own all get the same object.
  */
 import { type Affinity, MAX_ATTEMPTS, type Requirements, type Sort } from "../route.ts";
 
@@ -9,7 +9,7 @@ export interface PolicyVersion {
   readonly version: number;
 }
 
-/** An endpoint on trial: it gets a share of the calls for as long as it does not fail too often. */
+/** An endpoint under test: it gets a share of the calls until its error rate is too high. */
 export interface Canary {
   /** Endpoint id. */
   readonly endpoint: string;
@@ -17,14 +17,14 @@ export interface Canary {
   readonly percent: number;
   /** 0 to 1. */
   readonly maxErrorRate: number;
-  /** Results before it is judged. */
+  /** Results needed before the canary is judged. */
   readonly minSamples: number;
 }
 
 /** Red is final for a version of the policy: the endpoint gets no share any more. */
 export type CanaryState = "warming" | "green" | "red";
 
-/** An endpoint that is sent copies of calls; nobody waits for what it answers. */
+/** An endpoint that is sent copies of calls; the client never waits for its answers. */
 export interface Shadow {
   readonly endpoint: string;
   /** 0 to 100. */
@@ -36,18 +36,18 @@ export interface Shadow {
 interface Arm {
   readonly arm: string;
   readonly endpoint: string;
-  /** Relative to the others'. */
+  /** Relative to the weights of the other arms. */
   readonly weight: number;
 }
 
-/** Callers are divided among endpoints; each stays in its arm. */
+/** Divides callers among endpoints; each caller stays in its arm. */
 export interface Experiment {
   readonly name: string;
   readonly arms: readonly Arm[];
 }
 
 export interface Decision {
-  /** Undefined: no policy is in force. */
+  /** Undefined: no policy is active. */
   readonly policy: PolicyVersion | undefined;
   /** Name of the rule that matched; empty where none did. */
   readonly rule: string;
@@ -55,37 +55,37 @@ export interface Decision {
   readonly order: readonly string[] | undefined;
   readonly only: readonly string[] | undefined;
   readonly ignore: readonly string[] | undefined;
-  /** The request itself gave an order or what is allowed: canary, experiment and weights then do not apply. */
-  readonly isOrderAsked: boolean;
-  /** `order` is the request's, not the policy's: then it goes before what knows the conversation. */
-  readonly isOrderOwn: boolean;
+  /** The request gave `order` or `only`: canary, experiment and weights then do not apply. */
+  readonly isChosenByRequest: boolean;
+  /** `order` comes from the request, not the policy: then it ranks before the endpoint that holds the conversation. */
+  readonly isOrderFromRequest: boolean;
   readonly fallbacks: boolean;
   readonly maxAttempts: number;
-  /** For all attempts together, until the first content; undefined: only the gateway's own timeouts hold. */
+  /** For all attempts together, until the first content; undefined: only the gateway's timeouts apply. */
   readonly timeoutMs: number | undefined;
   readonly affinity: Affinity;
   readonly require: Requirements;
-  /** Endpoint id → its part of the first attempts. */
+  /** Endpoint id → its share of the first attempts. */
   readonly weights: ReadonlyMap<string, number> | undefined;
-  /** After so much silence of the first endpoint the second is asked too. */
+  /** If the first endpoint has not answered after this, the second is asked too. Milliseconds. */
   readonly hedgeAfterMs: number | undefined;
-  /** Why no call may be made at all. */
+  /** Why the call is refused; undefined: it is not. */
   readonly deny: string | undefined;
   readonly canary: Canary | undefined;
   readonly shadow: Shadow | undefined;
   readonly experiment: Experiment | undefined;
 }
 
-/** Where neither a policy nor the request says anything. */
-export const USUAL: Decision = Object.freeze({
+/** The decision without a policy and without request options. */
+export const DEFAULT_DECISION: Decision = Object.freeze({
   policy: undefined,
   rule: "",
   sort: "balanced",
   order: undefined,
   only: undefined,
   ignore: undefined,
-  isOrderAsked: false,
-  isOrderOwn: false,
+  isChosenByRequest: false,
+  isOrderFromRequest: false,
   fallbacks: true,
   maxAttempts: MAX_ATTEMPTS,
   timeoutMs: undefined,

@@ -1,17 +1,17 @@
 /**
- * Which endpoints may serve a call: one reason, in plain words, for each that may not. Requirements only ever
- * exclude, so tightening one never lets an endpoint in.
+ * Which endpoints may serve a call, with one reason in plain words for each that may not. Requirements only exclude, so
+ * a stricter requirement never admits an endpoint.
  */
 import type { Capabilities, Endpoint } from "../endpoint.ts";
 import { usdPerMillionFromNano } from "../money.ts";
 import type { Decision } from "./decision.ts";
 
-/** What the planner must know of a call. */
+/** What the planner needs to know about a call. */
 export interface RouteFacts {
   readonly environment: "live" | "test";
   readonly stream: boolean;
   readonly hasTools: boolean;
-  /** The caller asked for parallel tool calls by name. */
+  /** The request asks for parallel tool calls explicitly. */
   readonly parallelTools: boolean;
   readonly hasImages: boolean;
   readonly hasAudio: boolean;
@@ -19,21 +19,24 @@ export interface RouteFacts {
   readonly reasoning: boolean;
   /** An estimate when far from the limit, exact when near it. */
   readonly promptTokens: number;
-  /** Of inputs that are read one by one, the longest; absent: the prompt is one. */
+  /** The longest input, for tasks that read their inputs one by one; absent: the prompt is the only input. */
   readonly longestTokens?: number;
   readonly maxTokens: number | undefined;
-  /** Endpoint id that knows the conversation: where it may, it goes before all but the request's own order. */
+  /**
+   * Id of the endpoint that holds the conversation: if eligible, it ranks before everything but the request's own
+   * order.
+   */
   readonly preferred?: string | undefined;
-  /** Who is to stay where it was, by the decision's affinity; empty: nobody. */
-  readonly stickTo: string;
-  /** Whom an experiment divides; empty: each call on its own. */
+  /** Hash of whoever should stay at the same endpoint, by the decision's affinity; empty: no affinity. */
+  readonly affinityKey: string;
+  /** Hash of the end user or session that experiments assign to arms; empty: each call is assigned on its own. */
   readonly unit: string;
-  /** The decision's canary failed too often: it gets no share. */
+  /** The decision's canary is red: it gets no share. */
   readonly isCanaryRed: boolean;
   readonly orgPolicy: {
     readonly zdr: boolean;
     readonly noTrain: boolean;
-    /** Empty: anywhere. */
+    /** Empty: any region. */
     readonly regions: readonly string[];
   };
 }
@@ -58,7 +61,7 @@ export interface Exclusion {
   readonly kind: ExclusionKind;
 }
 
-/** Why this endpoint may not serve this call, or undefined where it may. The first reason found is the one given. */
+/** Why this endpoint may not serve this call; undefined where it may. The first reason found is returned. */
 export function exclusionOf(
   endpoint: Endpoint,
   facts: RouteFacts,
@@ -102,7 +105,7 @@ function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
   return undefined;
 }
 
-/** What a request may need and not every endpoint has. */
+/** Capabilities that a request may need and that not every endpoint has. */
 export const NEEDS = ["tools", "parallelTools", "vision", "audio", "jsonSchema", "reasoning"] as const;
 export type Need = (typeof NEEDS)[number];
 
@@ -115,8 +118,8 @@ export const needWords: Readonly<Record<Need, string>> = {
   reasoning: "reasoning",
 };
 
-/** The first thing that the call needs and that is lacking there. */
-export function lackOf(
+/** The first capability that the call needs and the endpoint lacks. */
+export function missingCapability(
   can: Pick<Capabilities, Need>,
   needs: Pick<
     RouteFacts,
@@ -132,7 +135,7 @@ export function lackOf(
 }
 
 function capability(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
-  const lack = lackOf(endpoint.capabilities, facts);
+  const lack = missingCapability(endpoint.capabilities, facts);
   return lack && out(endpoint, "capability", `it does not support ${needWords[lack]}`);
 }
 
@@ -145,7 +148,7 @@ function context(endpoint: Endpoint, facts: RouteFacts): Exclusion | undefined {
       `${maxTokens} output tokens are asked for, its limit is ${endpoint.maxOutput}`,
     );
   }
-  // A prompt that fills the context leaves no room for a single token of answer.
+  // A prompt that fills the context leaves no room for a single output token.
   const needed = (facts.longestTokens ?? facts.promptTokens) + (maxTokens ?? 1);
   if (needed <= endpoint.contextLength) return undefined;
   return out(

@@ -1,6 +1,6 @@
 /**
- * Health over a restart: what changed is saved every few seconds and at the stop, and read before the first call. Time
- * goes on meanwhile: old observations have faded and cool-downs are over when theirs is. Kill -9 loses the last interval.
+ * Saves health so that it survives a restart: changes are saved every few seconds and at the stop, and read before the
+ * first call. Time spent stopped counts: observations decay and cool-downs run out. Kill -9 loses the last interval.
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
@@ -11,13 +11,13 @@ export interface SavedHealth extends HealthSnapshot {
   readonly atMs: number;
 }
 
-/** Endpoint id → its row; undefined: the row says nothing any more and goes. */
+/** Endpoint id → its row; undefined: the row is obsolete and is removed. */
 export type HealthRow = readonly [endpointId: string, saved: SavedHealth | undefined];
 
 export interface HealthRows {
-  /** Every row, as whichever version of the gateway wrote it. */
+  /** Every row; any earlier version of the gateway may have written it. */
   load(): Iterable<readonly [endpointId: string, saved: unknown]>;
-  /** Resolves once all are durable; a row that is saved twice is the later one. */
+  /** Resolves once all are durable; of a row saved twice the later one counts. */
   save(rows: readonly HealthRow[]): Promise<void>;
 }
 
@@ -25,15 +25,15 @@ export interface HealthMemoryOptions {
   readonly health: Health;
   readonly rows: HealthRows;
   readonly clock: Clock;
-  /** Told of every save that failed; what it held is saved with the next. */
+  /** Called for every failed save; its rows are saved with the next. */
   readonly onFailure: (error: unknown) => void;
   readonly everyMs?: number;
 }
 
 const SAVE_EVERY_MS = 5_000;
-/** A commit holds the thread while it puts; this many puts take about a millisecond. */
+/** Puts block the event loop until the commit; this many take about a millisecond. */
 const BATCH = 500;
-/** Every half-life and every cool-down is far shorter. */
+/** Older rows are dropped: every half-life and every cool-down is far shorter. */
 const FORGOTTEN_AFTER_MS = 24 * 3_600_000;
 
 const durationMs = z.number().min(0);
@@ -60,7 +60,7 @@ const savedHealth = z.object({
 
 export class HealthMemory {
   readonly #options: HealthMemoryOptions;
-  /** Rows that are to go with the next save. */
+  /** Ids of rows to remove with the next save. */
   #stale = new Set<string>();
   #saves: Promise<void> = Promise.resolve();
   #saving = false;
@@ -76,7 +76,7 @@ export class HealthMemory {
     this.#restore();
     const { everyMs = SAVE_EVERY_MS } = this.#options;
     this.#timer = setInterval(() => {
-      // One that hangs on a full disk is not joined by others.
+      // No further save starts while one hangs, for instance on a full disk.
       if (!this.#saving) void this.flush();
     }, everyMs).unref();
   }
@@ -115,7 +115,7 @@ export class HealthMemory {
     if (changed.size === 0 && stale.size === 0) return;
     this.#stale = new Set();
     this.#saving = true;
-    // Of one that was dropped and is observed again there is a snapshot: its row is put, not removed.
+    // An endpoint whose stale row was dropped and that is observed again has a snapshot: its row is put, not removed.
     const ids = [...new Set([...stale, ...changed])];
     try {
       for (let from = 0; from < ids.length; from += BATCH) {
@@ -135,7 +135,7 @@ export class HealthMemory {
   }
 }
 
-/** The same, so much later. */
+/** Ages the saved health by the elapsed time. */
 function later(
   { errors, ttft, whole, speed, troubles, troubleForMs, lanes }: z.output<typeof savedHealth>,
   elapsedMs: number,

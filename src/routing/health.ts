@@ -1,38 +1,41 @@
 /**
- * What recent calls taught about each endpoint: which credentials are usable there, error rate, time to first token,
- * speed. O(1) a result; old observations fade by half-lives, so an endpoint is never judged on a distant past.
+ * Health of each endpoint, learned from recent calls: which keys are usable there, error rate, time to first token,
+ * speed. O(1) per result; observations decay by half-lives, so only recent ones count.
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { type Lane, type LaneMemory, type LaneResult, Lanes, type LaneWish } from "./lanes.ts";
-import { type Observation, Observed, type ObservedMemory } from "./observed.ts";
+import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
+import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 
-export type { Lane, LaneWish } from "./lanes.ts";
+export type { LaneLease, LanePreference } from "./lanes.ts";
 
 export interface AttemptResult extends LaneResult, Observation {
-  /** It was silent to its end, which came because another endpoint, asked later, answered first. */
+  /** It had not answered when a later endpoint answered first (hedging). */
   readonly isOvertaken?: boolean | undefined;
 }
 
-/** One endpoint as the planner sees it at one instant. */
+/** One endpoint as the planner sees it now. */
 export interface EndpointHealth {
   /** Milliseconds until it may be tried again; 0: now. */
   readonly outForMs: number;
-  /** The same for a call that no other endpoint is left for; absent: no sooner. Only what providers ask for is waited for in full. */
-  readonly pressedOutForMs?: number;
-  /** It is out because its credentials were refused, not because it lacks capacity. */
+  /**
+   * The same for a call without another endpoint, which waits in full only for what the provider asked for; absent: no
+   * sooner.
+   */
+  readonly lastResortOutForMs?: number;
+  /** It is out because the provider refused its keys, not because it lacks capacity. */
   readonly isRefused?: boolean;
-  /** It has as many calls under way as it is known to take: tried after those that have room. */
+  /** It has as many calls in flight as it is known to take: it ranks after endpoints with free capacity. */
   readonly isFull?: boolean;
   /** 0 to 1, over roughly the last minute. */
   readonly errorRate: number;
-  /** Most recent calls failed: tried after all others. */
+  /** Most recent calls failed: it ranks after all others. */
   readonly failing: boolean;
-  /** A call is finding out how quick it is now: the others need not. */
-  readonly isTried: boolean;
-  /** To the first token of streams; undefined when none was observed lately. */
+  /** A call is measuring its speed now: other calls need not. */
+  readonly isBeingMeasured: boolean;
+  /** To the first token of streams, milliseconds; undefined without a recent measurement. */
   readonly ttftMs: number | undefined;
-  /** To the end of whole answers. */
+  /** To the end of non-streamed answers. */
   readonly wholeMs: number | undefined;
   readonly tokensPerSecond: number | undefined;
 }
@@ -48,60 +51,63 @@ export interface LiveHealth extends EndpointHealth {
   readonly state: HealthState;
 }
 
-/** An org's own keys, as far as health has to know them. */
+/** An org's own provider keys, as far as health needs them. */
 export interface OwnPools {
-  /** Empty where it has none for the provider. */
+  /** Empty where the org has no key for the provider. */
   of(providerId: string): readonly ProviderKey[];
-  /** Whether the platform's keys stand in for own ones that are out. */
+  /** Whether platform keys may be used when the org's own keys are out. */
   platformFallback(providerId: string): boolean;
 }
 
-/** What is remembered of an endpoint over a restart: all durations are as of the moment it is taken. */
-export interface HealthSnapshot extends ObservedMemory {
-  readonly lanes: readonly LaneMemory[];
+/** What survives a restart; durations are relative to the moment of the snapshot. */
+export interface HealthSnapshot extends ObservedSnapshot {
+  readonly lanes: readonly LaneSnapshot[];
 }
 
-/** Above it an endpoint is shown as degraded; the planner weighs the rate itself. */
+/** Above it an endpoint is shown as degraded; the planner uses the rate itself. */
 const DEGRADED_ERROR_RATE = 0.1;
-/** A call is silent for too long after five times what is usual there, within these bounds. */
+/** A call is late after five times the endpoint's usual time, within these bounds. */
 const PATIENCE = 5;
 const LEAST_PATIENCE_MS = 3_000;
 /** An endpoint that never answered may be slower than the others of its model, but not by this much. */
 const FIRST_PATIENCE_MS = 10_000;
 const UNKNOWN_PATIENCE_MS = 60_000;
-/** One that was overtaken was silent for too long after this many times what is usual: there was something to compare it with. */
+/**
+ * An overtaken call was late after this many times the usual time: the other endpoint's answer allows a stricter
+ * judgement.
+ */
 const OVERTAKEN_PATIENCE = 3;
 
 const UNOBSERVED = {
-  ...{ errorRate: 0, failing: false, isTried: false },
+  ...{ errorRate: 0, failing: false, isBeingMeasured: false },
   ...{ ttftMs: undefined, wholeMs: undefined, tokensPerSecond: undefined },
 } as const;
 
-const NOT_OUT = { outForMs: 0, pressedOutForMs: 0, isRefused: false } as const;
+const NOT_OUT = { outForMs: 0, lastResortOutForMs: 0, isRefused: false } as const;
 
 export class Health implements HealthView {
   readonly #clock: Clock;
   readonly #observed = new Map<string, Observed>();
   readonly #lanes = new Lanes();
-  /** Endpoints of which more is known than was last taken. */
+  /** Endpoints with news since `takeChanged` was last called. */
   #changed = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Out is an endpoint while none of the platform's keys is usable there. */
+  /** An endpoint is out while none of the platform's keys is usable there. */
   of(endpoint: Endpoint): EndpointHealth | undefined {
     const nowMs = this.#clock.monotonic();
     const { keys } = endpoint.provider;
-    // Without any key of the platform's an endpoint is not out, only out of reach: the plan says so elsewhere.
+    // An endpoint without platform keys is not out but unreachable: the plan reports that elsewhere.
     const outForMs = keys.length === 0 ? 0 : this.#lanes.waitMs(endpoint.id, keys, nowMs);
     return this.#seen(endpoint, keys, outForMs, nowMs);
   }
 
   /**
-   * As an org with keys of its own sees it: an endpoint is out while none of them is usable there, and none of the
-   * platform's where those may stand in.
+   * As an org with keys of its own sees it: an endpoint is out while none of them is usable there, and no platform key
+   * either where the org allows the fallback.
    */
   with(own: OwnPools): HealthView {
     return {
@@ -120,26 +126,26 @@ export class Health implements HealthView {
   }
 
   /**
-   * Asks to start a call now, with one of these keys. Undefined: each of them rests at the endpoint, or other calls are
-   * finding out whether it is back; go to the next endpoint. Whoever got a lane must report with `onResult`,
-   * whatever happens.
+   * Starts a call with one of these keys. Undefined: none is usable now, because its breakers are open or as many
+   * probes as allowed are under way; try the next endpoint. The caller must report the end of the lease with
+   * `onResult`, whatever happens.
    */
-  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LaneWish): Lane | undefined {
+  begin(endpoint: Endpoint, keys: readonly ProviderKey[], wish?: LanePreference): LaneLease | undefined {
     const nowMs = this.#clock.monotonic();
     const lane = this.#lanes.take(endpoint, keys, wish, nowMs);
     if (lane !== undefined) this.#observedOf(endpoint.id).begins(lane, nowMs);
     return lane;
   }
 
-  /** The first content of a call came: those that wait to learn whether calls are taken again need not wait for its end. */
-  onFirstContent(lane: Lane): void {
-    this.#lanes.taken(lane, this.#clock.monotonic());
+  /** The first content of a call arrived: if the call is a probe, others need not wait for its end. */
+  onFirstContent(lane: LaneLease): void {
+    this.#lanes.accepted(lane, this.#clock.monotonic());
   }
 
   /**
-   * How long a call there may be silent before `onSilence` should be told, milliseconds.
-   * @param others endpoints of the same model: an endpoint that never answered is expected to be no slower than the slowest
-   *   of them.
+   * How long a call there may go without an answer before `onSilence` should be called, milliseconds.
+   * @param others endpoints of the same model: an endpoint that never answered is expected to be no slower than the
+   *   slowest of them.
    */
   patienceMs(endpoint: Endpoint, isStream: boolean, others: readonly Endpoint[]): number {
     const usualMs = this.#usualMs(endpoint, isStream);
@@ -148,24 +154,24 @@ export class Health implements HealthView {
     return slowestMs === undefined ? UNKNOWN_PATIENCE_MS : Math.max(FIRST_PATIENCE_MS, slowestMs * PATIENCE);
   }
 
-  /** Whether a call that is silent there for too long may not be answered at all: most fail, or none was ever answered. */
+  /** Whether a late call there may never be answered: most calls fail, or none was ever answered. */
   isDoubtful(endpoint: Endpoint, isStream: boolean): boolean {
     return this.#usualMs(endpoint, isStream) === undefined || this.of(endpoint)?.failing === true;
   }
 
-  /** A call is silent for too long: others need not wait until it gives up to learn of that. Once a call. */
-  onSilence(lane: Lane): void {
+  /** A call is late: it counts as a failure now, before it ends. Call at most once per call. */
+  onSilence(lane: LaneLease): void {
     this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic());
   }
 
-  /** Ends what `begin` began. A second report of the same lane is ignored. */
-  onResult(lane: Lane, result: AttemptResult): void {
+  /** Ends what `begin` started. A second report for the same lease is ignored. */
+  onResult(lane: LaneLease, result: AttemptResult): void {
     const nowMs = this.#clock.monotonic();
-    if (!this.#lanes.give(lane, result, nowMs)) return;
+    if (!this.#lanes.giveBack(lane, result, nowMs)) return;
     const { endpoint, key } = lane;
     const seen = this.#observedOf(endpoint.id);
-    const isLate = result.isOvertaken === true && isTooLate(seen, lane, result, nowMs);
-    // What hangs would be taken for what is usual there, and never again for late.
+    const isLate = result.isOvertaken === true && isOvertakenLate(seen, lane, result, nowMs);
+    // A hanging call must not raise the usual time, or no later call would count as late.
     seen.measured(isLate ? {} : result, nowMs);
     if (result.outcome === "ok") seen.succeeded(lane, nowMs);
     else if (isLate || isEndpointsFault(result, key)) seen.failed(lane, nowMs);
@@ -173,43 +179,43 @@ export class Health implements HealthView {
     this.#changed.add(endpoint.id);
   }
 
-  /** For people: one word beside the figures. Undefined for an endpoint of which nothing is known. */
+  /** For people: the figures with a one-word state. Undefined for an endpoint that was never observed. */
   live(endpoint: Endpoint): LiveHealth | undefined {
     const seen = this.of(endpoint);
     return seen && { ...seen, state: this.#stateOf(endpoint.id, seen) };
   }
 
-  /** Keys that are out at one endpoint at least. */
+  /** Number of keys that are out at one endpoint or more. */
   keysCooling(): number {
     return this.#lanes.keysCooling(this.#clock.monotonic());
   }
 
-  /** Calls under way with this key there. */
+  /** Calls in flight with this key there. */
   inFlight(endpoint: Endpoint, key: ProviderKey): number {
     return this.#lanes.inFlight(endpoint.id, key, this.#clock.monotonic());
   }
 
-  /** Ids of the endpoints that there is news of since the last time this was asked. */
+  /** Ids of the endpoints with news since the last call of this function. */
   takeChanged(): ReadonlySet<string> {
     const changed = this.#changed;
     this.#changed = new Set();
     return changed;
   }
 
-  /** They are told again the next time. */
+  /** Returns these ids again from the next `takeChanged`. */
   markChanged(endpointIds: Iterable<string>): void {
     for (const id of endpointIds) this.#changed.add(id);
   }
 
-  /** What must outlive the process; undefined for an endpoint that was never tried. */
+  /** What must survive a restart; undefined for an endpoint that was never tried. */
   snapshot(endpointId: string): HealthSnapshot | undefined {
     const seen = this.#observed.get(endpointId);
     if (seen === undefined) return undefined;
     const nowMs = this.#clock.monotonic();
-    return { ...seen.memory(nowMs), lanes: this.#lanes.memories(endpointId, nowMs) };
+    return { ...seen.snapshot(nowMs), lanes: this.#lanes.snapshots(endpointId, nowMs) };
   }
 
-  /** Before the first call: goes on as if the snapshot had been taken now. */
+  /** Before the first call: restores the snapshot as if it had been taken now. */
   restore(endpointId: string, snapshot: HealthSnapshot): void {
     const nowMs = this.#clock.monotonic();
     this.#observedOf(endpointId).restore(snapshot, nowMs);
@@ -247,14 +253,14 @@ export class Health implements HealthView {
     const out = this.#out(endpoint, keys, outForMs, nowMs);
     if (seen === undefined) return outForMs === 0 ? undefined : { ...UNOBSERVED, ...out };
     return {
-      // Spelled out: this is made for each endpoint of each plan, and all are to have one shape.
+      // No spread: this runs for each endpoint of each plan, and all objects must have one shape.
       outForMs: out.outForMs,
-      pressedOutForMs: out.pressedOutForMs,
+      lastResortOutForMs: out.lastResortOutForMs,
       isRefused: out.isRefused,
       isFull: this.#lanes.isFull(endpoint.id, keys, nowMs),
       errorRate: seen.errorRate(nowMs) ?? 0,
       failing: seen.isFailing(nowMs),
-      isTried: seen.isTried(nowMs),
+      isBeingMeasured: seen.isBeingMeasured(nowMs),
       ttftMs: seen.ttftMs(nowMs),
       wholeMs: seen.wholeMs(nowMs),
       tokensPerSecond: seen.tokensPerSecond(nowMs),
@@ -263,8 +269,8 @@ export class Health implements HealthView {
 
   #out({ id }: Endpoint, keys: readonly ProviderKey[], outForMs: number, nowMs: number) {
     if (outForMs === 0) return NOT_OUT;
-    const pressedOutForMs = this.#lanes.waitMs(id, keys, nowMs, true);
-    return { outForMs, pressedOutForMs, isRefused: this.#lanes.areRefused(id, keys, nowMs) };
+    const lastResortOutForMs = this.#lanes.waitMs(id, keys, nowMs, true);
+    return { outForMs, lastResortOutForMs, isRefused: this.#lanes.areRefused(id, keys, nowMs) };
   }
 
   #observedOf(endpointId: string): Observed {
@@ -277,13 +283,18 @@ export class Health implements HealthView {
   }
 }
 
-/** A hedge hides a silent endpoint from its callers; it must not hide it from the plans. */
-function isTooLate(seen: Observed, { sinceMs }: Lane, { ttftMs }: Observation, nowMs: number): boolean {
+/** A hedge hides a late endpoint from callers; it must not hide it from the plans. */
+function isOvertakenLate(
+  seen: Observed,
+  { sinceMs }: LaneLease,
+  { ttftMs }: Observation,
+  nowMs: number,
+): boolean {
   const usualMs = seen.usualMs(ttftMs !== undefined, nowMs);
   return usualMs !== undefined && nowMs - sinceMs >= usualMs * OVERTAKEN_PATIENCE;
 }
 
-/** The caller's own errors and departures say nothing about the endpoint; nor does a bad key that an org brought. */
+/** Client errors and disconnects say nothing about the endpoint; nor does an org's own bad key. */
 function isEndpointsFault({ outcome, errorClass }: AttemptResult, key: ProviderKey): boolean {
   if (outcome === "cancelled" || errorClass === "client" || errorClass === "capacity") return false;
   return !(key.isByok && errorClass === "auth");

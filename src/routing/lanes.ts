@@ -1,81 +1,87 @@
 /**
- * Lanes: one credential at one endpoint. Saturation belongs to the lane, since providers count limits by credential and
- * model; a credential that is refused is refused at every endpoint. O(keys) a call; a lane is given back exactly once.
+ * Lanes: a lane is one key at one endpoint. Saturation belongs to the lane, since providers count limits per key and
+ * model; a refused key is refused at every endpoint. O(keys) per call; each lease is given back exactly once.
  */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
-import { backoffMs, Door, type Trial } from "./door.ts";
+import { Breaker, backoffMs, type Probe } from "./breaker.ts";
 import { hashOf, mixed } from "./hash.ts";
 import { Recent } from "./recent.ts";
-import { type KeyResult, type KeyTrial, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
+import { type KeyProbe, type KeyResult, REFUSED_MS, RefusedKeys } from "./refused-keys.ts";
 
-/** A call's place at an endpoint, from `take` to `give`. */
-export interface Lane {
+/** A call's use of a lane, from `take` to `giveBack`. */
+export interface LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   /** Monotonic, milliseconds. */
   readonly sinceMs: number;
 }
 
-/** Which lane a call would like, where there is a choice. */
-export interface LaneWish {
-  /** The key that made what the call goes on from (T49): taken wherever it is usable. */
+/** Which lane a call prefers, where there is a choice. */
+export interface LanePreference {
+  /** The key that made the conversation this call continues (T49): taken wherever it is usable. */
   readonly keyId?: string | undefined;
-  /** Who is to stay at one key, so that its provider's prompt cache hits; empty: nobody. */
-  readonly stickTo?: string | undefined;
-  /** No other endpoint is left for it: of a rest only what the provider asked for is waited for in full. */
-  readonly isPressed?: boolean | undefined;
+  /** Hash of whoever should stay at one key, so that the provider's prompt cache hits; empty: no affinity. */
+  readonly affinityKey?: string | undefined;
+  /** The call has no other endpoint: it waits in full only for what the provider asked for. */
+  readonly isLastResort?: boolean | undefined;
 }
 
-/** What a call tells of the lane that it took. */
+/** What a call reports about its lane. */
 export interface LaneResult extends KeyResult {
   /** The upstream's own Retry-After, milliseconds. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A platform lane that is out or on probation, as it outlives the process. */
-export interface LaneMemory {
+/** A platform lane that is out or half-open, as saved for a restart. */
+export interface LaneSnapshot {
   readonly keyId: string;
   readonly hint: string;
-  /** Of the lane; 0: it is not out. */
+  /** Refusals of the lane in a row; 0: it is not out. */
   readonly streak: number;
   readonly outForMs: number;
-  /** What the provider asked for of that; absent: nothing. */
+  /** The part of it that the provider asked for; absent: nothing. */
   readonly askedForMs?: number | undefined;
-  /** Of the credential, at every endpoint; absent: it was not refused. */
+  /** How long the key is still out at every endpoint; absent: it was not refused. */
   readonly refusedForMs?: number | undefined;
 }
 
-/** A daily quota may ask for hours; beyond one the value is taken for a mistake. */
+/** A daily quota may ask for hours; longer values are taken for a mistake. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
-/** After a refusal for want of room the lane is held to what it took before, for so long after its pause. */
-const HELD_MS = 30_000;
-/** How many calls it took at once is forgotten when it had not as many for so long. */
-const TAKEN_MS = 60_000;
-/** 403 may also be said of one prompt: so many in a row mean the credential. */
+/**
+ * After a refusal for lack of capacity the lane is limited to the concurrency it handled before, for this long after
+ * its pause.
+ */
+const LIMITED_MS = 30_000;
+/** The known concurrency of a lane is forgotten after this long at lower concurrency. */
+const MOST_ANSWERED_MS = 60_000;
+/** 403 may also concern one prompt: this many in a row concern the key. */
 const FORBIDDEN_IN_A_ROW = 3;
-/** A caller stays at its key while that has at most so many calls more than the least loaded, or a quarter more. */
+/**
+ * A caller stays at its key while that has at most this many more calls in flight than the least loaded key, or a
+ * quarter more.
+ */
 const SLACK_CALLS = 2;
 const SLACK_SHARE = 0.25;
-/** Lanes of orgs' own keys are forgotten when idle for so long. */
+/** Lanes of orgs' own keys are forgotten after this idle time. */
 const OWN_IDLE_MS = 3_600_000;
 const MAX_OWN_LANES = 100_000;
 
 class LaneState {
   readonly keyId: string;
-  /** Of the credential that was observed: another under the same id begins anew. */
+  /** Of the observed credential: another one under the same key id starts anew. */
   readonly hint: string;
   /** Of the key's id. */
   readonly hash: number;
-  readonly door = new Door();
+  readonly breaker = new Breaker();
   inFlight = 0;
   /** 403 in a row. */
   forbidden = 0;
-  /** It rests for those, not for want of room. */
+  /** It is out because of 403, not for lack of capacity. */
   isForbidden = false;
-  /** The most calls at once of late, all of which it answered. */
-  taken = 0;
-  #takenAtMs = 0;
-  #heldUntilMs = 0;
+  /** Highest recent concurrency at which it answered every call. */
+  mostAnswered = 0;
+  #mostAnsweredAtMs = 0;
+  #limitedUntilMs = 0;
 
   constructor({ id, hint }: ProviderKey) {
     this.keyId = id;
@@ -83,38 +89,39 @@ class LaneState {
     this.hash = hashOf(id);
   }
 
-  /** It has as many calls as it is known to take: others go first. */
+  /** It has as many calls in flight as it is known to take: other lanes are preferred. */
   isFull(nowMs: number): boolean {
-    return nowMs < this.#heldUntilMs && this.inFlight >= this.taken;
+    return nowMs < this.#limitedUntilMs && this.inFlight >= this.mostAnswered;
   }
 
-  /** It answered a call that was the so-manieth at once. */
-  took(atOnce: number, nowMs: number): void {
-    const isForgotten = nowMs - this.#takenAtMs > TAKEN_MS && nowMs >= this.#heldUntilMs;
-    if (atOnce < this.taken && !isForgotten) return;
-    this.taken = atOnce;
-    this.#takenAtMs = nowMs;
+  /** It answered a call that started at this concurrency. */
+  answered(atOnce: number, nowMs: number): void {
+    const isForgotten = nowMs - this.#mostAnsweredAtMs > MOST_ANSWERED_MS && nowMs >= this.#limitedUntilMs;
+    if (atOnce < this.mostAnswered && !isForgotten) return;
+    this.mostAnswered = atOnce;
+    this.#mostAnsweredAtMs = nowMs;
   }
 
   /**
-   * It refused a call that was the so-manieth at once, and pauses until then. One more than it ever took: it has room for no
-   * more. Not more than it took: it has another reason, a quota perhaps, and how many it takes at once is not known.
+   * It refused a call that started at this concurrency, and is out until then. Above the known concurrency the cause is
+   * capacity, so the lane is limited to it. Otherwise the cause is another, perhaps a quota, and the lane's concurrency
+   * is unknown.
    */
   refusedAt(atOnce: number, untilMs: number): void {
-    const isForRoom = this.taken > 0 && atOnce > this.taken;
-    this.#heldUntilMs = isForRoom ? untilMs + HELD_MS : 0;
+    const isForCapacity = this.mostAnswered > 0 && atOnce > this.mostAnswered;
+    this.#limitedUntilMs = isForCapacity ? untilMs + LIMITED_MS : 0;
   }
 }
 
-class Place implements Lane {
+class TakenLane implements LaneLease {
   readonly endpoint: Endpoint;
   readonly key: ProviderKey;
   readonly state: LaneState;
-  /** Of the lane, and of its credential. */
-  readonly trial: Trial | undefined;
-  readonly keyTrial: KeyTrial | undefined;
+  /** A probe of the lane, and one of its key. */
+  readonly probe: Probe | undefined;
+  readonly keyProbe: KeyProbe | undefined;
   readonly sinceMs: number;
-  /** Calls under way in the lane when it began, with itself. */
+  /** Calls in flight in the lane when it began, itself included. */
   readonly atOnce: number;
   isOver = false;
 
@@ -122,95 +129,96 @@ class Place implements Lane {
     endpoint: Endpoint,
     key: ProviderKey,
     state: LaneState,
-    keyTrial: KeyTrial | undefined,
+    keyProbe: KeyProbe | undefined,
     nowMs: number,
   ) {
     this.endpoint = endpoint;
     this.key = key;
     this.state = state;
-    this.trial = state.door.enter(nowMs);
-    this.keyTrial = keyTrial;
+    this.probe = state.breaker.enter(nowMs);
+    this.keyProbe = keyProbe;
     this.sinceMs = nowMs;
     this.atOnce = state.inFlight;
   }
 }
 
 /** Lanes of the platform's keys at one endpoint. */
-class AtEndpoint {
+class EndpointLanes {
   readonly lanes = new Map<string, LaneState>();
-  /** Among equals each is first in turn. */
+  /** Rotates the order of equally loaded keys. */
   turn = 0;
 }
 
 export class Lanes {
-  readonly #endpoints = new Map<string, AtEndpoint>();
+  readonly #endpoints = new Map<string, EndpointLanes>();
   readonly #own = new Recent<LaneState>(OWN_IDLE_MS, MAX_OWN_LANES);
   readonly #refused = new RefusedKeys();
 
   /**
-   * The lane with the fewest calls under way among those that are usable, one with room where there is one; undefined where
-   * none is. Whoever got one must give it back, whatever happens.
+   * The usable lane with the fewest calls in flight, one with free capacity first; undefined where none is usable. The
+   * caller must give the lease back, whatever happens.
    */
   take(
     endpoint: Endpoint,
     keys: readonly ProviderKey[],
-    wish: LaneWish | undefined,
+    wish: LanePreference | undefined,
     nowMs: number,
-  ): Lane | undefined {
+  ): LaneLease | undefined {
     const at = this.#at(endpoint.id);
     const first = at.turn++;
-    const isPressed = wish?.isPressed === true;
+    const isLastResort = wish?.isLastResort === true;
     let least: LaneState | undefined;
     let leastKey: ProviderKey | undefined;
     for (let i = 0; i < keys.length; i++) {
       const key = keys[(first + i) % keys.length] as ProviderKey;
       const state = this.#state(at, endpoint.id, key, nowMs);
-      if (this.#waitMs(state, key, nowMs, isPressed) > 0) continue;
+      if (this.#waitMs(state, key, nowMs, isLastResort) > 0) continue;
       if (key.id === wish?.keyId) return this.#enter(endpoint, key, state, nowMs);
       if (least !== undefined && !isLighter(state, least, nowMs)) continue;
       least = state;
       leastKey = key;
     }
     if (least === undefined || leastKey === undefined) return undefined;
-    if (!wish?.stickTo || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
+    if (!wish?.affinityKey || keys.length === 1) return this.#enter(endpoint, leastKey, least, nowMs);
     const most = least.inFlight + Math.max(SLACK_CALLS, least.inFlight * SLACK_SHARE);
-    const usable = (state: LaneState, key: ProviderKey) => this.#waitMs(state, key, nowMs, isPressed) === 0;
-    const key = this.#stuck(at, endpoint.id, keys, wish.stickTo, most, nowMs, usable) ?? leastKey;
+    const usable = (state: LaneState, key: ProviderKey) =>
+      this.#waitMs(state, key, nowMs, isLastResort) === 0;
+    const key = this.#byAffinity(at, endpoint.id, keys, wish.affinityKey, most, nowMs, usable) ?? leastKey;
     return this.#enter(endpoint, key, this.#state(at, endpoint.id, key, nowMs), nowMs);
   }
 
-  /** The call's first content came: calls are taken again, its credential too. */
-  taken(lane: Lane, nowMs: number): void {
-    if (!(lane instanceof Place) || lane.isOver) return;
-    if (lane.trial !== undefined) lane.state.door.taken(lane.trial, nowMs);
-    if (lane.keyTrial !== undefined) this.#refused.taken(lane.key, lane.keyTrial);
+  /** The call's first content arrived: lane and key accept calls again. */
+  accepted(lane: LaneLease, nowMs: number): void {
+    if (!(lane instanceof TakenLane) || lane.isOver) return;
+    if (lane.probe !== undefined) lane.state.breaker.accepted(lane.probe, nowMs);
+    if (lane.keyProbe !== undefined) this.#refused.accepted(lane.key, lane.keyProbe);
   }
 
-  /** Ends what `take` began. False: it was given back before, and this says nothing. */
-  give(lane: Lane, result: LaneResult, nowMs: number): boolean {
-    if (!(lane instanceof Place) || lane.isOver) return false;
+  /** Ends what `take` started. False: the lease was given back before, and this report is ignored. */
+  giveBack(lane: LaneLease, result: LaneResult, nowMs: number): boolean {
+    if (!(lane instanceof TakenLane) || lane.isOver) return false;
     lane.isOver = true;
     lane.state.inFlight -= 1;
     judgeLane(lane, result, nowMs);
-    this.#refused.judge(lane.key, lane.keyTrial, result, nowMs);
+    this.#refused.judge(lane.key, lane.keyProbe, result, nowMs);
     return true;
   }
 
   /**
-   * Milliseconds until one of these keys may be used there; 0: now. Infinite where there is no key.
-   * @param isPressed by a call that no other endpoint is left for
+   * Milliseconds until one of these keys may be used there; 0: now. Infinite without keys.
+   * @param isLastResort the call has no other endpoint
    */
-  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isPressed = false): number {
+  waitMs(endpointId: string, keys: readonly ProviderKey[], nowMs: number, isLastResort = false): number {
     let soonestMs = Number.POSITIVE_INFINITY;
     for (const key of keys) {
-      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs, isPressed);
+      const waitMs = this.#waitMs(this.#known(endpointId, key, nowMs), key, nowMs, isLastResort);
       if (waitMs === 0) return 0;
       if (waitMs < soonestMs) soonestMs = waitMs;
     }
     return soonestMs;
   }
 
-  /** Whether every lane that may be used there has as many calls as it is known to take. */
+  /** Whether every usable lane has as many calls in flight as it is known to take. */
   isFull(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
     let isAnyFull = false;
     for (const key of keys) {
@@ -221,83 +229,83 @@ export class Lanes {
     return isAnyFull;
   }
 
-  /** Whether the credentials themselves are what keeps the endpoint out: none of them is taken there. */
+  /** Whether the endpoint is out because every one of these keys is refused there. */
   areRefused(endpointId: string, keys: readonly ProviderKey[], nowMs: number): boolean {
     return keys.every((key) => {
       if (this.#refused.waitMs(key, nowMs) > 0) return true;
       const state = this.#known(endpointId, key, nowMs);
       if (state?.hint !== key.hint || !state.isForbidden) return false;
-      // Once a call was taken the others wait for the slow start alone.
-      return state.door.streak > 0 && state.door.waitMs(nowMs) > 0;
+      // Once a call was accepted only the slow start limits the others.
+      return state.breaker.streak > 0 && state.breaker.waitMs(nowMs) > 0;
     });
   }
 
-  /** Calls under way with this key there. */
+  /** Calls in flight with this key there. */
   inFlight(endpointId: string, key: ProviderKey, nowMs: number): number {
     return this.#known(endpointId, key, nowMs)?.inFlight ?? 0;
   }
 
-  /** Keys that are out at one endpoint at least. */
+  /** Number of keys that are out at one endpoint or more. */
   keysCooling(nowMs: number): number {
     const out = new Set<string>();
-    const note = ({ keyId, door }: LaneState) => {
-      if (door.isResting(nowMs)) out.add(keyId);
+    const note = ({ keyId, breaker }: LaneState) => {
+      if (breaker.isOpen(nowMs)) out.add(keyId);
     };
     for (const { lanes } of this.#endpoints.values()) for (const state of lanes.values()) note(state);
     for (const state of this.#own.values()) note(state);
-    for (const keyId of this.#refused.restingIds(nowMs)) out.add(keyId);
+    for (const keyId of this.#refused.openIds(nowMs)) out.add(keyId);
     return out.size;
   }
 
-  /** What must not be forgotten of an endpoint's platform lanes. */
-  memories(endpointId: string, nowMs: number): LaneMemory[] {
-    const found: LaneMemory[] = [];
-    for (const { keyId, hint, door } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
+  /** What must survive a restart of an endpoint's platform lanes. */
+  snapshots(endpointId: string, nowMs: number): LaneSnapshot[] {
+    const found: LaneSnapshot[] = [];
+    for (const { keyId, hint, breaker } of this.#endpoints.get(endpointId)?.lanes.values() ?? []) {
       const refused = this.#refused.of({ id: keyId, hint });
-      if (door.streak === 0 && refused === undefined) continue;
-      const askedForMs = Math.max(door.askedUntilMs - nowMs, 0);
+      if (breaker.streak === 0 && refused === undefined) continue;
+      const askedForMs = Math.max(breaker.askedUntilMs - nowMs, 0);
       found.push({
         keyId,
         hint,
-        streak: door.streak,
-        outForMs: Math.max(door.untilMs - nowMs, 0),
+        streak: breaker.streak,
+        outForMs: Math.max(breaker.untilMs - nowMs, 0),
         ...(askedForMs > 0 && { askedForMs }),
-        ...(refused && { refusedForMs: Math.max(refused.door.untilMs - nowMs, 0) }),
+        ...(refused && { refusedForMs: Math.max(refused.breaker.untilMs - nowMs, 0) }),
       });
     }
     return found;
   }
 
-  restore(endpointId: string, memories: readonly LaneMemory[], nowMs: number): void {
-    for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of memories) {
+  restore(endpointId: string, snapshots: readonly LaneSnapshot[], nowMs: number): void {
+    for (const { keyId, hint, streak, outForMs, askedForMs = 0, refusedForMs } of snapshots) {
       const key = { id: keyId, hint, poolId: "", isByok: false, credential: undefined };
-      const { door } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
+      const { breaker } = this.#state(this.#at(endpointId), endpointId, key, nowMs);
       const bounded = (ms: number) => Math.min(ms, LONGEST_RETRY_AFTER_MS);
-      door.streak = streak;
-      if (streak > 0) door.rest(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
+      breaker.streak = streak;
+      if (streak > 0) breaker.open(nowMs, { forMs: bounded(outForMs), askedMs: bounded(askedForMs) });
       if (refusedForMs !== undefined) this.#refused.refuse(key, nowMs, refusedForMs);
     }
   }
 
-  #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): Lane {
+  #enter(endpoint: Endpoint, key: ProviderKey, state: LaneState, nowMs: number): LaneLease {
     state.inFlight += 1;
-    return new Place(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
+    return new TakenLane(endpoint, key, state, this.#refused.enter(key, nowMs), nowMs);
   }
 
   /**
-   * Rendezvous hashing with bounded loads: a caller has an order of keys of its own and stays at the first that is
-   * usable and not much busier than the others, so a hot key never grows hotter for the sake of a cache.
+   * Rendezvous hashing with bounded loads: each caller has its own order of keys and stays at the first one that is
+   * usable and not much busier than the others, so affinity never overloads a key.
    */
-  #stuck(
-    at: AtEndpoint,
+  #byAffinity(
+    at: EndpointLanes,
     endpointId: string,
     keys: readonly ProviderKey[],
-    stickTo: string,
+    affinityKey: string,
     mostInFlight: number,
     nowMs: number,
     usable: (state: LaneState, key: ProviderKey) => boolean,
   ): ProviderKey | undefined {
-    const callerHash = hashOf(stickTo);
+    const callerHash = hashOf(affinityKey);
     let best: ProviderKey | undefined;
     let bestHash = -1;
     for (const key of keys) {
@@ -312,15 +320,16 @@ export class Lanes {
     return best;
   }
 
-  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isPressed = false): number {
-    const ofLaneMs = state === undefined || state.hint !== key.hint ? 0 : state.door.waitMs(nowMs, isPressed);
+  #waitMs(state: LaneState | undefined, key: ProviderKey, nowMs: number, isLastResort = false): number {
+    const ofLaneMs =
+      state === undefined || state.hint !== key.hint ? 0 : state.breaker.waitMs(nowMs, isLastResort);
     return Math.max(ofLaneMs, this.#refused.waitMs(key, nowMs));
   }
 
-  #at(endpointId: string): AtEndpoint {
+  #at(endpointId: string): EndpointLanes {
     let at = this.#endpoints.get(endpointId);
     if (at === undefined) {
-      at = new AtEndpoint();
+      at = new EndpointLanes();
       this.#endpoints.set(endpointId, at);
     }
     return at;
@@ -328,15 +337,15 @@ export class Lanes {
 
   #known(endpointId: string, key: ProviderKey, nowMs: number): LaneState | undefined {
     return key.isByok
-      ? this.#own.get(ownName(endpointId, key), nowMs)
+      ? this.#own.get(ownLaneKey(endpointId, key), nowMs)
       : this.#endpoints.get(endpointId)?.lanes.get(key.id);
   }
 
-  #state(at: AtEndpoint, endpointId: string, key: ProviderKey, nowMs: number): LaneState {
-    let state = key.isByok ? this.#own.get(ownName(endpointId, key), nowMs) : at.lanes.get(key.id);
+  #state(at: EndpointLanes, endpointId: string, key: ProviderKey, nowMs: number): LaneState {
+    let state = key.isByok ? this.#own.get(ownLaneKey(endpointId, key), nowMs) : at.lanes.get(key.id);
     if (state !== undefined && state.hint === key.hint) return state;
     state = new LaneState(key);
-    if (key.isByok) this.#own.set(ownName(endpointId, key), state, nowMs);
+    if (key.isByok) this.#own.set(ownLaneKey(endpointId, key), state, nowMs);
     else at.lanes.set(key.id, state);
     return state;
   }
@@ -347,44 +356,44 @@ function isLighter(a: LaneState, b: LaneState, nowMs: number): boolean {
   return isAFull === b.isFull(nowMs) ? a.inFlight < b.inFlight : !isAFull;
 }
 
-function judgeLane({ key, state, trial, atOnce }: Place, result: LaneResult, nowMs: number): void {
+function judgeLane({ key, state, probe, atOnce }: TakenLane, result: LaneResult, nowMs: number): void {
   const { outcome, errorClass, httpStatus } = result;
-  const { door } = state;
+  const { breaker } = state;
   if (errorClass === "capacity") {
-    saturate(state, atOnce, result, nowMs, trial);
+    saturate(state, atOnce, result, nowMs, probe);
     return;
   }
   if (errorClass === "auth" && httpStatus === 403 && key.credential !== undefined) {
     state.forbidden += 1;
-    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !door.isResting(nowMs)) {
+    if (state.forbidden >= FORBIDDEN_IN_A_ROW && !breaker.isOpen(nowMs)) {
       state.isForbidden = true;
-      door.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, trial);
+      breaker.refused({ forMs: REFUSED_MS, askedMs: REFUSED_MS }, nowMs, probe);
       return;
     }
   } else if (outcome === "ok") {
     state.forbidden = 0;
-    state.took(atOnce, nowMs);
-    if (trial !== undefined) door.taken(trial, nowMs);
+    state.answered(atOnce, nowMs);
+    if (probe !== undefined) breaker.accepted(probe, nowMs);
   }
-  if (trial !== undefined) door.left(trial);
+  if (probe !== undefined) breaker.released(probe);
 }
 
-/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one step. */
+/** 1 s, 2 s, 4 s … 60 s, or what the upstream asked for. Calls refused together count as one refusal. */
 function saturate(
   state: LaneState,
   atOnce: number,
   { retryAfterMs }: LaneResult,
   nowMs: number,
-  trial: Trial | undefined,
+  probe: Probe | undefined,
 ): void {
-  const { door } = state;
+  const { breaker } = state;
   const isAsked = retryAfterMs !== undefined && retryAfterMs > 0;
   const askedMs = isAsked ? Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS) : 0;
-  const streak = Math.max(door.streak, trial?.streak ?? 0);
+  const streak = Math.max(breaker.streak, probe?.streak ?? 0);
   const forMs = isAsked ? askedMs : backoffMs(streak);
-  if (!door.refused({ forMs, askedMs }, nowMs, trial)) return;
+  if (!breaker.refused({ forMs, askedMs }, nowMs, probe)) return;
   state.isForbidden = false;
-  state.refusedAt(atOnce, door.untilMs);
+  state.refusedAt(atOnce, breaker.untilMs);
 }
 
-const ownName = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;
+const ownLaneKey = (endpointId: string, key: ProviderKey): string => `${endpointId} ${key.id}`;

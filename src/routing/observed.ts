@@ -1,80 +1,83 @@
 /**
- * What calls taught about one endpoint: how often it fails, how soon and how fast it answers, and whether it is in trouble. In
- * trouble it is tried after all others, but for one call at a time that finds out whether it is well again.
+ * Observations of one endpoint: error rate, time to first token, speed, and whether it is failing. While it fails it
+ * ranks after all others, except for one call at a time that probes it.
  */
 import { CoolDown } from "./cool-down.ts";
-import { type FadedMean, FadingMean } from "./fading-mean.ts";
-import type { Lane } from "./lanes.ts";
+import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
+import type { LaneLease } from "./lanes.ts";
 
 const ERROR_HALF_LIFE_MS = 30_000;
-/** Also so many calls: ten thousand successes a minute ago say little about twenty failures since. */
+/** Errors also decay by calls: ten thousand successes a minute ago say little about twenty failures since. */
 const ERROR_HALF_LIFE_CALLS = 20;
 const SPEED_HALF_LIFE_MS = 300_000;
 const SPEED_HALF_LIFE_CALLS = 50;
-/** So much recent evidence (three calls, a little faded) and more than half of it failures mean trouble; so do this many in a row. */
+/**
+ * This weight of recent results (three calls, slightly decayed), more than half of them failures, means trouble; so do
+ * this many failures in a row.
+ */
 const TROUBLE_WEIGHT = 2.5;
 const TROUBLE_ERROR_RATE = 0.5;
 const TROUBLE_IN_A_ROW = 5;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Calls in a row that must go well before the trouble is over. */
-const GOOD_CALLS = 2;
-/** What was measured longer ago may have changed: a call finds out. */
+/** Calls in a row that must succeed before the endpoint counts as recovered. */
+const RECOVERED_CALLS = 2;
+/** Older measurements may be outdated: one call measures again. */
 const STALE_MS = 60_000;
-/** So long the others wait for what it finds, and that long nobody tries again where it found nothing. */
-const TRIAL_MS = 30_000;
-const TRIAL_PAUSE_MS = 10_000;
+/** How long other calls leave the measuring to one call, and how long none measures again where it found nothing. */
+const MEASURING_MS = 30_000;
+const MEASURING_PAUSE_MS = 10_000;
 
-/** What one call told. */
+/** What one call measured. */
 export interface Observation {
   /** To the first token of a stream, milliseconds. */
   readonly ttftMs?: number | undefined;
-  /** To the end of a whole answer. */
+  /** To the end of a non-streamed answer, milliseconds. */
   readonly wholeMs?: number | undefined;
   /** Output tokens a second after the first, of a stream. */
   readonly tokensPerSecond?: number | undefined;
 }
 
-/** Of the endpoint as it outlives the process; durations as of the moment it was taken. */
-export interface ObservedMemory {
-  readonly errors: FadedMean;
-  readonly ttft: FadedMean;
-  readonly whole: FadedMean;
-  readonly speed: FadedMean;
-  /** Pauses so far; 0: it is well. */
+/** State of an endpoint that survives a restart; durations are relative to the snapshot. */
+export interface ObservedSnapshot {
+  readonly errors: DecayedMean;
+  readonly ttft: DecayedMean;
+  readonly whole: DecayedMean;
+  readonly speed: DecayedMean;
+  /** Cool-downs in a row; 0: it is healthy. */
   readonly troubles: number;
   readonly troubleForMs: number;
 }
 
 export class Observed {
-  readonly #errors = new FadingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
-  readonly #ttft = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
-  readonly #whole = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
-  readonly #speed = new FadingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #errors = new DecayingMean(ERROR_HALF_LIFE_MS, ERROR_HALF_LIFE_CALLS);
+  readonly #ttft = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #whole = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
+  readonly #speed = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
   readonly #trouble = new CoolDown();
   #troubleSinceMs = 0;
   #failuresInRow = 0;
-  #goodInRow = 0;
-  /** The call that finds out whether the trouble is over. */
-  #probe: Lane | undefined;
-  #trialUntilMs = 0;
+  #successesInRow = 0;
+  /** The call that probes whether the endpoint has recovered. */
+  #probe: LaneLease | undefined;
+  #measuringUntilMs = 0;
 
-  /** Undefined where no call was judged lately. */
+  /** Undefined without a recent result. */
   errorRate(nowMs: number): number | undefined {
     return this.#errors.mean(nowMs);
   }
 
-  /** To be tried after all others. False also for the call that may find out whether the trouble is over. */
+  /** Ranks after all others. False also for the call that may probe the endpoint. */
   isFailing(nowMs: number): boolean {
     return this.#trouble.waitMs(nowMs) > 0;
   }
 
-  /** Somebody is finding out how quick it is now: the others go by what was known. */
-  isTried(nowMs: number): boolean {
-    return nowMs < this.#trialUntilMs;
+  /** A call is measuring its speed: until then other calls use the old figures. */
+  isBeingMeasured(nowMs: number): boolean {
+    return nowMs < this.#measuringUntilMs;
   }
 
-  /** Undefined where it was not measured lately and nobody is at it. */
+  /** Undefined without a recent measurement, unless one is under way. */
   ttftMs(nowMs: number): number | undefined {
     return this.#known(this.#ttft, nowMs);
   }
@@ -87,39 +90,40 @@ export class Observed {
     return this.#known(this.#speed, nowMs);
   }
 
-  /** How long a call may be silent before that says something; undefined where nothing is known. */
+  /** Usual time until an answer, milliseconds; undefined where nothing is known. */
   usualMs(isStream: boolean, nowMs: number): number | undefined {
     return (isStream ? this.#ttft : this.#whole).mean(nowMs);
   }
 
-  begins(lane: Lane, nowMs: number): void {
+  begins(lane: LaneLease, nowMs: number): void {
     if (this.#trouble.streak > 0 && this.#trouble.waitMs(nowMs) === 0) {
       this.#trouble.probe(nowMs);
       this.#probe = lane;
     }
-    if (!this.isTried(nowMs) && this.#isStale(nowMs)) this.#trialUntilMs = nowMs + TRIAL_MS;
+    if (!this.isBeingMeasured(nowMs) && this.#isStale(nowMs)) this.#measuringUntilMs = nowMs + MEASURING_MS;
   }
 
   measured({ ttftMs, wholeMs, tokensPerSecond }: Observation, nowMs: number): void {
-    if (ttftMs !== undefined && ttftMs >= 0) anew(this.#ttft, ttftMs, nowMs);
-    if (wholeMs !== undefined && wholeMs >= 0) anew(this.#whole, wholeMs, nowMs);
-    if (tokensPerSecond !== undefined && tokensPerSecond > 0) anew(this.#speed, tokensPerSecond, nowMs);
-    if (this.#trialUntilMs > 0) this.#trialUntilMs = this.#isStale(nowMs) ? nowMs + TRIAL_PAUSE_MS : 0;
+    if (ttftMs !== undefined && ttftMs >= 0) addFresh(this.#ttft, ttftMs, nowMs);
+    if (wholeMs !== undefined && wholeMs >= 0) addFresh(this.#whole, wholeMs, nowMs);
+    if (tokensPerSecond !== undefined && tokensPerSecond > 0) addFresh(this.#speed, tokensPerSecond, nowMs);
+    if (this.#measuringUntilMs > 0)
+      this.#measuringUntilMs = this.#isStale(nowMs) ? nowMs + MEASURING_PAUSE_MS : 0;
   }
 
-  succeeded(lane: Lane, nowMs: number): void {
+  succeeded(lane: LaneLease, nowMs: number): void {
     this.#errors.add(0, nowMs);
     this.#failuresInRow = 0;
-    // One that began before the trouble says nothing of what came after.
+    // A call that started before the trouble proves nothing about the time after it.
     if (this.#trouble.streak === 0 || lane.sinceMs <= this.#troubleSinceMs) return;
-    this.#goodInRow += 1;
+    this.#successesInRow += 1;
     this.#probed(lane);
-    if (this.#goodInRow < GOOD_CALLS) return;
+    if (this.#successesInRow < RECOVERED_CALLS) return;
     this.#trouble.end();
     this.#errors.forget();
   }
 
-  failed(lane: Lane, nowMs: number): void {
+  failed(lane: LaneLease, nowMs: number): void {
     this.#errors.add(1, nowMs);
     this.#failuresInRow += 1;
     const isProbe = this.#probed(lane);
@@ -127,12 +131,12 @@ export class Observed {
     if (this.#trouble.streak > 0 ? isRenewed : this.#isTrouble(nowMs)) this.#pause(nowMs);
   }
 
-  /** It ended in a way that tells nothing of the endpoint. */
-  endedOtherwise(lane: Lane): void {
+  /** It ended in a way that says nothing about the endpoint. */
+  endedOtherwise(lane: LaneLease): void {
     this.#probed(lane);
   }
 
-  memory(nowMs: number): ObservedMemory {
+  snapshot(nowMs: number): ObservedSnapshot {
     return {
       errors: this.#errors.faded(nowMs),
       ttft: this.#ttft.faded(nowMs),
@@ -143,18 +147,18 @@ export class Observed {
     };
   }
 
-  restore(memory: ObservedMemory, nowMs: number): void {
-    this.#errors.restore(memory.errors, nowMs);
-    this.#ttft.restore(memory.ttft, nowMs);
-    this.#whole.restore(memory.whole, nowMs);
-    this.#speed.restore(memory.speed, nowMs);
-    this.#trouble.streak = memory.troubles;
-    this.#trouble.untilMs = nowMs + Math.min(memory.troubleForMs, LONGEST_PAUSE_MS);
+  restore(snapshot: ObservedSnapshot, nowMs: number): void {
+    this.#errors.restore(snapshot.errors, nowMs);
+    this.#ttft.restore(snapshot.ttft, nowMs);
+    this.#whole.restore(snapshot.whole, nowMs);
+    this.#speed.restore(snapshot.speed, nowMs);
+    this.#trouble.streak = snapshot.troubles;
+    this.#trouble.untilMs = nowMs + Math.min(snapshot.troubleForMs, LONGEST_PAUSE_MS);
     this.#troubleSinceMs = nowMs;
   }
 
-  #known(mean: FadingMean, nowMs: number): number | undefined {
-    return mean.ageMs(nowMs) > STALE_MS && !this.isTried(nowMs) ? undefined : mean.mean(nowMs);
+  #known(mean: DecayingMean, nowMs: number): number | undefined {
+    return mean.ageMs(nowMs) > STALE_MS && !this.isBeingMeasured(nowMs) ? undefined : mean.mean(nowMs);
   }
 
   #isStale(nowMs: number): boolean {
@@ -170,13 +174,13 @@ export class Observed {
 
   /** 1 s, 2 s, 4 s … 30 s. */
   #pause(nowMs: number): void {
-    this.#goodInRow = 0;
+    this.#successesInRow = 0;
     this.#troubleSinceMs = nowMs;
     this.#trouble.start(nowMs, Math.min(FIRST_PAUSE_MS * 2 ** this.#trouble.streak, LONGEST_PAUSE_MS));
   }
 
-  /** The next one may find out. */
-  #probed(lane: Lane): boolean {
+  /** Ends the probe if this call was it; the next call may probe. */
+  #probed(lane: LaneLease): boolean {
     if (lane !== this.#probe) return false;
     this.#probe = undefined;
     this.#trouble.probed();
@@ -184,8 +188,8 @@ export class Observed {
   }
 }
 
-/** What is stale gives way to what a call found out. */
-function anew(mean: FadingMean, value: number, nowMs: number): void {
+/** Adds a measurement; a stale mean starts over. */
+function addFresh(mean: DecayingMean, value: number, nowMs: number): void {
   if (mean.ageMs(nowMs) > STALE_MS) mean.forget();
   mean.add(value, nowMs);
 }

@@ -9,47 +9,51 @@ import { type Exclusion, exclusionOf, type RouteFacts } from "./eligibility.ts";
 import { hashOf, mixed, unitOf } from "./hash.ts";
 import type { EndpointHealth, HealthView } from "./health.ts";
 import { type Draw, drawnTime, type Scored, score, sortReason } from "./sorts.ts";
-import { alone, type Drawn, type Placed, placeOf, standingReason } from "./standing.ts";
+import { type Draws, type Tier, tierOf, tierReason, withoutRival } from "./tier.ts";
 
 interface RankedEndpoint {
   readonly endpointId: string;
-  /** Lower is tried earlier; comparable within one plan and one standing only. */
+  /** Lower is tried earlier; comparable only within one plan and one tier. */
   readonly score: number;
   readonly reason: string;
 }
 
 export interface Plan {
   readonly decision: Decision;
-  /** The canary in whose share the call is: an endpoint id; empty where it is in none. */
+  /** Endpoint id of the canary whose share the call is in; empty: none. */
   readonly canary: string;
-  /** Of the experiment; empty where there is none. */
+  /** Arm of the experiment; empty: none. */
   readonly arm: string;
-  /** Sent a copy of the call. */
+  /** Endpoint that is sent a copy of the call. */
   readonly shadow: Endpoint | undefined;
-  /** In the order to try; empty when nothing may serve the call. */
+  /** In the order to try; empty when no endpoint may serve the call. */
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
-  /** What is to be tried rests by the gateway's own caution only: it is tried because nothing else is left. */
-  readonly isPressed: boolean;
-  /** Nothing is left, and only because what would be rests: it is saturated, or it does not take the credential. */
-  readonly left: "some" | "none" | "saturated" | "refused";
-  /** When the first of those that rest may be tried, the saturated ones where there are some; 0 where something is left. */
+  /** All attempts are out, but only by the gateway's own caution: they are tried because there is no other endpoint. */
+  readonly isLastResort: boolean;
+  /** Whether any endpoint may be tried; if not, and the only cause is health: saturation, or refused keys. */
+  readonly availability: "some" | "none" | "saturated" | "refused";
+  /**
+   * Milliseconds until the first of the endpoints that are out may be tried, saturated ones if there are any; 0 where
+   * an endpoint may be tried now.
+   */
   readonly retryAfterMs: number;
-  /** Why each attempt stands where it stands. */
+  /** Why each attempt has its position. */
   ranking(): readonly RankedEndpoint[];
-  /** The plan in one line: what decided, tried and left out, with reasons. */
+  /** The plan in one line: what decided, what is tried and what is excluded, with reasons. */
   trace(): string;
 }
 
 interface Candidate extends Scored {
-  placed: Placed;
+  tier: Tier;
 }
 
-const UNDRAWN: Drawn = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
+const NO_DRAWS: Draws = Object.freeze({ canary: "", arm: "", armEndpoint: "" });
 
 /**
- * Filters, then orders by standing (`standing.ts`) and within it by the sort (`sorts.ts`) or by the weights. `fallbacks: false`
- * leaves the first endpoint, or with `order` those that it names; what is beyond `maxAttempts` is left out.
+ * Filters the endpoints, then orders them by tier (`tier.ts`) and within a tier by the sort (`sorts.ts`) or by the
+ * weights. `fallbacks: false` keeps only the first endpoint, or with `order` those that it lists; endpoints beyond
+ * `maxAttempts` are excluded.
  */
 export function plan(
   facts: RouteFacts,
@@ -74,35 +78,35 @@ export function plan(
     }
     out.push({ endpoint, health: seen });
   }
-  const isPressed = open.length === 0 && press(open, out);
+  const isLastResort = open.length === 0 && addLastResorts(open, out);
   for (const resting of out) if (!open.includes(resting)) excluded.push(outOf(resting, open.length === 0));
-  const drawn = draws(decision, facts, open, random);
+  const draws = drawFor(decision, facts, open, random);
   const candidates = open.map(
     ({ endpoint, health: seen }): Candidate => ({
       endpoint,
       health: seen,
-      placed: placeOf(endpoint, decision, drawn, facts.preferred, seen),
+      tier: tierOf(endpoint, decision, draws, facts.preferred, seen),
       score: 0,
       tie: 0,
     }),
   );
   if (candidates.length > 1) order(candidates, decision, facts, random);
-  else for (const c of candidates) c.placed = alone(c.placed);
+  else for (const c of candidates) c.tier = withoutRival(c.tier);
   const shadow = shadowOf(decision, candidates, random);
   cut(candidates, decision, excluded);
   return new FinishedPlan(candidates, excluded, facts, decision, {
-    drawn,
+    draws,
     shadow,
-    isPressed,
-    out: out.length === 0 ? NOTHING_OUT : out.map(({ health: seen }) => seen),
+    isLastResort,
+    out: out.length === 0 ? NONE_OUT : out.map(({ health: seen }) => seen),
   });
 }
 
-const NOTHING_OUT: readonly EndpointHealth[] = [];
+const NONE_OUT: readonly EndpointHealth[] = [];
 
-/** Opens what rests by the gateway's own caution only. @returns whether there is any */
-function press(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
-  for (const resting of out) if (resting.health.pressedOutForMs === 0) open.push(resting);
+/** Adds the endpoints that are out only by the gateway's own caution. @returns whether there are any */
+function addLastResorts(open: Seen[], out: readonly (Seen & { readonly health: EndpointHealth })[]): boolean {
+  for (const resting of out) if (resting.health.lastResortOutForMs === 0) open.push(resting);
   return open.length > 0;
 }
 
@@ -114,11 +118,11 @@ interface Seen {
 function outOf(
   {
     endpoint,
-    health: { outForMs, pressedOutForMs = outForMs, isRefused },
+    health: { outForMs, lastResortOutForMs = outForMs, isRefused },
   }: Seen & { readonly health: EndpointHealth },
   isAllOut: boolean,
 ): Exclusion {
-  const waitMs = Math.ceil(isAllOut ? pressedOutForMs : outForMs);
+  const waitMs = Math.ceil(isAllOut ? lastResortOutForMs : outForMs);
   return isRefused
     ? {
         endpointId: endpoint.id,
@@ -132,26 +136,27 @@ function outOf(
       };
 }
 
-/** When the first of them may be tried by a call that has nowhere else to go. */
+/** Milliseconds until the first of them may be tried by a call without another endpoint. */
 const soonestOf = (out: readonly EndpointHealth[]): number =>
-  Math.ceil(Math.min(...out.map(({ outForMs, pressedOutForMs = outForMs }) => pressedOutForMs)));
+  Math.ceil(Math.min(...out.map(({ outForMs, lastResortOutForMs = outForMs }) => lastResortOutForMs)));
 
-/** In a fixed order, so that a plan can be made again from its seed. */
-function draws(
-  { canary, experiment, isOrderAsked }: Decision,
+/** Draws in a fixed order, so that a plan can be repeated from its seed. */
+function drawFor(
+  { canary, experiment, isChosenByRequest }: Decision,
   { isCanaryRed, unit, preferred }: RouteFacts,
   open: readonly { readonly endpoint: Endpoint }[],
   random: Random,
-): Drawn {
-  if (isOrderAsked || (canary === undefined && experiment === undefined)) return UNDRAWN;
+): Draws {
+  if (isChosenByRequest || (canary === undefined && experiment === undefined)) return NO_DRAWS;
   const isOpen = (id: string | undefined) => open.some(({ endpoint }) => endpoint.id === id);
-  // Who goes back to where its conversation is takes part in nothing: it would be counted for what it did not do.
-  if (preferred !== undefined && isOpen(preferred)) return UNDRAWN;
+  // A call that continues a conversation at its endpoint takes part in no draw: it would be counted for what it did not
+  // do.
+  if (preferred !== undefined && isOpen(preferred)) return NO_DRAWS;
   if (canary !== undefined && !isCanaryRed && isOpen(canary.endpoint)) {
-    // Of the experiment it is not part then: what its arm would have done is not known.
-    if (random() * 100 < canary.percent) return { ...UNDRAWN, canary: canary.endpoint };
+    // A call of the canary takes no part in the experiment: what its arm would have done is unknown.
+    if (random() * 100 < canary.percent) return { ...NO_DRAWS, canary: canary.endpoint };
   }
-  if (experiment === undefined) return UNDRAWN;
+  if (experiment === undefined) return NO_DRAWS;
   let total = 0;
   for (const { weight } of experiment.arms) total += weight;
   let at = (unit === "" ? random() : unitOf(experiment.name, unit)) * total;
@@ -159,33 +164,33 @@ function draws(
     at -= weight;
     return at < 0;
   });
-  // Intention to treat: it stays in its arm though the arm's endpoint may not serve it.
-  return arm === undefined ? UNDRAWN : { canary: "", arm: arm.arm, armEndpoint: arm.endpoint };
+  // Intention to treat: the caller stays in its arm even if the arm's endpoint may not serve the call.
+  return arm === undefined ? NO_DRAWS : { canary: "", arm: arm.arm, armEndpoint: arm.endpoint };
 }
 
 function order(candidates: Candidate[], decision: Decision, facts: RouteFacts, random: Random): void {
-  const caller = facts.stickTo === "" ? 0 : hashOf(facts.stickTo);
+  const caller = facts.affinityKey === "" ? 0 : hashOf(facts.affinityKey);
   const draw: Draw =
-    facts.stickTo === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
+    facts.affinityKey === "" ? random : (endpoint) => mixed(caller ^ hashOf(endpoint.id)) / 0x1_0000_0000;
   score(candidates, decision.sort, facts, draw);
   const { weights } = decision;
   if (weights !== undefined) {
     for (const c of candidates) {
-      if (c.placed.standing !== "weighted") continue;
+      if (c.tier.name !== "weighted") continue;
       c.score = drawnTime(draw(c.endpoint), weights.get(c.endpoint.id) ?? 0);
     }
   }
-  candidates.sort(byPlaceScoreId);
+  candidates.sort(byRankScoreId);
 }
 
-function byPlaceScoreId(a: Candidate, b: Candidate): number {
-  if (a.placed.tier !== b.placed.tier) return a.placed.tier - b.placed.tier;
+function byRankScoreId(a: Candidate, b: Candidate): number {
+  if (a.tier.rank !== b.tier.rank) return a.tier.rank - b.tier.rank;
   if (a.score !== b.score) return a.score < b.score ? -1 : 1;
   if (a.tie !== b.tie) return a.tie - b.tie;
   return a.endpoint.id < b.endpoint.id ? -1 : 1;
 }
 
-/** One that may serve the call, and is not the one that will. */
+/** The shadow endpoint, if it may serve the call and is not the first attempt. */
 function shadowOf(
   { shadow }: Decision,
   candidates: readonly Candidate[],
@@ -224,12 +229,12 @@ class FinishedPlan implements Plan {
   readonly shadow: Endpoint | undefined;
   readonly attempts: readonly Endpoint[];
   readonly excluded: readonly Exclusion[];
-  readonly isPressed: boolean;
-  readonly left: Plan["left"];
+  readonly isLastResort: boolean;
+  readonly availability: Plan["availability"];
   readonly retryAfterMs: number;
   readonly #ranked: readonly Candidate[];
   readonly #facts: RouteFacts;
-  readonly #drawn: Drawn;
+  readonly #draws: Draws;
 
   constructor(
     ranked: readonly Candidate[],
@@ -237,33 +242,33 @@ class FinishedPlan implements Plan {
     facts: RouteFacts,
     decision: Decision,
     {
-      drawn,
+      draws,
       shadow,
-      isPressed,
+      isLastResort,
       out,
     }: {
-      readonly drawn: Drawn;
+      readonly draws: Draws;
       readonly shadow: Endpoint | undefined;
-      readonly isPressed: boolean;
-      /** Whatever rests. */
+      readonly isLastResort: boolean;
+      /** Health of the endpoints that are out. */
       readonly out: readonly EndpointHealth[];
     },
   ) {
     this.decision = decision;
-    this.canary = drawn.canary;
-    this.arm = drawn.arm;
+    this.canary = draws.canary;
+    this.arm = draws.arm;
     this.shadow = shadow;
     this.attempts = ranked.map((c) => c.endpoint);
     this.excluded = excluded;
-    this.isPressed = isPressed;
-    const saturated = ranked.length > 0 ? NOTHING_OUT : out.filter(({ isRefused }) => !isRefused);
-    this.left =
+    this.isLastResort = isLastResort;
+    const saturated = ranked.length > 0 ? NONE_OUT : out.filter(({ isRefused }) => !isRefused);
+    this.availability =
       ranked.length > 0 ? "some" : out.length === 0 ? "none" : saturated.length > 0 ? "saturated" : "refused";
     const awaited = saturated.length > 0 ? saturated : out;
     this.retryAfterMs = ranked.length > 0 || out.length === 0 ? 0 : soonestOf(awaited);
     this.#ranked = ranked;
     this.#facts = facts;
-    this.#drawn = drawn;
+    this.#draws = draws;
   }
 
   ranking(): readonly RankedEndpoint[] {
@@ -292,13 +297,13 @@ class FinishedPlan implements Plan {
 
   #reasonOf(candidate: Candidate): string {
     return (
-      standingReason(candidate.placed.standing, candidate.endpoint, this.decision, this.#drawn) ??
+      tierReason(candidate.tier.name, candidate.endpoint, this.decision, this.#draws) ??
       sortReason(candidate, this.decision.sort, this.#facts)
     );
   }
 }
 
-/** A model's endpoints by id, made once for each snapshot of the catalog. */
+/** A model's endpoints by id, sorted once per snapshot of the catalog. */
 const sortedOnce = new WeakMap<Pick<Model, "endpoints">, readonly Endpoint[]>();
 
 function byId(model: Pick<Model, "endpoints">): readonly Endpoint[] {

@@ -1,5 +1,5 @@
 /**
- * The grammar of routing policies: version 1. A document that fits says nothing about whether its providers and endpoints exist;
+ * The grammar of routing policies, version 1. A valid document may name providers and endpoints that do not exist:
  * catalogs change, and a policy outlives them.
  */
 import { z } from "zod";
@@ -115,7 +115,7 @@ const block = z.strictObject({
   experiment: z.union([experiment, LIFT]).optional(),
 });
 
-/** One name, or several of which any may fit. */
+/** One name, or several of which any may match. */
 const names = z.union([id, ids.min(1)]);
 
 const match = z
@@ -170,7 +170,7 @@ export type PolicyDocument = z.output<typeof policySchema>;
 export type PolicyBlock = z.output<typeof block>;
 export type PolicyMatch = z.output<typeof match>;
 
-/** JSON Schema of the documents that people write, for editors. */
+/** JSON Schema of policy documents, for editors. */
 export function policyJsonSchema(): object {
   const schema = z.toJSONSchema(policySchema, { io: "input", target: "draft-7" });
   return { ...schema, title: "Weir routing policy" };

@@ -1,21 +1,21 @@
-/** What a rule looks at, and whether a call fits it. */
+/** The facts a rule looks at, and whether a call matches it. */
 import type { Decision } from "./decision.ts";
 import type { PolicyMatch } from "./policy-document.ts";
 
-/** What is known of a call before it is planned. */
+/** What is known about a call before it is planned. */
 export interface PolicyFacts {
   /** Full id: `<vendor>/<model>`. */
   readonly modelId: string;
   readonly projectId: string;
   readonly projectSlug: string;
   readonly keyId: string;
-  /** `svc.metadata.app`; empty where none. */
+  /** `svc.metadata.app`; empty without one. */
   readonly app: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly stream: boolean;
   readonly hasTools: boolean;
   readonly hasImages: boolean;
-  /** The prompt's estimate. */
+  /** Estimated prompt tokens. */
   readonly inputTokens: number;
 }
 
@@ -49,8 +49,9 @@ export class Rule {
   }
 
   /**
-   * Asked once a model.
-   * @param known what other rules found out of the model: one list of patterns may stand, by alias, in every rule
+   * Whether the rule applies to the model; called once per model and cached.
+   * @param known patterns already matched against this model by other rules: one list may appear, by YAML alias, in
+   *   every rule
    */
   takesModel(modelId: string, known: Map<string, boolean>): boolean {
     if (this.#models === undefined) return true;
@@ -61,7 +62,7 @@ export class Rule {
     });
   }
 
-  /** All but the model. */
+  /** Whether the call matches everything but the model. */
   takes(facts: PolicyFacts): boolean {
     return (
       (this.#stream === undefined || this.#stream === facts.stream) &&
@@ -85,7 +86,7 @@ const listOf = (names: string | readonly string[]): readonly string[] =>
 const setOf = (names: string | readonly string[] | undefined): ReadonlySet<string> | undefined =>
   names === undefined ? undefined : new Set(listOf(names));
 
-/** A mapping must hold wholly; of a list any may. */
+/** Of a mapping all pairs must match; of a list any. */
 function tagsOf(wanted: NonNullable<PolicyMatch["tag"]>): Tags {
   if (typeof wanted === "object" && !Array.isArray(wanted)) {
     const pairs = Object.entries(wanted);
@@ -99,7 +100,7 @@ function tagsOf(wanted: NonNullable<PolicyMatch["tag"]>): Tags {
     any.some(({ name, value }) => Object.hasOwn(tags, name) && (value === undefined || tags[name] === value));
 }
 
-/** A pattern without a vendor fits any vendor's. */
+/** A pattern without a vendor matches any vendor's model. */
 export const fitsModel = (glob: string, modelId: string): boolean =>
   fits(glob, glob.includes("/") ? modelId : bareName(modelId));
 
@@ -108,7 +109,10 @@ export const bareName = (modelId: string): string => modelId.slice(modelId.index
 const STAR = 0x2a;
 const ANY = 0x3f;
 
-/** `*` stands for any text, `?` for one character. On a mismatch only the last star gives way: time is the product of both lengths. */
+/**
+ * `*` matches any text, `?` one character. On a mismatch only the last star backtracks: time is the product of both
+ * lengths.
+ */
 export function fits(glob: string, text: string): boolean {
   let g = 0;
   let t = 0;

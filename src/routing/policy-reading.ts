@@ -1,6 +1,6 @@
 /**
- * From a policy's YAML text to a document that is sure to compile, or to every problem with its place. Never throws, whatever
- * the text is.
+ * Reads a policy's YAML text into a document that is sure to compile, or returns every problem with its position. Never
+ * throws, whatever the text is.
  */
 import { type Problem, pointerTo, readDocument } from "../document/document.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
@@ -8,10 +8,10 @@ import { MAX_LISTED, type PolicyBlock, type PolicyDocument, policySchema } from 
 import { bareName, fitsModel } from "./policy-match.ts";
 
 export const MAX_POLICY_BYTES = 64 * 1024;
-/** Nobody reads more, and finding out what was meant takes time. */
+/** Nobody reads more, and searching for the nearest known name takes time. */
 const MAX_WARNINGS = 100;
 
-/** What the catalog has now. */
+/** Names in the current catalog. */
 export interface KnownNames {
   readonly providers: ReadonlySet<string>;
   readonly endpoints: ReadonlySet<string>;
@@ -24,13 +24,13 @@ export type PolicyReading =
   | {
       readonly ok: true;
       readonly document: PolicyDocument;
-      /** What the policy names and the catalog lacks. */
+      /** Names in the policy that the catalog does not have. */
       readonly warnings: readonly PolicyProblem[];
     }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
 
 export interface ReadingOptions {
-  /** What `policy` must say where it says anything. */
+  /** Name that the document's `policy` must have, if it is present. */
   readonly name?: string;
   readonly known?: KnownNames;
 }
@@ -42,7 +42,7 @@ export function readPolicy(text: string, options: ReadingOptions = {}): PolicyRe
   try {
     return read(text, options);
   } catch {
-    // What nobody thought of.
+    // A defect in the reader must not throw.
     return whole("cannot be read");
   }
 }
@@ -110,7 +110,7 @@ function checkMatches({ rules = [] }: PolicyDocument, say: Say): void {
   });
 }
 
-/** The defaults and what each rule decides, with where they stand. */
+/** The defaults and each rule's `then`, with their paths. */
 function blocksOf({ defaults, rules = [] }: PolicyDocument): [Path, PolicyBlock][] {
   const blocks: [Path, PolicyBlock][] = defaults === undefined ? [] : [[["defaults"], defaults]];
   rules.forEach(({ then }, at) => {
@@ -143,7 +143,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
   const either = new Set([...known.providers, ...known.endpoints]);
   const expect = (names: ReadonlySet<string>, what: string) => {
     const list = [...names];
-    // One name may stand in every rule.
+    // The same name may appear in every rule.
     const said = new Map<string, string>();
     return (path: Path, id: string) => {
       if (names.has(id) || left === 0) return;
@@ -157,7 +157,7 @@ function warnOf(document: PolicyDocument, known: KnownNames, say: Say): void {
     };
   };
   let left = MAX_WARNINGS;
-  /** Patterns and names of models, and whether the catalog has one that fits. */
+  /** Model name or pattern → whether the catalog has a match. */
   const ofSome = new Map<string, boolean>();
   const server = expect(either, "provider or endpoint");
   const endpoint = expect(known.endpoints, "endpoint");

@@ -1,20 +1,20 @@
 /**
- * A policy in force: which rule applies to a call, and what it decides together with the request's own `svc.route`. Defaults and
- * rules are merged once; a call that says nothing of its own is given a frozen decision and nothing is made for it.
+ * A compiled policy: which rule applies to a call, and what it decides together with the request's `svc.route`.
+ * Defaults and rules are merged once; a call without options gets a frozen decision and nothing is allocated for it.
  */
 import type { Requirements, RouteOptions } from "../route.ts";
-import { type Decision, type PolicyVersion, USUAL } from "./decision.ts";
+import { DEFAULT_DECISION, type Decision, type PolicyVersion } from "./decision.ts";
 import type { PolicyBlock, PolicyDocument } from "./policy-document.ts";
 import { type PolicyFacts, Rule } from "./policy-match.ts";
 
 export type { PolicyFacts } from "./policy-match.ts";
 
 export interface CompiledPolicy extends PolicyVersion {
-  /** What applies to one call. Pure. */
+  /** The decision for one call. Pure. */
   decide(facts: PolicyFacts, route: RouteOptions): Decision;
 }
 
-/** Models whose rules are remembered: more than any catalog has. */
+/** Models whose matching rules are cached: more than any catalog has. */
 const MAX_MODELS = 10_000;
 
 export function compilePolicy(document: PolicyDocument, { name, version }: PolicyVersion): CompiledPolicy {
@@ -40,13 +40,14 @@ export function compilePolicy(document: PolicyDocument, { name, version }: Polic
   return {
     ...policy,
     decide(facts, route) {
-      for (const rule of rulesOf(facts.modelId)) if (rule.takes(facts)) return steered(rule.decision, route);
-      return steered(usual, route);
+      for (const rule of rulesOf(facts.modelId))
+        if (rule.takes(facts)) return withRequestOptions(rule.decision, route);
+      return withRequestOptions(usual, route);
     },
   };
 }
 
-/** A rule's keys replace the defaults', `require` member by member. */
+/** A rule's keys replace the defaults'; `require` is merged key by key. */
 function merged(defaults: PolicyBlock, then: PolicyBlock): PolicyBlock {
   if (defaults.require === undefined || then.require === undefined) return { ...defaults, ...then };
   return { ...defaults, ...then, require: { ...defaults.require, ...then.require } };
@@ -57,16 +58,16 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
   return Object.freeze<Decision>({
     policy,
     rule,
-    sort: block.sort ?? USUAL.sort,
+    sort: block.sort ?? DEFAULT_DECISION.sort,
     order: block.order,
     only: block.only,
     ignore: block.ignore,
-    isOrderAsked: false,
-    isOrderOwn: false,
-    fallbacks: block.fallbacks ?? USUAL.fallbacks,
-    maxAttempts: block.max_attempts ?? USUAL.maxAttempts,
+    isChosenByRequest: false,
+    isOrderFromRequest: false,
+    fallbacks: block.fallbacks ?? DEFAULT_DECISION.fallbacks,
+    maxAttempts: block.max_attempts ?? DEFAULT_DECISION.maxAttempts,
     timeoutMs: block.timeout_ms,
-    affinity: block.affinity ?? USUAL.affinity,
+    affinity: block.affinity ?? DEFAULT_DECISION.affinity,
     require: Object.freeze(block.require ?? {}),
     weights: Object.keys(weights).length === 0 ? undefined : new Map(Object.entries(weights)),
     hedgeAfterMs: block.hedge_after_ms === 0 ? undefined : block.hedge_after_ms,
@@ -84,26 +85,29 @@ function decisionOf(policy: PolicyVersion, rule: string, block: PolicyBlock): De
   });
 }
 
-/** What the request alone decides. */
-export const decideAlone = (route: RouteOptions): Decision => steered(USUAL, route);
+/** The decision where no policy is active. */
+export const decideAlone = (route: RouteOptions): Decision => withRequestOptions(DEFAULT_DECISION, route);
 
-/** The request's options win, but for `require`, which they only tighten; `deny` is not theirs. */
-export function steered(decision: Decision, route: RouteOptions): Decision {
+/**
+ * The request's options override the decision, except that `require` only becomes stricter; a request cannot lift
+ * `deny`.
+ */
+export function withRequestOptions(decision: Decision, route: RouteOptions): Decision {
   for (const _ in route) return asked(decision, route);
   return decision;
 }
 
 function asked(decision: Decision, route: RouteOptions): Decision {
-  // An empty one names nothing: it only lifts the policy's.
-  const isOrderOwn = (route.order?.length ?? 0) > 0;
+  // An empty order only removes the policy's order.
+  const isOrderFromRequest = (route.order?.length ?? 0) > 0;
   return Object.freeze({
     ...decision,
     sort: route.sort ?? decision.sort,
     order: route.order ?? decision.order,
     only: route.only ?? decision.only,
     ignore: route.ignore ?? decision.ignore,
-    isOrderAsked: isOrderOwn || route.only !== undefined,
-    isOrderOwn,
+    isChosenByRequest: isOrderFromRequest || route.only !== undefined,
+    isOrderFromRequest,
     fallbacks: route.fallbacks ?? decision.fallbacks,
     maxAttempts: route.max_attempts ?? decision.maxAttempts,
     timeoutMs: route.timeout_ms ?? decision.timeoutMs,
@@ -112,7 +116,7 @@ function asked(decision: Decision, route: RouteOptions): Decision {
   });
 }
 
-/** What satisfies both. */
+/** Requirements that satisfy both. */
 function both(a: Requirements, b: Requirements): Requirements {
   return {
     zdr: a.zdr === true || b.zdr === true,
@@ -146,7 +150,7 @@ export function decisionNotes(decision: Decision): string[] {
   if (decision.hedgeAfterMs !== undefined)
     notes.push(`after ${decision.hedgeAfterMs} ms of silence the next endpoint is asked too`);
   notes.push(...requirementNotes(decision.require));
-  if (!decision.isOrderAsked) notes.push(...shareNotes(decision));
+  if (!decision.isChosenByRequest) notes.push(...shareNotes(decision));
   if (shadow) notes.push(`${shadow.percent} % are copied to ${shadow.endpoint}, paid by the ${shadow.bill}`);
   return notes;
 }

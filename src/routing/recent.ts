@@ -1,6 +1,6 @@
 /**
- * Values under names that callers bring: bounded in number, and forgotten between one and two spans after their last
- * use. Two generations instead of a sweep, so that no single reading ever pays for all the others.
+ * Cache of values under names that callers choose: bounded in number, and forgotten between one and two spans after
+ * their last use. Two generations instead of a sweep, so that no single read pays for all entries.
  */
 export class Recent<V> {
   #young = new Map<string, V>();
@@ -9,13 +9,13 @@ export class Recent<V> {
   readonly #spanMs: number;
   readonly #max: number;
 
-  /** @param max of a generation: of values in all, at most twice as many. */
+  /** @param max values per generation: at most twice as many in all. */
   constructor(spanMs: number, max: number) {
     this.#spanMs = spanMs;
     this.#max = max;
   }
 
-  /** A use: the value stays for another span. */
+  /** Counts as a use: the value stays for another span. */
   get(name: string, nowMs: number): V | undefined {
     this.#turn(nowMs);
     let value = this.#young.get(name);
@@ -31,7 +31,7 @@ export class Recent<V> {
     this.#young.set(name, value);
   }
 
-  /** Each once, whether or not it would be forgotten at the next use. */
+  /** Each value once, including those that the next use would forget. */
   *values(): Iterable<V> {
     yield* this.#young.values();
     for (const [name, value] of this.#old) if (!this.#young.has(name)) yield value;

@@ -1,6 +1,6 @@
 /**
- * The sorts: each gives an endpoint a score, the lower the earlier. Documented with their formulas, because people choose
- * by them; docs/policies.md repeats these words.
+ * The sorts: each gives an endpoint a score, lower is earlier. Users choose by these formulas; docs/policies.md repeats
+ * them.
  */
 import type { Endpoint } from "../endpoint.ts";
 import type { Sort } from "../route.ts";
@@ -9,32 +9,33 @@ import type { EndpointHealth } from "./health.ts";
 
 /** A typical chat call reads three tokens for each it writes, and rarely writes fewer than this. */
 const TYPICAL_OUTPUT_TOKENS = 256;
-/** Who is to stay does not leave for an endpoint that is better by less than this. */
+/** With affinity an endpoint is left only for one that is better by more than this factor. */
 const BAND = 1.25;
-/** Of what nobody has measured, and somebody is about to. */
+/** Score of an unmeasured endpoint that another call is measuring now. */
 const LAST = Number.MAX_VALUE;
 
 export interface Scored {
   readonly endpoint: Endpoint;
   readonly health: EndpointHealth | undefined;
   score: number;
-  /** Decides among equal scores, before the id does. */
+  /** Decides among equal scores, before the id. */
   tie: number;
 }
 
-/** A number in [0, 1) for one endpoint: random, or always the same for who is to stay. */
+/** A number in [0, 1) for one endpoint: random, or with affinity always the same. */
 export type Draw = (endpoint: Endpoint) => number;
 
 /**
- * - `price`: expected cost = prompt tokens × input + expected output tokens × output, as charged. Expected output is a third of
- *   the prompt, at least 256, at most `max_tokens`.
- * - `latency`: mean time to the first token of streams, to the whole answer otherwise. `throughput`: mean output tokens a second.
- *   An endpoint that was not measured within the last minute comes first, for one call, so that it is.
- * - `balanced`: a weighted draw; weight = (cheapest expected cost ÷ own)² × (1 − error rate)² × (shortest time to the first token
- *   ÷ own, at least ¼). Most calls go to the cheap and healthy, some to each.
+ * - `price`: expected cost = prompt tokens × input + expected output tokens × output, as charged. Expected output is a
+ *   third of the prompt, at least 256, at most `max_tokens`.
+ * - `latency`: mean time to the first token of streams, to the whole answer otherwise. `throughput`: mean output tokens
+ *   a second. An endpoint without a measurement in the last minute comes first, for one call, which measures it.
+ * - `balanced`: a weighted draw; weight = (cheapest expected cost ÷ own)² × (1 − error rate)² × (shortest time to the
+ *   first token ÷ own, at least ¼). Most calls go to cheap and healthy endpoints, some to each.
  *
- * Who is to stay (affinity) draws the same numbers every time: under `balanced` it keeps its endpoint as long as the weights do not
- * change much, under `price` it chooses among equal prices, under `latency` and `throughput` among those within a quarter of the best.
+ * With affinity a caller draws the same numbers every time: under `balanced` it keeps its endpoint as long as the
+ * weights do not change much, under `price` it chooses among equal prices, under `latency` and `throughput` among those
+ * within a quarter of the best.
  */
 export function score(candidates: readonly Scored[], sort: Sort, facts: RouteFacts, draw: Draw): void {
   switch (sort) {
@@ -43,19 +44,20 @@ export function score(candidates: readonly Scored[], sort: Sort, facts: RouteFac
       break;
     case "latency":
       for (const c of candidates) c.score = latencyMs(c.health, facts.stream);
-      band(candidates, facts.stickTo);
+      band(candidates, facts.affinityKey);
       break;
     case "throughput":
-      // Milliseconds for a thousand tokens: less is better here too.
+      // Milliseconds per thousand tokens: lower is better here too.
       for (const c of candidates) c.score = slowness(c.health);
-      band(candidates, facts.stickTo);
+      band(candidates, facts.affinityKey);
       break;
     case "balanced":
       drawByWorth(candidates, facts, draw);
       return;
   }
-  // Who is to stay stays among equals; and while nobody knows how quick they are, calls spread instead of all waiting at one.
-  for (const c of candidates) if (facts.stickTo !== "" || c.score === LAST) c.tie = draw(c.endpoint);
+  // With affinity the tie-break keeps the endpoint among equals; while no speed is known it spreads calls instead of
+  // sending all to one.
+  for (const c of candidates) if (facts.affinityKey !== "" || c.score === LAST) c.tie = draw(c.endpoint);
 }
 
 /**
@@ -79,21 +81,21 @@ function expectedCostNano(
   return input * prices.input + output * prices.output;
 }
 
-/** What is known of the other kind of answer serves where nothing is known of this one. */
+/** Falls back to the other kind of answer where this kind was not measured. */
 function latencyMs(health: EndpointHealth | undefined, stream: boolean): number {
   const known = stream ? (health?.ttftMs ?? health?.wholeMs) : (health?.wholeMs ?? health?.ttftMs);
-  return known ?? (health?.isTried ? LAST : -1);
+  return known ?? (health?.isBeingMeasured ? LAST : -1);
 }
 
 function slowness(health: EndpointHealth | undefined): number {
   const speed = health?.tokensPerSecond;
-  if (speed === undefined) return health?.isTried ? LAST : -1;
+  if (speed === undefined) return health?.isBeingMeasured ? LAST : -1;
   return 1_000_000 / speed;
 }
 
-/** Scores within the band of the best measured one count as equal, for who is to stay. */
-function band(candidates: readonly Scored[], stickTo: string): void {
-  if (stickTo === "") return;
+/** With affinity, scores within the band of the best measured one count as equal. */
+function band(candidates: readonly Scored[], affinityKey: string): void {
+  if (affinityKey === "") return;
   let best = LAST;
   for (const c of candidates) if (c.score >= 0) best = Math.min(best, c.score);
   for (const c of candidates) if (c.score >= 0 && c.score <= best * BAND) c.score = best;
@@ -116,13 +118,13 @@ function drawByWorth(candidates: readonly Scored[], facts: RouteFacts, draw: Dra
   }
 }
 
-/** Why the sort put an endpoint where it is. */
+/** Why the sort gave an endpoint its position. */
 export function sortReason(
   { score: own, health }: Scored,
   sort: Sort,
-  { stream, stickTo }: RouteFacts,
+  { stream, affinityKey }: RouteFacts,
 ): string {
-  const stays = stickTo === "" ? "" : ", stays where this caller was";
+  const stays = affinityKey === "" ? "" : ", stays where this caller was";
   switch (sort) {
     case "price":
       return `about ${(own / 1e9).toPrecision(3)} USD${stays}`;

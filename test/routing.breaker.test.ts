@@ -1,21 +1,21 @@
-/** The door of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a trial. */
+/** The breaker of a lane, over random interleavings of calls, first contents, ends and refusals: never shut for longer than a rest and a probe. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
-  Door,
-  MOST_TRIALS,
-  PRESSED_REST_MS,
+  Breaker,
+  LAST_RESORT_OPEN_MS,
+  MOST_PROBES,
+  type Probe,
+  SILENT_PROBE_MS,
   SLOW_START_MS,
-  TRIAL_MS,
-  type Trial,
-} from "../src/routing/door.ts";
+} from "../src/routing/breaker.ts";
 
 interface Under {
-  /** Undefined: it came through an open door. */
-  readonly trial: Trial | undefined;
+  /** Undefined: it came through an open breaker. */
+  readonly probe: Probe | undefined;
   readonly sinceMs: number;
   isTaken: boolean;
-  /** It came before the rest that the door took last. */
+  /** It came before the rest that the breaker took last. */
   isOld: boolean;
 }
 
@@ -44,10 +44,10 @@ const step = fc.oneof(
   },
 );
 
-test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a trial", () => {
+test("O18: never more find out at once than the slow start allows, and nobody waits longer than a rest and a probe", () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isPressed) => {
-      const door = new Door();
+    fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, isLastResort) => {
+      const breaker = new Breaker();
       let nowMs = 1_000_000;
       let running: Under[] = [];
       /** What may find out at once, by the rule: 1, doubled by each first content and each silence of three seconds. */
@@ -55,14 +55,14 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
       let restUntilMs = 0;
       let openAtMs = Number.POSITIVE_INFINITY;
       const doubled = () => {
-        room = room * 2 > MOST_TRIALS ? Number.POSITIVE_INFINITY : room * 2;
+        room = room * 2 > MOST_PROBES ? Number.POSITIVE_INFINITY : room * 2;
       };
-      const finding = () => running.filter((c) => !c.isOld && !c.isTaken && c.trial !== undefined);
+      const finding = () => running.filter((c) => !c.isOld && !c.isTaken && c.probe !== undefined);
       /** Silences that were counted already. */
       const silent = new Set<Under>();
       const silences = () => {
         for (const one of finding()) {
-          if (silent.has(one) || nowMs - one.sinceMs < TRIAL_MS) continue;
+          if (silent.has(one) || nowMs - one.sinceMs < SILENT_PROBE_MS) continue;
           silent.add(one);
           if (Number.isFinite(room)) doubled();
         }
@@ -74,24 +74,24 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         if (s.kind === "time") nowMs += s.ms;
         if (s.kind === "call") {
           for (let i = 0; i < s.count; i++) {
-            const waitMs = door.waitMs(nowMs, isPressed);
+            const waitMs = breaker.waitMs(nowMs, isLastResort);
             const undecided = finding().filter((c) => !silent.has(c)).length;
             if (waitMs === 0) {
               expect(nowMs).toBeGreaterThanOrEqual(restUntilMs);
               expect(undecided).toBeLessThan(room);
-              running.push({ trial: door.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
+              running.push({ probe: breaker.enter(nowMs), sinceMs: nowMs, isTaken: false, isOld: false });
             } else {
-              // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a trial.
-              const isResting = nowMs < restUntilMs;
-              expect(isResting || undecided >= room).toBe(true);
-              expect(waitMs).toBeLessThanOrEqual(isResting ? restUntilMs - nowMs : TRIAL_MS);
+              // Shut for a reason: it rests, or as many as may are finding out, none of them for longer than a probe.
+              const isOpen = nowMs < restUntilMs;
+              expect(isOpen || undecided >= room).toBe(true);
+              expect(waitMs).toBeLessThanOrEqual(isOpen ? restUntilMs - nowMs : SILENT_PROBE_MS);
             }
           }
         }
         const call = "which" in s && running.length > 0 ? pick(s.which) : undefined;
         if (call === undefined || !("which" in s)) continue;
-        if (s.kind === "content" && call.trial !== undefined && !call.isTaken) {
-          door.taken(call.trial, nowMs);
+        if (s.kind === "content" && call.probe !== undefined && !call.isTaken) {
+          breaker.accepted(call.probe, nowMs);
           if (!call.isOld) {
             if (!silent.has(call) && Number.isFinite(room)) doubled();
             openAtMs = Math.min(openAtMs, nowMs + SLOW_START_MS);
@@ -100,14 +100,14 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
           call.isTaken = true;
         }
         if (s.kind === "end") {
-          if (call.trial !== undefined) door.left(call.trial);
+          if (call.probe !== undefined) breaker.released(call.probe);
           running = running.filter((c) => c !== call);
         }
         if (s.kind === "refusal" && "forMs" in s) {
           const askedMs = s.isAsked ? s.forMs : 0;
-          const begins = door.refused({ forMs: s.forMs, askedMs }, nowMs, call.trial);
+          const begins = breaker.refused({ forMs: s.forMs, askedMs }, nowMs, call.probe);
           running = running.filter((c) => c !== call);
-          const ms = isPressed && !s.isAsked ? Math.min(s.forMs, PRESSED_REST_MS) : s.forMs;
+          const ms = isLastResort && !s.isAsked ? Math.min(s.forMs, LAST_RESORT_OPEN_MS) : s.forMs;
           if (begins) {
             restUntilMs = nowMs + ms;
             room = 1;
@@ -120,23 +120,23 @@ test("O18: never more find out at once than the slow start allows, and nobody wa
         }
       }
       // Whatever happened: an hour later a call may enter.
-      expect(door.waitMs(nowMs + 3_600_000)).toBe(0);
+      expect(breaker.waitMs(nowMs + 3_600_000)).toBe(0);
     }),
     { numRuns: 500 },
   );
 });
 
-test("O18: behind calls that never say anything the door opens within seconds", () => {
-  const door = new Door();
-  door.refused({ forMs: 1000, askedMs: 0 }, 0);
+test("O18: behind calls that never say anything the breaker opens within seconds", () => {
+  const breaker = new Breaker();
+  breaker.refused({ forMs: 1000, askedMs: 0 }, 0);
   let entered = 0;
   let nowMs = 1000;
   for (; nowMs < 20_000 && entered < 200; nowMs += 100) {
-    while (entered < 200 && door.waitMs(nowMs) === 0) {
-      door.enter(nowMs);
+    while (entered < 200 && breaker.waitMs(nowMs) === 0) {
+      breaker.enter(nowMs);
       entered++;
     }
   }
   expect(entered).toBe(200);
-  expect(nowMs).toBeLessThan(1000 + 3 * TRIAL_MS + 200);
+  expect(nowMs).toBeLessThan(1000 + 3 * SILENT_PROBE_MS + 200);
 });

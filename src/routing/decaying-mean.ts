@@ -1,20 +1,21 @@
 /**
- * A mean whose samples lose half their weight every half-life, so that nothing is judged on a distant past; where asked
- * for, also with so many further samples, so that much traffic does not bury what is new. O(1) a sample and a reading.
+ * A mean whose samples lose half their weight every half-life, so that it follows recent behaviour; optionally also
+ * after a given number of further samples, so that heavy traffic does not bury recent changes. O(1) per sample and per
+ * reading.
  */
 
-/** Weight and sum as of the last sample, and how long ago that was, milliseconds. */
-export type FadedMean = readonly [weight: number, sum: number, ageMs: number];
+/** Weight and sum at the last sample, and how long ago that was, milliseconds. */
+export type DecayedMean = readonly [weight: number, sum: number, ageMs: number];
 
-/** A measurement counts while its weight is that of one sample this many half-lives ago. */
+/** The mean is defined while its weight is at least that of one sample this many half-lives old. */
 const REMEMBERED_HALF_LIVES = 4;
 
-export class FadingMean {
+export class DecayingMean {
   #weight = 0;
   #sum = 0;
   #atMs = 0;
   readonly #halfLifeMs: number;
-  /** What each further sample leaves of the weight of those before it. */
+  /** Factor by which each further sample reduces the weight of earlier ones. */
   readonly #keeps: number;
 
   constructor(halfLifeMs: number, halfLifeSamples = Number.POSITIVE_INFINITY) {
@@ -29,21 +30,21 @@ export class FadingMean {
     this.#atMs = nowMs;
   }
 
-  /** How many samples of just now all samples together count as. */
+  /** Total weight, in samples taken just now. */
   weight(nowMs: number): number {
     return this.#weight === 0 ? 0 : this.#weight * this.#left(nowMs);
   }
 
-  /** Undefined when there was no sample lately. */
+  /** Undefined when there was no recent sample. */
   mean(nowMs: number): number | undefined {
     if (this.#weight === 0) return undefined;
-    // The last sample alone weighs enough in this span: no power to compute on the planner's path.
+    // Within this span the last sample alone weighs enough: this saves a power on the planner's path.
     const isRecent = nowMs - this.#atMs <= REMEMBERED_HALF_LIVES * this.#halfLifeMs;
     if (!isRecent && this.weight(nowMs) < 2 ** -REMEMBERED_HALF_LIVES) return undefined;
     return this.#sum / this.#weight;
   }
 
-  /** Since the last sample; infinite where there was none. */
+  /** Since the last sample; infinite without one. */
   ageMs(nowMs: number): number {
     return this.#weight === 0 ? Number.POSITIVE_INFINITY : nowMs - this.#atMs;
   }
@@ -53,12 +54,12 @@ export class FadingMean {
     this.#sum = 0;
   }
 
-  faded(nowMs: number): FadedMean {
+  faded(nowMs: number): DecayedMean {
     return [this.#weight, this.#sum, nowMs - this.#atMs];
   }
 
-  /** Goes on where another process stopped. */
-  restore([weight, sum, ageMs]: FadedMean, nowMs: number): void {
+  /** Restores what another process saved. */
+  restore([weight, sum, ageMs]: DecayedMean, nowMs: number): void {
     this.#weight = weight;
     this.#sum = sum;
     this.#atMs = nowMs - ageMs;
