@@ -1,5 +1,5 @@
 /**
- * Fills the ports between rooms that are open: what a model call is made of, what the routes run, what the metrics read.
+ * Fills the ports between opened rooms: dependencies of model calls, operations of the routes, sources of the metrics.
  */
 
 import { accountOperations } from "../account/operations.ts";
@@ -24,7 +24,7 @@ import type { ByokFee } from "../usage.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
-/** What the process around the gateway has to tell. */
+/** Facts about the process around the gateway. */
 export interface Surroundings {
   droppedLogLines(): number;
 }
