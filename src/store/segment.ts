@@ -61,7 +61,7 @@ export interface BadPlace {
   readonly bytes: number;
   /** Readable frames after it; almost always exactly the committed ones. */
   readonly behind: readonly Buffer[];
-  /** The highest frame number that anything behind it names; that of the last readable frame in front where nothing does. */
+  /** The highest frame number found after it; that of the last readable frame before it where there is none. */
   readonly reached: number;
 }
 
@@ -222,7 +222,7 @@ function badPlace(
   return { byte: at, bytes: end - at, behind: frames, reached };
 }
 
-/** The highest frame number that a unit of a tail names. */
+/** The highest frame number in a tail unit. */
 function highestMark(bytes: Buffer, from: number, unit: Buffer): number {
   const mark = unit.subarray(0, 8);
   let highest = unit.readDoubleLE(8);
