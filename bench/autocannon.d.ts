@@ -1,4 +1,4 @@
-/** The part of autocannon that the bench uses; the package brings no types of its own. */
+/** Types of the part of autocannon that the bench uses; the package has none. */
 declare module "autocannon" {
   import type { EventEmitter } from "node:events";
 
@@ -8,12 +8,12 @@ declare module "autocannon" {
     headers: Readonly<Record<string, string>>;
     body: string;
     connections: number;
-    /** Stop after so many answers; without it, after `duration` seconds. */
+    /** Stop after this many answers; absent: after `duration` seconds. */
     amount?: number;
     duration: number;
-    /** Seconds an answer may take. */
+    /** Timeout of an answer, seconds. */
     timeout: number;
-    /** Milliseconds between its samples, and between its checks whether it is done. */
+    /** Milliseconds between its samples, and between its checks for completion. */
     sampleInt: number;
     verifyBody: (body: string) => boolean;
   }

@@ -1,6 +1,6 @@
-/** The kinds of call that are measured, as data, and the goals that Weir has set itself for them. */
+/** The measured cases, as data, with Weir's goals for them. */
 
-/** The model as the simulator is asked for it, through every target: its name is part of what an answer is padded to. */
+/** Model name that the simulator receives from every target: the size of an answer includes it. */
 export const UPSTREAM_MODEL = "sim-small";
 
 export interface Case {
@@ -9,18 +9,18 @@ export interface Case {
   readonly stream: boolean;
   /** Calls in flight: moderate, so that the CPU cost of a call is measured rather than the depth of a queue. */
   readonly connections: number;
-  /** What the simulator is told, by a directive in the user's message: every gateway passes messages on. */
+  /** Instruction to the simulator within the user's message: every gateway passes messages on. */
   readonly directive: string;
   /** Bytes of the user's message. */
   readonly promptBytes: number;
-  /** Milliseconds that one stream takes at the upstream; 0 for calls that end as fast as they can. */
+  /** Duration of one stream at the upstream, milliseconds; 0 for calls without delays. */
   readonly paceMs: number;
-  /** What the upstream's own answer must carry at least, so that a broken upstream is no reference. */
+  /** Minimum content of the upstream's own answer, so that a broken upstream is not taken as reference. */
   readonly minText: number;
   readonly events: number;
-  /** Weir's CPU a call, at most so many times the bare pipe's. */
+  /** Goal for Weir's CPU per call, as a multiple of the bare pipe's. */
   readonly goalRatio?: number;
-  /** Weir's resident memory, at most so many MB. */
+  /** Goal for Weir's resident memory, MB. */
   readonly goalResidentMb?: number;
 }
 

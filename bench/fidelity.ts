@@ -1,6 +1,6 @@
 /**
- * Whether an answer arrived whole: the text of its content, and for streams also how many events carried it.
- * Gateways may change ids, model names and spacing and may add events without content, so only content is compared.
+ * Checks whether an answer arrived complete: its text, and for streams the number of events with text. Gateways may
+ * change ids, model names and spacing and may add events without content, so only content is compared.
  */
 
 export interface Content {
@@ -17,7 +17,7 @@ export function readContent(body: string, stream: boolean): Content {
   return stream ? readStream(body) : { text: contentOf(JSON.parse(body), "message"), events: 0 };
 }
 
-/** True when `body` carries exactly the expected content. Fast where the upstream's own spelling was kept. */
+/** True when `body` contains exactly the expected content. Fast where the upstream's formatting was kept. */
 export function isIntact(body: string, expected: Content): boolean {
   if (expected.events === 0 && body.includes(JSON.stringify(expected.text))) return true;
   try {
@@ -53,7 +53,7 @@ function readStream(body: string): Content {
   return { text, events };
 }
 
-/** The text of one event's delta: cut out of the line where that is safe, else parsed. */
+/** The text of one event's delta: taken from the line by position where that is safe, else parsed. */
 function deltaText(line: string): string {
   const from = line.indexOf(KEY);
   if (from !== -1) {

@@ -3,7 +3,7 @@ import autocannon from "autocannon";
 import { isIntact } from "./fidelity.ts";
 import { type CallsJob, type LoadResult, percentiles } from "./load-job.ts";
 
-/** Bounded by the job's amount or seconds, and by its deadline. Failed calls are counted, never thrown. */
+/** Runs the job within its amount or seconds, and its deadline. Failed calls are counted, never thrown. */
 export function runCalls(job: CallsJob): Promise<LoadResult> {
   const latencies: number[] = [];
   let intact = 0;

@@ -17,7 +17,7 @@ export class LoadClient {
     return new LoadClient(await processes.start("load", process.execPath, [script], { ipc: true }));
   }
 
-  /** @throws Error when the load process fails or ends; a target that fails is told in the result. */
+  /** @throws Error when the load process fails or ends; a failing target is reported in the result. */
   run(job: LoadJob): Promise<LoadResult> {
     const { child } = this.#started;
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** What the bench asks of its load process, and what comes back. Plain data: it crosses a process boundary. */
+/** Jobs and results of the load process. Plain data: it is sent between processes. */
 import type { Content } from "./fidelity.ts";
 
 interface Job {
@@ -7,7 +7,7 @@ interface Job {
   readonly body: string;
   readonly connections: number;
   readonly expected: Content;
-  /** The job ends here whatever was reached. */
+  /** The job ends then, complete or not. */
   readonly timeoutMs: number;
 }
 
@@ -34,11 +34,11 @@ export interface Percentiles {
 }
 
 export interface LoadResult {
-  /** Answers complete, whether intact or not. */
+  /** Complete answers, intact or not. */
   readonly calls: number;
   /** Answers whose content was exactly what the upstream sent. */
   readonly intact: number;
-  /** Calls that ended in an error, or not before the deadline. */
+  /** Calls that failed or missed the deadline. */
   readonly failed: number;
   /** From the first request to the last answer. */
   readonly seconds: number;
@@ -46,7 +46,7 @@ export interface LoadResult {
   readonly latencyMs: Percentiles;
   /** To the first event with content; only of streams jobs. */
   readonly firstMs: Percentiles | null;
-  /** The first thing that went wrong, for people. */
+  /** The first error, for people. */
   readonly fault: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A lean HTTP/1.1 client for many slow streams. autocannon measures only whole answers and parses in JavaScript as
- * it goes; here a chunk costs one array push, and each stream is decoded and compared once, when it has ended.
+ * A minimal HTTP/1.1 client for many slow streams. autocannon measures only complete answers and parses in JavaScript
+ * as they arrive; here a chunk costs one array push, and each stream is decoded and compared once, when it has ended.
  */
 import { connect, type Socket } from "node:net";
 import { isIntact } from "./fidelity.ts";
@@ -14,7 +14,7 @@ interface Tally {
   lastAnswer: number;
 }
 
-/** Every stream of the job that the deadline allows. Failed streams are counted, never thrown. */
+/** Runs as many streams of the job as the deadline allows. Failed streams are counted, never thrown. */
 export async function runStreams(job: StreamsJob): Promise<LoadResult> {
   const tally: Tally = { latencies: [], firsts: [], intact: 0, fault: "", lastAnswer: 0 };
   const sockets = new Set<Socket>();
@@ -95,7 +95,7 @@ function requestBytes(url: URL, job: StreamsJob): Buffer {
 const CONTENT = Buffer.from('"content":"');
 const QUOTE = 0x22;
 
-/** True when some event of this read has text; a first event with only the role does not count. */
+/** True when an event of this read has text; a first event with only the role does not count. */
 function hasContent(part: Buffer): boolean {
   for (let at = part.indexOf(CONTENT); at !== -1; at = part.indexOf(CONTENT, at + 1)) {
     if (part[at + CONTENT.length] !== QUOTE) return true;
@@ -107,8 +107,8 @@ const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * True when the message is complete. A chunked one ends with the empty chunk: no event of these streams ends in `0`,
- * so the bytes are unmistakable. One with a length is an error answer, and short.
+ * True when the message is complete. A chunked message ends with the empty chunk: no event of these streams ends in
+ * `0`, so its bytes are unambiguous. A message with a length is an error answer, and short.
  */
 function endsMessage(part: Buffer, parts: readonly Buffer[]): boolean {
   const tail = part.length >= LAST_CHUNK.length ? part : Buffer.concat(parts.slice(-3));
@@ -121,7 +121,7 @@ function endsMessage(part: Buffer, parts: readonly Buffer[]): boolean {
   return length !== undefined && whole.length >= head + HEAD_END.length + Number(length);
 }
 
-/** The body's text, de-chunked where it came in chunks. */
+/** The body's text, de-chunked if necessary. */
 export function decodeAnswer(answer: Buffer): string {
   const head = answer.indexOf(HEAD_END);
   const body = answer.subarray(head + HEAD_END.length);

@@ -1,6 +1,6 @@
 /**
- * The load process: takes jobs over its IPC channel, one at a time, and answers each. A process of its own, so that
- * its CPU is on nobody's account, and one for the whole run, so that it is warm. Ends with its parent.
+ * The load process: runs jobs received over its IPC channel, one at a time. A separate process, so that its CPU is not
+ * counted for a target, and one for the whole run, so that it stays warm. Ends with its parent.
  */
 import { runCalls } from "./load-calls.ts";
 import type { LoadJob } from "./load-job.ts";

@@ -1,6 +1,6 @@
 /**
  * `npm run bench`: starts the simulator, the load process and every target, runs the rounds, prints the tables.
- * Loopback only, bounded in time, and nothing that it started outlives it.
+ * Loopback only, bounded in time, and all processes end with it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, homedir, release, tmpdir } from "node:os";
@@ -15,16 +15,16 @@ import { Rounds } from "./rounds.ts";
 import { type RunningTarget, type TargetContext, Unavailable } from "./targets/target.ts";
 
 const repoDir = resolve(import.meta.dirname, "..");
-/** Peers are large and stay; outside the tree, so that no tool of the project walks over them. */
+/** Peers are large and kept between runs; outside the repository, so that no tool of the project scans them. */
 const cacheDir = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "weir-bench");
-/** In each of its rounds: some seconds in all. */
+/** Calls per round: some seconds in all. */
 const PLANNED_CALLS = 50_000;
 const say = (line: string): void => console.error(line);
 
 interface Outcome {
   readonly rows: readonly Row[];
   readonly rounds: Rounds;
-  /** Targets that this machine does not have or that ended under load, and why. */
+  /** Targets that are unavailable or ended under load, and why. */
   readonly missing: ReadonlyMap<string, string>;
 }
 
@@ -62,7 +62,7 @@ async function startTargets(options: Options, context: TargetContext) {
       say(`starting ${target.name}`);
       running.set(target.name, await target.start(context));
     } catch (error) {
-      // A peer that does not run here is a line of the report; the product or the yardstick would be a fault.
+      // An unavailable peer is reported in a line; for the product or the reference pipe it is an error.
       if (!(error instanceof Unavailable) && !target.peer) throw error;
       missing.set(target.name, (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " "));
     }
@@ -73,7 +73,7 @@ async function startTargets(options: Options, context: TargetContext) {
 const machine = (): string =>
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
 
-/** 0, or 1 when one of our own or the yardstick did not deliver every answer exactly. */
+/** 0, or 1 when Weir or a reference did not deliver every answer exactly. */
 function print(options: Options, outcome: Outcome): number {
   const { rows, missing } = outcome;
   console.log(`\n${machine()}, median of ${options.rounds} rounds\n`);
@@ -121,7 +121,7 @@ async function main(): Promise<number> {
   if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
   const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
   const processes = new Processes(scratchDir);
-  // After the handler that ends the processes: they would still be writing.
+  // Registered after the handler that ends the processes, which may still be writing.
   process.on("exit", () => rmSync(scratchDir, { recursive: true, force: true }));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.once(signal, () => process.exit(130));

@@ -1,6 +1,6 @@
 /**
- * What a process and its children cost, from the kernel's own accounting in /proc (Linux): CPU of all threads, also
- * of those that ended, and resident memory. CPU comes in clock ticks of 10 ms, so measure over seconds.
+ * The cost of a process and its children, from the kernel's accounting in /proc (Linux): CPU of all threads, including
+ * ended ones, and resident memory. CPU has a resolution of 10 ms, so measure over seconds.
  */
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ export interface ProcessStat {
   readonly cpu: number;
   /** Ticks of children that ended and were waited for. */
   readonly endedChildren: number;
-  /** Ticks after boot; with the pid it names a process for good. */
+  /** Ticks since boot; with the pid it identifies a process uniquely. */
   readonly startedAt: number;
 }
 
@@ -35,7 +35,7 @@ export function processStat(pid: number): ProcessStat | undefined {
   } catch {
     return undefined;
   }
-  // The name is in parentheses and may hold anything; the numbers follow the last one. Index 0 is field 3, `state`.
+  // The name is in parentheses and may contain anything; the numbers follow the last one. Index 0 is field 3, `state`.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const field = (number: number): number => Number(fields[number - 3]);
   return {
@@ -47,7 +47,7 @@ export function processStat(pid: number): ProcessStat | undefined {
   };
 }
 
-/** Every live process below `pid`, nearest first. */
+/** All running descendants of `pid`, nearest first. */
 export function descendants(pid: number): ProcessStat[] {
   const children = new Map<number, ProcessStat[]>();
   for (const entry of readdirSync("/proc")) {
@@ -65,7 +65,7 @@ export function descendants(pid: number): ProcessStat[] {
   return found;
 }
 
-/** The process has ended: a target that died must not look cheap. */
+/** The process has ended: a dead target must not look cheap. */
 export class ProcessGone extends Error {
   constructor(pid: number) {
     super(`process ${pid} has ended`);
@@ -75,7 +75,7 @@ export class ProcessGone extends Error {
 export interface CpuTime {
   /** Microseconds since the process began. */
   readonly ownUs: number;
-  /** The same of all its descendants, living and ended. */
+  /** The same for all its descendants, running and ended. */
   readonly childrenUs: number;
 }
 
@@ -94,10 +94,7 @@ export interface Memory {
   readonly peakKb: number;
 }
 
-/**
- * Of the process alone, without its children.
- * @throws ProcessGone
- */
+/** Memory of the process without its children. @throws ProcessGone */
 export function memory(pid: number): Memory {
   let status: string;
   try {
@@ -109,7 +106,7 @@ export function memory(pid: number): Memory {
   return { residentKb: kb("VmRSS"), peakKb: kb("VmHWM") };
 }
 
-/** Starts the peak anew (clear_refs 5). Where the kernel forbids it, the peak stays that of the whole run. */
+/** Resets the peak (clear_refs 5). Where the kernel forbids it, the peak stays that of the whole run. */
 export function forgetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
@@ -119,8 +116,8 @@ export function forgetPeak(pid: number): void {
 }
 
 /**
- * Waits until the process and its children have been idle for a quarter of a second (work that calls left behind:
- * records being written, garbage collected), at most `limitMs`.
+ * Waits until the process and its children have been idle for a quarter of a second (after calls they still write
+ * records and collect garbage), at most `limitMs`.
  */
 export async function settle(pid: number, limitMs: number): Promise<void> {
   const until = performance.now() + limitMs;

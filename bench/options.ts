@@ -8,13 +8,13 @@ export interface Options {
   readonly cases: readonly Case[];
   readonly targets: readonly Target[];
   readonly rounds: number;
-  /** Seconds of load in a round, for each case and target. */
+  /** Seconds of load per round, case and target. */
   readonly seconds: number;
   /** Seconds of load before the first counted round. */
   readonly warmUpSeconds: number;
   /** Seconds of one call at a time in a round, for the added latency. */
   readonly latencySeconds: number;
-  /** Longest wait for work that calls left behind, milliseconds. */
+  /** Maximum wait for work that follows calls, milliseconds. */
   readonly settleMs: number;
   readonly jsonFile: string | undefined;
   readonly markdown: boolean;
@@ -34,7 +34,7 @@ npm run bench -- planning   what deciding and planning a call cost, without any 
   --markdown      prints the tables of docs/performance.md
   --json FILE     writes every figure of every round`;
 
-/** @throws Error that names the argument at fault. */
+/** @throws Error that names the invalid argument. */
 export function readOptions(args: readonly string[]): Options | "help" | "planning" {
   if (args.length === 1 && args[0] === "planning") return "planning";
   const { values } = parseArgs({
@@ -66,7 +66,7 @@ export function readOptions(args: readonly string[]): Options | "help" | "planni
   };
 }
 
-/** What takes part where nobody names the targets. */
+/** Targets used by default. */
 const isUsual =
   (peers: boolean) =>
   ({ peer, onlyNamed }: Target): boolean =>

@@ -1,8 +1,7 @@
 /**
- * The bare pipe that every target is compared with: uWebSockets.js in front, undici behind, nothing between.
- * No keys, no parsing, no records. It is written as one would naively write it, but not to lose: everything is
- * corked, and an answer of known length goes out by `tryEnd`. One uWS write for each data callback of undici.
- * Usage: node bench/pipe.ts --port N --upstream http://127.0.0.1:M
+ * The bare pipe that every target is compared with: uWebSockets.js in front, undici behind, nothing between. No keys,
+ * no parsing, no records. Simple but not handicapped: all writes are corked, and an answer of known length is sent with
+ * `tryEnd`. One uWS write per data callback of undici. Usage: node bench/pipe.ts --port N --upstream http://127.0.0.1:M
  */
 
 import { App, type HttpRequest, type HttpResponse } from "uWebSockets.js";
@@ -23,7 +22,7 @@ const HOP_BY_HOP = new Set([
   "expect",
 ]);
 
-/** One call on its way: its client socket, and what of the answer's head has been learned. */
+/** One call: its client socket, and what is known of the answer's head. */
 class Call implements Dispatcher.DispatchHandler {
   readonly #res: HttpResponse;
   #upstream: Dispatcher.DispatchController | undefined;
@@ -56,7 +55,7 @@ class Call implements Dispatcher.DispatchHandler {
     this.#headers = Object.entries(headers)
       .filter(([name]) => !HOP_BY_HOP.has(name))
       .map(([name, value]) => [name, String(value)]);
-    // A stream's client should see the head at once; an answer of known length is waiting right behind it.
+    // A stream's head is sent at once; a body of known length follows immediately.
     if (this.#length <= 0 && !this.#gone) this.#res.cork(() => this.#sendHead());
   }
 
@@ -92,7 +91,7 @@ class Call implements Dispatcher.DispatchHandler {
     for (const [name, value] of this.#headers) this.#res.writeHeader(name, value);
   }
 
-  /** `write` keeps what it could not send; `tryEnd` does not, and wants the rest again. */
+  /** `write` buffers what it could not send; `tryEnd` does not, and needs the rest again. */
   #resume(controller: Dispatcher.DispatchController, chunk: Buffer, from: number, offset: number): boolean {
     if (this.#length > 0) {
       const [ok] = this.#res.tryEnd(chunk.subarray(offset - from), this.#length);
@@ -112,7 +111,7 @@ function forward(res: HttpResponse, req: HttpRequest): void {
   const call = new Call(res);
   const parts: Buffer[] = [];
   res.onData((part, last) => {
-    // uWS takes its memory back after the callback.
+    // uWS reuses its memory after the callback.
     parts.push(Buffer.from(Buffer.from(part)));
     if (last) pool.dispatch({ method: "POST", path, headers, body: Buffer.concat(parts) }, call);
   });

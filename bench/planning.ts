@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- planning`: what one call's decision and plan cost, CPU time of this process. The real policy, planner and
- * health: 8 endpoints with two keys each, all of them measured, and a policy of 20 rules, of which the last one fits.
+ * `npm run bench -- planning`: CPU cost of one call's decision and plan. The real policy, planner and health: 8
+ * endpoints with two keys each, all of them measured, and a policy of 20 rules, of which only the last matches.
  */
 import { type Random, seededRandom, systemClock } from "../src/clock.ts";
 import type { Model } from "../src/endpoint.ts";
@@ -14,7 +14,7 @@ import { catalogOf, MODEL } from "./simulation/catalog.ts";
 
 const ENDPOINTS = 8;
 const RULES = 20;
-/** As many as a gateway's callers in some minutes: nothing is the same from call to call. */
+/** About as many callers as a gateway has in some minutes, so that calls differ. */
 const CALLERS = 1_000;
 const ROUNDS = 5;
 /** Of decision and plan together, microseconds of CPU. */
@@ -31,7 +31,7 @@ interface Case {
   readonly name: string;
   readonly block: PolicyBlock;
   readonly route: RouteOptions;
-  /** Callers are known, so they stay where they were. */
+  /** Callers have an affinity. */
   readonly isAffine: boolean;
 }
 
@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** @param calls in each round. Below some thousands, code is measured that is not compiled yet. */
+/** @param calls per round. Below some thousands, uncompiled code is measured. */
 export function measurePlanning(calls: number): PlanningCost[] {
   const endpoints = Array.from({ length: ENDPOINTS }, (_, i) => ({
     ...ENDPOINT,
@@ -75,7 +75,7 @@ export function measurePlanning(calls: number): PlanningCost[] {
   const model = catalogOf(endpoints).resolve(MODEL) as Model;
   const health = new Health(systemClock);
   return CASES.map((given) => {
-    // Each case begins with what was measured just now: after a minute it would be stale.
+    // Each case starts with fresh measurements: after a minute they would be stale.
     learn(model, health);
     const policy = compilePolicy(documentOf(given.block), { name: "bench", version: 1 });
     const rounds = Array.from({ length: ROUNDS + 1 }, () => round(given, policy, model, health, calls));
@@ -115,7 +115,7 @@ function round(
   return { decideUs, planUs };
 }
 
-/** User and system time of the whole process: the garbage that an act leaves is part of its cost. */
+/** User and system time of the whole process: garbage collection is part of an operation's cost. */
 function cpuUs(times: number, act: (i: number) => void): number {
   const before = process.cpuUsage();
   for (let i = 0; i < times; i++) act(i);
@@ -134,7 +134,7 @@ function learn({ endpoints }: Model, health: Health): void {
   }
 }
 
-/** Rules that all fit the model, and of which each looks at something else of the call before it passes. */
+/** Rules that all match the model, each rejecting the call by another condition. */
 function documentOf(block: PolicyBlock): PolicyDocument {
   const matches = [
     { project: ["search", "mail"] },
@@ -187,7 +187,7 @@ const routeFacts = (caller: string): RouteFacts => ({
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** A line a case, and one on the goal. */
+/** One line per case, and one on the goal. */
 export function planningTable(costs: readonly PlanningCost[]): string {
   const width = Math.max(...costs.map(({ name }) => name.length));
   const cells = [["decide", "plan", "both"], ...costs.map((c) => figures(c).map((us) => us.toFixed(2)))];

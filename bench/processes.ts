@@ -1,6 +1,6 @@
 /**
- * Every process the bench starts, and its end: none outlives the bench, whether it finishes, fails or is interrupted.
- * Ended by process id only, with whatever children they had.
+ * Starts and ends all processes of the bench: none outlives it, whether it finishes, fails or is interrupted. Ended by
+ * process id only, with their children.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export interface Started {
 export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Opens an IPC channel; the bench's own scripts end when it closes, even when the bench was killed. */
+  /** Opens an IPC channel; the bench's own scripts end when it closes, even if the bench was killed. */
   readonly ipc?: boolean;
 }
 
@@ -28,7 +28,7 @@ const STOP_GRACE_MS = 5_000;
 export class Processes {
   readonly #logDir: string;
   readonly #live = new Set<Started>();
-  /** Ids of all that were ever started, and of the children seen when they were stopped. */
+  /** Ids of all processes ever started, and of the children seen when they were stopped. */
   readonly pids: number[] = [];
 
   constructor(logDir: string) {
@@ -68,7 +68,7 @@ export class Processes {
     return started;
   }
 
-  /** Asks it to end, waits, and insists; then the same for children that it left. */
+  /** Sends SIGTERM, waits, then SIGKILL; then the same for its remaining children. */
   async stop(started: Started): Promise<void> {
     const children = MEASURABLE ? descendants(started.pid) : [];
     this.pids.push(...children.map((child) => child.pid));
@@ -80,7 +80,7 @@ export class Processes {
       clearTimeout(insist);
     }
     for (const child of children) {
-      // The same id may already be another process.
+      // The pid may already belong to another process.
       if (processStat(child.pid)?.startedAt === child.startedAt) kill(child.pid);
     }
   }

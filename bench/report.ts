@@ -1,25 +1,25 @@
 /**
- * From the samples of all rounds to one row for each case and target, and the rows as tables.
- * What did not deliver is not measured: a sample with more than one answer in a hundred wrong or missing has no figures.
+ * Summarises the samples of all rounds into one row per case and target, and prints them as tables. A sample with more
+ * than one answer in a hundred wrong or missing has no figures.
  */
 import type { Case } from "./cases.ts";
 import type { Sample } from "./rounds.ts";
 
-/** Medians over the rounds. Undefined: not measurable, or the yardstick did not run. */
+/** Medians over the rounds. Undefined: not measurable, or the pipe did not run. */
 export interface Row {
   readonly caseName: string;
   readonly target: string;
   readonly callsPerSecond: number | undefined;
   readonly cpuUs: number | undefined;
   readonly childrenCpuUs: number | undefined;
-  /** CPU a call of the process alone over the pipe's: the median of the rounds' own ratios. */
+  /** CPU per call of the process relative to the pipe's: the median of the rounds' own ratios. */
   readonly ratio: number | undefined;
-  /** The same with the process's children. */
+  /** The same, including the process's children. */
   readonly ratioWithChildren: number | undefined;
   readonly addedP50Ms: number | undefined;
   readonly addedP99Ms: number | undefined;
   readonly residentMb: number | undefined;
-  /** Highest of all rounds. */
+  /** Maximum of all rounds. */
   readonly peakMb: number | undefined;
   readonly calls: number;
   readonly intact: number;
@@ -80,7 +80,7 @@ export function summarise(samples: readonly Sample[]): Row[] {
 
 const delivered = (sample: Sample): boolean => sample.intact >= 0.99 * (sample.calls + sample.failed);
 
-/** Of the finite values of samples that delivered; undefined when there are none. */
+/** Median of the finite values of valid samples; undefined when there are none. */
 function medianOf(
   samples: readonly Sample[],
   read: (sample: Sample) => number | undefined,
@@ -157,7 +157,7 @@ function table(rows: readonly Row[], markdown: boolean): string {
     .join("\n");
 }
 
-/** Weir against its own goals: one line a goal that could be measured, and whether all are met. */
+/** Weir's results against its goals: one line per goal that could be measured, and whether all are met. */
 export function goals(cases: readonly Case[], rows: readonly Row[]): string[] {
   return cases.flatMap((benchCase) => {
     const row = rows.find(

@@ -10,7 +10,7 @@ import { cpuTime, forgetPeak, memory, ProcessGone, processStat, settle } from ".
 import type { Options } from "./options.ts";
 import type { RunningTarget } from "./targets/target.ts";
 
-/** What one target did in one case of one round. */
+/** Results of one target in one case of one round. */
 export interface Sample {
   readonly round: number;
   readonly caseName: string;
@@ -19,16 +19,16 @@ export interface Sample {
   readonly calls: number;
   readonly intact: number;
   readonly failed: number;
-  /** Of all threads of the process, a call; undefined for `direct`. */
+  /** CPU per call of all threads of the process; undefined for `direct`. */
   readonly cpuUs: number | undefined;
   readonly childrenCpuUs: number | undefined;
-  /** Highest of the samples taken under load. */
+  /** Maximum of the samples taken under load. */
   readonly residentMb: number | undefined;
   /** The kernel's own high-water mark of the slice. */
   readonly peakMb: number | undefined;
-  /** Calls: the whole answer, one call at a time. Streams: first event with content, under the case's load. */
+  /** Calls: complete answer, one call at a time. Streams: first event with content, under the case's load. */
   readonly latencyMs: Percentiles;
-  /** The whole answer, under the case's load. */
+  /** Complete answer, under the case's load. */
   readonly loadedMs: Percentiles;
   readonly fault: string;
 }
@@ -43,7 +43,7 @@ export class Rounds {
   readonly #targets: ReadonlyMap<string, RunningTarget>;
   readonly #say: (line: string) => void;
   readonly #expected = new Map<string, Content>();
-  /** Calls that fill a round of the wanted length. */
+  /** Number of calls that fill a round of the wanted length. */
   readonly #amounts = new Map<string, number>();
   readonly samples: Sample[] = [];
   /** Targets whose process ended under load, and in which case. */
@@ -61,7 +61,7 @@ export class Rounds {
     this.#say = say;
   }
 
-  /** @throws Error when the upstream or the load process is broken; a target that ends is left out from then on. */
+  /** @throws Error when the upstream or the load process is broken; a target that ends is omitted from then on. */
   async run(upstreamUrl: string): Promise<void> {
     for (const benchCase of this.#options.cases) {
       this.#expected.set(benchCase.name, await reference(benchCase, upstreamUrl));
@@ -89,11 +89,11 @@ export class Rounds {
     }
   }
 
-  /** Gives just-in-time compilers and connection pools their time, and learns how many calls fill a round. */
+  /** Warms up just-in-time compilers and connection pools, and determines how many calls fill a round. */
   async #warmUp(benchCase: Case, name: string, target: RunningTarget): Promise<void> {
     const { warmUpSeconds, seconds } = this.#options;
     const { connections } = benchCase;
-    // One stream takes longer than the whole warm-up may, and its number of calls is known.
+    // One stream takes longer than the whole warm-up, and the number of calls is known.
     if (benchCase.paceMs > warmUpSeconds * 1_000) return;
     const size = benchCase.paceMs > 0 ? 0 : await this.#warmUpAmount(benchCase, target);
     const result = await this.#load.run(
@@ -105,7 +105,7 @@ export class Rounds {
     if (target.pid !== undefined) await settle(target.pid, this.#options.settleMs);
   }
 
-  /** Calls to warm up with; 0: by time. What is slow must go by number, or its calls would all be cut off. */
+  /** Number of warm-up calls; 0: by time. Slow cases need a number, or all their calls would be cut off. */
   async #warmUpAmount(benchCase: Case, target: RunningTarget): Promise<number> {
     const { connections } = benchCase;
     const probe = await this.#load.run(this.#job(benchCase, target, { seconds: 0, amount: connections }));
@@ -123,7 +123,7 @@ export class Rounds {
     if (job.kind === "calls") {
       const alone = { ...job, connections: 1, amount: 0, seconds: latencySeconds };
       const timed = await this.#load.run(alone);
-      // A slow machine may not end one call in that time.
+      // A slow machine may not finish one call in that time.
       latencyMs = (timed.calls > 0 ? timed : await this.#load.run({ ...alone, amount: 1 })).latencyMs;
     }
     const perCall = (us: number | undefined) => (us === undefined ? undefined : us / result.calls);
@@ -145,7 +145,7 @@ export class Rounds {
     });
   }
 
-  /** The work that calls leave behind (records, collected garbage) is on their account too. */
+  /** Work that follows calls (records, garbage collection) is included. */
   async #underLoad(job: LoadJob, pid: number | undefined, settleMs: number) {
     if (pid === undefined) return { result: await this.#load.run(job) };
     forgetPeak(pid);
@@ -154,7 +154,7 @@ export class Rounds {
       residentKb = Math.max(residentKb, memory(pid).residentKb);
     };
     const sampling = setInterval(() => {
-      // Should the process be gone, the next reading outside this timer says so.
+      // If the process has ended, the next reading outside this timer reports it.
       if (processStat(pid) !== undefined) look();
     }, MEMORY_EVERY_MS);
     try {
@@ -191,7 +191,7 @@ export class Rounds {
   }
 }
 
-/** What the upstream itself answers: what every target must deliver. */
+/** The upstream's own answer: what every target must deliver. */
 async function reference(benchCase: Case, upstreamUrl: string): Promise<Content> {
   const response = await fetch(`${upstreamUrl}/v1/chat/completions`, {
     method: "POST",

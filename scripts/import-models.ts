@@ -1,9 +1,9 @@
 /**
- * Writes `config/models/<vendor>.yaml` from a dated snapshot of the public models.dev catalogue:
- *   node scripts/import-models.ts <snapshot.json> [<config/models>]
- * A snapshot is `{source, providers: {<id>: {models: [...]}}}`. Files of vendors it does not produce stay untouched.
- * What is not in the data (which open-weight model is which, who else serves a model, how many tokens an image can cost)
- * stands in `import-tables.ts`. Models of retrieval that the source lacks stand in files of their own, written by hand.
+ * Writes `config/models/<vendor>.yaml` from a dated snapshot of the public models.dev catalogue: node
+ * scripts/import-models.ts <snapshot.json> [<config/models>]. A snapshot is `{source, providers: {<id>: {models:
+ * [...]}}}`. Files of other vendors stay untouched. Facts that the data lacks (which open-weight model is which, who
+ * else serves a model, how many tokens an image can cost) are in `import-tables.ts`. Retrieval models that the source
+ * lacks are in hand-written files.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -64,7 +64,7 @@ const MODEL_OF = new Map(
 
 interface Endpoint {
   provider: string;
-  /** Where the provider has several. */
+  /** If the provider has several. */
   region?: string;
   upstream: string;
   source: SourceModel;
@@ -87,7 +87,7 @@ function endpointOf(provider: string, source: SourceModel, siblings: SourceModel
   if (source.context === undefined) notes.push("Context not in the source; that of its other hosts.");
   if (context < whole)
     notes.push(`Takes ${whole} tokens, at a higher price above ${tier}: bounded to one price.`);
-  // Documents are no modality of the catalog. Video is carried in Google's format only.
+  // Documents are not a modality of the catalog. Video is supported in Google's format only.
   const carried = ["text", "image", "audio", ...(provider === "google" ? ["video"] : [])];
   let modalitiesIn = (filled("modalities") as SourceModel["modalities"])?.input ?? ["text"];
   modalitiesIn = carried.filter((m) => modalitiesIn.includes(m));
@@ -116,7 +116,7 @@ function endpointOf(provider: string, source: SourceModel, siblings: SourceModel
 function capabilitiesOf(provider: string, source: SourceModel, tools: boolean, reasoning: boolean): string[] {
   const list = source.usd_per_million ?? {};
   const parallel = !NO_PARALLEL_TOOLS.has(provider) && !/^o\d|gpt-oss/.test(source.id.replace(/^.*\//, ""));
-  // The source is silent on some hosts of gpt-oss; all of them take schemas.
+  // The source says nothing about some hosts of gpt-oss; all of them accept schemas.
   const schemas =
     source.structured_output ??
     (SCHEMAS_EVERYWHERE.has(provider) || CLAUDE_SCHEMAS.test(source.id) || source.id.includes("gpt-oss"));
@@ -131,7 +131,7 @@ function capabilitiesOf(provider: string, source: SourceModel, tools: boolean, r
   return can.filter(([, yes]) => yes).map(([name]) => name);
 }
 
-/** A zero for cached tokens means "no such price" in the source; it would give them away here. */
+/** In the source, zero for cached tokens means "no such price"; here it would make them free. */
 function priceOf(provider: string, id: string, list: Price): Record<string, number> {
   if (EMBEDDINGS.test(id)) return { input: list.input ?? 0 };
   const cacheRead = list.cache_read || list.cached_input;
@@ -227,7 +227,7 @@ function modelText(id: string, endpoints: Endpoint[]): string {
   return lines.join("\n");
 }
 
-/** What differs from the model is written out. */
+/** Writes only what differs from the model. */
 function endpointLines(
   e: Endpoint,
   model: Pick<Endpoint, "context" | "maxOutput" | "capabilities" | "modalitiesIn">,

@@ -1,6 +1,6 @@
 /**
- * What the source of the catalog does not say and `import-models.ts` must know: which open-weight model is which, who else
- * serves a model, what is left out, how many tokens an image can cost. Each table says where its facts are from.
+ * Facts that `import-models.ts` needs and the catalogue's source lacks: which open-weight model is which, who else
+ * serves a model, what is excluded, how many tokens an image can cost. Each table names its sources.
  */
 
 /** Source provider → our provider id and, for makers that serve their own models, the vendor id. */
@@ -17,7 +17,7 @@ export const PROVIDERS: Record<string, { id: string; vendor?: string }> = {
   togetherai: { id: "together" },
 };
 
-/** Open-weight models: one model, whoever serves it. What a host serves and this does not name is left out. */
+/** Open-weight models: one model, whoever serves it. Models of a host that are not listed here are excluded. */
 export const OPEN_WEIGHT: Record<string, string[]> = {
   "openai/gpt-oss-120b": ["openai/gpt-oss-120b", "accounts/fireworks/models/gpt-oss-120b"],
   "openai/gpt-oss-20b": ["openai/gpt-oss-20b", "accounts/fireworks/models/gpt-oss-20b"],
@@ -70,11 +70,11 @@ export const DISPLAY_NAMES: Record<string, string> = { "openai/gpt-oss-120b": "G
 
 /** Served on OpenAI's Responses API only. */
 export const RESPONSES_ONLY = /^gpt-.*(codex|-pro)|^o\d-pro$/;
-/** They call tools of their provider's own, which are billed apart. */
+/** These call the provider's own tools, which are billed separately. */
 export const NOT_PRICED_WHOLE = /deep-research|multi-agent/;
 export const NOT_TEXT = /tts|image|prompt-guard/;
 export const EMBEDDINGS = /embed/;
-/** Second names of a model that stands beside them, and snapshots that a newer one replaced. */
+/** Aliases of models that are also listed, and snapshots replaced by newer ones. */
 export const SUPERSEDED = new Set([
   "claude-haiku-4-5-20251001",
   "claude-opus-4-1-20250805",
@@ -91,12 +91,12 @@ export const SUPERSEDED = new Set([
   "mistral-large-latest",
   "mistral-small-latest",
 ]);
-/** Anthropic's that take `output_config.format`; the source is silent on it. */
+/** Anthropic's models that accept `output_config.format`; the source does not say. */
 export const CLAUDE_SCHEMAS = /^claude-(fable-5|haiku-4-5|opus-4-[1-9]|sonnet-(4-[5-9]|5))/;
 /**
- * The most tokens that one image can cost where it is more than the default of 3,200; the first pattern that fits counts.
- * OpenAI: tiles of 5,667 tokens on gpt-4o-mini, 10,000 patches with `detail: original` from gpt-5.4 on, factors of up to
- * 2.46 on the small ones. Anthropic: 4,784 from Opus 4.7 on. Open weights: the bounds of their published processors.
+ * Maximum number of tokens of one image where it exceeds the default of 3,200; the first matching pattern applies.
+ * OpenAI: tiles of 5,667 tokens on gpt-4o-mini, 10,000 patches with `detail: original` from gpt-5.4 on, factors of up
+ * to 2.46 on the small ones. Anthropic: 4,784 from Opus 4.7 on. Open weights: the bounds of their published processors.
  */
 export const IMAGE_TOKENS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4o-mini/, 48_200],
@@ -110,15 +110,18 @@ export const IMAGE_TOKENS: readonly (readonly [RegExp, number])[] = [
   [/qwen|minimax/i, 16_400],
 ];
 export const DEFAULT_IMAGE_TOKENS = 3_200;
-/** Of OpenAI's own models; other makers publish none that is shipped here. The first pattern that fits counts. */
+/**
+ * Tokenizers of OpenAI's own models; other makers publish none that is included here. The first matching pattern
+ * applies.
+ */
 export const TOKENIZERS: readonly (readonly [RegExp, string])[] = [
   [/gpt-oss/, "o200k_harmony"],
   [/^openai\/(gpt-3\.5|gpt-4$|gpt-4-turbo|text-embedding)/, "cl100k_base"],
 ];
 export const VENDOR_TOKENIZERS: Record<string, string> = { openai: "o200k_base" };
 /**
- * Who else serves a maker's model at the maker's own price, and under which name. General knowledge: the source does not
- * cover these providers. Regions other than `global` cost more, so they are not here.
+ * Other providers that serve a maker's model at the maker's price, with its name there. General knowledge: the source
+ * does not cover these providers. Regions other than `global` cost more, so they are not included.
  */
 export const ALSO_SERVED: Record<string, Record<string, string>> = {
   "claude-haiku-4-5": {
@@ -137,8 +140,8 @@ export const ALSO_SERVED: Record<string, Record<string, string>> = {
   "gemini-3.1-pro-preview": { vertex: "gemini-3.1-pro-preview" },
   "gemini-3.5-flash": { vertex: "gemini-3.5-flash" },
 };
-/** Takes JSON schemas on every model, though the source is silent on most. */
+/** These accept JSON schemas on every model, though the source does not say so for most. */
 export const SCHEMAS_EVERYWHERE = new Set(["mistral", "fireworks", "cohere"]);
-/** Does not take `parallel_tool_calls`. */
+/** These do not accept `parallel_tool_calls`. */
 export const NO_PARALLEL_TOOLS = new Set(["cohere", "deepseek"]);
 export const OPEN_WEIGHT_MARKUP_BPS = 500;

@@ -1,6 +1,6 @@
 /**
- * Installs what is missing before `npm start` and `npm test`, and costs next to nothing when nothing is.
- * Runs on the Node that runs npm (20 or newer), before any package exists: plain JavaScript, built-in modules only.
+ * Installs missing packages before `npm start` and `npm test`; almost free when nothing is missing. Runs on the Node
+ * that runs npm (20 or newer), before any package exists: plain JavaScript, built-in modules only.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -18,8 +18,8 @@ if (reason !== undefined) install(reason);
 checkNode();
 
 /**
- * Why packages have to be installed, or undefined. Compares the committed lock with the one that npm leaves in
- * node_modules as the last act of an install, so a half-finished install and a newer checkout both count.
+ * Why packages must be installed, or undefined. Compares the committed lock file with the one that npm writes to
+ * node_modules at the end of an install, so it detects both a half-finished install and a newer checkout.
  */
 function whatIsMissing() {
   const installed = packagesOf(join(modules, ".package-lock.json"));
@@ -34,25 +34,25 @@ function whatIsMissing() {
   const node = bundledNode();
   if (!hasNodePackage() || node?.includes(machine)) return undefined;
   if (node === undefined) return runsTypeScript() ? undefined : "Node 22 is missing";
-  // npm would keep another machine's binaries, because their versions are the wanted ones.
+  // npm would keep another machine's binaries, because their versions match.
   rmSync(modules, { recursive: true, force: true });
   return `node_modules was made on another kind of machine (${node})`;
 }
 
-/** Which optional packages belong on this machine is npm's to decide; the one that matters here is asked for apart. */
+/** npm decides which optional packages this machine needs; the important one is checked separately. */
 function isNeeded(locked) {
   if (locked.optional || locked.peer) return false;
   return withDev || !(locked.dev || locked.devOptional);
 }
 
 /**
- * `npm install` and not `npm ci`: it takes the same locked versions, but mends instead of starting over, and accepts
- * a registry mirror without the optional packages of other platforms, which `npm ci` refuses.
+ * `npm install` instead of `npm ci`: it installs the same locked versions, but repairs instead of starting over, and
+ * accepts a registry mirror without the optional packages of other platforms, which `npm ci` refuses.
  */
 function install(why) {
   console.log(`${why}: installing, once (a minute or so) ...`);
   const startedMs = Date.now();
-  // Native parts come prebuilt, so no package's install script is needed: none is run.
+  // Native parts are prebuilt, so no package needs its install script: none is run.
   const flags = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
   const args = ["install", ...flags, ...(withDev ? ["--include=dev"] : [])];
   const npmScript = process.env.npm_execpath ?? "";
@@ -71,7 +71,7 @@ function install(why) {
   console.log(`Installed in ${Math.round((Date.now() - startedMs) / 1000)} s.`);
 }
 
-/** The sources are TypeScript that Node itself runs, which Node 20 cannot: better refused here, with a cure. */
+/** Node runs the TypeScript sources itself, which Node 20 cannot: refuse here, with a remedy. */
 function checkNode() {
   if (bundledNode()?.includes(machine) || runsTypeScript()) return;
   stop(
@@ -81,7 +81,7 @@ function checkNode() {
   );
 }
 
-/** Where the `node` that npm scripts find first lies in node_modules; undefined if no package brought one. */
+/** Path of the `node` in node_modules that npm scripts find first; undefined if no package provides one. */
 function bundledNode() {
   const link = join(modules, ".bin", "node");
   return existsSync(link) ? relative(modules, realpathSync(link)) : undefined;
@@ -97,7 +97,7 @@ function runsTypeScript() {
   return major > 22 || (major === 22 && minor >= 18);
 }
 
-/** The `packages` of a lock file, by path; undefined where there is none or it is cut off. */
+/** The `packages` of a lock file, by path; undefined where it is missing or truncated. */
 function packagesOf(file) {
   try {
     return JSON.parse(readFileSync(file, "utf8")).packages;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Starts Weir (`src/main.ts`) on a Node that runs TypeScript, with the flags it is measured with: in this process where
- * both are there, else in a child of the Node 22 that the packages bring. Runs on any Node: plain JavaScript, built-in
+ * Starts Weir (`src/main.ts`) on a Node that runs TypeScript, with the flags used in measurements: in this process if
+ * both apply, else in a child process of the Node 22 in the packages. Runs on any Node: plain JavaScript, built-in
  * modules only.
  */
 import { spawn } from "node:child_process";
@@ -10,11 +10,12 @@ import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 
 /**
- * What `npm start` passes, too (docs/performance.md says what each saves). Young objects of a call under load fit into 8 MB. And
- * V8 must not guess from its first calls which objects live long: where it guesses wrong, it keeps the text of every body.
+ * Also passed by `npm start` (docs/performance.md says what each saves). Short-lived objects of a call under load fit
+ * into 8 MB. And V8 must not guess from its first calls which objects live long: a wrong guess keeps the text of every
+ * body.
  */
 const FLAGS = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
-/** Set in the environment of a child of the launcher, so that the child does not start another. */
+/** Set in the environment of the launcher's child, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
 
 const bundled = fileURLToPath(new URL("../node_modules/.bin/node", import.meta.url));
@@ -34,7 +35,7 @@ else {
 
 async function here() {
   if (isChild && process.channel) {
-    // Where the launcher is killed with -9, the gateway drains and ends, as after SIGTERM.
+    // If the launcher is killed with -9, the gateway drains and ends, as after SIGTERM.
     process.channel.unref();
     process.on("disconnect", () => process.kill(process.pid, "SIGTERM"));
   }
@@ -61,7 +62,7 @@ function launch(node) {
     process.exitCode = code ?? 128 + (constants.signals[signal] ?? 0);
     process.disconnect?.();
     if (signal === null) process.exit();
-    // The launcher ends by the same signal as its child, so that its parent process sees the same.
+    // The launcher ends by the same signal as its child, so that its parent sees the same.
     for (const heard of signals) process.removeAllListeners(heard);
     process.kill(process.pid, signal);
   });

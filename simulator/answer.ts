@@ -1,7 +1,7 @@
 /**
- * What the simulated model says: a list of tokens per choice, the same for the same prompt and instruction.
- * The streamed and the whole answer are both made from this one list, so they cannot differ, and the tokens
- * reported are the tokens sent.
+ * The simulated model's output: a list of tokens per choice, the same for the same prompt and instruction. Streamed and
+ * non-streamed answers are built from this one list, so they cannot differ, and the tokens reported are the tokens
+ * sent.
  */
 import { hash } from "node:crypto";
 import { type Random, seededRandom } from "../src/clock.ts";
@@ -30,7 +30,7 @@ export interface Choice {
 }
 
 export interface Answer {
-  /** 24 hexadecimal digits, from the prompt: the same prompt has the same ids. */
+  /** 24 hexadecimal digits derived from the prompt: equal prompts get equal ids. */
   readonly digest: string;
   readonly choices: readonly Choice[];
 }
@@ -79,7 +79,7 @@ export function answer(request: SimulatedRequest, instruction: Instruction): Ans
   return { digest, choices };
 }
 
-/** @throws WeirError `invalid_value` for a sequence that the request does not have: it was lost on the way */
+/** @throws WeirError `invalid_value` for a sequence that the request does not contain: the gateway lost it */
 function stopSequenceTold(request: SimulatedRequest, instruction: Instruction): string | undefined {
   const told = instruction.stop_sequence;
   if (told === undefined || request.stopSequences?.includes(told)) return told;
@@ -124,8 +124,8 @@ function wantedTokens(
 }
 
 /**
- * The reasoning of an answer, divided into as many parts as `thinking_blocks` says, one if it says nothing. What remains
- * when the tokens do not go round are parts of no text.
+ * The reasoning of an answer, divided into `thinking_blocks` parts, one by default. If there are fewer tokens than
+ * parts, the remaining parts are empty.
  */
 export function reasoningParts(choice: Choice, instruction: Instruction): (readonly string[])[] {
   const tokens = choice.tokens.flatMap(({ kind, text }) => (kind === "reasoning" ? [text] : []));
@@ -134,7 +134,7 @@ export function reasoningParts(choice: Choice, instruction: Instruction): (reado
   return Array.from({ length: parts }, (_, i) => tokens.slice(i * size, (i + 1) * size));
 }
 
-/** A tool call of an answer, with its arguments in the pieces in which they were written. */
+/** A tool call of an answer, with its arguments in the pieces in which they are streamed. */
 export interface Call {
   readonly id: string;
   readonly name: string;
@@ -151,7 +151,7 @@ export function callsOf(choice: Choice): Call[] {
   return calls;
 }
 
-/** The tools to call: those the request forces, or as many as the instruction asks for, in turn. */
+/** The tools to call: those the request forces, or as many as the instruction says, in rotation. */
 function callsWanted(request: SimulatedRequest, instruction: Instruction): Tool[] {
   const { tools, toolChoice } = request;
   if (tools.length === 0 || toolChoice === "none") return [];

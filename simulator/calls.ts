@@ -1,6 +1,6 @@
 /**
- * What the simulator saw: the last 10,000 calls with what was sent and how each ended.
- * Memory is bounded: the bodies kept never exceed a sum; older ones are let go, their size stays known.
+ * The call log of the simulator: the last 10,000 calls with what was sent and how each ended. Memory is bounded: the
+ * total size of stored bodies has a limit; older ones are dropped, their size stays known.
  */
 import type { RequestHead } from "./request.ts";
 
@@ -10,16 +10,16 @@ export interface SimulatedCall {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The request body as received; empty once younger bodies fill {@link SimulatorOptions.keepBodyBytes}. */
+  /** The request body as received; emptied once newer bodies fill {@link SimulatorOptions.keepBodyBytes}. */
   readonly body: Buffer;
   readonly bodyBytes: number;
-  /** Milliseconds since 1970, when the request had arrived whole. */
+  /** When the request had arrived completely, milliseconds since 1970. */
   readonly startedAt: number;
   /** Bytes of the reply, head and framing included, handed to the socket so far. */
   readonly bytesWritten: number;
-  /** The reply is over, whichever way. */
+  /** The reply is over, in whatever way. */
   readonly ended: boolean;
-  /** The client went away before the reply was over. */
+  /** The client disconnected before the reply was over. */
   readonly closedByPeer: boolean;
 }
 
@@ -68,7 +68,7 @@ export class CallLog {
     this.#calls.push(call);
     this.#bodyBytes += call.bodyBytes;
     while (this.#bodyBytes > this.#maxBodyBytes) this.#dropBody();
-    // Trimmed by halves, so that a call costs the same however long the log is.
+    // Trimmed by half at a time, so that the cost per call does not depend on the log's length.
     if (this.#calls.length >= 2 * MAX_CALLS) this.#trim();
   }
 

@@ -20,7 +20,7 @@ interface Sent {
   reasoning: number;
 }
 
-/** What the reply reports as `usage`; undefined when told to report nothing. */
+/** The reply's `usage`; undefined when instructed to report none. */
 function usageOf(request: SimulatedRequest, instruction: Instruction, sent: Readonly<Sent>): unknown {
   if (instruction.usage === "none") return undefined;
   if (typeof instruction.usage === "object") return instruction.usage;
@@ -132,7 +132,7 @@ class ChunkWriter {
     return this.#events;
   }
 
-  /** The choices take turns, a token each, as the provider interleaves them. */
+  /** Choices alternate token by token, as the provider interleaves them. */
   #writeTokens(choices: readonly Choice[]): void {
     const longest = Math.max(...choices.map((choice) => choice.tokens.length));
     for (let i = 0; i < longest; i++) {

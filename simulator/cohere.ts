@@ -39,17 +39,17 @@ interface RerankWanted {
   readonly id: string;
   readonly query: string;
   readonly documents: readonly string[];
-  /** All of them where the request does not bound them. */
+  /** Maximum number of results; undefined: all. */
   readonly count: number | undefined;
 }
 
 const INPUT_TYPES = ["search_document", "search_query", "classification", "clustering", "image"];
 const MAX_TEXTS = 96;
-/** A search unit is a query with up to so many documents. */
+/** A search unit is a query with up to this many documents. */
 const DOCUMENTS_A_UNIT = 100;
 const API_VERSION = Object.freeze({ version: "2" });
 
-/** The same body has the same id, in the form of a UUID. */
+/** Derived from the body, in the form of a UUID. */
 function idOf(json: JsonObject): string {
   const digest = hash("sha256", JSON.stringify(json), "hex");
   return digest.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
@@ -67,7 +67,7 @@ function textsOf(json: JsonObject): string[] {
   });
 }
 
-/** An input of parts, of which those of text count. */
+/** The text parts of an input. */
 function inputText(input: unknown): string | undefined {
   if (!isObject(input) || !Array.isArray(input.content)) return undefined;
   return input.content.map((part: unknown) => (isObject(part) ? (part.text ?? "") : "")).join("");
@@ -132,7 +132,7 @@ export const cohereRerank: SimulatedRoute<RerankWanted & RouteRequest> = {
       index,
       relevance_score: relevance,
     }));
-    // Searches are billed here, so that `prompt_tokens` has no say.
+    // Cohere bills searches, so `prompt_tokens` is ignored.
     const { prompt_tokens: _, ...told } = instruction;
     const units = Math.ceil(documents.length / DOCUMENTS_A_UNIT);
     const billed = routeUsage(told, units, (search_units) => ({ search_units }));

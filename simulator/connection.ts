@@ -1,6 +1,6 @@
 /**
- * One client connection: requests in, replies out, one at a time, kept alive between them.
- * Every call that began is ended exactly once, by its script or by the client going away.
+ * One client connection: requests in, replies out, one at a time, with keep-alive. Every started call is ended exactly
+ * once, by its script or by the client's disconnect.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "../src/clock.ts";
@@ -17,7 +17,7 @@ export interface Shared {
   readonly provider: Provider;
   readonly log: CallLog;
   readonly clock: Clock;
-  /** Something that {@link Simulator.waitFor} may be waiting for has changed. */
+  /** Notifies {@link Simulator.waitFor} of a change. */
   changed(): void;
 }
 
@@ -29,9 +29,9 @@ export class Connection implements PlaybackEvents {
   readonly #reader: RequestReader;
   #call: CallRecord | undefined;
   #playback: Playback | undefined;
-  /** In {@link Connection.#readNext}: requests that came together are a loop, not a recursion. */
+  /** Guards {@link Connection.#readNext}: requests that arrived together are served in a loop, not by recursion. */
   #serving = false;
-  /** No request after the current one. */
+  /** The current request is the last one. */
   #last = false;
 
   constructor(socket: Socket, shared: Shared) {
@@ -40,7 +40,7 @@ export class Connection implements PlaybackEvents {
     this.#reader = new RequestReader(shared.heads, () => socket.write(CONTINUE));
     socket.setNoDelay(true);
     socket.on("data", (bytes: Buffer) => {
-      // What comes after the last request is read, so that the client can finish sending, and dropped.
+      // Data after the last request is read and dropped, so that the client can finish sending.
       if (this.#last) return;
       this.#reader.push(bytes);
       this.#readNext();
@@ -48,7 +48,7 @@ export class Connection implements PlaybackEvents {
     socket.on("drain", () => this.#playback?.drained());
     socket.on("end", () => this.#gone());
     socket.on("close", () => this.#gone());
-    // A reset by the client is an ordinary end; "close" follows.
+    // A reset by the client is a normal end; "close" follows.
     socket.on("error", () => this.#gone());
   }
 
@@ -69,7 +69,7 @@ export class Connection implements PlaybackEvents {
     this.#shared.changed();
   }
 
-  /** Serves what has arrived, one request after the other; a reply that takes time comes back here when it ends. */
+  /** Serves the requests that have arrived one after the other; called again when a delayed reply ends. */
   #readNext(): void {
     if (this.#serving) return;
     this.#serving = true;
@@ -96,7 +96,7 @@ export class Connection implements PlaybackEvents {
     this.#playback.start();
   }
 
-  /** Bytes that are not HTTP: nothing after them can be trusted. */
+  /** Refuses bytes that are not HTTP: nothing after them can be trusted. */
   #refuse(thrown: unknown): void {
     this.#last = true;
     const script = wholeScript(refusal(asWeirError(thrown)), {});

@@ -1,7 +1,6 @@
 /**
- * Reads a Bedrock Converse request and its headers. Fields that the service does not have are refused, so that a
- * member of another dialect that slipped through is found out.
- * Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+ * Reads a Bedrock Converse request and its headers. Unknown fields are refused, so that a member left over from another
+ * dialect is detected. Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 import { fail } from "../src/errors.ts";
 import { type Message, readMessages, refused, textOfMessage, unsignedTurnOf } from "./converse-turns.ts";
@@ -11,7 +10,7 @@ import { contentText, parseObject, prompted, type SimulatedRequest, type Tool } 
 import { pathName, shown } from "./simulated-route.ts";
 
 export interface ConverseRequest extends SimulatedRequest {
-  /** The members of the model's own answer that are wanted besides, as JSON pointers. */
+  /** Additional members of the model's own answer to return, as JSON pointers. */
   readonly responsePaths: readonly string[];
 }
 
@@ -32,7 +31,10 @@ const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const SIGNED =
   /^AWS4-HMAC-SHA256 Credential=\S+?\/(?<day>\d{8})\/[a-z0-9-]+\/bedrock\/aws4_request, ?SignedHeaders=(?<signed>[a-z0-9;-]+), ?Signature=[0-9a-f]{64}$/;
 
-/** @throws WeirError 403 unless there is an API key but `invalid`, or a signature of the right shape, unverified */
+/**
+ * @throws WeirError 403 unless there is an API key other than `invalid`, or a signature of the right form (not
+ *   verified)
+ */
 export function checkAuthorization(headers: Headers): void {
   const { authorization = "" } = headers;
   const refuse = (message: string) => fail("denied_by_policy", message, { status: 403 });
@@ -81,7 +83,7 @@ export function readConverse(body: Buffer, match: RegExpExecArray): ConverseRequ
   };
 }
 
-/** What the user wrote last, results of tools left out. */
+/** The last text of the user, without tool results. */
 function lastUserText(messages: readonly Message[]): string {
   const texts = messages.map(({ role, content }) => (role === "user" ? contentText(content) : ""));
   return texts.findLast((text) => text !== "") ?? "";
@@ -235,7 +237,7 @@ function readTool(tool: unknown, index: number): Tool[] {
   return [{ name: spec.name, parameters: schema }];
 }
 
-/** The schema of an answer comes as a text of JSON. */
+/** The answer's schema is JSON in a string. */
 function readFormat({ textFormat }: JsonObject): SimulatedRequest["format"] {
   if (textFormat === undefined) return "text";
   const at = "outputConfig.textFormat";

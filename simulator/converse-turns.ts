@@ -209,7 +209,7 @@ const idsOf = (message: Message | undefined, name: "toolUse" | "toolResult"): un
     .map((block) => block[name])
     .flatMap((use) => (isObject(use) ? [use.toolUseId] : []));
 
-/** Every call is answered in the message after it, and nothing else is. */
+/** The results in a message must match the calls of the previous message. */
 function checkResults(before: Message | undefined, message: Message | undefined, index: number): void {
   const at = `messages.${index}.content`;
   const calls = idsOf(before, "toolUse");
@@ -226,7 +226,7 @@ function checkResults(before: Message | undefined, message: Message | undefined,
   }
 }
 
-/** The text of a message as prompts have it: texts, and what tools returned. */
+/** The text of a message as counted in prompts: texts and tool results. */
 export const textOfMessage = ({ content }: Message): string => content.map(textOfBlock).join("");
 
 function textOfBlock(block: JsonObject): string {

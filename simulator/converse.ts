@@ -1,7 +1,7 @@
 /**
- * Bedrock's Converse, whole and as its binary event stream. Blocks of text and reasoning have no start event, only
- * those of calls; usage comes in a last event of its own; every event has a `p` of no meaning that hides its length.
- * Shapes: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+ * Bedrock's Converse, non-streamed and as its binary event stream. Text and reasoning blocks have no start event, only
+ * calls have; usage comes in a separate last event; every event has a meaningless `p` that hides its length. Shapes:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
 import { type Answer, type Choice, callsOf, reasoningParts } from "./answer.ts";
 import { type ConverseRequest, checkAuthorization, readConverse } from "./converse-request.ts";
@@ -13,16 +13,16 @@ import { argumentsOf, textOf } from "./said.ts";
 import { isObject } from "./schema.ts";
 import { sealOf, signatureOf } from "./signature.ts";
 
-/** A content block, as it is whole and as it is streamed. */
+/** A content block, complete and as streamed. */
 interface Block {
   readonly whole: object;
   readonly start?: object;
   readonly deltas: readonly object[];
-  /** How many of the deltas, from the first, are tokens. */
+  /** Number of deltas, from the first, that are tokens. */
   readonly tokens: number;
 }
 
-/** Fixed, so that the same request has the same bytes. */
+/** Constant, so that equal requests get equal bytes. */
 const METRICS = Object.freeze({ latencyMs: 120 });
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const DELTA = "contentBlockDelta";
@@ -61,7 +61,7 @@ function reasoningBlock(pieces: readonly string[]): Block {
   };
 }
 
-/** How the message ended, and the members of the model's own answer that were asked for. */
+/** The stop reason, and the requested members of the model's own answer. */
 function ending(request: ConverseRequest, choice: Choice) {
   const reasons = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use" } as const;
   const stopped = choice.stopSequence === undefined ? reasons[choice.finish] : "stop_sequence";
@@ -73,7 +73,7 @@ function ending(request: ConverseRequest, choice: Choice) {
   };
 }
 
-/** `inputTokens` excludes what was read from the cache and what was written to it; the total has both. */
+/** `inputTokens` excludes cache reads and writes; the total includes both. */
 function usageOf(request: ConverseRequest, instruction: Instruction, tokens: number) {
   if (instruction.usage === "none") return undefined;
   if (isObject(instruction.usage)) return instruction.usage;
@@ -147,7 +147,9 @@ function eventsOf(request: ConverseRequest, instruction: Instruction, answer: An
   return events;
 }
 
-/** Names that end in `Exception` are of exceptions. What comments are to text are events here that no reader knows. */
+/**
+ * Event names that end in `Exception` are exceptions. In place of SSE comments the stream has events of unknown types.
+ */
 function frame(event: Pick<StreamEvent, "data" | "name">, instruction: Instruction): Buffer {
   const { name = DELTA, data } = event;
   const bytes = name.endsWith("Exception")
@@ -179,14 +181,14 @@ function exceptionOf({ status, type }: SaidError): string {
 
 const errorBody = ({ message }: SaidError): string => JSON.stringify({ message });
 
-/** The service names the exception in a header, with a suffix that is no part of the name. */
+/** The service names the exception in a header, with a suffix that is not part of the name. */
 function errorHeaders(error: SaidError): Headers {
   return {
     "x-amzn-errortype": `${exceptionOf(error)}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
   };
 }
 
-/** In a stream exceptions begin with a small letter, and a model's failure has another name. */
+/** In a stream exception names begin with a lower-case letter, and a model's failure has another name. */
 function errorEvent(error: SaidError): Pick<StreamEvent, "data" | "name"> {
   const name =
     error.status === 424 && error.type === undefined ? "ModelStreamErrorException" : exceptionOf(error);

@@ -1,6 +1,6 @@
 /**
- * What a wire format must offer for the simulator to speak it: where its calls arrive, how a request is read into what
- * the answer depends on, and how the answer is said, whole and streamed. `dialects.ts` lists them all.
+ * The interface of a simulated wire format: its paths, how a request is parsed into what the answer depends on, and how
+ * answers are written, non-streamed and streamed. `dialects.ts` lists them all.
  */
 import type { Answer } from "./answer.ts";
 import type { Instruction } from "./instruction.ts";
@@ -13,30 +13,30 @@ export interface StreamEvent {
   /** The event's name, in dialects that name their events. */
   readonly name?: string;
   readonly times: number;
-  /** Carries usage, or ends the stream, apart from what it reports on; see `usage: "split"`. */
+  /** The event carries usage, or ends the stream, separately from the content; see `usage: "split"`. */
   readonly late?: true;
 }
 
-/** What is put in a frame: an event without how it is sent. */
+/** The framed content of an event. */
 export type Said = Pick<StreamEvent, "data" | "name">;
 
-/** An error to be told, as the instruction has it or as the simulator's own checks found it. */
+/** An error to report, from the instruction or from the simulator's own checks. */
 export interface SaidError {
   readonly status: number;
   readonly message: string;
-  /** In place of the dialect's usual type and code for the status. */
+  /** Overrides the dialect's usual type and code for the status. */
   readonly type?: string;
   readonly code?: string;
-  /** The field at fault. */
+  /** The invalid field. */
   readonly param?: string;
 }
 
 /** Header names in lower case. */
 export type Headers = Readonly<Record<string, string>>;
 
-/** What all that is POSTed to a provider has in common: where it arrives and how it is refused. */
+/** Common to all simulated POST routes: path and errors. */
 export interface SimulatedPost {
-  /** Matches the path of a POST; the first group is what stands before it, where `/with/<instruction>` may be. */
+  /** Matches the path of a POST; the first group is the prefix, which may contain `/with/<instruction>`. */
   readonly path: RegExp;
   /** An error's body in the dialect's envelope. */
   error(error: SaidError): string;
@@ -46,17 +46,17 @@ export interface SimulatedPost {
   checkHeaders?(headers: Headers): void;
 }
 
-/** A dialect in which models answer. `Request` has what this dialect's answers need besides. */
+/** A dialect in which models answer. `Request` adds what this dialect's answers need. */
 export interface SimulatedDialect<Request extends SimulatedRequest = SimulatedRequest> extends SimulatedPost {
   /**
-   * `match`: of {@link path} on the target's path. `headers`: those of {@link variesBy}; of others the reading must not
-   * depend, because a request that differs in nothing else is answered from memory.
+   * `match`: of {@link path} on the target's path. `headers`: those of {@link variesBy}; the result must not depend on
+   * others, because requests that are equal otherwise are answered from memory.
    * @throws WeirError as a provider would refuse the request
    */
   read(body: Buffer, match: RegExpExecArray, headers: Headers): Request;
   /** Names of the headers on which the answer depends. */
   readonly variesBy?: readonly string[];
-  /** The body of an answer that is not streamed. */
+  /** The body of a non-streamed answer. */
   whole(request: Request, instruction: Instruction, answer: Answer): string;
   /** The events of a streamed answer, its last included. */
   events(request: Request, instruction: Instruction, answer: Answer): StreamEvent[];
@@ -64,10 +64,13 @@ export interface SimulatedDialect<Request extends SimulatedRequest = SimulatedRe
   readonly streamType: string;
   /** The bytes of an event on the wire. */
   frame(event: Said, instruction: Instruction): Buffer;
-  /** The event that tells an error inside a stream of which `sent` events have been sent. */
+  /** An error event within a stream, after `sent` events. */
   errorEvent(error: SaidError, sent: number): Said;
-  /** In dialects that have one, an answer that says of itself that it failed: the body, or a stream's last event. */
+  /**
+   * In dialects that have it, an answer with status 200 that reports its own failure: the body, or a stream's last
+   * event.
+   */
   failed?(request: Request, answer: Answer, error: SaidError, sent: number): Said;
-  /** The header in which the provider names the request. */
+  /** The provider's header for the request id. */
   readonly requestIdHeader?: string;
 }

@@ -1,5 +1,5 @@
 /**
- * Every format that the simulator speaks. The first whose path matches is taken, so the narrower path stands first.
+ * All simulated formats. The first one whose path matches is used, so narrower paths come first.
  */
 import { chat } from "./chat.ts";
 import { cohereEmbed, cohereRerank } from "./cohere.ts";
@@ -13,10 +13,10 @@ import { jinaRerank, voyageRerank } from "./rerank.ts";
 import { responses } from "./responses.ts";
 import type { SimulatedRoute } from "./simulated-route.ts";
 
-/** The formats in which a model answers. */
+/** Formats in which a model answers. */
 export const DIALECTS: readonly SimulatedDialect[] = [chat, messages, responses, gemini, converse];
 
-/** What no model answers: counts, vectors, ranks. */
+/** Routes without a model's answer: counts, embeddings, rankings. */
 export const ROUTES: readonly SimulatedRoute[] = [
   countTokens,
   geminiCountTokens,

@@ -19,7 +19,7 @@ import {
 import { base64Of, dimensionsOf, NUMBER_TYPES, type NumberType, numbersOf, vectorOf } from "./vectors.ts";
 
 interface Input {
-  /** What the vector is made from. */
+  /** The text that determines the vector. */
   readonly text: string;
   readonly tokens: number;
 }
@@ -58,7 +58,7 @@ function openaiInputs(input: unknown): Input[] {
 
 const wrongInput = () => fail("invalid_value", "'$.input' is invalid.", { param: "input" });
 
-/** Texts alone, as the variants take them: Jina also as objects `{text}`. */
+/** Only texts, as the variants accept; Jina also as objects `{text}`. */
 function textInputs(input: unknown): Input[] {
   const inputs: readonly unknown[] = Array.isArray(input) ? input : [input];
   if (inputs.length === 0 || inputs.length > MAX_INPUTS) throw wrongInput();
@@ -118,7 +118,7 @@ const VOYAGE_FIELDS = new Set([
   ...["input", "model", "input_type", "truncation", "encoding_format", "output_dimension", "output_dtype"],
 ]);
 
-/** Refuses the fields that it does not know, OpenAI's `dimensions` and `user` among them. */
+/** Refuses unknown fields, including OpenAI's `dimensions` and `user`. */
 function readVoyage(json: JsonObject): Wanted {
   const model = modelOf(json);
   const stranger = Object.keys(json).find((field) => !VOYAGE_FIELDS.has(field));

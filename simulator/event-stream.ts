@@ -1,6 +1,6 @@
 /**
- * AWS's binary event stream: one frame an event, each length and content guarded by a CRC32.
- * Format: https://smithy.io/2.0/aws/amazon-eventstream.html
+ * AWS's binary event stream: one frame per event, with CRC32 checksums of its lengths and content. Format:
+ * https://smithy.io/2.0/aws/amazon-eventstream.html
  */
 import { crc32 } from "node:zlib";
 
@@ -9,10 +9,10 @@ export const EVENT_STREAM_TYPE = "application/vnd.amazon.eventstream";
 /** Length of the frame, length of its headers, and the checksum of these two. */
 const PRELUDE_BYTES = 12;
 const CHECKSUM_BYTES = 4;
-/** The only one of the header types that services send in these streams. */
+/** The only header type that services send in these streams. */
 const TEXT_HEADER = 7;
 
-/** A frame with headers of text, in their order, and a payload of JSON. */
+/** A frame with text headers, in their order, and a JSON payload. */
 export function eventStreamFrame(headers: Readonly<Record<string, string>>, payload: string): Buffer {
   const head = Buffer.concat(Object.entries(headers).map(([name, value]) => headerBytes(name, value)));
   const body = Buffer.from(payload);

@@ -1,6 +1,6 @@
 /**
- * Google's embedding of one content, and of several in one request, each with fields of its own.
- * Shapes: https://ai.google.dev/api/embeddings
+ * Google's embedding of one content, and of several in one request, each with its own fields. Shapes:
+ * https://ai.google.dev/api/embeddings
  */
 import { fail } from "../src/errors.ts";
 import { modelPath } from "./gemini.ts";

@@ -1,7 +1,6 @@
 /**
- * Reads a Gemini generateContent request as far as the simulator acts on it, and refuses what the provider refuses:
- * the API takes no field that it does not know, wherever it stands.
- * Shapes: https://ai.google.dev/api/generate-content
+ * Reads the fields of a Gemini generateContent request that the simulator acts on, and refuses what the provider
+ * refuses, including unknown fields at any depth. Shapes: https://ai.google.dev/api/generate-content
  */
 import { fail } from "../src/errors.ts";
 import { type Content, readContent, readContents, textOfContent } from "./gemini-turns.ts";
@@ -11,9 +10,9 @@ import { prompted, type SimulatedRequest, type Tool, wholeNumber } from "./simul
 import { pathName } from "./simulated-route.ts";
 
 export interface GeminiRequest extends SimulatedRequest {
-  /** Thoughts are to be shown; they are counted either way. */
+  /** Thoughts are included in the answer; they are counted either way. */
   readonly includeThoughts: boolean;
-  /** The model is to think, shown or not. */
+  /** The model thinks, whether or not thoughts are included. */
   readonly thinks: boolean;
   /** Vertex gives its function calls no ids. */
   readonly callIds: boolean;
@@ -48,7 +47,7 @@ const DECLARATION_FIELDS: ReadonlySet<string> = new Set([
 const CALLING_FIELDS: ReadonlySet<string> = new Set([
   ...["mode", "allowedFunctionNames", "streamFunctionCallArguments"],
 ]);
-/** The part of OpenAPI's schema that the API knows; JSON Schema has a field of its own. */
+/** The subset of OpenAPI schemas that the API supports; JSON Schema has its own field. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set([
   ...["type", "format", "title", "description", "nullable", "enum", "maxItems", "minItems", "properties"],
   ...["required", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "example", "anyOf"],
@@ -152,7 +151,7 @@ function readFormat(config: JsonObject): SimulatedRequest["format"] {
   return { schema: responseJsonSchema ?? { type: "object", properties: { answer: { type: "string" } } } };
 }
 
-/** The tools that may be called, and whether one must. */
+/** The available tools, and whether one must be called. */
 function readTools(json: JsonObject): Pick<SimulatedRequest, "tools" | "toolChoice"> {
   const groups = json.tools ?? [];
   if (!Array.isArray(groups)) throw fail("invalid_value", "Invalid value at 'tools'.", { param: "tools" });
@@ -212,13 +211,13 @@ function readToolGroup(group: unknown, index: number): Tool[] {
   });
 }
 
-/** The API's own schemas as JSON Schema: types in lower case. @throws WeirError for keywords that it does not know */
+/** Converts the API's schemas to JSON Schema: types in lower case. @throws WeirError for unknown keywords */
 function jsonSchema(schema: unknown, where: string): unknown {
   if (!isObject(schema)) throw fail("invalid_value", `Invalid value at '${where}'.`, { param: where });
   refuseUnknown(schema, SCHEMA_FIELDS, where);
   const { type, items, properties, anyOf, ...rest } = schema;
   const named = isObject(properties) ? Object.entries(properties) : [];
-  // The API's whole numbers are of 64 bits, which its JSON may write as texts.
+  // The API's integers have 64 bits, which its JSON may write as strings.
   const bounds = Object.entries(rest).map(([name, value]) => [
     name,
     BOUND.test(name) && typeof value === "string" ? Number(value) : value,

@@ -1,21 +1,21 @@
 /**
- * The contents of a Gemini request, checked as the provider checks them: roles, parts, function calls with their
- * responses, and thought signatures. Signatures are digests of what they stand on, so one altered by a byte, or moved
- * to another part, is found out.
- * Rules: https://ai.google.dev/gemini-api/docs/function-calling, https://ai.google.dev/gemini-api/docs/thought-signatures
+ * Checks the contents of a Gemini request like the provider: roles, parts, function calls with their responses, and
+ * thought signatures. Signatures are digests of their content, so a byte altered, or a move to another part, is
+ * detected. Rules: https://ai.google.dev/gemini-api/docs/function-calling,
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 import { fail } from "../src/errors.ts";
 import { refuseUnknown } from "./google-error.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { signatureOf } from "./signature.ts";
 
-/** What the provider takes in place of a signature for a call that it did not make itself. */
+/** Values that the provider accepts instead of a signature for a call that it did not make itself. */
 const UNVALIDATED: ReadonlySet<unknown> = new Set([
   "skip_thought_signature_validator",
   "context_engineering_is_the_way_to_go",
 ]);
 
-/** The members of a part of which it has exactly one, save that an empty text may carry a signature alone. */
+/** A part has exactly one of these members, except that an empty text may carry a signature alone. */
 const PART_DATA = [
   ...["text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"],
   "codeExecutionResult",
@@ -35,7 +35,7 @@ export interface Content {
   readonly parts: readonly JsonObject[];
 }
 
-/** The signature of a function call: over its name and its arguments, in whatever order their members come. */
+/** The signature of a function call: over its name and its arguments, in any order of members. */
 export const callSignature = (name: string, args: unknown): string =>
   signatureOf(`call ${name} ${JSON.stringify(sorted(args))}`);
 
@@ -134,7 +134,7 @@ const memberOf = (part: JsonObject, name: string): JsonObject => {
 const named = (content: Content | undefined, name: "functionCall" | "functionResponse"): JsonObject[] =>
   (content?.parts ?? []).filter((part) => part[name] !== undefined).map((part) => memberOf(part, name));
 
-/** Calls are made by the model after the user, and answered at once, one response a call, by name and by id. */
+/** Calls follow a user content, and the next content answers them, one response per call, by name and by id. */
 function checkCalls(contents: readonly Content[], content: Content, index: number): void {
   const before = contents[index - 1];
   const refuse = (message: string) => fail("invalid_value", message, { param: `contents[${index}]` });
@@ -170,8 +170,8 @@ function checkCalls(contents: readonly Content[], content: Content, index: numbe
 }
 
 /**
- * The first call of each step of the current turn must bring its signature back; one that is there must be right
- * wherever it is. The current turn begins after the last content in which the user says anything but responses.
+ * The first call of each step of the current turn must return its signature; any signature present must be correct. The
+ * current turn begins after the last content in which the user sends anything but responses.
  */
 function checkSignatures(contents: readonly Content[]): void {
   const turn = contents.findLastIndex(
@@ -208,7 +208,7 @@ function checkSignatures(contents: readonly Content[]): void {
   });
 }
 
-/** The text of a content as prompts have it: texts, and what functions returned. */
+/** The text of a content as counted in prompts: texts and function responses. */
 export function textOfContent({ parts }: Content): string {
   return parts
     .map((part) => {

@@ -1,7 +1,7 @@
 /**
- * Google's generateContent, whole and streamed, as generativelanguage.googleapis.com and Vertex send it: function
- * calls are never in pieces, usage is cumulative on every event, and the stream ends without a mark.
- * Shapes: https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thought-signatures
+ * Google's generateContent, non-streamed and streamed, as generativelanguage.googleapis.com and Vertex send it:
+ * function calls are never split, usage is cumulative on every event, and the stream has no end marker. Shapes:
+ * https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 import { fail } from "../src/errors.ts";
 import { type Answer, type Call, type Choice, callsOf, type Token } from "./answer.ts";
@@ -26,12 +26,12 @@ interface Sent {
 }
 
 const FINISH = { stop: "STOP", tool_calls: "STOP", length: "MAX_TOKENS" } as const;
-/** The others of a request are counted within `generateContentRequest`, or by Vertex at the top. */
+/** Fields of a count request; all others belong in `generateContentRequest`, or on Vertex at the top level. */
 const COUNT_FIELDS: ReadonlySet<string> = new Set([
   ...["contents", "generateContentRequest", "model", "systemInstruction", "tools", "generationConfig"],
   "simulator",
 ]);
-/** What the provider's streams end their lines with. */
+/** Line ends of the provider's streams. */
 const LINES = { crlf: true } as const;
 
 /** `{version}/models/{model}:{method}`, and Vertex's longer form of it. */
@@ -46,7 +46,7 @@ function note(sent: Sent, token: Token): void {
   else sent.candidates++;
 }
 
-/** `promptTokenCount` includes what came from the cache, `candidatesTokenCount` excludes thoughts. */
+/** `promptTokenCount` includes cached tokens, `candidatesTokenCount` excludes thoughts. */
 function usageOf(request: GeminiRequest, instruction: Instruction, sent: Readonly<Sent>): unknown {
   if (isObject(instruction.usage)) return instruction.usage;
   const prompt = instruction.prompt_tokens ?? request.promptTokens;
@@ -62,7 +62,7 @@ function usageOf(request: GeminiRequest, instruction: Instruction, sent: Readonl
   };
 }
 
-/** The signature that a turn of text ends with; a turn of calls has one on its first call instead. */
+/** The signature at the end of a text turn; a turn of calls has one on its first call instead. */
 function endSignature(request: GeminiRequest, instruction: Instruction, choice: Choice, padding = ""): Part {
   const thinks =
     request.thinks ||
@@ -73,7 +73,7 @@ function endSignature(request: GeminiRequest, instruction: Instruction, choice: 
   return { thoughtSignature: textSignature(textOf(choice, "text") + padding) };
 }
 
-/** Undefined for a call that the bound on tokens cut: the provider sends none of it. */
+/** Undefined for a call truncated by the token limit: the provider omits it. */
 function callPart(request: GeminiRequest, call: Call, index: number): Part | undefined {
   const args = argumentsOf(call);
   if (args === undefined) return undefined;
@@ -156,7 +156,7 @@ class EventWriter {
     return this.#events;
   }
 
-  /** The candidates take turns, a token each. */
+  /** Candidates alternate token by token. */
   #writeTokens(choices: readonly Choice[]): void {
     const calls = choices.map(callsOf);
     const longest = Math.max(...choices.map((choice) => choice.tokens.length));
@@ -171,7 +171,7 @@ class EventWriter {
     }
   }
 
-  /** What is said with a token; a call is said with its last. */
+  /** The part sent with a token; a call is sent with its last one. */
   #part(token: Token, next: Token | undefined, calls: readonly Call[]): Part | undefined {
     if (token.kind === "text") return { text: token.text };
     if (token.kind === "reasoning") {
@@ -197,7 +197,7 @@ class EventWriter {
 
   #writeFinish(choice: Choice, index: number, last: boolean): void {
     const refused = refusalOf(choice, index);
-    // What was sent in bulk is not the text of the choice, so that it has no signature.
+    // Bulk content is not the choice's text, so it has no signature.
     const bulk = this.#instruction.total_bytes !== undefined;
     const signature = bulk ? {} : endSignature(this.#request, this.#instruction, choice);
     const content = { parts: [{ text: "", ...signature }], role: "model" };
@@ -209,7 +209,7 @@ class EventWriter {
     this.#events.push({ data: this.#event({ candidates: [candidate], ...usage }), times: 1 });
   }
 
-  /** The provider reports on every event, unless told otherwise. */
+  /** Whether the event carries usage: every one by default. */
   #reports(last: boolean): boolean {
     const mode = this.#instruction.usage;
     if (mode === "none" || mode === "split") return false;
@@ -253,7 +253,7 @@ export const geminiCountTokens: SimulatedRoute<GeminiRequest> = {
   error: googleError,
 };
 
-/** Tokens are counted of `contents` alone, or of a whole request, which then has a member of its own. */
+/** A count request contains either `contents` or a complete request in its own member. */
 function countable(json: JsonObject): JsonObject {
   refuseUnknown(json, COUNT_FIELDS);
   const { generateContentRequest: whole, ...rest } = json;

@@ -1,5 +1,5 @@
 /**
- * Errors as Google's APIs tell them: a google.rpc.Status as JSON, its code the HTTP status, its status a name.
+ * Errors in the format of Google's APIs: a google.rpc.Status as JSON, with the HTTP status as code and a status name.
  * Shape: https://cloud.google.com/apis/design/errors, https://ai.google.dev/gemini-api/docs/troubleshooting
  */
 
@@ -19,10 +19,10 @@ const STATUS_NAMES: Readonly<Record<number, string>> = Object.freeze({
   504: "DEADLINE_EXCEEDED",
 });
 
-/** Google's reasons look like this; the simulator's own codes do not, and are not told. */
+/** Format of Google's reasons; the simulator's own codes differ and are omitted. */
 const REASON = /^[A-Z][A-Z0-9_]*$/;
 
-/** `type` stands in for the status name, `code` becomes the reason of an ErrorInfo, `param` a field violation. */
+/** `type` overrides the status name, `code` becomes the reason of an ErrorInfo, `param` a field violation. */
 export function googleError({ status, message, type, code, param }: SaidError): string {
   const usual = STATUS_NAMES[status] ?? (status < 500 ? "FAILED_PRECONDITION" : "INTERNAL");
   const details: object[] = [];
@@ -38,13 +38,13 @@ export function googleError({ status, message, type, code, param }: SaidError): 
   return JSON.stringify({ error: details.length === 0 ? said : { ...said, details } });
 }
 
-/** @throws WeirError 400 for the key `invalid`: Google refuses a wrong key as a wrong argument */
+/** @throws WeirError 400 for the key `invalid`: Google refuses a wrong key as an invalid argument */
 export function refuseInvalidKey(headers: Headers): void {
   if (headers["x-goog-api-key"] !== "invalid") return;
   throw fail("invalid_value", "API key not valid. Please pass a valid API key.");
 }
 
-/** @throws WeirError 400 for a field that the message at `where` does not have; Google accepts no others */
+/** @throws WeirError 400 for a field unknown to the message at `where` */
 export function refuseUnknown(json: object, known: ReadonlySet<string>, where?: string): void {
   const stranger = Object.keys(json).find((name) => !known.has(name));
   if (stranger === undefined) return;

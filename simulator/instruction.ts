@@ -1,8 +1,7 @@
 /**
- * What a request may tell the simulator to do, and where it may say so: path segments `/with/<json>`, then the
- * body's `simulator` object, then a `[[sim key=value]]` directive in the last user message; a later one wins.
- * An instruction that is not understood is a 400 that names its key, never ignored: a test that misspells a
- * fault must not pass.
+ * Instructions to the simulator within a request: path segments `/with/<json>`, the body's `simulator` object, and a
+ * `[[sim key=value]]` directive in the last user message; later ones override earlier ones. An unknown instruction is a
+ * 400 that names its key: a test that misspells a fault must not pass.
  */
 import { z } from "zod";
 import { fail } from "../src/errors.ts";
@@ -163,7 +162,7 @@ function misunderstood(issue: z.core.$ZodIssue | undefined) {
   });
 }
 
-/** A repeated event is written from one buffer, so what must see the whole body at once cannot apply to it. */
+/** Repeated events are written from one buffer, so options that need the whole body cannot apply. */
 function refuseConflicts(instruction: Instruction): void {
   if (instruction.total_bytes === undefined) return;
   for (const key of ["split", "split_every", "one_write", "gzip"] as const) {

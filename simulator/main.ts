@@ -1,6 +1,6 @@
 /**
- * The simulator in a process of its own: `node src/simulator/main.ts --port 9999 [--host 127.0.0.1]`.
- * Prints one line with its address when it is ready; SIGTERM or SIGINT ends it with exit code 0.
+ * The simulator as a process: `node simulator/main.ts --port 9999 [--host 127.0.0.1]`. Prints one line with its address
+ * when it is ready; SIGTERM or SIGINT ends it with exit code 0.
  */
 import { parseArgs } from "node:util";
 import { startSimulator } from "./simulator.ts";

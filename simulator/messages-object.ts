@@ -1,7 +1,6 @@
 /**
- * The parts of an Anthropic message: its content blocks, how it ended, what it counts. Members of all versions of the
- * API are there: what the current client's types promise is, checked when compiled.
- * Shapes: https://platform.claude.com/docs/en/api/messages
+ * The parts of an Anthropic message: content blocks, stop reason, usage. Contains the members of all versions of the
+ * API, type-checked against the current SDK. Shapes: https://platform.claude.com/docs/en/api/messages
  */
 import type {
   ContentBlock,
@@ -15,12 +14,12 @@ import type { Instruction } from "./instruction.ts";
 import { sealOf, signatureOf } from "./signature.ts";
 import type { SimulatedRequest } from "./simulated-request.ts";
 
-/** A content block, as it is whole and as it is streamed. */
+/** A content block, complete and as streamed. */
 export interface Block {
   readonly whole: ContentBlock;
   readonly start: RawContentBlockStartEvent["content_block"];
   readonly deltas: readonly RawContentBlockDelta[];
-  /** Its deltas are of reasoning tokens. */
+  /** Its deltas are reasoning tokens. */
   readonly thinks: boolean;
 }
 
@@ -83,7 +82,7 @@ export function textBlock(pieces: readonly string[], filler: string): Block {
   };
 }
 
-/** Arguments that `max_tokens` cut short are no JSON; a whole message then has none. */
+/** Arguments truncated by `max_tokens` are not valid JSON and are omitted from a non-streamed message. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -92,7 +91,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** How the message ended. */
+/** The stop reason of the message. */
 export function ending(choice: Choice): Omit<RawMessageDeltaEvent.Delta, "container"> {
   const refusal = choice.tokens.flatMap(({ kind, text }) => (kind === "refusal" ? [text] : [])).join("");
   const reasons = { stop: "end_turn", length: "max_tokens", tool_calls: "tool_use" } as const;
@@ -105,7 +104,7 @@ export function ending(choice: Choice): Omit<RawMessageDeltaEvent.Delta, "contai
   };
 }
 
-/** The counts of a prompt, which together are its tokens. */
+/** The input counts, which add up to the prompt's tokens. */
 export function inputCounts(request: SimulatedRequest, instruction: Instruction) {
   const read = instruction.cached_tokens ?? 0;
   const written = instruction.cache_write_tokens ?? 0;
@@ -138,7 +137,7 @@ export function usageOf(request: SimulatedRequest, instruction: Instruction, sen
   };
 }
 
-/** What tells usage, telling what the instruction says instead. */
+/** Applies the instruction's `usage` to an object with usage. */
 export function told<Teller extends { usage: unknown }>(teller: Teller, { usage }: Instruction) {
   const { usage: right, ...rest } = teller;
   if (usage === "none") return rest;

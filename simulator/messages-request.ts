@@ -1,6 +1,6 @@
 /**
- * Reads an Anthropic messages request, as strict as the provider is with what it does not know or what is out of range.
- * Shapes: https://platform.claude.com/docs/en/api/messages and /messages-count-tokens
+ * Reads an Anthropic messages request, refusing unknown fields and values out of range like the provider. Shapes:
+ * https://platform.claude.com/docs/en/api/messages and /messages-count-tokens
  */
 import { fail } from "../src/errors.ts";
 import type { Headers } from "./dialect.ts";
@@ -47,7 +47,7 @@ const SAMPLING = ["temperature", "top_p", "top_k"] as const;
 const MAX_CACHE_MARKS = 4;
 const MIN_THINKING_TOKENS = 1_024;
 
-/** @throws WeirError `invalid_value` without a version: the provider asks for one whatever the body */
+/** @throws WeirError `invalid_value` without a version, which the provider requires whatever the body */
 export function checkVersion(headers: Headers): void {
   if (headers["anthropic-version"] === undefined)
     throw fail("invalid_value", "anthropic-version: header is required");
@@ -145,7 +145,7 @@ function checkThinking(json: JsonObject, maxTokens: number, choice: SimulatedReq
     });
 }
 
-/** Its text, where there is any. */
+/** The system prompt's texts. */
 function readSystem(system: unknown): string[] {
   if (system === undefined || system === "") return [];
   if (typeof system === "string") return [system];
@@ -168,7 +168,7 @@ function readStops(stops: unknown): string[] {
   });
 }
 
-/** The tools that the client runs; the provider's own are let pass. */
+/** Tools that the client runs; the provider's own are ignored. */
 function readTools(tools: unknown): Tool[] {
   if (tools === undefined) return [];
   if (!Array.isArray(tools)) throw refused("tools", "Input should be a valid list");

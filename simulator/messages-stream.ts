@@ -1,7 +1,6 @@
 /**
- * The events of a streamed Anthropic message, in the provider's order: the message begun, each block by its deltas, the
- * end with what was counted in all.
- * Shapes: https://platform.claude.com/docs/en/build-with-claude/streaming
+ * The events of a streamed Anthropic message, in the provider's order: start, each block with its deltas, end with the
+ * final usage. Shapes: https://platform.claude.com/docs/en/build-with-claude/streaming
  */
 import type {
   Message,
@@ -30,7 +29,7 @@ import type { SimulatedRequest } from "./simulated-request.ts";
 import { sseFrame, sseFrameBytes } from "./sse.ts";
 
 const UNENDED = { stop_reason: null, stop_sequence: null, stop_details: null } as const;
-/** Usage of a message that has not begun to count. */
+/** Usage at the start of a message, before counting. */
 const NOT_YET: Instruction = {
   prompt_tokens: 0,
   cached_tokens: 0,
@@ -39,7 +38,7 @@ const NOT_YET: Instruction = {
   reasoning_tokens: 0,
 };
 
-/** An event of the stream, `usage` of any shape; and the one that the client's types leave out. */
+/** An event of the stream, `usage` of any shape; including the event that the SDK's types omit. */
 type Event =
   | Exclude<RawMessageStreamEvent, { type: "message_start" | "message_delta" }>
   | { readonly type: "message_start"; readonly message: Omit<Message, "usage"> }
@@ -75,7 +74,7 @@ export class MessagesWriter {
     return this.#events;
   }
 
-  /** The provider has counted the prompt by then and no more than a first token. */
+  /** At the start the provider has counted the prompt and at most one output token. */
   #writeStart(): void {
     const instruction = this.#instruction;
     const first = Math.min(1, this.#answer.choices[0]?.tokens.length ?? 0);

@@ -1,14 +1,14 @@
 /**
- * Checks the conversation of an Anthropic messages request as the provider does: roles, kinds of blocks, tool results
- * against the calls they answer, reasoning against its signature. A translation that is wrong must be refused here.
- * Shapes: https://platform.claude.com/docs/en/api/messages
+ * Checks the conversation of an Anthropic messages request like the provider: roles, kinds of blocks, tool results
+ * against their calls, reasoning against its signature. So a wrong translation is refused here. Shapes:
+ * https://platform.claude.com/docs/en/api/messages
  */
 import { fail, type WeirError } from "../src/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, signatureOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";
 
-/** A run of messages of one role, which the provider takes as one turn. */
+/** Consecutive messages of one role, which the provider treats as one turn. */
 interface Turn {
   readonly role: string;
   /** Index of its first message. */
@@ -16,9 +16,9 @@ interface Turn {
   readonly blocks: JsonObject[];
 }
 
-/** What the conversation says. */
+/** The texts of the conversation. */
 export interface Conversation {
-  /** The text of each message, results of tools included. */
+  /** The text of each message, including tool results. */
   readonly texts: readonly string[];
   /** The last text that the user wrote. */
   readonly lastUserText: string;
@@ -48,7 +48,7 @@ const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 export const refused = (at: string, message: string): WeirError =>
   fail("invalid_value", `${at}: ${message}`, { param: at });
 
-/** @param systemTurns the version of the API takes messages of role "system". @throws WeirError `invalid_value` */
+/** @param systemTurns the API version accepts messages of role "system". @throws WeirError `invalid_value` */
 export function readConversation(messages: unknown, systemTurns: boolean): Conversation {
   if (!Array.isArray(messages)) throw refused("messages", "Field required");
   if (messages.length === 0) throw refused("messages", "at least one message is required");
@@ -194,7 +194,7 @@ function checkToolResult({ tool_use_id, content }: JsonObject, at: string): void
   });
 }
 
-/** Every call is answered at the start of the turn after it, and nothing else is. */
+/** The results at the start of a turn must match the calls of the previous turn. */
 function checkCalls(turns: readonly Turn[]): void {
   const known = new Set<unknown>();
   turns.forEach((turn, index) => {

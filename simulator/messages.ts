@@ -1,6 +1,6 @@
 /**
- * The Anthropic messages dialect: the whole reply, its errors, and the count of a prompt's tokens.
- * Shapes: https://platform.claude.com/docs/en/api/messages, /errors and /messages-count-tokens
+ * The Anthropic messages dialect: the non-streamed reply, its errors, and token counts. Shapes:
+ * https://platform.claude.com/docs/en/api/messages, /errors and /messages-count-tokens
  */
 import type { Message } from "@anthropic-ai/sdk/resources/messages";
 import type { Answer, Choice } from "./answer.ts";

@@ -1,6 +1,6 @@
 /**
- * How an answer gets a size it was told to have: content filled in, or JSON that white space makes longer.
- * The white space is what providers themselves hide the length of their events with.
+ * Pads an answer to an instructed size: with filler text, or with white space in the JSON, as providers do to hide the
+ * length of events.
  */
 import type { Instruction } from "./instruction.ts";
 
@@ -13,26 +13,29 @@ function filler(bytes: number): string {
 }
 
 /**
- * The JSON that `build` makes, with as much filler as makes it `bytes` or `total_bytes` long; without any if that was
- * not told or is too short for it.
+ * Calls `build` with the filler that makes its JSON `bytes` or `total_bytes` long; without filler if no size is
+ * instructed or it is too short.
  */
 export function filled(instruction: Instruction, build: (filler: string) => string): string {
   const plain = build("");
   const target = instruction.total_bytes ?? instruction.bytes;
   if (target === undefined) return plain;
-  // Measured with one byte of filler, because an answer without content has another shape.
+  // Measured with one byte of filler, because an answer without content has another structure.
   const lacking = target - Buffer.byteLength(build(filler(1)));
   return lacking < 0 ? plain : build(filler(lacking + 1));
 }
 
-/** An event's JSON object, with white space before its end so that with `frameBytes` it is `bytes` long if told. */
+/** Pads an event's JSON object with white space so that with `frameBytes` it is `bytes` long, if instructed. */
 export function padded(json: string, frameBytes: number, instruction: Instruction): string {
   if (instruction.bytes === undefined) return json;
   const lacking = instruction.bytes - frameBytes - Buffer.byteLength(json);
   return lacking <= 0 ? json : `${json.slice(0, -1)}${" ".repeat(lacking)}}`;
 }
 
-/** As many equal content events of `event_bytes` as fit into `totalBytes`. `bareBytes`: of such an event without text. */
+/**
+ * As many equal content events of `event_bytes` as fit into `totalBytes`. `bareBytes`: size of such an event without
+ * text.
+ */
 export function bulk(
   totalBytes: number,
   instruction: Instruction,

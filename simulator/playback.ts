@@ -1,24 +1,24 @@
 /**
- * Plays a prepared reply on a socket: which bytes, in which writes, after which waits, and how it ends.
- * A socket that reports a full buffer stops the script until it drains, so a reader that pauses pauses us.
+ * Plays a prepared reply on a socket: which bytes, in which writes, after which delays, and how it ends. When the
+ * socket's buffer is full the script pauses until it drains, so a reader that pauses pauses the simulator.
  */
 import type { Socket } from "node:net";
 
-/** Write in the same turn of the event loop as the step before. */
+/** Write in the same turn of the event loop as the previous step. */
 export const AT_ONCE = -1;
-/** Write after the event loop has polled once, so that the peer reads the pieces apart. */
+/** Write after the event loop has polled once, so that the peer reads the pieces separately. */
 export const NEXT_TURN = 0;
 
 export interface Step {
   /** May be empty: then the step only waits. */
   readonly bytes: Buffer;
-  /** How often the same bytes are written; Infinity until the peer goes away. */
+  /** How often the bytes are written; Infinity: until the peer disconnects. */
   readonly times: number;
   /** Milliseconds before each write of this step, or {@link AT_ONCE} or {@link NEXT_TURN}. */
   readonly waitMs: number;
 }
 
-/** `keep`: the connection takes the next request; `close`: FIN; `reset`: RST; `silence`: open, nothing more. */
+/** `keep`: the connection accepts the next request; `close`: FIN; `reset`: RST; `silence`: open, nothing more. */
 export type Ending = "keep" | "close" | "reset" | "silence";
 
 export interface Script {
@@ -26,15 +26,15 @@ export interface Script {
   readonly ending: Ending;
 }
 
-/** Bytes after which a long run of writes lets other sockets have a turn. */
+/** A long run of writes yields to other sockets after this many bytes. */
 const TURN_BYTES = 262_144;
-/** Time that the peer has to read what was written before a reset. */
+/** Time for the peer to read before a reset. */
 const SETTLE_MS = 10;
 
 export interface PlaybackEvents {
   /** A write was handed to the socket. */
   wrote(bytes: number): void;
-  /** The script came to its end; not called for `silence` nor after {@link Playback.cancel}. */
+  /** The script has ended; not called for `silence` nor after {@link Playback.cancel}. */
   finished(ending: Ending): void;
 }
 
@@ -48,7 +48,7 @@ export class Playback {
   #stopped = false;
   #blocked = false;
   #wrote = false;
-  /** The last bytes before a reset left us a while ago. */
+  /** The wait before a reset is over. */
   #settled = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #resume = () => {
@@ -110,7 +110,7 @@ export class Playback {
   }
 
   #wait(ms: number): void {
-    // A first immediate may run before the next poll; the second one cannot.
+    // One immediate may run before the next poll; the second cannot.
     if (ms === NEXT_TURN) setImmediate(() => setImmediate(this.#resume));
     else this.#timer = setTimeout(this.#resume, ms);
   }
@@ -127,7 +127,7 @@ export class Playback {
     this.#events.finished(ending);
   }
 
-  /** A reset overtakes bytes that were not sent or not read yet; what was written before it must arrive first. */
+  /** A reset discards bytes that are unsent or unread; everything written before it must arrive first. */
   #mustSettle(): boolean {
     return this.#wrote && !this.#settled;
   }

@@ -1,6 +1,6 @@
 /**
- * Decides the reply to a request: finds its dialect, reads it, hears its instructions, composes the answer, lays out
- * the script. Deterministic: equal requests get equal bytes, so the script of a request seen before is played again.
+ * Decides the reply to a request: finds its dialect, parses it, applies its instructions, builds the answer and its
+ * script. Deterministic: equal requests get equal bytes, so scripts are cached.
  */
 import { hash } from "node:crypto";
 import { asWeirError, fail, type WeirError } from "../src/errors.ts";
@@ -16,9 +16,9 @@ import type { SimulatedRequest } from "./simulated-request.ts";
 import type { RouteRequest, SimulatedRoute } from "./simulated-route.ts";
 
 const MODELS = /^(.*)\/v1\/models$/;
-/** The models listed; a request may name any model. */
+/** Models in the list; a request may name any other. */
 const MODEL_IDS = ["sim-small", "sim-large"];
-/** Where providers look for their key. */
+/** Headers in which providers expect the key. */
 const KEY_HEADERS = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 const MAX_CACHED_BODY_BYTES = 262_144;
@@ -29,13 +29,13 @@ const MAX_COUNTED = 10_000;
 const PLAIN: Instruction = Object.freeze({});
 const JSON_TYPE = "application/json";
 
-/** A request that was read, ready to be answered as an instruction says. */
+/** A parsed request, ready to be answered as an instruction says. */
 interface Prepared extends RouteRequest {
   readonly unsignedTurn?: string;
   script(instruction: Instruction): Script;
 }
 
-/** What serves a path. */
+/** The dialect or route of a path. */
 interface Served {
   readonly post: SimulatedPost;
   readonly match: RegExpExecArray;
@@ -45,9 +45,9 @@ interface Served {
 
 interface KnownHead {
   readonly served: Served | undefined;
-  /** What, with the body, tells requests apart: method, target, and the headers that matter. */
+  /** Identifies a request together with its body: method, target, and the relevant headers. */
   readonly route: string;
-  /** What this head gets whatever follows it. */
+  /** The refusal of this head, whatever its body. */
   readonly refusal: Script | undefined;
 }
 
@@ -55,12 +55,12 @@ export class Provider {
   /** Method and target, then body, to script. */
   readonly #scripts = new Map<string, Map<string, Script>>();
   #cachedBytes = 0;
-  /** How often a request with `times` was seen, by target and digest of the body. */
+  /** Number of requests with `times` seen, by target and digest of the body. */
   readonly #seen = new Map<string, number>();
-  /** What is known of a head before its body is looked at. A repeated head is one object. */
+  /** Results for heads, independent of the body. Equal heads are one object. */
   readonly #heads = new WeakMap<RequestHead, KnownHead>();
 
-  /** Never throws: what cannot be answered gets the error a provider would send. */
+  /** Never throws: invalid requests get the error a provider would send. */
   scriptFor({ head, body }: HttpRequest): Script {
     const { served, route, refusal } = this.#known(head);
     if (refusal !== undefined) return refusal;
@@ -82,7 +82,7 @@ export class Provider {
     return known;
   }
 
-  /** `fixed`: the same request will get the same script for ever. */
+  /** `fixed`: the same request always gets the same script. */
   #compose(
     { method, target, headers }: RequestHead,
     served: Served | undefined,
@@ -162,7 +162,7 @@ function prepareReply(route: SimulatedRoute, request: RouteRequest): Prepared {
   return { ...request, script };
 }
 
-/** The script of a request: what its instruction has to say whatever is asked for, else what is asked for. */
+/** The script of a request: instructions that apply to any dialect come first, then the dialect's answer. */
 function composed(post: SimulatedPost, prepared: Prepared, instruction: Instruction): Script {
   const rejected = instruction.reject?.find((field) => prepared.fields.includes(field));
   if (rejected !== undefined) {
@@ -236,7 +236,7 @@ function htmlPage(instruction: Instruction): WholeReply {
   return { status: instruction.status ?? 200, contentType: "text/html; charset=utf-8", headers: {}, body };
 }
 
-/** The error an instruction asks for. */
+/** The error that an instruction specifies. */
 function toldError(status: number, instruction: Instruction): SaidError {
   return {
     status,
@@ -254,7 +254,7 @@ function errorReply(post: SimulatedPost, error: SaidError, instruction: Instruct
   return { ...jsonReply(error.status, post.error(error)), headers };
 }
 
-/** A refusal of the simulator's own; in OpenAI's envelope where no dialect is known. */
+/** A refusal by the simulator itself; in OpenAI's envelope where no dialect is known. */
 export function refusal(error: WeirError, post: SimulatedPost = chat): WholeReply {
   const { status, message, param, code } = error;
   return errorReply(post, { status, message, code, ...(param === undefined ? {} : { param }) }, PLAIN);
@@ -267,7 +267,7 @@ function knownHead(head: RequestHead): KnownHead {
   return { served, route, refusal: headRefusal(head.headers, served?.post ?? chat) };
 }
 
-/** Headers that the dialect does not take, or a wrong key. */
+/** Refuses invalid headers, or a wrong key. */
 function headRefusal(headers: Headers, post: SimulatedPost): Script | undefined {
   try {
     post.checkHeaders?.(headers);

@@ -1,7 +1,7 @@
 /**
- * Reads HTTP/1.1 requests from a socket's bytes, however they are cut: heads, sized and chunked bodies.
- * Written by hand because the replies need byte-exact control of the same socket, and so that a repeated head
- * (a client on a keep-alive connection sends the same one thousands of times) is parsed once.
+ * Parses HTTP/1.1 requests from a socket's bytes, however they are split: heads, sized and chunked bodies. Hand-written
+ * because the replies need byte-exact control of the same socket, and so that a repeated head (a client on a keep-alive
+ * connection sends the same one thousands of times) is parsed once.
  */
 import { fail } from "../src/errors.ts";
 
@@ -30,7 +30,7 @@ const MAX_HEAD_BYTES = 65_536;
 const MAX_BODY_BYTES = 134_217_728;
 const MAX_KNOWN_HEADS = 1_000;
 
-/** One for all connections: head text to its parsed form. */
+/** Cache shared by all connections: head text to its parsed form. */
 export class HeadParser {
   readonly #known = new Map<string, RequestHead>();
 
@@ -85,7 +85,7 @@ export class RequestReader {
   #head: RequestHead | undefined;
   #parts: Buffer[] = [];
   #bodyBytes = 0;
-  /** Bytes that the body, or its current chunk, still lacks. */
+  /** Missing bytes of the body, or of its current chunk. */
   #left = 0;
 
   constructor(heads: HeadParser, sendContinue: () => void) {
@@ -98,8 +98,8 @@ export class RequestReader {
   }
 
   /**
-   * The next whole request, or undefined until more bytes come.
-   * @throws WeirError on bytes that are not HTTP; the connection is then of no further use
+   * The next complete request, or undefined until more bytes arrive.
+   * @throws WeirError on bytes that are not HTTP; the connection is then unusable
    */
   next(): HttpRequest | undefined {
     for (;;) {

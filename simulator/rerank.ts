@@ -19,14 +19,14 @@ interface RerankRequest extends RouteRequest {
   readonly model: string;
   readonly query: string;
   readonly documents: readonly string[];
-  /** All of them where the request does not bound them. */
+  /** Maximum number of results; undefined: all. */
   readonly count: number | undefined;
   readonly returnDocuments: boolean;
 }
 
 const MAX_DOCUMENTS = 1_000;
 
-/** @throws WeirError `invalid_value` unless there are texts, or objects with a `text`, to rank */
+/** @throws WeirError `invalid_value` without texts, or objects with a `text`, to rank */
 export function documentsOf(json: JsonObject): string[] {
   const { documents } = json;
   if (!Array.isArray(documents) || documents.length === 0 || documents.length > MAX_DOCUMENTS) {
@@ -43,7 +43,7 @@ export function documentsOf(json: JsonObject): string[] {
   });
 }
 
-/** @throws WeirError `invalid_value` unless there is something to rank by */
+/** @throws WeirError `invalid_value` without a query */
 export function queryOf(json: JsonObject): string {
   if (typeof json.query !== "string" || json.query === "") {
     throw fail("invalid_value", "'query' must be a text that is not empty.", { param: "query" });
@@ -52,7 +52,7 @@ export function queryOf(json: JsonObject): string {
 }
 
 interface Variant {
-  /** The field that bounds the results. */
+  /** The field that limits the number of results. */
   readonly count: "top_n" | "top_k";
   readonly returnsUnasked: boolean;
 }
@@ -71,7 +71,7 @@ function readRerank(json: JsonObject, { count, returnsUnasked }: Variant) {
   };
 }
 
-/** The query is read again with every document. */
+/** The query is counted once per document. */
 const tokensIn = ({ query, documents }: RerankRequest): number =>
   tokensOf(documents) + documents.length * tokensOf([query]);
 

@@ -1,26 +1,26 @@
 /**
- * Checks the input items of an OpenAI responses request as the provider does: kinds of parts by role, ids by kind, tool
- * outputs against their calls, reasoning against its encrypted content.
- * Shapes: https://platform.openai.com/docs/api-reference/responses/create
+ * Checks the input items of an OpenAI responses request like the provider: kinds of parts by role, ids by kind, tool
+ * outputs against their calls, reasoning against its encrypted content. Shapes:
+ * https://platform.openai.com/docs/api-reference/responses/create
  */
 import { fail, type WeirError } from "../src/errors.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { isSeal, sealOf } from "./signature.ts";
 import { contentText } from "./simulated-request.ts";
 
-/** What the input says. */
+/** The texts of the input. */
 export interface Input {
-  /** The text of each item, outputs of tools included. */
+  /** The text of each item, including tool outputs. */
   readonly texts: readonly string[];
   readonly lastUserText: string;
-  /** The path of the last calls of tools if no sealed reasoning stands before them. */
+  /** The path of the last tool calls if no encrypted reasoning precedes them. */
   readonly unsignedTurn?: string;
 }
 
 const ROLES = ["assistant", "system", "developer", "user"];
 const INPUT_PARTS = ["input_text", "input_image", "input_file"];
 const OUTPUT_PARTS = ["output_text", "refusal"];
-/** Kinds that belong to tools of the provider's own; they are let pass. */
+/** Kinds of the provider's own tools; they are ignored. */
 const HOSTED_ITEMS =
   /^(file_search|web_search|computer|code_interpreter|image_generation|local_shell|shell|apply_patch|mcp|custom_tool|tool_search|compaction|program)/;
 const MAX_CALL_ID = 64;
@@ -38,7 +38,7 @@ export function invalidValue(param: string, value: unknown, supported: readonly 
 export const invalidType = (param: string, expected: string): WeirError =>
   refused(param, `Invalid type for '${param}': expected ${expected}.`);
 
-/** @param stored the provider may look items up by their id. @throws WeirError `invalid_value` */
+/** @param stored items may be referred to by their id. @throws WeirError `invalid_value` */
 export function readInput(input: unknown, stored: boolean): Input {
   if (input === undefined || input === null) throw missing("input");
   if (typeof input === "string") return { texts: [input], lastUserText: input };
@@ -139,7 +139,7 @@ function checkCallId(item: JsonObject, at: string): void {
     );
 }
 
-/** Encrypted content has to be as it was given, and of the summary beside it if that is brought along. */
+/** Encrypted content must be unchanged, and match the summary beside it if that is sent along. */
 function checkSealed(item: JsonObject, at: string, stored: boolean): void {
   if (typeof item.id !== "string") throw missing(`${at}.id`);
   checkId(item, at, "rs");
@@ -179,7 +179,7 @@ function checkCalls(items: readonly JsonObject[]): void {
   if (open !== undefined) throw refused("input", `No tool output found for function call ${String(open)}.`);
 }
 
-/** Reasoning is of no use without what it led to. */
+/** Reasoning must be followed by the item it led to. */
 function checkReasoning(items: readonly JsonObject[]): void {
   items.forEach((item, index) => {
     if (item.type !== "reasoning") return;

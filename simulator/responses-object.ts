@@ -1,7 +1,6 @@
 /**
- * The OpenAI response object: its items made of an answer, and the object as it begins and as it ends. What the client's
- * types promise is there, checked when compiled.
- * Shapes: https://platform.openai.com/docs/api-reference/responses/object
+ * The OpenAI response object: the items of an answer, and the object at its start and end. Type-checked against the
+ * SDK. Shapes: https://platform.openai.com/docs/api-reference/responses/object
  */
 import type {
   Response,
@@ -19,7 +18,10 @@ import type { Instruction } from "./instruction.ts";
 import type { ResponsesRequest } from "./responses-request.ts";
 import { sealOf } from "./signature.ts";
 
-/** A response as it is sent: the client itself makes `output_text`; `usage` may be told otherwise, or not yet known. */
+/**
+ * A response on the wire: the SDK itself adds `output_text`; `usage` may come from the instruction, or not be known
+ * yet.
+ */
 export type SentResponse = Omit<Response, "output_text" | "usage"> & { readonly usage?: unknown };
 
 /** An item of the output and the pieces in which it is streamed. */
@@ -27,7 +29,7 @@ export type StreamedItem =
   | {
       readonly kind: "reasoning";
       readonly item: ResponseReasoningItem;
-      /** Of its summary; a summary without text is not streamed. */
+      /** Pieces of its summary; a summary without text is not streamed. */
       readonly pieces: readonly string[];
     }
   | {
@@ -79,7 +81,7 @@ export function itemsOf(
   return items;
 }
 
-/** The item in which the bound on tokens struck. */
+/** The item truncated by the token limit. */
 function cut(last: StreamedItem): StreamedItem {
   switch (last.kind) {
     case "reasoning":
@@ -118,7 +120,7 @@ function contentOf(request: ResponsesRequest, choice: Choice, filler: string) {
   return { part, pieces };
 }
 
-/** The same for every token: the simulated model is always as sure. */
+/** Constant: the simulated model is always equally sure. */
 export const logprobOf = (token: string) => ({
   token,
   bytes: [...Buffer.from(token)],
@@ -126,7 +128,7 @@ export const logprobOf = (token: string) => ({
   top_logprobs: [],
 });
 
-/** `usage` as the instruction has it; undefined if it is to be left out. */
+/** `usage` as the instruction says; undefined if it is to be omitted. */
 export function usageOf(
   request: ResponsesRequest,
   instruction: Instruction,
@@ -147,12 +149,12 @@ export function usageOf(
   return usage;
 }
 
-/** A member of the request that the response repeats, as it came; the reader has checked what the simulator acts on. */
+/** A member of the request that the response repeats unchanged; the reader has checked those the simulator acts on. */
 function repeated<Value>(request: ResponsesRequest, name: string, otherwise: Value): Value {
   return (request.json[name] ?? otherwise) as Value;
 }
 
-/** The response before anything is known of its output. */
+/** The response before its output. */
 export function startedResponse(request: ResponsesRequest, answer: Answer): SentResponse {
   return {
     id: `resp_${answer.digest}`,

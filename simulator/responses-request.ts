@@ -1,7 +1,7 @@
 /**
- * Reads an OpenAI responses request, as strict as the provider is with parameters it does not know.
- * The simulator keeps nothing, so a request that builds on an earlier response is refused as one that is not found.
- * Shapes: https://platform.openai.com/docs/api-reference/responses/create
+ * Reads an OpenAI responses request, refusing unknown parameters like the provider. The simulator stores nothing, so a
+ * reference to an earlier response is refused as not found. Shapes:
+ * https://platform.openai.com/docs/api-reference/responses/create
  */
 import { fail, type WeirError } from "../src/errors.ts";
 import { invalidType, invalidValue, missing, readInput } from "./responses-items.ts";
@@ -9,10 +9,10 @@ import { isObject, type JsonObject } from "./schema.ts";
 import { parseObject, prompted, type SimulatedRequest, type Tool, wholeNumber } from "./simulated-request.ts";
 
 export interface ResponsesRequest extends SimulatedRequest {
-  /** The reasoning is to come with its encrypted content. */
+  /** Reasoning must include its encrypted content. */
   readonly encrypted: boolean;
   readonly logprobs: boolean;
-  /** The body, many of whose members the answer repeats. */
+  /** The body; the answer repeats many of its members. */
   readonly json: JsonObject;
 }
 
@@ -115,7 +115,7 @@ function readInclude(include: unknown): unknown[] {
   return include;
 }
 
-/** The functions among the tools; the provider's own are let pass. */
+/** The functions among the tools; the provider's own are ignored. */
 function readTools(tools: unknown): Tool[] {
   if (tools === undefined || tools === null) return [];
   if (!Array.isArray(tools)) throw invalidType("tools", "an array of objects");

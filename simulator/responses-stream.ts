@@ -1,7 +1,7 @@
 /**
- * The typed events of a streamed OpenAI response: each item is announced, told in pieces, and told again whole; the
- * numbers in `sequence_number` have no gaps. There is no `[DONE]`.
- * Shapes: https://platform.openai.com/docs/api-reference/responses-streaming
+ * The typed events of a streamed OpenAI response: each item is announced, streamed in pieces, and repeated in full;
+ * `sequence_number` has no gaps. There is no `[DONE]`. Shapes:
+ * https://platform.openai.com/docs/api-reference/responses-streaming
  */
 import type { ResponseStreamEvent } from "openai/resources/responses/responses";
 import type { Answer } from "./answer.ts";
@@ -22,7 +22,7 @@ import { sseFrame, sseFrameBytes } from "./sse.ts";
 
 type Unnumbered<Event> = Event extends ResponseStreamEvent ? Omit<Event, "sequence_number"> : never;
 type WithResponse = Extract<ResponseStreamEvent, { response: unknown; sequence_number: number }>;
-/** An event before it is numbered; a response in it is as it is sent. */
+/** An event before it is numbered. */
 type Event =
   | Unnumbered<Exclude<ResponseStreamEvent, WithResponse>>
   | { readonly type: WithResponse["type"]; readonly response: SentResponse };
@@ -129,8 +129,8 @@ export class ResponsesWriter {
   }
 
   /**
-   * A message of equal deltas that come to so many bytes. They have one number, being one event sent often; and the
-   * events after them tell no text, which would multiply the bytes asked for.
+   * A message of equal deltas of that total size. They share one number, being one event sent repeatedly; later events
+   * omit the text, which would multiply the requested bytes.
    */
   #bulkMessage(totalBytes: number): { message: Of<"message">; times: number } {
     const part = {

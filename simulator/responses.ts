@@ -1,6 +1,6 @@
 /**
- * The OpenAI responses dialect: the whole reply, the one that failed, and its errors.
- * Shapes: https://platform.openai.com/docs/api-reference/responses
+ * The OpenAI responses dialect: the non-streamed reply, the failed one, and errors. Shapes:
+ * https://platform.openai.com/docs/api-reference/responses
  */
 import type { Answer } from "./answer.ts";
 import { openaiError } from "./chat.ts";

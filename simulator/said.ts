@@ -1,5 +1,5 @@
 /**
- * What the tokens of an answer come to, for the dialects that say a thing whole.
+ * Joins the tokens of an answer, for dialects that send texts or arguments in one piece.
  */
 import type { Call, Choice, Token } from "./answer.ts";
 import { isObject, type JsonObject } from "./schema.ts";
@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "./schema.ts";
 export const textOf = (choice: Choice, kind: Token["kind"]): string =>
   choice.tokens.reduce((text, token) => (token.kind === kind ? text + token.text : text), "");
 
-/** The arguments of a call; undefined where the bound on tokens cut them, because they are no JSON then. */
+/** The arguments of a call; undefined where the token limit truncated them, because they are not valid JSON then. */
 export function argumentsOf(call: Call): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(call.pieces.join(""));

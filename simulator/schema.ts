@@ -1,7 +1,7 @@
 /**
- * Builds a small JSON document that fits a JSON Schema: tool arguments and structured answers.
- * Knows what the model providers' structured outputs know (types, enum, const, anyOf, $ref, bounds, common
- * formats); `pattern` is not followed.
+ * Builds a small JSON document that fits a JSON Schema: tool arguments and structured answers. Supports what the
+ * providers' structured outputs support (types, enum, const, anyOf, $ref, bounds, common formats); `pattern` is
+ * ignored.
  */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Recursive schemas end here: optional fields are left out, what is required becomes null. */
+/** Recursive schemas end at this depth: optional fields are omitted, required ones become null. */
 const MAX_DEPTH = 6;
 
 const FORMATS: Readonly<Record<string, string>> = Object.freeze({
@@ -108,7 +108,7 @@ function stringFor(schema: JsonObject, context: Context): string {
   return typeof schema.maxLength === "number" ? text.slice(0, schema.maxLength) : text;
 }
 
-/** A local reference such as `#/$defs/step`; what cannot be found fits anything. */
+/** Resolves a local reference such as `#/$defs/step`; an unknown one fits anything. */
 function resolve(reference: string, root: unknown): unknown {
   let found: unknown = root;
   for (const step of reference.replace(/^#\/?/, "").split("/").filter(Boolean)) {

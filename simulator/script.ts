@@ -1,6 +1,6 @@
 /**
- * Turns a reply into a script of socket writes: HTTP framing, pace, splits, and the faults that cut it short.
- * Everything is laid out in advance, so that playing a known reply costs its writes and nothing else.
+ * Turns a reply into a script of socket writes: HTTP framing, delays, splits, and the faults that cut it short.
+ * Everything is computed in advance, so that playing a cached reply costs only its writes.
  */
 import { STATUS_CODES } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -15,12 +15,12 @@ export interface WholeReply {
   readonly body: string;
 }
 
-/** A stream's events and how they are put on the wire. */
+/** A stream's events and their framing. */
 export interface StreamReply {
   readonly dialect: Pick<SimulatedDialect, "streamType" | "frame">;
   readonly headers: Headers;
   readonly events: readonly StreamEvent[];
-  /** What is sent where the instruction has the stream fail, after so many events. */
+  /** The error event sent after `sent` events, if the instruction makes the stream fail. */
   error(sent: number): Said;
 }
 
@@ -35,16 +35,16 @@ interface Piece {
 interface Course {
   readonly pieces: readonly Piece[];
   readonly ending: Ending;
-  /** False: the HTTP message is left without its end. */
+  /** False: the HTTP message is left unfinished. */
   readonly complete: boolean;
 }
 
 const NOTHING = Buffer.alloc(0);
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const ENDLESS = Buffer.alloc(16_384, "x");
-/** Events sent before a fault that strikes mid-stream: the role and two tokens. */
+/** Events sent before a mid-stream fault: the role and two tokens. */
 const DEFAULT_AFTER = 3;
-/** So that "split" usage arrives in a read of its own even on a stream without gaps. */
+/** Delay that makes "split" usage arrive in a separate read even on a stream without gaps. */
 const LATE_MS = 10;
 
 /** A reply of one body, with `Content-Length`. */
@@ -68,7 +68,7 @@ export function wholeScript(reply: WholeReply, instruction: Instruction): Script
   return layOut(head, course, instruction, (bytes) => bytes);
 }
 
-/** A whole body that ends otherwise than by being sent is sent by half. */
+/** Faults that truncate a non-streamed body: half of it is sent. */
 const WHOLE_ENDINGS: Readonly<Record<string, Ending>> = Object.freeze({
   half_json: "close",
   close_mid: "close",
@@ -77,7 +77,7 @@ const WHOLE_ENDINGS: Readonly<Record<string, Ending>> = Object.freeze({
   stall: "silence",
 });
 
-/** A stream of events, chunked, one HTTP chunk an event or a piece. */
+/** A chunked stream of events: one HTTP chunk per event or piece. */
 export function streamScript(reply: StreamReply, instruction: Instruction): Script {
   const early = beforeHead(instruction);
   if (early !== undefined) return early;
@@ -168,7 +168,7 @@ function take(pieces: readonly Piece[], count: number): Piece[] {
   return taken;
 }
 
-/** An event of text without the line ends that complete it. */
+/** A text event without its final line ends. */
 function unended(piece: Piece, contentType: string): Piece {
   if (!contentType.startsWith("text/")) return piece;
   return { ...piece, bytes: Buffer.from(piece.bytes.toString().trimEnd()) };
@@ -187,7 +187,7 @@ function headBytes(status: number, headers: Readonly<Record<string, string>>): B
 const chunkBytes = (bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 
-/** Cuts the pieces as told, frames them, and gives each its wait. */
+/** Splits the pieces as instructed, frames them, and gives each its delay. */
 function layOut(
   head: Buffer,
   course: Course,
@@ -212,7 +212,7 @@ function layOut(
   return { steps: withHead(head, steps, instruction.first_ms ?? AT_ONCE), ending: course.ending };
 }
 
-/** The end of the message leaves with the last event, as a server that ends its stream with it does. */
+/** The end of the message is sent with the last event, as servers do that end a stream with it. */
 function appendEnd(steps: Step[], end: Buffer, waitMs: number): void {
   const last = steps.at(-1);
   if (last?.times === 1) steps[steps.length - 1] = { ...last, bytes: Buffer.concat([last.bytes, end]) };

@@ -1,7 +1,7 @@
 /**
- * Signatures over reasoning, so that a client that brings reasoning back altered by a byte is found out.
- * They are digests and no secrets: equal text has equal signatures, and no call is remembered.
- * All are base64 with `+`, `/` and `=` in it: who takes them for base64url or decodes them on the way spoils them.
+ * Signatures over reasoning, so that reasoning altered by a byte is detected. They are digests, not secrets: equal text
+ * has equal signatures, and no call is remembered. All are base64 containing `+`, `/` and `=`: treating them as
+ * base64url or decoding them on the way breaks them.
  */
 import { hash } from "node:crypto";
 
@@ -12,17 +12,17 @@ const DIGEST_BYTES = 32;
 const digest = (purpose: string, data: string | Buffer): Buffer =>
   Buffer.from(hash("sha256", Buffer.concat([Buffer.from(`${purpose}\n`), Buffer.from(data)]), "hex"), "hex");
 
-/** The signature of a text that travels beside it. */
+/** The signature of a text sent beside it. */
 export const signatureOf = (text: string): string =>
   Buffer.concat([MARK, digest("signature", text)]).toString("base64");
 
-/** Stands for a text that travels without it: whether it is whole shows from itself, see {@link isSeal}. */
+/** Stands for a text that is not sent; whether it is intact can be checked without the text, see {@link isSeal}. */
 export function sealOf(text: string): string {
   const content = digest("content", text);
   return Buffer.concat([MARK, content, digest("seal", content)]).toString("base64");
 }
 
-/** The value is a seal that {@link sealOf} made, of whatever text, not altered by a byte. */
+/** Whether the value is an unaltered result of {@link sealOf}, for any text. */
 export function isSeal(value: string): boolean {
   const bytes = Buffer.from(value, "base64");
   const content = bytes.subarray(MARK.length, MARK.length + DIGEST_BYTES);

@@ -1,6 +1,6 @@
 /**
- * A request as the simulator understands it, whatever its dialect: what the answer depends on, and nothing else.
- * Also the steps that the readers of all dialects share; each refuses as a provider would, never otherwise.
+ * A parsed request, whatever its dialect: what the answer depends on, and nothing else. Also the steps that the readers
+ * of all dialects share; each refuses only what a provider would refuse.
  */
 import { fail } from "../src/errors.ts";
 import { directives, withoutDirectives } from "./instruction.ts";
@@ -15,11 +15,11 @@ export interface Tool {
 export interface SimulatedRequest {
   readonly model: string;
   readonly stream: boolean;
-  /** A stream is to report usage, in dialects where that has to be asked for. */
+  /** The stream reports usage, in dialects where that must be requested. */
   readonly includeUsage: boolean;
-  /** Answers wanted. */
+  /** Number of choices requested. */
   readonly n: number;
-  /** Bound on the output tokens of an answer; Infinity without one. */
+  /** Limit of output tokens per answer; Infinity without one. */
   readonly maxTokens: number;
   readonly tools: readonly Tool[];
   readonly toolChoice: "none" | "auto" | "required" | { readonly name: string };
@@ -30,16 +30,16 @@ export interface SimulatedRequest {
   readonly promptTokens: number;
   /** The last user message without its directives. */
   readonly lastUserText: string;
-  /** The body's instruction objects, in the order in which they win. */
+  /** The body's instruction objects, in order of precedence, lowest first. */
   readonly instructions: readonly unknown[];
   /** Names of the body's fields. */
   readonly fields: readonly string[];
   readonly stopSequences?: readonly string[];
-  /** The path of the last assistant turn, if it calls tools and came back without verified reasoning before them. */
+  /** The path of the last assistant turn, if it calls tools and lacks verified reasoning before them. */
   readonly unsignedTurn?: string;
 }
 
-/** The members that every dialect derives in the same way from a body and its texts. */
+/** Members that every dialect derives in the same way from a body and its texts. */
 export type Prompted = Pick<
   SimulatedRequest,
   "prompt" | "promptTokens" | "lastUserText" | "instructions" | "fields"
@@ -69,7 +69,7 @@ export function parseObject(body: Buffer): JsonObject {
   return json;
 }
 
-/** The text of a message's content: a string, or parts of which those with a `text` count. */
+/** The text of a message's content: a string, or its parts with a `text`. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -1,6 +1,6 @@
 /**
- * What a route must offer for the simulator to serve it where no model speaks: counting, embedding, ranking.
- * One body in, one body out, in the two steps that dialects have, so that instructions apply to both alike.
+ * The interface of simulated routes without a model's answer: counting, embedding, ranking. One body in, one body out,
+ * in the same two steps as dialects, so that instructions apply to both.
  */
 import type { SimulatedPost } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
@@ -10,7 +10,7 @@ import { parseObject, type SimulatedRequest } from "./simulated-request.ts";
 /** What the simulator itself needs of a request; every {@link SimulatedRequest} has it too. */
 export type RouteRequest = Pick<SimulatedRequest, "instructions" | "fields">;
 
-/** `Request` has what the answer is made from. */
+/** `Request`: what the answer is built from. */
 export interface SimulatedRoute<Request extends RouteRequest = RouteRequest> extends SimulatedPost {
   /** `match`: of {@link path} on the target's path. @throws WeirError as the provider would refuse the request */
   read(body: Buffer, match: RegExpExecArray): Request;
@@ -18,7 +18,10 @@ export interface SimulatedRoute<Request extends RouteRequest = RouteRequest> ext
   reply(request: Request, instruction: Instruction): string;
 }
 
-/** @param read the members of the body, `simulator` left out. @throws WeirError `invalid_json`, and what `read` does */
+/**
+ * @param read parses the members of the body, without `simulator`. @throws WeirError `invalid_json`, and what `read`
+ *   throws
+ */
 export function readRoute<Wanted>(body: Buffer, read: (json: JsonObject) => Wanted): Wanted & RouteRequest {
   const { simulator, ...json } = parseObject(body);
   return {
@@ -28,13 +31,13 @@ export function readRoute<Wanted>(body: Buffer, read: (json: JsonObject) => Want
   };
 }
 
-/** UTF-8 bytes of each text divided by four, rounded up, as prompts are counted. */
+/** UTF-8 bytes of each text divided by four, rounded up, as for prompts. */
 export const tokensOf = (texts: readonly string[]): number =>
   texts.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 4), 0);
 
 /**
- * The usage that a route reports: none or an object as told, else what `say` makes of the tokens counted, for which
- * `prompt_tokens` may stand in.
+ * The usage that a route reports: none or an object as instructed, else the result of `say` for the counted tokens,
+ * which `prompt_tokens` overrides.
  */
 export function routeUsage(
   instruction: Instruction,
@@ -46,7 +49,7 @@ export function routeUsage(
   return say(instruction.prompt_tokens ?? tokens);
 }
 
-/** A name that a path holds, percent-decoded; as it stands where that cannot be. */
+/** A percent-decoded name in a path; unchanged where it cannot be decoded. */
 export function pathName(text = ""): string {
   try {
     return decodeURIComponent(text);
@@ -55,6 +58,6 @@ export function pathName(text = ""): string {
   }
 }
 
-/** A value as a message may quote it, whatever it is. */
+/** Any value as a message may quote it. */
 export const shown = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "undefined");

@@ -1,7 +1,7 @@
 /**
- * A model provider over a real socket that does what the request tells it, deterministically: the upstream of
- * the embedded default, of the tests and of the benchmarks. README.md lists what it can be told.
- * It opens a listening socket and nothing else: no files, no calls to anywhere.
+ * A simulated model provider on a real socket that follows the instructions in each request, deterministically: the
+ * default upstream, and that of the tests and benchmarks. README.md lists the instructions. It only opens a listening
+ * socket: no files, no outgoing calls.
  */
 import { createServer, type Socket } from "node:net";
 import { type Clock, systemClock } from "../src/clock.ts";
@@ -15,7 +15,7 @@ export interface SimulatorOptions {
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Request bodies kept in {@link Simulator.calls}, together, in bytes. Default 64 MB; 0 where nobody looks. */
+  /** Total bytes of request bodies kept in {@link Simulator.calls}. Default 64 MB; 0 where nobody reads them. */
   readonly keepBodyBytes?: number;
   readonly clock?: Clock;
 }
@@ -31,8 +31,8 @@ export interface Simulator {
   /** Calls whose reply is not over. */
   readonly openCalls: number;
   /**
-   * Resolves as soon as the predicate holds; it is asked whenever a call begins, ends or is written to.
-   * Rejects after `timeoutMs`, and when the simulator closes.
+   * Resolves as soon as the predicate holds; it is called whenever a call begins, ends or is written to. Rejects after
+   * `timeoutMs`, and when the simulator closes.
    */
   waitFor(predicate: (simulator: Simulator) => boolean, timeoutMs: number): Promise<void>;
   /** Cuts every connection and frees the port. */
@@ -41,7 +41,7 @@ export interface Simulator {
 
 const DEFAULT_KEEP_BODY_BYTES = 67_108_864;
 
-/** @throws the system's error when the port is taken or not allowed */
+/** @throws the system's error when the port is in use or not permitted */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? "127.0.0.1";
   const running = new RunningSimulator(host, options);

@@ -1,13 +1,13 @@
 /**
- * Server-sent events as the simulated providers write them, and as an instruction bends them.
- * Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Server-sent events in the format of the simulated providers, with the variations of an instruction. Format:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 import type { Said } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 
 export const SSE_TYPE = "text/event-stream; charset=utf-8";
 
-/** One event, with CRLF line ends or a comment before it where told. */
+/** One event, with CRLF line ends or a preceding comment if instructed. */
 export function sseFrame(event: Said, instruction: Instruction): Buffer {
   const end = instruction.crlf === true ? "\r\n" : "\n";
   const comment = instruction.comments === true ? `: simulated comment${end}${end}` : "";

@@ -1,6 +1,6 @@
 /**
- * Embeddings and relevance as the simulator makes them up: from the text alone, so that equal texts have equal
- * vectors in every dialect, encoding and process. Vectors have unit length.
+ * Simulated embeddings and relevance: derived from the text alone, so that equal texts have equal vectors in every
+ * dialect, encoding and process. Vectors have unit length.
  */
 import { hash } from "node:crypto";
 import { seededRandom } from "../src/clock.ts";
@@ -19,7 +19,7 @@ export function vectorOf(text: string, dimensions: number): Float32Array {
   return Float32Array.from(raw, (value) => value / length);
 }
 
-/** @throws WeirError `invalid_value` unless the member is absent, null, or an integer that a vector can have */
+/** @throws WeirError `invalid_value` unless the member is absent, null, or a valid number of dimensions */
 export function dimensionsOf(json: JsonObject, name: string): number {
   const value = json[name] ?? DEFAULT_DIMENSIONS;
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > MAX_DIMENSIONS) {
@@ -37,7 +37,7 @@ export function base64Of(vector: Float32Array): string {
   return bytes.toString("base64");
 }
 
-/** How the numbers of a vector are said: floats, bytes, or one bit a dimension packed into bytes. */
+/** Encodings of a vector's numbers: floats, bytes, or one bit per dimension packed into bytes. */
 export const NUMBER_TYPES = ["float", "int8", "uint8", "binary", "ubinary"] as const;
 export type NumberType = (typeof NUMBER_TYPES)[number];
 
@@ -58,7 +58,7 @@ export function numbersOf(vector: Float32Array, type: NumberType): number[] {
   }
 }
 
-/** One bit a dimension, set where the value is positive, the first dimension highest. */
+/** One bit per dimension, set where the value is positive, first dimension in the highest bit. */
 function packed(values: readonly number[]): number[] {
   if (values.length % 8 !== 0) throw fail("invalid_value", "Packed bits need a multiple of 8 dimensions.");
   const bytes: number[] = [];
@@ -71,7 +71,7 @@ function packed(values: readonly number[]): number[] {
 export interface Ranked {
   /** Position in the documents of the request, from 0. */
   readonly index: number;
-  /** 0 to 1: how many of the query's words the document has, and how few others. */
+  /** 0 to 1: share of the query's words in the document, reduced by other words. */
   readonly relevance: number;
 }
 

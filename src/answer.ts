@@ -1,4 +1,4 @@
-/** Answers of operations and hooks that are more than the JSON of a schema. */
+/** Answers of operations and hooks that need more than JSON: status, headers, cookies, other media types. */
 
 export interface AnswerParts {
   /** 200 to 399. Absent: that of the operation. */
@@ -32,6 +32,6 @@ export const answer = <T>(json: T, parts: AnswerParts): FullAnswer<T> => new Ful
 export const raw = (type: string, body: string | Uint8Array, parts: AnswerParts = {}): FullAnswer<never> =>
   new FullAnswer(parts, { bytes: { type, body } });
 
-/** @param parts 303 unless it says otherwise: the next request is a GET */
+/** @param parts status 303 by default: the next request is a GET */
 export const redirect = (location: string, parts: AnswerParts = {}): FullAnswer<never> =>
   new FullAnswer({ status: 303, ...parts, headers: { ...parts.headers, location } }, {});

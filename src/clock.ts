@@ -1,5 +1,5 @@
 /**
- * Time and randomness enter the product here and nowhere else, so that a run can be replayed from one number.
+ * The only source of time and randomness, so that a run can be repeated from a seed.
  */
 import { randomFillSync } from "node:crypto";
 
@@ -10,21 +10,21 @@ export interface Clock {
   monotonic(): number;
 }
 
-/** From here `performance.now()` counts, in milliseconds since the machine booted. */
+/** Offset of `performance.now()` from the machine's boot, in milliseconds. */
 const STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
-/** Its monotonic time counts from the boot of the machine, so that it goes on over a restart of the process. */
+/** Monotonic time counts from the boot of the machine, so that it continues across restarts of the process. */
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),
   monotonic: () => STARTED_MS + performance.now(),
 });
 
-/** A clock may be slewed by this much between two looks without having jumped. */
+/** Maximum slewing of a clock between two readings that is not a jump. */
 const SLEWED_MS = 5_000;
 
 /**
- * For what deletes for good what is old: tells whether the wall clock has run without a jump since it was asked last. So a
- * clock that is wrong for less than the time between two questions deletes nothing.
+ * For code that permanently deletes old data: tells whether the wall clock has run without a jump since the last call.
+ * So a clock that is wrong for less than the time between two calls deletes nothing.
  */
 export function jumpWatch({ now, monotonic }: Clock): () => boolean {
   let offsetMs = Number.NaN;
@@ -35,9 +35,9 @@ export function jumpWatch({ now, monotonic }: Clock): () => boolean {
   };
 }
 
-/** Acts later, unless it is taken back. */
+/** Timers that can be cancelled. */
 export interface Timers {
-  /** @returns what takes it back; does nothing once it has acted. */
+  /** @returns a function that cancels the timer; does nothing after it has fired. */
   after(delayMs: number, act: () => void): () => void;
 }
 
@@ -54,7 +54,7 @@ export type Random = () => number;
 const pool = new Uint32Array(1024);
 let used = pool.length;
 
-/** From the CSPRNG, drawn in blocks: one system call for 1,024 numbers. */
+/** From the CSPRNG, in blocks: one system call for 1,024 numbers. */
 export const systemRandom: Random = () => {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -93,8 +93,8 @@ interface Zone {
 const zones = new Map<string, Zone>();
 
 /**
- * The local calendar day (`YYYY-MM-DD`) of an instant in an IANA time zone. Budgets reset when it changes,
- * so it must be right across daylight-saving steps; the formatter is asked at most once a quarter of an hour.
+ * The local calendar day (`YYYY-MM-DD`) of an instant in an IANA time zone. Budgets reset when it changes, so it must
+ * be right across daylight-saving changes; the formatter is called at most once per quarter of an hour.
  */
 export function localDay(ms: number, timeZone: string): string {
   let zone = zones.get(timeZone);

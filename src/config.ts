@@ -1,6 +1,6 @@
 /**
- * The service's own configuration: environment and `weir.yaml` of the config folder, read once, frozen.
- * Every problem names the variable, or file and line. Providers and models are the catalog's (`src/catalog`).
+ * The service's configuration: environment and `weir.yaml` of the config folder, read once, frozen. Every problem names
+ * the variable, or file and line. Providers and models belong to the catalog (`src/catalog`).
  */
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -25,31 +25,31 @@ const fileSchema = z.strictObject({
   limits: z
     .strictObject({
       max_body_bytes: positive.default(32 * 1024 * 1024),
-      /** Of all bodies under way together: arriving, waiting to be read, kept until their request is over. */
+      /** Limit for all bodies in flight together: arriving, waiting to be read, kept until their request is over. */
       max_bodies_bytes: positive.default(512 * 1024 * 1024),
-      /** A body that arrives more slowly is given up, with 408. */
+      /** A body that arrives more slowly is refused with 408. */
       min_upload_bytes_per_s: positive.default(1024),
-      /** Assumed for a request without `max_tokens`, where the endpoint allows as much. */
+      /** Default for a request without `max_tokens`, if the endpoint allows as much. */
       default_max_tokens: positive.default(4096),
-      /** An upstream event or line beyond this ends the stream. */
+      /** A longer upstream event or line ends the stream. */
       max_event_bytes: positive.default(8 * 1024 * 1024),
       max_reply_bytes: positive.default(64 * 1024 * 1024),
-      /** Kept of each request and each answer for the record. */
+      /** Bytes stored of each request and each answer in the record. */
       max_payload_bytes: count.default(64 * 1024),
-      /** Kept of an answer for who repeats its request (`Idempotency-Key`) or continues it (stored responses). */
+      /** Bytes stored of an answer for repeated requests (`Idempotency-Key`) and for continuations (stored responses). */
       max_stored_answer_bytes: positive.default(8 * 1024 * 1024),
-      /** Calls read to their end for clients that left (`on_disconnect: drain`). */
+      /** Concurrent calls read to their end after the client disconnected (`on_disconnect: drain`). */
       max_drains: count.default(256),
-      /** Copies of calls under way to shadow endpoints of routing policies. */
+      /** Concurrent copies of calls to shadow endpoints of routing policies. */
       max_shadows: count.default(64),
-      /** False: orgs pay for their copies, whatever their policies say of it. */
+      /** False: orgs pay for their copies, whatever their policies say. */
       platform_shadows: z.boolean().default(true),
     })
     .prefault({}),
   timeouts: z
     .strictObject({
       connect_ms: positive.default(5_000),
-      /** How often an upload's pace is looked at. */
+      /** Interval between checks of an upload's pace. */
       upload_ms: positive.default(30_000),
       /** From the request to the first content of an attempt. */
       first_byte_ms: positive.default(300_000),
@@ -60,17 +60,17 @@ const fileSchema = z.strictObject({
       /** Silence towards the client before a comment line is sent; 0 switches them off. */
       keep_alive_ms: count.default(10_000),
       drain_ms: positive.default(120_000),
-      /** An answer waits so long for the commit of its charge while the disk takes nothing. */
+      /** Maximum wait of an answer for the commit of its charge while the disk does not accept writes. */
       commit_ms: positive.default(30_000),
       shutdown_ms: positive.default(30_000),
     })
     .prefault({}),
-  /** The price of a call that was answered with an org's own provider key: there is one line of cost for both. */
+  /** Fee for a call answered with an org's own provider key: one line of cost for both parts. */
   byok: z
     .strictObject({
-      /** Of what the call would have cost, in basis points. */
+      /** Share of what the call would have cost, in basis points. */
       fee_bps: count.max(10_000).default(500),
-      /** On top of it, whatever the call used. */
+      /** Added to it for every call. */
       fee_micro_per_request: count.max(1_000_000_000).default(0),
     })
     .prefault({}),
@@ -96,7 +96,7 @@ export interface Config {
   /** Undefined: the embedded simulator. */
   readonly simulatorUrl: string | undefined;
   readonly logLevel: string;
-  /** Encrypts what orgs entrust to us; undefined: the one in the data folder. It prints and serialises as nothing. */
+  /** Encrypts orgs' credentials; undefined: use the key in the data folder. It prints and serialises as nothing. */
   readonly secretsKey: KeyObject | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
@@ -107,7 +107,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** 32 bytes, such as `openssl rand -base64 32` makes. What was set is never repeated. */
+/** 32 bytes, such as from `openssl rand -base64 32`. Errors never repeat the value. */
 const secretsKey = z.string().transform((text, context) => {
   if (/^[0-9a-f]{64}$/i.test(text)) return createSecretKey(Buffer.from(text, "hex"));
   if (/^[\w+/-]{43}=?$/.test(text)) return createSecretKey(Buffer.from(text, "base64"));
@@ -130,12 +130,12 @@ const environment = z.object({
     .default("local"),
 });
 
-/** Names of the variables that are read. */
+/** Names of all variables that are read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
-/** @throws ConfigError with one line a problem. */
+/** @throws ConfigError with one line per problem. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // An empty variable is an unset one, as shells and compose files leave them.
+  // Empty variables count as unset: shells and compose files set them so.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
   const parsed = environment.safeParse(set);
   if (!parsed.success) {
@@ -165,7 +165,7 @@ function readSettings(configDir: string): ServiceSettings {
   const read = readDocument(readFileSync(file, "utf8"), file, fileSchema);
   if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
   const { default_plan, plans, limits } = read.value;
-  // One org may take half of it, and one body twice, compressed and not.
+  // One org may use half of it, and one body counts twice, compressed and decompressed.
   if (limits.max_bodies_bytes < 4 * limits.max_body_bytes) {
     const { line, column } = read.at(["limits", "max_bodies_bytes"]);
     const most = 4 * limits.max_body_bytes;

@@ -1,15 +1,15 @@
 /**
- * Page cursors: opaque, base64url, with a short MAC, so that one never issued reads as the first page.
- * A cursor names where a page ended (the last row's position), never an offset.
+ * Page cursors: opaque, base64url, with a short MAC, so that a forged one reads as the first page. A cursor contains
+ * the position of the page's last row, never an offset.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 const MAC_BYTES = 9;
 
 export interface Cursors {
-  /** @param list which list it belongs to, so that a cursor of one list is nothing to another. */
+  /** @param list name of the list; a cursor of one list is invalid for another. */
   write(list: string, position: readonly (string | number)[]): string;
-  /** The position, or undefined for a cursor that was never issued for this list (and for none at all). */
+  /** The position; undefined for a missing cursor or one not issued for this list. */
   read(list: string, cursor: string | undefined): (string | number)[] | undefined;
 }
 

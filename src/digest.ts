@@ -1,10 +1,10 @@
-/** SHA-256: of bodies, a large one of which takes tens of milliseconds that other calls must not wait for (T54), and of names. */
+/** SHA-256 of bodies and names. A large body takes tens of milliseconds, which other calls must not wait for (T54). */
 import { createHash, hash } from "node:crypto";
 
 /** Hashed in one go: less than a millisecond. */
 const SLICE_BYTES = 512 * 1024;
 
-/** In hex. At once where the bytes are few; others are hashed where they stand, and the event loop turns between slices. */
+/** Hex digest. Synchronous for few bytes; otherwise yields to the event loop between slices, without copying. */
 export function sha256(parts: readonly Uint8Array[]): string | Promise<string> {
   const [first] = parts;
   if (parts.length === 1 && first !== undefined && first.length <= SLICE_BYTES) return hash("sha256", first);
@@ -35,6 +35,9 @@ async function inSlices(parts: readonly Uint8Array[]): Promise<string> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** End users and sessions are told apart within an org and never named. Empty stays empty. */
+/**
+ * Hashes the name of an end user or session, so that it is distinguishable within an org but never stored. Empty stays
+ * empty.
+ */
 export const nameHash = (orgId: string, name: string): string =>
   name === "" ? "" : hash("sha256", `${orgId}\0${name}`).slice(0, 16);

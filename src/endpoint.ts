@@ -1,6 +1,6 @@
 /**
- * What the catalog knows and every later step reads: providers, models and the endpoints that serve them.
- * Frozen once loaded; a reload builds a new set and swaps it, so a call keeps the one it began with.
+ * Types of the catalog that all later steps read: providers, models and the endpoints that serve them. Frozen once
+ * loaded; a reload builds a new set and swaps it, so a call keeps the set it started with.
  */
 import type { UnitPrices } from "./money.ts";
 
@@ -20,7 +20,7 @@ export type Dialect =
   | "jina"
   | "voyage";
 
-/** What a model is asked for. */
+/** What a model does. */
 export type Task = "generate" | "embed" | "rerank";
 
 export type Modality = "text" | "image" | "audio" | "video";
@@ -36,25 +36,25 @@ export interface Provider {
   readonly id: string;
   readonly name: string;
   /**
-   * No trailing slash; the dialect's path is appended: `https://api.openai.com/v1`. `{region}` in it stands for the
+   * Without trailing slash; the dialect's path is appended: `https://api.openai.com/v1`. `{region}` stands for the
    * endpoint's region.
    */
   readonly baseUrl: string;
   /** Base URLs of regions that do not follow the pattern of `baseUrl`. */
   readonly regionUrls?: Readonly<Record<string, string>>;
-  /** What it speaks, preferred first. */
+  /** Supported dialects, preferred first. */
   readonly dialects: readonly Dialect[];
-  /** Where a dialect's acts are found, as far as it departs from the dialect's own paths. */
+  /** Overrides of the dialect's own paths. */
   readonly paths?: Partial<Readonly<Record<Dialect, DialectPaths>>>;
   /** Headers of every call, names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How the credential travels; absent: as a bearer token. */
+  /** How the credential is sent; absent: as a bearer token. */
   readonly auth?: Auth;
-  /** Names of environment variables, the first one set wins; empty for providers that need none. */
+  /** Names of environment variables, of which the first one set is used; empty for providers that need none. */
   readonly credentialEnv: readonly string[];
   /**
-   * The platform's pool, resolved from the environment at load. One key without a credential where the provider needs
-   * none; empty where it needs one that is not set.
+   * The platform's keys, read from the environment at load. One key without a credential where the provider needs none;
+   * empty where a required one is not set.
    */
   readonly keys: readonly ProviderKey[];
   /** The built-in simulator: the only upstream of test keys. */
@@ -62,40 +62,43 @@ export interface Provider {
   readonly dataPolicy: DataPolicy;
   readonly regions: readonly string[];
   readonly status: "active" | "inactive";
-  /** What it waits for in the environment: names of variables, alternatives in one text ("A or B"). Absent: nothing. */
+  /** Environment variables it lacks; alternatives are one text ("A or B"). Absent: none. */
   readonly missing?: readonly string[];
-  /** The catalog's file switches it off: no own key opens it either. */
+  /** Disabled in the catalog's file: an org's own key does not enable it either. */
   readonly isSwitchedOff?: boolean;
-  /** How this upstream departs from its dialect, as data. */
+  /** How this provider deviates from its dialects, as data. */
   readonly quirks: ProviderQuirks;
 }
 
-/** One credential of a provider's, and what may be told of it. */
+/** One credential for a provider, and what may be shown of it. */
 export interface ProviderKey {
-  /** Of the platform's: `<provider>/1`, `<provider>/2`, …; of an org's own: its row's id. Unique, and the same after a restart. */
+  /** Platform keys: `<provider>/1`, `<provider>/2`, …; an org's own: its row's id. Unique and stable across restarts. */
   readonly id: string;
   /** `pool_<provider>`, or `byok_<provider>` for an org's own. */
   readonly poolId: string;
-  /** Last four characters of what names the credential; empty where there is none, or too little to leave any out. */
+  /**
+   * Last four characters of the part that identifies the credential; empty where there is none, or it is too short to
+   * hide any.
+   */
   readonly hint: string;
-  /** An org brought it: its provider bills the org. */
+  /** An org's own key: its provider bills the org. */
   readonly isByok: boolean;
   /** Not enumerable; never logged, never in an error. */
   readonly credential: Credential | undefined;
 }
 
-/** A secret in one piece, or what several variables or a file hold together. */
+/** One string, or the contents of several variables or a file. */
 export type Credential = string | AwsKeys | ServiceAccount;
 
 export interface AwsKeys {
   readonly kind: "aws_keys";
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary keys. */
+  /** Only for temporary keys. */
   readonly sessionToken?: string;
 }
 
-/** Google's service account, as its key file has it. */
+/** A Google service account, as in its key file. */
 export interface ServiceAccount {
   readonly kind: "service_account";
   readonly clientEmail: string;
@@ -109,40 +112,44 @@ export type Auth =
   | { readonly scheme: "bearer" }
   /** The credential is the value of this header; name in lower case. */
   | { readonly scheme: "header"; readonly header: string }
-  /** AWS keys sign each call; a credential in one piece travels as a bearer token. `region`: of endpoints in `global`. */
+  /**
+   * AWS keys sign each call; a credential of one string is sent as a bearer token. `region`: used for endpoints in
+   * `global`.
+   */
   | { readonly scheme: "aws_sigv4"; readonly service: string; readonly region: string }
   /** A service account is exchanged for access tokens. */
   | { readonly scheme: "google_oauth" };
 
-/** What can be asked of an endpoint: a whole generation, a streamed one, a token count, embeddings, a ranking. */
+/** Requests that an endpoint may support: a generation, a streamed one, a token count, embeddings, a ranking. */
 export type Act = "call" | "stream" | "count" | "embed" | "rerank";
 
 /**
- * Relative to the base URL, or whole URLs; `{model}` stands for the upstream's name of the model. `none`: it does not do
- * that.
+ * Relative to the base URL, or full URLs; `{model}` stands for the upstream's name of the model. `none`: not supported.
  */
 export type DialectPaths = Partial<Readonly<Record<Act, string>>>;
 
 export interface ProviderQuirks {
-  /** False: it rejects `stream_options`; usage of a stream is then estimated unless it sends one unasked. */
+  /** False: it rejects `stream_options`; usage of a stream is then estimated unless the provider sends it unasked. */
   readonly streamUsage: boolean;
-  /** The name it wants for the output bound. */
+  /** The name it requires for the output limit. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | "either";
-  /** True: it bills the whole generation though the caller left; disconnects are drained rather than cancelled. */
+  /**
+   * True: it bills the whole generation after a disconnect; disconnected calls are then drained rather than cancelled.
+   */
   readonly billsAfterDisconnect: boolean;
-  /** How bodies depart from their dialect's; absent where they do not. */
+  /** Deviations of bodies from their dialect; absent where there are none. */
   readonly bodies?: Partial<Readonly<Record<Dialect, BodyQuirks>>>;
 }
 
-/** Top-level members of a body. */
+/** Changes to top-level members of a body. */
 export interface BodyQuirks {
-  /** The dialect's name to the provider's. */
+  /** Dialect's name → provider's name. */
   readonly rename: Readonly<Record<string, string>>;
-  /** It answers 400 to these: they are left out, and the client is told. */
+  /** The provider answers 400 to these: they are removed, and the client is warned. */
   readonly unsupported: readonly string[];
-  /** These have another place, such as the path: left out without a word. */
+  /** Sent elsewhere, such as in the path: removed without a warning. */
   readonly omit: readonly string[];
-  /** Constants that it wants. */
+  /** Constants that it requires. */
   readonly set: Readonly<Record<string, unknown>>;
 }
 
@@ -161,7 +168,7 @@ export interface Endpoint {
   readonly id: string;
   readonly model: string;
   readonly provider: Provider;
-  /** What it is called with: the client's own format where it is among them, else the first. Never empty. */
+  /** Dialects to call it in: the client's own format if included, else the first. Never empty. */
   readonly dialects: readonly Dialect[];
   /** The model's. */
   readonly task: Task;
@@ -173,13 +180,13 @@ export interface Endpoint {
   readonly contextLength: number;
   /** 0 where the task has no output tokens. */
   readonly maxOutput: number;
-  /** The most tokens that one image of a prompt can cost: a bound for money. */
+  /** Maximum number of tokens that one image of a prompt can cost: a bound for money. */
   readonly imageTokens: number;
   readonly capabilities: Capabilities;
   readonly modalitiesIn: readonly Modality[];
   /** As charged: list price with markup. */
   readonly prices: UnitPrices;
-  /** As the provider charges, nano-USD a token: what `/v1/models` shows. */
+  /** As the provider charges, nano-USD per token: shown by `/v1/models`. */
   readonly listPrices: UnitPrices;
   readonly markupBps: number;
   readonly dataPolicy: DataPolicy;

@@ -1,6 +1,6 @@
 /**
- * The one error table: every failure a caller can see, its HTTP status, wire `type` and `code`,
- * and whether a retry may cure it. `docs/errors.md` lists the same rows; a test holds the two together.
+ * The error table: every failure a client can see, its HTTP status, wire `type` and `code`, and whether a retry may
+ * help. `docs/errors.md` lists the same rows; a test compares the two.
  */
 
 interface ErrorRow {
@@ -14,7 +14,7 @@ interface ErrorRow {
 const row = (status: number, type: string, code: string, retryable = false): ErrorRow =>
   Object.freeze({ status, type, code, retryable });
 
-/** Keyed by a name of ours, because one wire code (`upstream_capacity`) has two statuses. */
+/** Keyed by an internal name, because one wire code (`upstream_capacity`) has two statuses. */
 export const ERRORS = Object.freeze({
   invalid_json: row(400, "invalid_request", "invalid_json"),
   invalid_value: row(400, "invalid_request", "invalid_value"),
@@ -23,7 +23,7 @@ export const ERRORS = Object.freeze({
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
   idempotency_key_invalid: row(400, "invalid_request", "idempotency_key_invalid"),
-  /** The upstream refused the request itself; its status is kept where it is 400, 404, 409, 413 or 422. */
+  /** The upstream refused the request itself; its status is kept if it is 400, 404, 409, 413 or 422. */
   upstream_rejected: row(400, "invalid_request", "upstream_rejected"),
   missing_key: row(401, "authentication", "missing_key"),
   invalid_key: row(401, "authentication", "invalid_key"),
@@ -38,7 +38,7 @@ export const ERRORS = Object.freeze({
   model_not_found: row(404, "not_found", "model_not_found"),
   no_endpoint: row(404, "not_found", "no_endpoint"),
   method_not_allowed: row(405, "method_not_allowed", "method_not_allowed"),
-  /** The caller's own body comes too slowly. */
+  /** The client sends its body too slowly. */
   request_timeout: row(408, "invalid_request", "request_timeout", true),
   slug_taken: row(409, "conflict", "slug_taken"),
   idempotency_mismatch: row(409, "conflict", "idempotency_mismatch"),
@@ -51,11 +51,11 @@ export const ERRORS = Object.freeze({
   concurrency: row(429, "rate_limited", "concurrency", true),
   /** Providers behind the model are saturated. */
   upstream_capacity: row(429, "rate_limited", "upstream_capacity", true),
-  /** Every candidate endpoint was out. */
+  /** Every endpoint that could serve the call was out. */
   upstream_all_out: row(503, "unavailable", "upstream_capacity", true),
-  /** The local store cannot commit (a full disk): nothing that costs money is admitted. */
+  /** The local store cannot commit (a full disk): no call that costs money is admitted. */
   storage_unavailable: row(503, "unavailable", "storage_unavailable", true),
-  /** The process has nearly as many descriptors open as the system allows. */
+  /** The process has nearly reached its limit of open descriptors. */
   gateway_unavailable: row(503, "unavailable", "gateway_unavailable", true),
   shutting_down: row(503, "unavailable", "shutting_down", true),
   /** The analytics engine cannot be reached; inference does not need it. */
@@ -69,20 +69,20 @@ export const ERRORS = Object.freeze({
 export type ErrorName = keyof typeof ERRORS;
 
 export interface ErrorExtras {
-  /** JSON pointer to the field at fault, such as `/messages/0/content`. */
+  /** JSON pointer to the invalid field, such as `/messages/0/content`. */
   readonly param?: string;
   /** Exact wait in milliseconds; sets `Retry-After` and `retry-after-ms`. */
   readonly retryAfterMs?: number;
   /** Safe for the caller to see; never an upstream body. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Overrides the table where an upstream's own status is kept. */
+  /** Overrides the table if an upstream's own status is kept. */
   readonly status?: number;
-  /** Overrides the table where a retry cannot cure this instance. */
+  /** Overrides the table if a retry cannot help in this case. */
   readonly retryable?: boolean;
   readonly cause?: unknown;
 }
 
-/** A failure with a row in {@link ERRORS}. `message` is written for the caller and must hold no secret. */
+/** A failure with a row in {@link ERRORS}. `message` is written for the client and must contain no secret. */
 export class WeirError extends Error {
   readonly kind: ErrorName;
   readonly status: number;
@@ -108,14 +108,14 @@ export class WeirError extends Error {
   }
 }
 
-/** Messages and pointers repeat what a caller sent, which may be megabytes. */
+/** Messages and pointers may repeat input, which may be megabytes long. */
 const MAX_TEXT = 2000;
 
 const cut = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
 /**
- * Builds a {@link WeirError}; `throw fail(...)` reads as what it does. What a caller did wrong needs no stack, and
- * taking one costs more than refusing the call: a flood of refusals must stay cheap.
+ * Creates a {@link WeirError}, for use as `throw fail(...)`. Client errors have no stack: capturing one costs more than
+ * refusing the call, and a flood of refusals must stay cheap.
  */
 export function fail(kind: ErrorName, message: string, extras?: ErrorExtras): WeirError {
   if (kind === "internal") return new WeirError(kind, message, extras);
@@ -126,7 +126,7 @@ export function fail(kind: ErrorName, message: string, extras?: ErrorExtras): We
   return error;
 }
 
-/** Any thrown value as a {@link WeirError}; what is not ours becomes `internal` and says nothing more. */
+/** Converts any thrown value to a {@link WeirError}; unknown ones become `internal` without details. */
 export function asWeirError(thrown: unknown): WeirError {
   if (thrown instanceof WeirError) return thrown;
   return new WeirError("internal", "The gateway failed on this request. The failure is recorded.", {
@@ -135,7 +135,7 @@ export function asWeirError(thrown: unknown): WeirError {
 }
 
 /**
- * The error envelope of every route but messages, as JSON: also what OpenAI's SDKs read (`code`, `type`, `message`,
+ * The error envelope of every route but messages, as JSON: includes what OpenAI's SDKs read (`code`, `type`, `message`,
  * `param`).
  */
 export function errorEnvelope(error: WeirError, requestId: string): string {

@@ -1,21 +1,21 @@
-/** Server-sent events of the control plane, such as a tail of calls; model calls stream by a path of their own. */
+/** Server-sent events of the control plane, such as live lists of calls; model calls stream by other code. */
 import type { z } from "zod";
 import type { ErrorName } from "./errors.ts";
 import type { HttpHead } from "./http-head.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 import type { Caller, Inputs, Parsed } from "./operation.ts";
 
-/** Where the events of one client go. Every method is safe after the client has gone: it then does nothing. */
+/** Sink for the events of one client. Every method is safe after the client has disconnected: it then does nothing. */
 export interface EventSink {
   /**
-   * False: it is on its way, and the client reads more slowly than that; leave out what can be left out until `isBehind` is false.
+   * False: sent, but the client reads more slowly; skip what can be skipped until `isBehind` is false.
    * @param data sent as JSON
    */
   send(data: unknown, as?: { readonly event?: string; readonly id?: string }): boolean;
   readonly isBehind: boolean;
   /** Ends the stream. */
   end(): void;
-  /** Tells one listener, once the client has gone or the stream has ended. */
+  /** Calls the listener once the client has disconnected or the stream has ended. One listener only. */
   onOver(over: () => void): void;
 }
 
@@ -31,7 +31,7 @@ export interface StreamOperation<
   /** Of the data of an event. */
   readonly event: z.ZodType;
   readonly errors?: readonly ErrorName[];
-  /** What it throws, or rejects with, before the first event is an answer like any other; afterwards it is an event `error`. */
+  /** An error before the first event is answered like any other; afterwards it is sent as an event `error`. */
   open(
     input: Inputs<Parsed<P>, Parsed<Q>, undefined>,
     caller: Caller,

@@ -1,4 +1,4 @@
-/** What other services call: they sign the bytes of their body, so it is handed on as it came. */
+/** Webhooks: other services sign the bytes of their body, so it is passed on unchanged. */
 import type { FullAnswer } from "./answer.ts";
 import type { HttpHead } from "./http-head.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
@@ -7,12 +7,9 @@ export interface Hook {
   /** `operationId` in OpenAPI. */
   readonly name: string;
   readonly summary: string;
-  /** Of a body; a larger one is 413. */
+  /** Maximum size of a body; a larger one gets 413. */
   readonly maxBytes: number;
-  /**
-   * @param path parameters of the path
-   * @throws WeirError, which the sender reads as on every route
-   */
+  /** @param path parameters of the path @throws WeirError, answered as on every route */
   run(
     bytes: Buffer,
     path: Readonly<Record<string, string>>,

@@ -1,17 +1,17 @@
 /**
- * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID.
- * Monotonic within this process, so that ids sort in the order they were made, while the clock is not set back.
+ * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID. Monotonic
+ * within this process, so that ids sort by creation unless the clock is set back.
  */
 import { monotonicFactory } from "ulid";
 import { systemRandom } from "./clock.ts";
 
-/** A clock may be corrected by this much and ids still sort in the order they were made. */
+/** Ids still sort by creation if the clock is corrected by at most this. */
 const CORRECTION_MS = 1000;
 
 let made = monotonicFactory(systemRandom);
 let newestMs = 0;
 
-/** A clock that ran ahead and was set back must not leave its time in every id until it gets there again. */
+/** After a clock that ran ahead is set back, ids must not keep the future time until it is reached again. */
 function next(nowMs: number): string {
   if (nowMs < newestMs - CORRECTION_MS) {
     made = monotonicFactory(systemRandom);
@@ -44,11 +44,11 @@ export const newId = (prefix: IdPrefix, nowMs: number): string => `${prefix}_${n
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ID_CHARACTERS = 26;
 
-/** An id that follows from content, in the shape of the others. @param digest of the content, 26 bytes or more */
+/** An id derived from content, in the format of the others. @param digest of the content, 26 bytes or more */
 export const contentId = (prefix: IdPrefix, digest: Uint8Array): string =>
   `${prefix}_${Array.from(digest.subarray(0, ID_CHARACTERS), (byte) => ALPHABET[byte & 31]).join("")}`;
 
-/** The last ten bits of a ULID: of those made in one millisecond each has one more than the one before. */
+/** The last ten bits of a ULID: they count up among ULIDs of one millisecond. */
 export const lastBits = (ulid: string): number =>
   Array.from(ulid.slice(-2), (character) => Math.max(0, ALPHABET.indexOf(character))).reduce(
     (bits, five) => bits * 32 + five,

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
-/** The entry of the process: runs the command line. It needs Node 22.18; `scripts/weir.mjs` starts it on a Node that fits. */
+/**
+ * The process's entry point: runs the command line. Needs Node 22.18; `scripts/weir.mjs` starts it on a suitable Node.
+ */
 import { enableCompileCache } from "node:module";
 import { runCommandLine } from "./commands/command-line.ts";
 import { print } from "./process/output.ts";
 
-// Files that a command makes, here or in a child process, are readable by this user only.
+// Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
 enableCompileCache();
 try {

@@ -1,6 +1,6 @@
 /**
- * Money is integers: nano-USD a unit for prices, micro-USD for every amount. No float ever holds an amount.
- * Rounding happens once a cost line, half up to the micro (specification, "Usage and cost objects").
+ * Money is integers: nano-USD per unit for prices, micro-USD for every amount. No float ever holds an amount. Rounding
+ * happens once per cost line, half up to the micro-USD (specification, "Usage and cost objects").
  */
 import { fail } from "./errors.ts";
 
@@ -13,7 +13,7 @@ export type CostKind =
   | "request"
   | "image"
   | "search_unit"
-  /** Instead of all others, where an org's own provider key answered. */
+  /** The only line where an org's own provider key answered. */
   | "byok_fee";
 
 /** One line of a charge; also its wire shape. */
@@ -31,7 +31,7 @@ export interface Cost {
   readonly price_version: string;
 }
 
-/** Prices of an endpoint as charged (markup included), integer nano-USD a unit. */
+/** Prices of an endpoint as charged (markup included), integer nano-USD per unit. */
 export interface UnitPrices {
   /** `pv_` + ULID; changes whenever any price does. */
   readonly version: string;
@@ -39,9 +39,9 @@ export interface UnitPrices {
   readonly output: number;
   /** Absent where the endpoint has no cache price: cached tokens then cost `input`. */
   readonly cacheRead?: number;
-  /** Kept for five minutes, where the provider tells lengths of stay apart. */
+  /** Cache entries kept for five minutes, where the provider distinguishes durations. */
   readonly cacheWrite?: number;
-  /** Kept for an hour; absent where it costs the same. */
+  /** Cache entries kept for an hour; absent where they cost the same. */
   readonly cacheWrite1h?: number;
   /** Absent where reasoning is priced as output. */
   readonly reasoning?: number;
@@ -54,7 +54,7 @@ const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * `units × unitPriceNano` in micro-USD, rounded half up.
- * @throws WeirError `internal` when an argument is no safe non-negative integer or the amount is not safe.
+ * @throws WeirError `internal` when an argument is not a safe non-negative integer or the amount is not safe.
  */
 export function lineMicroUsd(units: number, unitPriceNano: number): number {
   if (!isAmount(units) || !isAmount(unitPriceNano)) {
@@ -67,13 +67,16 @@ export function lineMicroUsd(units: number, unitPriceNano: number): number {
   return Number(micro);
 }
 
-/** Adds a line; none where there is nothing to show (no units). */
+/** Adds a line, unless there are no units. */
 export function addLine(lines: CostLine[], kind: CostKind, units: number, unitPriceNano: number): void {
   if (units === 0) return;
   lines.push({ kind, units, unit_price_nano: unitPriceNano, micro_usd: lineMicroUsd(units, unitPriceNano) });
 }
 
-/** USD per million units (as catalogs print it) to integer nano-USD a unit, half up; a price above zero stays above zero. */
+/**
+ * Converts USD per million units (as in price lists) to integer nano-USD per unit, half up; a price above zero stays
+ * above zero.
+ */
 export function nanoFromUsdPerMillion(usd: number): number {
   if (!(usd >= 0) || usd > 1e9) throw fail("internal", `not a price: ${usd}`);
   if (usd === 0) return 0;
@@ -81,7 +84,7 @@ export function nanoFromUsdPerMillion(usd: number): number {
   return usd < 1e-6 ? 1 : Math.max(1, Math.round(Number(`${usd}e3`)));
 }
 
-/** Nano-USD a unit back to USD per million units, for catalog answers. */
+/** Converts nano-USD per unit back to USD per million units, for catalog answers. */
 export const usdPerMillionFromNano = (nano: number): number => Number(`${nano}e-3`);
 
 /** Price with a markup in basis points, rounded half up to the nano. */

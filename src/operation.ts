@@ -1,6 +1,6 @@
 /**
- * An operation is one control-plane act as data: what it takes, what it returns, how it can fail, and the act.
- * `edge` serves it, `/openapi.json` prints it, tests walk it. It knows of HTTP its status and, where it asks for them, headers.
+ * An operation is one control-plane function described as data: input, output, errors, and the function. `edge` serves
+ * it, `/openapi.json` documents it, tests iterate over it. Of HTTP it knows only its status and, on request, headers.
  */
 import type { z } from "zod";
 import type { FullAnswer } from "./answer.ts";
@@ -10,17 +10,17 @@ import type { MaybePromise } from "./maybe-promise.ts";
 
 /** Who acts. */
 interface Actor {
-  /** `directory`: a client that provisions people; `system`: a job; `nobody`: no credential is asked for. */
+  /** `directory`: a client that provisions people; `system`: a job; `nobody`: a route without credential. */
   readonly kind: "key" | "person" | "directory" | "operator" | "system" | "nobody";
-  /** Of the key, the person, …; empty for nobody. */
+  /** Id of the key, the person, …; empty for `nobody`. */
   readonly id: string;
 }
 
-/** On whose behalf an act is done, and what it may do: by the credential that came with the request. */
+/** Who calls an operation and for which org, derived from the request's credential. */
 export interface Caller {
   readonly requestId: string;
   readonly actor: Actor;
-  /** Empty for nobody, and for an operator who acts on no org. */
+  /** Empty for `nobody`, and for an operator who acts on no org. */
   readonly orgId: string;
   /** Empty where the actor belongs to no project. */
   readonly projectId: string;
@@ -54,7 +54,7 @@ export interface Operation<
   readonly otherTypes?: readonly string[];
   /** A 2xx, 200 unless given. 204 sends no body. */
   readonly status?: number;
-  /** Beyond authentication, scope, validation and `internal`, which every operation has. */
+  /** Errors besides authentication, scope, validation and `internal`, which every operation has. */
   readonly errors?: readonly ErrorName[];
   run(
     input: Inputs<Parsed<P>, Parsed<Q>, Parsed<B>>,
@@ -73,7 +73,7 @@ export const operation = <
   op: Operation<P, Q, B, O>,
 ): Operation<P, Q, B, O> => op;
 
-/** An operation whose schemas the holder does not care about: what a route table stores. */
+/** An operation of any schemas, as stored in a route table. */
 export type AnyOperation = Operation<
   z.ZodType | undefined,
   z.ZodType | undefined,

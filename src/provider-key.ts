@@ -1,9 +1,9 @@
 /**
- * Makes provider keys: what serialisers and loggers see of one names it, and never holds the credential.
+ * Creates provider keys: what serialisers and loggers see identifies the key and never contains the credential.
  */
 import type { Credential, ProviderKey } from "./endpoint.ts";
 
-/** Of a shorter credential the hint would give away half. */
+/** The hint would reveal half of a shorter credential. */
 const MIN_HINTED = 8;
 const HINT_LENGTH = 4;
 
@@ -25,13 +25,13 @@ function providerKey(
   credential: Credential | undefined,
 ): ProviderKey {
   const shown = { id, poolId, hint: hintOf(credential), isByok };
-  // Not enumerable: JSON.stringify, spreads, console and loggers pass it by.
+  // Not enumerable: JSON.stringify, spreads, console and loggers skip it.
   return Object.freeze(
     Object.defineProperty(shown, "credential", { value: credential, enumerable: false }) as ProviderKey,
   );
 }
 
-/** Last four characters of what names the credential, for records; empty where there is none. */
+/** Last four characters of the part that identifies the credential, for records; empty where there is none. */
 export function hintOf(credential: Credential | undefined): string {
   const name =
     typeof credential === "string"

@@ -1,6 +1,6 @@
 /**
- * What is kept of one call, in one shape from the exchange through the outbox to ClickHouse.
- * Written once by `exchange/record.ts`; every reader (generation lookup, request feed, usage) derives from it.
+ * The record of one call, in one format from the exchange through the outbox to ClickHouse. Written once by
+ * `exchange/record.ts`; every reader (generation look-up, request feed, usage) derives from it.
  */
 import type { Cost } from "./money.ts";
 import type { Usage, UsageSource } from "./usage.ts";
@@ -19,7 +19,7 @@ export type AttemptOutcome =
   | "cancelled";
 export type ErrorClass = "" | "client" | "capacity" | "auth" | "server" | "network" | "timeout" | "protocol";
 
-/** One try at one endpoint. */
+/** One attempt at one endpoint. */
 export interface AttemptRecord {
   attempt: number;
   tsMs: number;
@@ -41,7 +41,7 @@ export interface AttemptRecord {
   outputTokens: number;
 }
 
-/** An org's rules; replaced when they change, never changed. */
+/** An org's rules; immutable, replaced on change. */
 export interface Redaction {
   readonly presets: readonly string[];
   /** RE2 syntax. */
@@ -79,24 +79,24 @@ export interface CallRecord {
   bytesIn: number;
   bytesOut: number;
   stream: boolean;
-  /** Name of the routing policy that decided; empty where none is in force. */
+  /** Name of the active routing policy; empty without one. */
   policy: string;
-  /** 0 where none is. */
+  /** 0 without a policy. */
   policyVersion: number;
   /** The rule that matched; empty where none did. */
   rule: string;
   /** Endpoint id of the canary in whose share the call was; else empty. */
   canary: string;
-  /** The experiment in an arm of which the call was; else both are empty. */
+  /** Name of the experiment of the call's arm; both are empty without one. */
   experiment: string;
   arm: string;
-  /** What the request said of the bound of its answer; 0: nothing. */
+  /** The request's output limit; 0: none. */
   maxTokens: number;
   parallelTools: boolean;
   hasAudio: boolean;
-  /** `svc.route` of the request as JSON; empty where it said nothing. What a replay needs. */
+  /** `svc.route` of the request as JSON, for replays; empty where there was none. */
   routeOptions: string;
-  /** The session it named, hashed as users are; empty where none. */
+  /** Hash of the session, like that of users; empty without one. */
   sessionHash: string;
   byok: boolean;
   zdr: boolean;
@@ -110,16 +110,16 @@ export interface CallRecord {
   userAgent: string;
   /** /24 of an IPv4, /48 of an IPv6 address. */
   clientIpPrefix: string;
-  /** The plan in one line: endpoints tried and left out, with reasons. */
+  /** The plan in one line: endpoints tried and excluded, with reasons. */
   routeTrace: string;
   warnings: readonly string[];
   attempts: readonly AttemptRecord[];
   payloadState: PayloadState;
-  /** What a worker must apply before the payload leaves the outbox. */
+  /** Redaction that a worker must apply before the payload leaves the outbox. */
   redact: Redaction;
   /** The client's body as received (JSON), and the answer as delivered (JSON body or SSE text); absent unless `payloadState` is `available`. */
   request?: Uint8Array;
   response?: Uint8Array;
-  /** How long the payload is kept. */
+  /** How long the payload is stored. */
   retentionDays: number;
 }

@@ -1,4 +1,4 @@
-/** `svc.route` and `svc.data_policy` as people write them: in requests of every format, and in dry runs. */
+/** Schemas of `svc.route` and `svc.data_policy`, in requests of every format and in dry runs. */
 import { z } from "zod";
 import {
   AFFINITIES,
@@ -36,8 +36,8 @@ export const dataPolicySchema = z
   .describe("Only endpoints that do not train on data, or that keep none. The same as in `route.require`.");
 
 /**
- * As the planner reads it. Absent stays absent: the schema makes no undefined members.
- * @param dataPolicy becomes a requirement like those of the route; it takes none of them back.
+ * Converts to the planner's type. Absent members stay absent, not undefined.
+ * @param dataPolicy becomes a requirement like those of the route; it removes none of them.
  */
 export function routeOptions(
   body: z.output<typeof routeSchema> | undefined,

@@ -1,5 +1,5 @@
 /**
- * How a call may be steered, in the words that requests (`svc.route`) and routing policies share. Ids are of providers or
+ * Routing options of a call, in terms shared by requests (`svc.route`) and routing policies. Ids are of providers or
  * endpoints; prices are USD per million tokens, compared with what is charged (markup included).
  */
 
@@ -10,18 +10,18 @@ export type Sort = (typeof SORTS)[number];
 export const DATA_POLICIES = ["no_train", "zdr"] as const;
 export type AskedDataPolicy = (typeof DATA_POLICIES)[number];
 
-/** What keeps a caller at the endpoint that knows it: nothing, the end user, the session, the prompt's beginning. */
+/** What ties a caller to the endpoint it used: nothing, the end user, the session, the prompt's beginning. */
 export const AFFINITIES = ["none", "user", "session", "prompt"] as const;
 export type Affinity = (typeof AFFINITIES)[number];
 
-/** The most attempts that one call may take; another key of a pool is one, too. */
+/** Maximum number of attempts of one call; another key of a pool counts as one, too. */
 export const MAX_ATTEMPTS = 8;
 
-/** What an endpoint must promise. Each member only ever leaves endpoints out. */
+/** Requirements on endpoints. Each member only excludes endpoints. */
 export interface Requirements {
   readonly zdr?: boolean | undefined;
   readonly no_train?: boolean | undefined;
-  /** Absent: any. Empty: none is allowed. */
+  /** Absent: any. Empty: none. */
   readonly regions?: readonly string[] | undefined;
   readonly max_price?:
     | { readonly input?: number | undefined; readonly output?: number | undefined }

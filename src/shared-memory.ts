@@ -1,25 +1,23 @@
 /**
- * Memory for large bodies, shared between threads so that none copies them. The collector does not count shared memory: what
- * a gateway drops of it would stay until something else fills the heap, which a gateway does not do for hours.
+ * Memory for large bodies, shared between threads so that none copies them. The garbage collector does not count shared
+ * memory: what is dropped would stay until something else fills the heap, which in a gateway takes hours.
  */
 
 /**
- * For each shared memory as many bytes that nobody writes to, so that they take room on paper only: the collector counts them,
- * looks for garbage accordingly, and finds both at once. A memory that grew has several: one anew, for all of its bytes, would make
- * garbage of those before, and a large upload would have the collector search the heap a dozen times.
+ * For each shared memory, unshared buffers of the same size that are never written, so that they use only address
+ * space: the collector counts them, runs accordingly, and frees both together. Memory that grew has several, one per
+ * step: replacing them by one would turn the earlier ones into garbage, and a large upload would trigger a dozen
+ * collections.
  */
 const twins = new WeakMap<SharedArrayBuffer, Twins>();
 
 interface Twins {
-  /** Of all of them. */
+  /** Total bytes of the buffers. */
   bytes: number;
   readonly parts: ArrayBuffer[];
 }
 
-/**
- * New memory, all zeros; what is not written to takes no room.
- * @param maxBytes how far {@link grownMemory} may go.
- */
+/** New zeroed memory; untouched pages use no memory. @param maxBytes how far {@link grownMemory} may extend it. */
 export function sharedMemory(bytes: number, maxBytes = bytes): Buffer {
   const memory = new SharedArrayBuffer(bytes, { maxByteLength: maxBytes });
   return counted(Buffer.from(memory, 0, bytes));
@@ -32,7 +30,7 @@ export function grownMemory(memory: Buffer, bytes: number): Buffer {
   return counted(Buffer.from(shared, 0, bytes));
 }
 
-/** One after the other, in memory of their own. */
+/** Concatenates the parts in new shared memory. */
 export function sharedConcat(parts: readonly Uint8Array[]): Buffer {
   let bytes = 0;
   for (const part of parts) bytes += part.length;
@@ -45,7 +43,10 @@ export function sharedConcat(parts: readonly Uint8Array[]): Buffer {
   return memory;
 }
 
-/** Must be called in each thread that gets the memory: each has a collector of its own. Other memory is counted anyway. */
+/**
+ * Must be called in each thread that receives the memory: each has its own collector. Unshared memory is counted
+ * anyway.
+ */
 export function counted<T extends Uint8Array>(bytes: T): T {
   const { buffer } = bytes;
   if (!(buffer instanceof SharedArrayBuffer)) return bytes;

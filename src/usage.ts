@@ -1,7 +1,7 @@
 /**
- * Token counts of one call in one normal form, whatever the upstream's convention.
- * `inputTokens` is the whole prompt: fresh + cache read + cache written (OpenAI's convention), so totals are
- * equal across dialects; `reasoningTokens` is part of `outputTokens`.
+ * Token counts of one call in one normal form for all upstreams. `inputTokens` is the whole prompt: fresh + cache read
+ * + cache written (OpenAI's convention), so totals are comparable across dialects; `reasoningTokens` is part of
+ * `outputTokens`.
  */
 import { addLine, type Cost, type CostLine, type UnitPrices } from "./money.ts";
 
@@ -11,13 +11,13 @@ export interface Usage {
   readonly cacheReadTokens: number;
   readonly cacheWriteTokens: number;
   readonly reasoningTokens: number;
-  /** Those of `cacheWriteTokens` that are kept for an hour; the others are kept for five minutes. */
+  /** The part of `cacheWriteTokens` kept for an hour; the rest is kept for five minutes. */
   readonly cacheWrite1hTokens?: number;
-  /** What rerankers bill instead of tokens. */
+  /** Billed by rerankers instead of tokens. */
   readonly searchUnits?: number;
 }
 
-/** Where the counts came from: the upstream's report, our count of what was delivered, or nothing was used. */
+/** Source of the counts: the upstream's report, our estimate of what was delivered, or nothing was used. */
 export type UsageSource = "provider" | "estimated" | "none";
 
 export const NO_USAGE: Usage = Object.freeze({
@@ -38,9 +38,9 @@ export const usageWire = (u: Usage) => ({
 });
 
 /**
- * The charge for one call: each kind of token at its price, each line rounded once.
- * Cached tokens leave the `input` line; reasoning leaves `output` only where it is priced apart.
- * Counts that contradict each other (more cached than sent) are clamped so that no line is negative.
+ * The charge for one call: each kind of token at its price, each line rounded once. Cached tokens are not in the
+ * `input` line; reasoning tokens leave `output` only where they have their own price. Contradictory counts (more cached
+ * than sent) are clamped so that no line is negative.
  */
 export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   const read = Math.min(usage.cacheReadTokens, usage.inputTokens);
@@ -52,7 +52,7 @@ export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   addLine(lines, "cache_read", read, prices.cacheRead ?? prices.input);
   const hour = Math.min(usage.cacheWrite1hTokens ?? 0, write);
   const minutesPrice = prices.cacheWrite ?? prices.input;
-  // Two lines of one kind: the lengths of stay have prices of their own (T32).
+  // Two lines of one kind, because the durations have different prices (T32).
   addLine(lines, "cache_write", write - hour, minutesPrice);
   addLine(lines, "cache_write", hour, prices.cacheWrite1h ?? minutesPrice);
   addLine(lines, "output", usage.outputTokens - apart, prices.output);
@@ -66,20 +66,20 @@ export function costOf(usage: Usage, prices: UnitPrices, images = 0): Cost {
   return { total_micro_usd: total, lines, price_version: prices.version };
 }
 
-/** What a call costs that an org's own provider key answered: its provider bills the org for the tokens. */
+/** Fee for a call answered with an org's own provider key: the provider bills the org for the tokens. */
 export interface ByokFee {
-  /** Of the cost at our prices, basis points. */
+  /** Share of the cost at our prices, basis points. */
   readonly bps: number;
   readonly microUsdPerRequest: number;
 }
 
-/** The fee for a cost in micro-USD: the share rounded half up to the micro, then what each request costs. */
+/** The fee for a cost in micro-USD: the share rounded half up to the micro-USD, plus the fee per request. */
 export function byokFeeMicroUsd(costMicroUsd: number, { bps, microUsdPerRequest }: ByokFee): number {
   const share = (BigInt(costMicroUsd) * BigInt(bps) + 5000n) / 10_000n;
   return Number(share) + microUsdPerRequest;
 }
 
-/** The charge instead of `cost` where an own key answered: one line, or none where the fee is nothing. */
+/** Replaces `cost` where an own key answered: one line, or none where the fee is zero. */
 export function byokCost(cost: Cost, fee: ByokFee): Cost {
   const microUsd = byokFeeMicroUsd(cost.total_micro_usd, fee);
   const lines: CostLine[] = [];

@@ -1,4 +1,4 @@
-/** One model and its simulated endpoints, as the catalog would hold them. */
+/** One model and its simulated endpoints, in the catalog's types. */
 import type { CatalogSnapshot } from "../../src/catalog/catalog.ts";
 import type { Endpoint, Model, Provider } from "../../src/endpoint.ts";
 import { platformKey } from "../../src/provider-key.ts";
@@ -6,7 +6,7 @@ import type { Behaviour } from "./upstream.ts";
 
 export interface SimulatedEndpoint extends Behaviour {
   readonly id: string;
-  /** Size of the credential pool; one unless given. */
+  /** Number of keys in the pool; one by default. */
   readonly keys?: number;
 }
 
@@ -15,7 +15,7 @@ export const MODEL = "v/m";
 const ABILITIES = ["tools", "parallelTools", "jsonSchema", "vision", "audio", "reasoning", "cache"] as const;
 const CONTEXT = { contextLength: 100_000, maxOutput: 4000 };
 
-/** Only what planning reads. */
+/** A catalog with only what planning reads. */
 export function catalogOf(
   endpoints: readonly SimulatedEndpoint[],
 ): Pick<CatalogSnapshot, "resolve" | "unreachable"> {

@@ -1,4 +1,4 @@
-/** What routing does when endpoints slow down, saturate, fail and recover: a row for each policy in the same trouble. */
+/** Simulates routing while endpoints slow down, saturate, fail and recover: one row per policy and trouble. */
 import { TROUBLES, type Trouble } from "./troubles.ts";
 import { type Called, run, type Seen } from "./world.ts";
 
@@ -19,22 +19,19 @@ export interface Row {
   /** Of the answers, by endpoint. */
   readonly shares: Readonly<Record<string, number>>;
   /**
-   * Seconds from the end of the trouble until each endpoint that was in it has half its share back; infinite where that never
-   * came, undefined where nothing was to recover.
+   * Seconds from the end of the trouble until each affected endpoint has half its share back; infinite where that never
+   * happened, undefined where nothing was to recover.
    */
   readonly recoveryS: number | undefined;
-  /** What only this trouble tells, by its name. */
+  /** Figures of this trouble only, by name. */
   readonly extra: Readonly<Record<string, number>>;
 }
 
-/** After the end of a trouble the calls go on for so long at least; some are back where they were sooner. */
+/** Calls continue for at least this long after the end of a trouble. */
 const AFTER_S = 45;
 const SETTLED_S = 20;
 
-/**
- * Every policy in every trouble.
- * @param requests of each run; more where the trouble would not be over by then
- */
+/** Runs every policy in every trouble. @param requests per run; more if the trouble would not be over by then */
 export async function simulateRouting(
   requests: number,
   seed: number,
@@ -80,10 +77,12 @@ const shareOf = (calls: readonly Called[], id: string): number =>
 const quantile = (sorted: readonly number[], q: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0;
 
-/** A share is judged over so many seconds. */
+/** Length of the window in which a share is measured, seconds. */
 const WINDOW_S = 5;
 
-/** Of the slowest. What counts is where calls of the window went that were answered, whenever that was. */
+/**
+ * Recovery time of the slowest endpoint. Calls count in the window in which they arrived, whenever they were answered.
+ */
 function recoveryOf(
   answered: readonly Called[],
   { endpoints, fromS, untilS }: NonNullable<Trouble["recovers"]>,
@@ -117,8 +116,8 @@ function canaryOf({ calls, redAtS }: Seen): Record<string, number> {
 }
 
 /**
- * How many of the calls met endpoint and key of their session's call before: all, and those of sessions whose endpoint was well;
- * how many sessions were, once all was well again, where they had been before.
+ * Share of calls that reached the endpoint and key of their session's previous call: all, and those of sessions whose
+ * endpoint was healthy; and how many sessions were back at their endpoint once all was healthy again.
  */
 function affinityOf(
   { calls }: Seen,

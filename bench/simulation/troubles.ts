@@ -1,26 +1,26 @@
-/** The troubles that routing is tried with, and the policies that are tried in each. */
+/** The troubles in which routing is simulated, and the policies for each. */
 import type { PolicyBlock } from "../../src/routing/policy-document.ts";
 import type { SimulatedEndpoint } from "./catalog.ts";
 import type { Spell } from "./upstream.ts";
 import type { World } from "./world.ts";
 
-/** What a trouble tells beside the usual columns. */
+/** Additional columns of a trouble. */
 type Extra = "canary" | "affinity";
 
 export interface Trouble
   extends Pick<World, "endpoints" | "requestsPerSecond" | "isWhole" | "sessions" | "atOnce"> {
   readonly name: string;
-  /** What happens, in one line. */
+  /** Description in one line. */
   readonly what: string;
   readonly ways: readonly { readonly name: string; readonly policy: PolicyBlock }[];
-  /** The endpoints that are in trouble, and until when: how soon they get their shares back is told. */
+  /** The affected endpoints, and until when: for the recovery time. */
   readonly recovers?: {
     readonly endpoints: readonly string[];
     readonly fromS: number;
     readonly untilS: number;
   };
   readonly extra?: Extra;
-  /** Calls of a run, where the trouble itself says how many. */
+  /** Number of calls of a run, if the trouble determines it. */
   readonly requests?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Endpoints that exist only in virtual time: how fast they answer, how many calls they take, when they slow down, fail, hang and
- * recover, and what they bill. They speak to the real relays through the port that real upstreams fill.
+ * Simulated endpoints in virtual time: how fast they answer, how many calls they take, when they slow down, fail, hang
+ * and recover, and what they bill. They implement the same port as real upstreams.
  */
 import type { Random } from "../../src/clock.ts";
 import { failure } from "../../src/upstream/failure.ts";
@@ -17,24 +17,24 @@ export interface Spell {
    */
   readonly kind: "error" | "refused" | "silent" | "slow" | "busy";
   readonly factor?: number;
-  /** Of `busy`; without it no Retry-After is sent. */
+  /** For `busy`; absent: no Retry-After is sent. */
   readonly retryAfterMs?: number;
-  /** Of the calls, 0 to 1; all unless given. */
+  /** Share of the calls, 0 to 1; default all. */
   readonly share?: number;
 }
 
 export interface Behaviour {
-  /** USD per million tokens, input and output alike: micro-USD a token. */
+  /** USD per million tokens, input and output alike: micro-USD per token. */
   readonly price: number;
   /** Median time to the first token, and the spread of its logarithm: first tokens are about log-normal. */
   readonly ttftMs: number;
   readonly spread: number;
   readonly tokensPerSecond: number;
-  /** Calls at once for each key; further ones are answered 429 and told to wait for 2 s. */
+  /** Concurrent calls per key; further ones get 429 with a wait of 2 s. */
   readonly maxInFlight?: number;
-  /** Calls for each key in so many seconds, counted anew at their end; further ones are told to wait until then. */
+  /** Calls per key and fixed window; further ones must wait until its end. */
   readonly quota?: { readonly calls: number; readonly perS: number };
-  /** A share of the calls whose first token takes this long. */
+  /** Share of calls with this longer time to first token. */
   readonly tail?: { readonly share: number; readonly ttftMs: number };
   readonly spells?: readonly Spell[];
 }
@@ -50,13 +50,13 @@ export interface Sent {
   readonly atS: number;
   readonly endpointId: string;
   /**
-   * What its provider bills: all of an answer; the prompt where it was accepted and then given up, as most providers do.
-   * Nothing for a refusal or an error.
+   * What the provider bills: all of an answer; the prompt where it was accepted and then abandoned, as most providers
+   * do. Nothing for a refusal or an error.
    */
   costMicroUsd: number;
 }
 
-/** Of one key at one endpoint. */
+/** Counts of one key at one endpoint. */
 interface Counts {
   inFlight: number;
   quotaWindow: number;
@@ -154,7 +154,7 @@ export class SimulatedUpstreams implements Pick<Upstreams, "call"> {
     return counts;
   }
 
-  /** What the endpoint does with a call that has just come in and is counted already. */
+  /** The outcome of a call that has just arrived and is already counted. */
   #fateOf({ maxInFlight, quota }: Behaviour, counts: Counts, spell: Spell | undefined): Fate {
     if (maxInFlight !== undefined && counts.inFlight > maxInFlight) {
       return { status: 429, retryAfterMs: BUSY_MS };

@@ -1,6 +1,6 @@
 /**
- * Time that passes only when something is due: events in the order of their times, and of their making where those are equal.
- * A run over hours of it takes seconds, and the same seed gives the same run.
+ * Virtual time: events run in order of their times, then of their creation. Simulating hours takes seconds, and the
+ * same seed gives the same run.
  */
 import type { Clock, Timers } from "../../src/clock.ts";
 
@@ -10,7 +10,7 @@ interface Event {
   act: (() => void) | undefined;
 }
 
-/** Milliseconds since 1970 at which every run begins: that of nobody's clock. */
+/** Start time of every run, milliseconds since 1970. */
 const BEGIN_MS = Date.UTC(2026, 0, 1);
 
 export class VirtualTime implements Clock, Timers {
@@ -35,7 +35,7 @@ export class VirtualTime implements Clock, Timers {
     };
   }
 
-  /** Runs until nothing is due any more. What an event leaves to microtasks has happened before the next one. */
+  /** Runs until no event is left. Microtasks of an event run before the next one. */
   async run(): Promise<void> {
     for (let event = this.#pop(); event !== undefined; event = this.#pop()) {
       if (event.act === undefined) continue;

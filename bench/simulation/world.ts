@@ -1,6 +1,7 @@
 /**
- * A world of one model: its endpoints live in virtual time, everything between them and the caller is the product's own: policy,
- * planner, health, lanes, attempts, relays, metering, canary judge. Thousands of calls arrive at random; what became of each is kept.
+ * A simulated world with one model: its endpoints live in virtual time, everything between them and the client is the
+ * product's own code: policy, planner, health, lanes, attempts, relays, metering, canary judge. Thousands of calls
+ * arrive at random; their results are recorded.
  */
 import type { KeyContext } from "../../src/account/keyring.ts";
 import { type Random, seededRandom } from "../../src/clock.ts";
@@ -28,13 +29,13 @@ export interface World {
   readonly endpoints: readonly SimulatedEndpoint[];
   readonly requests: number;
   readonly requestsPerSecond: number;
-  /** What the policy says to every call. */
+  /** The policy for every call. */
   readonly policy: PolicyBlock;
-  /** Calls that wait for whole answers. */
+  /** Calls are not streamed. */
   readonly isWhole?: boolean;
-  /** The calls are of so many sessions, at random; none names a session unless given. */
+  /** Number of sessions among which calls are divided at random; default: calls without session. */
   readonly sessions?: number;
-  /** So many of the calls come at once, before all others. */
+  /** Number of calls that arrive at once, before all others. */
   readonly atOnce?: number;
 }
 
@@ -42,20 +43,20 @@ export interface Called {
   /** Virtual seconds at its arrival. */
   readonly atS: number;
   readonly isOk: boolean;
-  /** Who answered; empty where nobody did. */
+  /** The endpoint that answered; empty without an answer. */
   readonly endpointId: string;
   readonly keyId: string;
   /** To the first token, of a whole answer to its end; 0 where nothing came. */
   readonly ttftMs: number;
   readonly session: number;
-  /** It was in the share of a canary. */
+  /** It was in a canary's share. */
   readonly isCanary: boolean;
-  /** What its caller is charged. */
+  /** The charge to the caller. */
   readonly costMicroUsd: number;
 }
 
 export interface Seen {
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   readonly calls: readonly Called[];
   readonly sent: readonly Sent[];
   /** Virtual seconds at which a canary turned red. */
@@ -63,14 +64,14 @@ export interface Seen {
 }
 
 const TICK_MS = 1000;
-/** The gateway's own where its configuration says nothing. */
+/** The gateway's defaults. */
 const TIMEOUTS = { firstByteMs: 300_000, stallMs: 30_000, totalMs: 900_000, drainMs: 1, keepAliveMs: 0 };
 const BOUNDS = { maxEventBytes: 1e6, maxReplyBytes: 1e6, maxPayloadBytes: 0, extendTokens: 1000 };
 
 /** Runs all calls to their end. */
 export async function run(world: World): Promise<Seen> {
   const time = new VirtualTime();
-  // Apart, so that the same calls come to every policy.
+  // A separate generator, so that every policy gets the same calls.
   const arriving = seededRandom(world.seed);
   const upstreams = new SimulatedUpstreams(
     time,
@@ -130,7 +131,7 @@ function arrivals(
   }
 }
 
-/** The policy in force, its canary judged as in the product, its results kept by nobody. */
+/** The active policy, with the product's canary judge; results are not stored. */
 function trialIn(time: VirtualTime, block: PolicyBlock) {
   let redAtS: number | undefined;
   const canaries = new Canaries({
@@ -220,7 +221,7 @@ function seenOf(call: Call, outcome: Outcome, nowMs: number, session: number): C
 const NO_SESSION = -1;
 const requests = new Map<string, ClientRequest>();
 
-/** Read once for each session, as the product would read it. */
+/** Parsed once per session, as the product would parse it. */
 function requestOf(isWhole: boolean, session: number): ClientRequest {
   const id = `${isWhole} ${session}`;
   let request = requests.get(id);

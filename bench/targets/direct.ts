@@ -1,4 +1,4 @@
-/** No gateway at all: what the load generator and the simulator make of the calls by themselves. */
+/** No gateway: the load generator calls the simulator directly. */
 import { UPSTREAM_MODEL } from "../cases.ts";
 import type { Target } from "./target.ts";
 

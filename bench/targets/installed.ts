@@ -1,4 +1,4 @@
-/** Commands of this machine, and packages that the peers bring, installed once into the bench's cache. */
+/** Finds commands of this machine, and installs packages of peers once into the bench's cache. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -24,7 +24,7 @@ export function findCommand(name: string, also: readonly string[] = []): string 
 }
 
 /**
- * Runs an installer to its end.
+ * Runs an installer.
  * @throws Unavailable with the last line that says why, when it fails or takes longer than ten minutes.
  */
 export async function install(

@@ -32,7 +32,7 @@ export const litellm: Target = {
     const args = ["--config", file, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"];
     const started = await processes.start("litellm", command, args, {
       cwd: scratchDir,
-      // Its price list from the package rather than from the internet.
+      // Use the price list in the package, not the one on the internet.
       env: { LITELLM_LOCAL_MODEL_COST_MAP: "True", LITELLM_LOG: "ERROR", NO_PROXY: "127.0.0.1" },
     });
     const baseUrl = `http://127.0.0.1:${port}`;

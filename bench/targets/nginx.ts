@@ -1,4 +1,4 @@
-/** nginx as a plain reverse proxy, one worker: no features either, but in C. No access log. */
+/** nginx as a plain reverse proxy, one worker: like the pipe, but in C. No access log. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export const nginx: Target = {
     const started = await processes.start("nginx", command, args);
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/healthz`, 10_000);
-    // The master only watches; the worker is the server.
+    // The master only supervises; the worker is measured.
     return {
       baseUrl,
       headers: {},

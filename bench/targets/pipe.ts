@@ -1,4 +1,4 @@
-/** The bare pipe of bench/pipe.ts: the yardstick. */
+/** The bare pipe of bench/pipe.ts: the reference. */
 
 import { join } from "node:path";
 import { UPSTREAM_MODEL } from "../cases.ts";

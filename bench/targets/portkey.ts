@@ -21,7 +21,7 @@ export const portkey: Target = {
       if (npm === undefined) throw new Unavailable("npm is not installed");
       say(`installing @portkey-ai/gateway ${VERSION} ...`);
       mkdirSync(dir, { recursive: true });
-      // A package of its own, or npm would install into the project around it. The override is the last version of
+      // A package of its own, or npm would install into the surrounding project. The override is the last version of
       // its HTTP server with which its streams work (Portkey-AI/gateway#1389).
       const manifest = { private: true, overrides: { "@hono/node-server": "1.14.1" } };
       writeFileSync(join(dir, "package.json"), JSON.stringify(manifest));

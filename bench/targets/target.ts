@@ -1,13 +1,13 @@
-/** What can be measured: something that takes chat-completions calls on loopback and passes them to the simulator. */
+/** The interface of a target: it accepts chat-completions calls on loopback and forwards them to the simulator. */
 import type { Processes } from "../processes.ts";
 
 export interface RunningTarget {
-  /** Where `/v1/chat/completions` is. */
+  /** Base URL of `/v1/chat/completions`. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Its name for the simulator's model. */
   readonly model: string;
-  /** The process that does the work; undefined where there is none between client and upstream. */
+  /** The measured process; undefined where there is none between client and upstream. */
   readonly pid: number | undefined;
 }
 
@@ -15,9 +15,9 @@ export interface TargetContext {
   readonly processes: Processes;
   /** The simulator, `http://127.0.0.1:port`. */
   readonly upstreamUrl: string;
-  /** For what this run needs; removed after it. */
+  /** Folder for this run; removed afterwards. */
   readonly scratchDir: string;
-  /** For what is installed once; kept. */
+  /** Folder for installed packages; kept. */
   readonly cacheDir: string;
   readonly repoDir: string;
   say(line: string): void;
@@ -30,9 +30,9 @@ export interface Target {
   readonly peer: boolean;
   /** Only when named. */
   readonly onlyNamed?: boolean;
-  /** @throws Unavailable when this machine cannot have it; any other error is a fault of the bench or the target. */
+  /** @throws Unavailable when it cannot run on this machine; any other error is a bug of the bench or the target. */
   start(context: TargetContext): Promise<RunningTarget>;
 }
 
-/** A target that cannot be had here, with the reason that the report prints. */
+/** The target cannot run here; the report prints the reason. */
 export class Unavailable extends Error {}

@@ -1,6 +1,6 @@
 /**
- * The product as anyone starts it, everything on: keys, limits, ledger, records, the analytics engine. Only its
- * first grant is larger than the shipped configuration's, or the credit would end before the bench does.
+ * The product in its normal configuration: keys, limits, ledger, records, the analytics engine. Only its first grant is
+ * larger than in the shipped configuration, because the bench would use that up.
  */
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ const product = (
         DATA_DIR: dataDir,
         CONFIG_DIR: configDir(name, repoDir, scratchDir),
         SIMULATOR_URL: upstreamUrl,
-        // The embedded engine, whatever the shell that runs the bench has set.
+        // The embedded engine, whatever the environment of the bench says.
         CLICKHOUSE_URL: "",
       },
     });
@@ -54,7 +54,7 @@ const product = (
 
 export const weir = product("weir", "the product, everything on", "weir/sim-small", false);
 
-/** Another checkout, such as of the commit before: `WEIR_BEFORE=<folder>`, its packages installed. */
+/** Another checkout, such as the commit before: `WEIR_BEFORE=<folder>`, with its packages installed. */
 export const before = product(
   "before",
   "another checkout of the product",
@@ -63,12 +63,12 @@ export const before = product(
   () => process.env.WEIR_BEFORE,
 );
 
-/** Chat clients, an upstream of another dialect: what a translated call costs beside a spliced one. */
+/** Chat clients with an upstream of another dialect: the cost of translated calls. */
 export const translating: readonly Target[] = ["responses", "messages", "gemini", "converse"].map((dialect) =>
   product(`weir-${dialect}`, `the product, translating from ${dialect}`, `weir/sim-${dialect}`, true),
 );
 
-/** Those with which the checkout's own `npm start` runs Node. */
+/** The flags with which the checkout's own `npm start` runs Node. */
 function nodeFlags(repoDir: string): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(repoDir, "package.json"), "utf8"));
   return String(scripts.start)

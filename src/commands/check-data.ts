@@ -1,9 +1,12 @@
-/** `weir check --data DIR`: walks a whole data folder and says what it found. It never writes, and opens no database. */
+/**
+ * `weir check --data DIR`: checks a whole data folder and reports what it found. It never writes, and opens no
+ * database.
+ */
 import { existsSync } from "node:fs";
 import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
 import { inspect } from "../store/inspection.ts";
 
-/** Lines told of one kind of damage; a folder may have thousands. */
+/** Lines printed per kind of damage; a folder may have thousands. */
 const FINDINGS = 50;
 
 /** Resolves with the exit code: 0 where all is well, 1 where something was found. */
@@ -19,7 +22,7 @@ export async function checkData(
   const { findings, rows, frames } = inspect(dataDir, MONEY_TABLES, ({ table, key, value }) => {
     if (value !== undefined) audit.see(table, key, value);
   });
-  // A ledger of which rows could not be read has gaps that are no findings of their own.
+  // Gaps in a ledger with unreadable rows are no findings of their own.
   const all = [...findings, ...audit.findings()];
   const tables = [...rows].filter(([table]) => !table.startsWith("("));
   out(

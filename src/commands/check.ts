@@ -1,4 +1,4 @@
-/** `weir check`: reads everything that a start would read, changes nothing, and says what the start would do. */
+/** `weir check`: reads everything that a start would read, changes nothing, and reports what the start would do. */
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
@@ -10,7 +10,7 @@ import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
 import { print } from "../process/output.ts";
 
-/** Prints a line for each fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
+/** Prints a line per fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
 export async function check(env: NodeJS.ProcessEnv): Promise<number> {
   const faults: string[] = [];
   const fault = (text: string) => {
@@ -53,7 +53,7 @@ async function addressFault(host: string, port: number, fault: Fault): Promise<s
   return text === undefined ? undefined : fault(text);
 }
 
-/** The state of the data folder, in words. */
+/** The state of the data folder, as text. */
 function dataState(dataDir: string, fault: Fault): string {
   if (!existsSync(dataDir)) {
     const parent = nearestFolder(dataDir);
@@ -86,7 +86,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The URL without the credentials that it may hold. */
+/** The URL without credentials. */
 function shown(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
@@ -124,8 +124,8 @@ async function catalogRows(
 }
 
 /**
- * Whether calls can go to the provider, and by which variables: their names, never their values.
- * @param missing variables that the provider needs and the environment lacks; undefined where it lacks none.
+ * Whether the provider can be called, and which variables supply its keys: names, never values.
+ * @param missing variables that the provider needs and that are not set; undefined where none is missing.
  */
 function providerState(
   { isSwitchedOff, credentialEnv, keys }: Provider,

@@ -1,6 +1,6 @@
 /**
- * The command line: finds the command that the words name, checks its options and runs it. An unknown word is refused with
- * the nearest known one.
+ * The command line: finds the command, checks its options and runs it. For an unknown word it suggests the nearest
+ * known one.
  */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -9,22 +9,19 @@ import { didYouMean, nearest } from "../document/nearest.ts";
 import type { Command, Given } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** Exit code where the words were not understood; 1 means that a command failed. */
+/** Exit code for wrong usage; 1 means that a command failed. */
 const EXIT_USAGE = 2;
 
-/** Where the command line writes; a test gives its own. */
+/** Output of the command line; tests pass their own. */
 export interface Terminal {
   out(text: string): unknown;
   err(text: string): unknown;
 }
 
-/** The words name no command, or options that the command does not take. */
+/** The words match no command, or contain options that it does not take. */
 class UsageError extends Error {}
 
-/**
- * @param words what follows the program's name.
- * @returns the exit code.
- */
+/** @param words the arguments after the program's name. @returns the exit code. */
 export async function runCommandLine(
   words: readonly string[],
   terminal: Terminal,
@@ -34,7 +31,7 @@ export async function runCommandLine(
     const asked = words.find((word) => GLOBAL[word] !== undefined);
     if (asked !== undefined) {
       const others = words.filter((word) => word !== asked);
-      // Before the answer, so that an unknown command beside `--help` is refused too.
+      // Looked up before printing help, so that an unknown command with `--help` is refused too.
       const command = others.length === 0 ? undefined : commandOf(others, commands).command;
       terminal.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
       return 0;
@@ -55,7 +52,7 @@ const GLOBAL: Readonly<Record<string, "help" | "version">> = {
   "-v": "version",
 };
 
-/** The command with the most words that the line begins with; the first in the table where it begins with none. */
+/** The command whose name matches the most leading words; the first in the table if none does. */
 function commandOf(
   words: readonly string[],
   commands: readonly Command[],
@@ -75,7 +72,7 @@ function commandOf(
   throw new UsageError(`there is no command "${first}"${didYouMean(near)}\nweir --help lists them`);
 }
 
-/** @throws UsageError that names the first word the command does not take. */
+/** @throws UsageError that names the first word the command does not accept. */
 function given({ name, options, operand }: Command, words: readonly string[]): Given {
   const { tokens } = parseArgs({ args: [...words], options: typesOf(options), strict: false, tokens: true });
   const values: Record<string, string | boolean> = {};
@@ -101,7 +98,7 @@ function given({ name, options, operand }: Command, words: readonly string[]): G
 function unknownOption(command: string, option: string, known: readonly string[]): string {
   const variable = option.slice(2).replaceAll("-", "_").toUpperCase();
   const words = [...known.map((other) => `--${other}`), ...Object.keys(GLOBAL)];
-  // Short options are one letter, and the nearest word to one letter is no help.
+  // Suggestions are useless for one-letter options.
   const near = option.startsWith("--") ? nearest(option, words) : undefined;
   const hint = VARIABLES.includes(variable) ? `; set the environment variable ${variable}` : didYouMean(near);
   return `weir ${command} does not take ${option}${hint}\nweir --help lists what it takes`;

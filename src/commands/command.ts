@@ -1,4 +1,4 @@
-/** What a command of the command line is: a row of `commands.ts`. */
+/** The type of a command: a row of `commands.ts`. */
 
 interface Option {
   /** A switch, or an option that takes a value. */
@@ -8,21 +8,21 @@ interface Option {
   readonly summary: string;
 }
 
-/** Options and operand that were typed after a command's name, checked against its row. */
+/** Options and operand given after a command's name, validated against its row. */
 export interface Given {
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
-  /** The one word that is no option; undefined where none was given or the row takes none. */
+  /** The argument that is not an option; undefined where none was given or the command takes none. */
   readonly operand: string | undefined;
 }
 
 export interface Command {
-  /** As it is typed; several words where it needs them, also an option as its last word: `check --data`. */
+  /** The words to type; may end with an option: `check --data`. */
   readonly name: string;
   readonly summary: string;
-  /** Name of the one word that it may take beside options, such as `DIR`. */
+  /** Name of the operand, such as `DIR`, if the command takes one. */
   readonly operand?: string;
   /** Long names, without dashes. */
   readonly options: Readonly<Record<string, Option>>;
-  /** Resolves with the exit code. Where it throws, the message is printed and the exit code is 1. */
+  /** Resolves with the exit code. If it throws, the message is printed and the exit code is 1. */
   run(given: Given): Promise<number>;
 }

@@ -1,6 +1,6 @@
 /**
- * Every command of the command line. A row loads its module when it runs, so that `--help` and refused words load nothing of
- * the gateway.
+ * The table of commands. Each loads its module when it runs, so that `--help` and wrong usage load nothing of the
+ * gateway.
  */
 import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";

@@ -1,6 +1,6 @@
 /**
- * `weir keys create`: makes a key for an operator who has none left that may make keys. The command opens the data folder
- * itself, so the gateway must be stopped: money is exact only while one process writes to the folder.
+ * `weir keys create`: creates a key for an operator who has no key left that may create keys. The command opens the
+ * data folder itself, so the gateway must be stopped: money is exact only while one process writes to the folder.
  */
 import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -21,8 +21,8 @@ import type { Given } from "./command.ts";
 const MAX_NAME = 200;
 
 /**
- * Makes a live key in the first live project of the first organisation. The secret goes to the terminal once, or to a file
- * (mode 0600) where `--out` names one or standard output is no terminal.
+ * Creates a live key in the first live project of the first organisation. The secret is printed once on a terminal, or
+ * written to a file (mode 0600) if `--out` is given or standard output is not a terminal.
  * @returns the exit code. @throws Error with a line for the operator.
  */
 export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"]): Promise<number> {
@@ -61,7 +61,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     say(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
     return 0;
   } catch (error) {
-    // The row was not written, so the secret in the file would open nothing.
+    // The row was not written, so the secret in the file is useless.
     if (saved !== undefined) rmSync(saved, { force: true });
     throw error;
   } finally {
@@ -94,7 +94,7 @@ const orderOf = (orgId: string, projectId: string, name: string, scopes: readonl
   rotatedFrom: null,
 });
 
-/** @throws Error that names the first scope that is none. */
+/** @throws Error that names the first unknown scope. */
 function scopesOf(list: string | boolean | undefined): readonly Scope[] {
   if (typeof list !== "string") return FIRST_KEY_SCOPES;
   const words = list.split(",").map((word) => word.trim());

@@ -1,4 +1,7 @@
-/** `weir recover`: says what a damaged journal would cost, and with `--yes` gives it up, with the files kept aside. */
+/**
+ * `weir recover`: reports what repairing a damaged journal would lose, and with `--yes` does it, keeping a copy of the
+ * files.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
@@ -6,12 +9,12 @@ import { carryOut, describePlan, planRecovery } from "../store/recover.ts";
 
 export interface RecoverArgs {
   readonly dataDir: string;
-  /** Do it; without, it is only told. */
+  /** Do it; otherwise only report it. */
   readonly yes: boolean;
   readonly clock: Clock;
 }
 
-/** Resolves with the exit code: 0 where nothing is damaged or it is mended, 1 where something is left to do. */
+/** Resolves with the exit code: 0 where nothing is damaged or it was repaired, 1 where work remains. */
 export async function recover(
   { dataDir, yes, clock }: RecoverArgs,
   out: (line: string) => void,

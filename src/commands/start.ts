@@ -1,4 +1,4 @@
-/** `weir start`: starts the gateway, says where it is, and stops it on a signal. Its output never makes it wait. */
+/** `weir start`: starts the gateway, prints its address, and stops it on a signal. Output never blocks it. */
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Logger, pino } from "pino";
@@ -8,7 +8,7 @@ import { type Config, readConfig } from "../config.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { Output } from "../process/output.ts";
 
-/** Lines that are not yet written when the process ends get this long. */
+/** Time for unwritten lines when the process ends. */
 const FLUSH_MS = 1000;
 
 /** Resolves with the exit code once the gateway has stopped. @throws Error with lines for the operator. */
@@ -22,7 +22,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<number> {
   const log = pino({ level: config.logLevel }, err);
   tellFaults(log);
   const gateway = await startGateway(config, log, { droppedLogLines: () => out.dropped + err.dropped });
-  // Before the start screen: a signal may follow it at once.
+  // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log);
   log.info(gateway.facts, "started");
   out.write(screen(gateway, config));
@@ -41,12 +41,13 @@ function tellFaults(log: Logger): void {
   process.on("warning", (err) => log.warn({ err }, "a warning of Node's"));
 }
 
-/** One short screen: where, with what key, a line that works when pasted, where to read on. */
+/** The start screen: address, key, a command that works when pasted, where to read on. */
 function screen(gateway: Gateway, config: Config): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
   const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
   const grant = gateway.first === undefined ? "" : `, $${config.settings.grant_usd.toFixed(2)} granted`;
-  // At the first start, and on a terminal only: files and collectors of logs keep lines for longer than a key should be known.
+  // Shown only at the first start, and only on a terminal: log files and collectors keep lines for longer than a key
+  // should be exposed.
   const shown =
     gateway.first !== undefined && process.stdout.isTTY ? `${gateway.first.liveSecret} (also ` : "";
   return [
@@ -64,19 +65,22 @@ function screen(gateway: Gateway, config: Config): string {
   ].join("\n");
 }
 
-/** The path as a word for a shell, relative to this folder where that is shorter. */
+/** The path quoted for a shell, relative to this folder if that is shorter. */
 function pasted(path: string): string {
   const near = relative(process.cwd(), path);
   const short = near.startsWith("..") || near.length > path.length ? path : near;
   return /^[\w./@%+:,-]+$/.test(short) ? short : `'${short.replaceAll("'", "'\\''")}'`;
 }
 
-/** The terminal sends Ctrl-C to the whole group and npm passes it on once more: a repeat this soon is the same one. */
+/**
+ * The terminal sends Ctrl-C to the whole process group and npm forwards it again: a repeat this soon is the same
+ * signal.
+ */
 const SAME_SIGNAL_MS = 2000;
 
 /**
- * The first SIGTERM or SIGINT drains; a later one ends the process at once. SIGHUP reads the catalog again. A terminal that
- * closes sends SIGHUP too: it does not end the gateway, because calls are under way.
+ * The first SIGTERM or SIGINT drains; a later one ends the process at once. SIGHUP reloads the catalog. A closing
+ * terminal sends SIGHUP too: that does not stop the gateway, because calls may be running.
  * @returns the exit code.
  */
 function untilStopped(gateway: Gateway, log: Logger): Promise<number> {

@@ -1,10 +1,10 @@
-/** What is known in memory of each org's credit: the end of its ledger, which the book moves, and what the purse holds of it. */
+/** Each org's credit in memory: the end of its ledger, which the book advances, and the open holds of the purse. */
 import type { Ledger } from "./ledger.ts";
 
-/** Read once from the ledger; from then on ahead of the disk by the entries that wait to be committed. */
+/** Read once from the ledger; afterwards ahead of the disk by the uncommitted entries. */
 export class Account {
   readonly orgId: string;
-  /** Of the newest entry; 0 before the first. */
+  /** Number of the newest entry; 0 before the first. */
   seq: number;
   balanceMicroUsd: number;
   /** Sum of all `grant` entries. */
@@ -34,7 +34,7 @@ export class Accounts {
     this.#ledger = ledger;
   }
 
-  /** The same object whenever it is asked for: nothing can wait to be committed of an org that was not asked for yet. */
+  /** Always returns the same object. An org that was never asked for cannot have uncommitted entries. */
   of(orgId: string): Account {
     let account = this.#accounts.get(orgId);
     if (account === undefined) {

@@ -1,10 +1,10 @@
 /**
- * The invariants of the ledger, checked row by row as the rows come: each org's numbers are 1, 2, 3 … without a gap, each
- * balance is the one before plus the amount, and each posted entry is found by its reference, each reference finds its entry.
+ * Checks the ledger's invariants row by row: each org's entry numbers are 1, 2, 3 … without a gap, each balance is the
+ * previous one plus the amount, and posted entries and references refer to each other.
  */
 import { codeOf, entryOf, type StoredEntry } from "./entry.ts";
 
-/** In the order in which a start looks at them. */
+/** Tables in the order in which a start checks them. */
 export const MONEY_TABLES = ["ledger", "ledger.references", "ledger.kinds", "spend"] as const;
 
 export class LedgerAudit {
@@ -25,14 +25,14 @@ export class LedgerAudit {
     return this.#orgs.size;
   }
 
-  /** Rows of one org's ledger come in the order of their numbers; others in any. */
+  /** Rows of one org's ledger must come in order of their numbers; others in any order. */
   see(table: string, key: unknown, value: unknown): void {
     if (table === "ledger") this.#entry(key as [string, number], value as StoredEntry);
     if (table === "ledger.references") this.#references.set((key as string[]).join("\0"), value as number);
     if (table === "ledger.kinds") this.#kindRows.add((key as (string | number)[]).join("\0"));
   }
 
-  /** Once all rows were seen. */
+  /** Call after the last row. */
   findings(): readonly string[] {
     const found = [...this.#findings];
     for (const [reference, seq] of this.#posted) {

@@ -1,6 +1,6 @@
 /**
- * The book of credits: each org's ledger, and the one way to add to it.
- * Always true: balance = sum of the ledger, and seq has no gaps. How that is kept, also over a crash: docs/money.md.
+ * The book: each org's ledger, and the only way to add to it. Invariants: balance = sum of the ledger, and seq has no
+ * gaps, even after a crash: see docs/money.md.
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
@@ -10,7 +10,7 @@ import type { Ledger, LedgerPage } from "./ledger.ts";
 import { checkPosting, type Posted, type Posting } from "./posting.ts";
 
 interface Balance {
-  /** As of the newest entry, also while its act waits to be committed. May be below zero. */
+  /** After the newest entry, committed or not. May be below zero. */
   readonly balanceMicroUsd: number;
   /** Sum of all `grant` entries ever posted. */
   readonly grantedMicroUsd: number;
@@ -26,14 +26,15 @@ export interface Charge {
 
 export interface Book {
   balance(orgId: string): Balance;
-  /** Only in an act: the entry of a call, whatever the balance. @throws Error where the balance would leave its range */
+  /** Only in an act: writes the entry of a call, whatever the balance. @throws Error where the balance would overflow */
   charge(orgId: string, charge: Charge): SettleEntry;
   /**
-   * Only in an act: top-ups, refunds, grants, expiries, adjustments. What depends on the posting is put in the same act.
-   * @throws Error for an amount of the wrong sign or a reference that cannot be a key
+   * Only in an act: top-ups, refunds, grants, expiries, adjustments. Writes that depend on the posting belong in the
+   * same act.
+   * @throws Error for an amount of the wrong sign or an invalid reference
    */
   post(orgId: string, posting: Posting): Posted;
-  /** Newest first; outside an act those that are committed. */
+  /** Newest first; outside an act only committed entries. */
   entries(orgId: string, page: LedgerPage): LedgerEntry[];
 }
 

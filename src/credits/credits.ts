@@ -1,4 +1,4 @@
-/** Credits: the purse says what may be spent, the book writes down what was; both look at the same accounts. */
+/** Credits: the purse holds credit before a call, the book records charges; both use the same accounts. */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
 import { Accounts } from "./accounts.ts";

@@ -1,9 +1,9 @@
 /**
- * What a ledger entry is, in memory and on the page.
- * An entry never changes once written; fields are only ever added at the end of the stored row.
+ * Ledger entries, in memory and as stored. An entry never changes once written; fields are only ever appended to the
+ * stored row.
  */
 
-/** Every kind a ledger can hold (wire values). All but `settle` are posted with a reference of their own. */
+/** All kinds of entries (wire values). All but `settle` are posted with a reference of their own. */
 export const LEDGER_KINDS = ["topup", "settle", "refund", "grant", "expiry", "adjustment"] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 export type PostedKind = Exclude<LedgerKind, "settle">;
@@ -11,9 +11,9 @@ export type PostedKind = Exclude<LedgerKind, "settle">;
 interface EntryBase {
   /** 1, 2, 3 … per org, without gaps. */
   readonly seq: number;
-  /** Signed: what a call or a refund takes is negative. */
+  /** Signed: calls and refunds are negative. */
   readonly amountMicroUsd: number;
-  /** The org's balance with this entry in it: the sum of all amounts up to and including this one. */
+  /** The org's balance after this entry: the sum of all amounts up to and including it. */
   readonly balanceMicroUsd: number;
   /** Wall time. Order is by `seq`, never by this. */
   readonly createdAtMs: number;
@@ -25,7 +25,9 @@ export interface SettleEntry extends EntryBase {
   readonly requestId: string;
 }
 
-/** Anything but a call. `refType` and `refId` name its cause (`topup`, `tup_…`) and occur once per org. */
+/**
+ * An entry that is not a call's charge. `refType` and `refId` name its cause (`topup`, `tup_…`) and are unique per org.
+ */
 export interface PostedEntry extends EntryBase {
   readonly kind: PostedKind;
   readonly refType: string;
@@ -39,7 +41,7 @@ export type StoredEntry =
   | readonly [kind: number, amount: number, balance: number, atMs: number, requestId: string]
   | readonly [kind: number, amount: number, balance: number, atMs: number, refType: string, refId: string];
 
-/** Codes of the stored form: never renumbered. */
+/** Codes in stored rows: never renumber. */
 const CODES: Record<LedgerKind, number> = {
   settle: 0,
   topup: 1,

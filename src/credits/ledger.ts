@@ -1,6 +1,6 @@
 /**
- * The ledger's tables: entries by [org, seq], and two small indexes that only posted (non-settle) entries have, so
- * that a settle costs one put. Reads see what is committed; what is on its way is the business of credits.ts.
+ * The ledger's tables: entries by [org, seq], and two small indexes of posted (non-settle) entries only, so that a
+ * settle costs one put. Reads see committed rows; credits.ts handles uncommitted ones.
  */
 import type { Store } from "../store/store.ts";
 import {
@@ -37,12 +37,12 @@ const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
 export function openLedger(store: Store): Ledger {
   const entries = store.table<StoredEntry>("ledger");
-  /** [org, refType, refId] → seq: what makes a second posting a replay. */
+  /** [org, refType, refId] → seq: detects repeated postings. */
   const references = store.table<number>("ledger.references");
-  /** [org, kind code, seq] → nothing: lists a rare kind without reading past a million settles. */
+  /** [org, kind code, seq] → nothing: lists a rare kind without reading a million settles. */
   const kinds = store.table<0>("ledger.kinds");
 
-  /** An entry that an index names; only posted entries are indexed. */
+  /** An indexed entry; only posted entries are indexed. */
   const postedAt = (orgId: string, seq: number): PostedEntry => {
     const stored = entries.get([orgId, seq]);
     const entry = stored && entryOf(seq, stored);
@@ -70,7 +70,7 @@ export function openLedger(store: Store): Ledger {
     },
     page(orgId, { before = AFTER_ALL, limit, kind }) {
       const found: LedgerEntry[] = [];
-      // Settles are not indexed: nearly every entry is one, so walking the ledger finds a page of them at once.
+      // Settles are not indexed: nearly every entry is one, so scanning the ledger finds a page of them at once.
       const indexed = kind !== undefined && kind !== "settle";
       for (const entry of indexed ? ofKind(orgId, kind, before) : newestFirst(orgId, before)) {
         if (kind !== undefined && entry.kind !== kind) continue;

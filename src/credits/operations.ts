@@ -1,6 +1,6 @@
 /**
- * `GET /v1/credits` and `GET /v1/credits/ledger`: the balance and its entries as callers see them.
- * Reads only. Shapes: specification, "Credits"; cursors: "Paging rules".
+ * `GET /v1/credits` and `GET /v1/credits/ledger`: the balance and the ledger's entries. Read-only. Shapes:
+ * specification, "Credits"; cursors: "Paging rules".
  */
 import { z } from "zod";
 import { raw } from "../answer.ts";
@@ -86,7 +86,7 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
     output: ledgerSchema,
     otherTypes: ["text/csv"],
     run({ query: { cursor, limit, kind, format } }, { orgId }) {
-      // Bound to the org: a cursor of another one was never issued here.
+      // Bound to the org: a cursor of another org is invalid.
       const list = `ledger:${orgId}`;
       const before = cursors.read(list, cursor)?.[1];
       const rows = book.entries(orgId, {
@@ -138,7 +138,7 @@ function ledgerCsv(entries: readonly LedgerEntry[]): string {
 const csvValue = (value: string): string =>
   /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 
-/** Micro-USD in the org's currency with two digits, rounded down: what is shown is really there. */
+/** Micro-USD in the org's currency with two digits, rounded down: never more than is available. */
 function displayAmount(microUsd: number, rate: string): string {
   const scale = 10n ** 12n; // micro (6 digits) × rate (8 digits) ÷ hundredths (2 digits)
   const product = BigInt(microUsd) * BigInt(rate.replace(".", ""));

@@ -1,6 +1,6 @@
 /**
- * A posting: every change of a ledger that is not the charge for a call.
- * Its reference occurs once per org, so a webhook delivered three times credits once.
+ * A posting: any change of a ledger except the charge for a call. Its reference is unique per org, so a webhook
+ * delivered three times credits once.
  */
 import type { PostedEntry, PostedKind } from "./entry.ts";
 
@@ -8,7 +8,7 @@ export interface Posting {
   readonly kind: PostedKind;
   /** Signed, never zero: topup and grant above, refund and expiry below zero, adjustment either. */
   readonly amountMicroUsd: number;
-  /** What caused it, such as `topup` and `tup_…`. The pair occurs once in an org's ledger. */
+  /** The cause, such as `topup` and `tup_…`. The pair is unique in an org's ledger. */
   readonly refType: string;
   readonly refId: string;
 }
@@ -18,15 +18,15 @@ export type Posted =
   | { readonly outcome: "posted"; readonly entry: PostedEntry; readonly replay: boolean }
   /** This reference was posted before with another kind or amount. Nothing was written. */
   | { readonly outcome: "reference_conflict"; readonly earlier: PostedEntry }
-  /** A posting may take no more than is available. Nothing was written. */
+  /** The posting would take more than is available. Nothing was written. */
   | { readonly outcome: "insufficient_credits"; readonly availableMicroUsd: number };
 
 const SIGN: Record<PostedKind, 1 | -1 | 0> = { topup: 1, grant: 1, refund: -1, expiry: -1, adjustment: 0 };
 
-/** LMDB keys are bounded, and a NUL ends a string in them. */
+/** LMDB keys are bounded in length, and NUL terminates a string in them. */
 const isReference = (part: string): boolean => part !== "" && part.length <= 200 && !part.includes("\0");
 
-/** @throws Error for an amount of the wrong sign or a reference that cannot be a key. */
+/** @throws Error for an amount of the wrong sign or an invalid reference. */
 export function checkPosting({ kind, amountMicroUsd, refType, refId }: Posting): void {
   const signed = SIGN[kind] === 0 || Math.sign(amountMicroUsd) === SIGN[kind];
   if (!Number.isSafeInteger(amountMicroUsd) || amountMicroUsd === 0 || !signed) {

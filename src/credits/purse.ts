@@ -1,14 +1,14 @@
 /**
- * The purse: what each org may spend here, in memory. Credit is held for a call before any upstream is asked, and closed once:
- * settled or released. Always true: held = sum of the open holds; and available = balance - held never falls below zero by a
- * hold, only where an upstream reported more than was held.
+ * The purse: what each org may spend, in memory. Credit is held for a call before any upstream is asked, and each hold
+ * is closed once: settled or released. Invariants: held = sum of the open holds; a hold never makes available = balance
+ * - held negative, only an upstream that reports more than was held does.
  */
 import type { Store } from "../store/store.ts";
 import type { Account, Accounts } from "./accounts.ts";
 import type { Book, Charge } from "./book.ts";
 import type { SettleEntry } from "./entry.ts";
 
-/** Credit set aside for one call: closed exactly once, by `settle` or `release`. In memory only. */
+/** Credit reserved for one call: closed exactly once, by `settle` or `release`. In memory only. */
 export interface Hold {
   readonly orgId: string;
   readonly amountMicroUsd: number;
@@ -17,12 +17,12 @@ export interface Hold {
 export interface Settled {
   /** Undefined where the call cost nothing. */
   readonly entry: SettleEntry | undefined;
-  /** The cost was more than was held, and was charged all the same. */
+  /** The cost exceeded the hold, and was charged in full. */
   readonly exceeded: boolean;
 }
 
 export interface Funds {
-  /** balance - held: what a new call may still use. */
+  /** balance - held: available to new calls. */
   readonly availableMicroUsd: number;
   readonly heldMicroUsd: number;
 }
@@ -31,22 +31,24 @@ export interface Purse {
   funds(orgId: string): Funds;
   /** balance - held, micro-USD. */
   available(orgId: string): number;
-  /** Sets `microUsd` aside, or undefined where less is available. A promise where it must be asked for elsewhere. */
+  /**
+   * Reserves `microUsd`; undefined where less is available. Returns a promise where credit is kept in another process.
+   */
   hold(orgId: string, microUsd: number): Hold | undefined | Promise<Hold | undefined>;
-  /** Grows an open hold; false (and nothing changed) where less is available. A promise as for `hold`. */
+  /** Increases an open hold; false (with nothing changed) where less is available. May return a promise, like `hold`. */
   extend(hold: Hold, moreMicroUsd: number): boolean | Promise<boolean>;
   /**
-   * Only in an act: closes the hold and charges the call. Zero is no charge: there is no entry then.
-   * @throws Error, with nothing changed, when the hold is closed or the amount is none.
+   * Only in an act: closes the hold and charges the call. A charge of zero writes no entry.
+   * @throws Error, with nothing changed, when the hold is closed or the amount is invalid.
    */
   settle(hold: Hold, charge: Charge): Settled;
-  /** Closes the hold and charges nothing. @throws Error when it is closed already. */
+  /** Closes the hold without a charge. @throws Error when it is closed already. */
   release(hold: Hold): void;
-  /** Holds now open over all orgs: zero at idle. */
+  /** Open holds of all orgs: zero when idle. */
   open(): { readonly holds: number; readonly heldMicroUsd: number };
 }
 
-/** That of one process: it knows all that is held and spent, and so answers at once. */
+/** A purse within one process: it knows all holds and charges, so it answers synchronously. */
 export interface LocalPurse extends Purse {
   hold(orgId: string, microUsd: number): Hold | undefined;
   extend(hold: Hold, moreMicroUsd: number): boolean;
@@ -87,7 +89,7 @@ class OpenHold implements Hold {
     this.account.openHolds += 1;
   }
 
-  /** @throws Error where it is closed: settling or releasing twice is a fault of the caller, never a state. */
+  /** @throws Error where it is closed: settling or releasing twice is a bug of the caller. */
   checkOpen(): void {
     if (!this.#isOpen) throw new Error(`a hold of ${this.orgId} was settled or released before`);
   }

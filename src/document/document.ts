@@ -1,6 +1,6 @@
 /**
- * Reads a YAML document against a zod schema. Every problem names file, line, column, a JSON pointer and, for
- * an unknown key, the nearest key the schema knows. Takes text, touches no file: the caller does the reading.
+ * Parses a YAML document and validates it by a zod schema. Every problem has file, line, column, a JSON pointer and,
+ * for an unknown key, the nearest key of the schema. Takes text: the caller reads the file.
  */
 import {
   type Document,
@@ -29,7 +29,7 @@ export type ReadDocument<T> =
   | {
       readonly ok: true;
       readonly value: T;
-      /** Where a path of the document stands: for checks that no schema can make (such as across files). */
+      /** Position of a path in the document: for checks beyond the schema (such as across files). */
       at(path: readonly PropertyKey[]): { line: number; column: number };
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -59,7 +59,7 @@ export function readDocument<S extends z.ZodType>(
       problems: wrongKeys.map(({ offset, ...told }) => ({ file, ...placeOf(offset), ...told })),
     };
   }
-  /** The key node where there is one (that is what an editor should underline), else the value, else its parent. */
+  /** The key node if there is one (an editor should underline it), else the value, else its parent. */
   const at = (path: readonly PropertyKey[]) => {
     for (let depth = path.length; depth >= 0; depth--) {
       const node = doc.getIn(path.slice(0, depth), true);
@@ -85,7 +85,7 @@ export function readDocument<S extends z.ZodType>(
   return { ok: false, problems };
 }
 
-/** From offsets to places. The parser's own counter misses lines of texts that are badly broken. */
+/** Converts offsets to lines and columns. The parser's own counter misses lines of badly broken texts. */
 function placesIn(text: string): (offset: number) => { line: number; column: number } {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
@@ -101,17 +101,17 @@ function placesIn(text: string): (offset: number) => { line: number; column: num
   };
 }
 
-/** The parser goes down into what is nested and says where it could go no further; what follows is of no use. */
+/** The parser descends into nested values and reports where it stopped; later errors are useless. */
 function syntaxErrors(errors: readonly YAMLParseError[]): readonly Pick<YAMLParseError, "pos" | "message">[] {
   const deep = errors.find(({ message }) => message.includes("call stack"));
   if (deep !== undefined) return [{ pos: deep.pos, message: "is nested too deeply to be read" }];
-  // The parser's own words name a function of its library.
+  // The parser's own message names a function of its library.
   const second = errors.find(({ code }) => code === "MULTIPLE_DOCS");
   if (second !== undefined) return [{ pos: second.pos, message: "holds more than one document" }];
   return errors.slice(0, MAX_SYNTAX_ERRORS);
 }
 
-/** The parser goes through the whole document for each. */
+/** The parser searches the whole document for each alias. */
 function hasManyAliases(doc: Document): boolean {
   let count = 0;
   visit(doc, { Alias: () => (++count > MAX_ALIAS_NODES ? visit.BREAK : undefined) });
@@ -119,8 +119,8 @@ function hasManyAliases(doc: Document): boolean {
 }
 
 /**
- * Keys that stand twice in their mapping (the parser's own search compares each with each), and keys that are no plain words:
- * a mapping as a key of a mapping as a key is written out as text in text, twice as long for every level.
+ * Duplicate keys (the parser's own search compares each with each), and keys that are not scalars: nested mappings as
+ * keys are written as text within text, doubling in length at every level.
  */
 function keyErrors(doc: Document): { offset: number; pointer: string; message: string }[] {
   const errors: { offset: number; pointer: string; message: string }[] = [];
@@ -136,7 +136,7 @@ function keyErrors(doc: Document): { offset: number; pointer: string; message: s
             pointer: pointerTo(pathOf([...ancestors, map])),
             message: "a key must be a word",
           });
-          // What lies within would be told of again.
+          // Nested values would be reported again.
           return visit.SKIP;
         }
         const word = String(key?.value ?? "");
@@ -155,14 +155,14 @@ function keyErrors(doc: Document): { offset: number; pointer: string; message: s
   return errors;
 }
 
-/** Keys and indexes on the way to the last of `nodes`, which lie in each other. */
+/** Keys and indexes on the path to the last of `nodes`, each of which contains the next. */
 const pathOf = (nodes: readonly unknown[]): PropertyKey[] =>
   nodes.flatMap((node, i): PropertyKey[] => {
     if (isPair(node)) return [isScalar(node.key) ? String(node.key.value ?? "") : ""];
     return isSeq(node) && i + 1 < nodes.length ? [node.items.indexOf(nodes[i + 1])] : [];
   });
 
-/** An alias may stand before what it names; and aliases of aliases grow to any size. */
+/** An alias may precede its anchor, and aliases of aliases grow without bound. */
 function aliasError(doc: Document): { offset: number; message: string } {
   let unknown: { offset: number; message: string } | undefined;
   if (hasManyAliases(doc)) return { offset: 0, message: "has too many aliases" };
@@ -185,11 +185,11 @@ export const problemText = (p: Problem): string =>
 export const pointerTo = (path: readonly PropertyKey[]): string =>
   path.map((p) => `/${String(p).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** The parser would warn on our standard error of what a stranger wrote. */
+/** The parser would print warnings about user input to standard error. */
 const PARSING = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
-/** One mistake may make a thousand. */
+/** One mistake may cause a thousand errors. */
 const MAX_SYNTAX_ERRORS = 20;
-/** What an alias bomb would exceed. */
+/** Limit against alias bombs. */
 const MAX_ALIASES = 100;
 const MAX_ALIAS_NODES = 1000;
 
@@ -201,7 +201,7 @@ function keyPlace(
 ) {
   if (typeof map === "object" && map !== null && "items" in map && Array.isArray(map.items)) {
     for (const pair of map.items) {
-      // A key may be no text: 1, true.
+      // A key need not be text: 1, true.
       if (pair?.key?.range && String(pair.key) === key) return place(pair.key.range[0]);
     }
   }

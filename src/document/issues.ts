@@ -1,27 +1,27 @@
 /**
- * From what zod found wrong with a document to what its author should read: the nearest known key or word, the branch of a union
- * that was meant, a missing key by that name. Knows paths, no places.
+ * Converts zod's issues into messages for the document's author: the nearest known key or word, the intended branch of
+ * a union, a missing key by name. Knows paths, not positions.
  */
 import { z } from "zod";
 import { didYouMean, nearest } from "./nearest.ts";
 
-/** One thing that is wrong. */
+/** One problem. */
 export interface Told {
   readonly path: readonly PropertyKey[];
-  /** Of an unknown key: `path` then is where it stands. */
+  /** The unknown key, if that is the problem: `path` is then its parent. */
   readonly key?: string;
   readonly message: string;
-  /** What was probably meant. */
+  /** The probable intention. */
   readonly nearest: string | undefined;
 }
 
-/** Nobody reads more, and each takes time to place. */
+/** Nobody reads more, and locating each takes time. */
 const MAX_TOLD = 100;
-/** How messages begin that no schema of ours wrote. */
+/** Prefix of zod's default messages. */
 const OF_ZOD = "Invalid input";
 const MISSING = "is missing";
 
-/** @param value what was read, in the schema's input form. */
+/** @param value the input of the schema. */
 export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): Told[] {
   const told = issues
     .slice(0, MAX_TOLD)
@@ -29,7 +29,7 @@ export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType
     .flatMap((issue) =>
       issue.code === "unrecognized_keys" ? unknownKeys(issue, schema) : [wrongValue(issue, value)],
     );
-  // A key that is missing because it is misspelt is told once.
+  // A key that is missing because it is misspelt is reported once.
   const meant = new Set(
     told.flatMap((t) =>
       t.key === undefined || t.nearest === undefined ? [] : [nameOf([...t.path, t.nearest])],
@@ -69,16 +69,16 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   );
 
-/** Of a union that nothing fits: what the branch of the value's own kind lacks, where there is one. */
+/** For a union without a matching branch: the issues of the branch of the value's type, if there is one. */
 function branchOf(issue: z.core.$ZodIssue, value: unknown): z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union") return [issue];
-  // A branch of another kind says so of the value itself; of the others the first is meant.
+  // Branches of another type report an issue of the value itself; of the remaining ones take the first.
   const branch = issue.errors.find((errors) => errors.every((e) => e.path.length > 0 || !isKind(e)));
   if (branch === undefined || branch.length === 0) return [{ ...issue, message: kindsOf(issue) }];
   return branch.flatMap((inner) => branchOf({ ...inner, path: [...issue.path, ...inner.path] }, value));
 }
 
-/** Whether an issue says that a value is of another kind altogether. */
+/** Whether an issue concerns the type of the value itself. */
 const isKind = ({ code }: z.core.$ZodIssue): boolean => code === "invalid_type" || code === "invalid_value";
 
 const kindsOf = ({ errors }: z.core.$ZodIssueInvalidUnion): string => {
@@ -99,7 +99,7 @@ interface Shape {
   anyOf?: Shape[];
 }
 
-/** The JSON Schema form of a schema, which has no wrappers. Made once: it takes a millisecond or two. */
+/** The JSON Schema of a schema, which has no wrappers. Cached: it takes a millisecond or two. */
 const shapeOnce = new WeakMap<z.ZodType, Shape>();
 
 function shapeOf(schema: z.ZodType): Shape {
@@ -111,7 +111,7 @@ function shapeOf(schema: z.ZodType): Shape {
   return shape;
 }
 
-/** The keys an object schema takes at a path. */
+/** The keys that an object schema accepts at a path. */
 function knownKeys(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let shapes: Shape[] = [shapeOf(schema)];
   const flat = (s: Shape): Shape[] => [s, ...(s.anyOf ?? []).flatMap(flat)];

@@ -1,13 +1,13 @@
-/** What was probably meant: the nearest of the words that are known. */
+/** Suggests the nearest known word. */
 
-/** No typo of a name is longer. */
+/** Longer words get no suggestion. */
 const MAX_WORD = 200;
-/** Letters that differ; beyond them another word was meant. */
+/** Maximum number of differing letters; beyond it another word was meant. */
 const MAX_TYPOS = 10;
 
 /** The closest of `known` by edit distance, or undefined where none is near enough to be a typo. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  // No typo of a name is as long; comparing what a stranger sent would take time in proportion to its length.
+  // Comparing user input takes time in proportion to its length.
   if (word.length > MAX_WORD) return undefined;
   const meant = word.toLowerCase();
   let best: string | undefined;
@@ -17,7 +17,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     if (distance > within) continue;
     if (distance === 0) return candidate;
     best = candidate;
-    // Only a nearer one takes its place.
+    // Only a nearer word replaces it.
     within = distance - 1;
   }
   return best;
@@ -27,7 +27,10 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 export const didYouMean = (near: string | undefined): string =>
   near === undefined ? "" : `; did you mean "${near}"?`;
 
-/** Levenshtein's distance; where it exceeds `within`, some greater number. Only that near the diagonal is looked at (Ukkonen 1985). */
+/**
+ * Levenshtein distance; some greater number where it exceeds `within`. Computes only a band around the diagonal
+ * (Ukkonen 1985).
+ */
 function editDistance(a: string, b: string, within: number): number {
   const far = within + 1;
   if (Math.abs(a.length - b.length) > within) return far;
@@ -40,7 +43,7 @@ function editDistance(a: string, b: string, within: number): number {
     let least = current[from - 1] ?? far;
     for (let j = from; j <= to; j++) {
       const swap = (previous[j - 1] ?? far) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      // Beyond the band nothing was counted.
+      // Cells outside the band are not computed.
       const above = j < i + within ? (previous[j] ?? far) : far;
       const cost = Math.min(swap, above + 1, (current[j - 1] ?? far) + 1);
       current[j] = cost;

@@ -1,4 +1,4 @@
-/** How requests are answered and refused, in the shapes that their clients read. */
+/** Sends answers and errors in the shape that the route's clients expect. */
 import { asWeirError, errorEnvelope, type WeirError } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts";
@@ -8,11 +8,11 @@ import type { RequestHead } from "./request.ts";
 import type { Route } from "./routes.ts";
 
 export interface FaultDeps {
-  /** A fault of ours: for the operator's log, never shown. */
+  /** Called for internal errors: for the operator's log, never shown to clients. */
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** @param mediaType of the group's JSON, where it is not the usual one */
+/** @param mediaType of the group's JSON, where it is not `application/json` */
 export function send(
   reply: SocketReply,
   id: string,
@@ -26,7 +26,7 @@ export function send(
   reply.send(status, headerLines(lines) + identityHeaders(id), body);
 }
 
-/** What is still to come of a body that came too slowly is not waited for. */
+/** Does not wait for the rest of a body that arrived too slowly. */
 export function refuseBody(reply: SocketReply, error: WeirError, id: string, errorBody?: ErrorBody): void {
   if (error.kind === "request_timeout") reply.afterwards = "close";
   refuse(reply, error, id, errorBody);
@@ -46,10 +46,10 @@ export function refuse(
   );
 }
 
-/** An error as the clients of a route read it. */
+/** Formats an error body for the route's clients. */
 export type ErrorBody = (error: WeirError, requestId: string) => string;
 
-/** Anthropic's clients send it with every request, whatever they ask for. */
+/** Anthropic's clients send this header with every request. */
 export const asksAnthropic = (head: RequestHead): boolean => head.anthropicVersion !== "";
 
 export function errorBodyOf(route: Route | undefined, head: RequestHead): ErrorBody {
@@ -59,14 +59,14 @@ export function errorBodyOf(route: Route | undefined, head: RequestHead): ErrorB
   return isAnthropic ? CALLS.messages.format.errorBody : (route.group.errorBody ?? errorEnvelope);
 }
 
-/** @param headers names and values in turn. */
+/** @param headers alternating names and values. */
 export function headerLines(headers: readonly string[]): string {
   let lines = "";
   for (let i = 0; i + 1 < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
   return lines;
 }
 
-/** Tells of what is no error of the client's. */
+/** Reports errors that are not the client's to `onFault`. */
 export function known(deps: FaultDeps, thrown: unknown, id: string): WeirError {
   const error = asWeirError(thrown);
   if (error.kind === "internal") deps.onFault(thrown, id);

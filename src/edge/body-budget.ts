@@ -1,15 +1,17 @@
 /**
- * Memory that the bodies of all requests under way may take together, from their first byte until the request is over: arriving,
- * waiting to be read, or kept for another attempt. What is beyond it is refused at once, so that no caller can have the
- * process fill the machine.
+ * Memory budget for the bodies of all requests in flight, from their first byte until the request is over: arriving,
+ * waiting to be read, or kept for another attempt. Requests beyond it are refused at once, so that no client can
+ * exhaust the machine's memory.
  */
 import { fail, type WeirError } from "../errors.ts";
 
-/** So much of each body is small: it may use all of the budget, so that large bodies never keep small ones out. */
+/**
+ * This much of each body counts as small and may use the whole budget, so that large bodies never keep out small ones.
+ */
 const SMALL_BYTES = 64 * 1024;
-/** Of the budget, for what of bodies goes beyond that. */
+/** Share of the budget for the parts of bodies beyond that. */
 const LARGE_SHARE = 3 / 4;
-/** Of the budget, for the large bodies of one org. */
+/** Share of the budget for the large bodies of one org. */
 const ORG_SHARE = 1 / 2;
 const RETRY_AFTER_MS = 1000;
 
@@ -22,7 +24,7 @@ export class BodyBudget {
     this.#maxBytes = maxBytes;
   }
 
-  /** Taken now, by bodies of all orgs. */
+  /** Bytes currently taken, by all orgs. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -56,11 +58,11 @@ export class BodyBudget {
   }
 }
 
-/** The part of the budget that one request's body takes. */
+/** The part of the budget that one request's body uses. */
 export class BodyShare {
   readonly orgId: string;
   bytes = 0;
-  /** Those of them that came after the body was no small one any more. */
+  /** Bytes of it beyond `SMALL_BYTES`. */
   largeBytes = 0;
   #isOver = false;
   readonly #budget: BodyBudget;
@@ -72,14 +74,14 @@ export class BodyShare {
 
   /**
    * @throws WeirError 429 `concurrency`; the share keeps what it took before.
-   * @throws Error after `release`: nobody would give it back.
+   * @throws Error after `release`, because the bytes would never be given back.
    */
   take(bytes: number): void {
     if (this.#isOver) throw new Error("the body's share of the budget was given back already");
     this.#budget.take(this, bytes);
   }
 
-  /** The request is over. Does nothing the second time. */
+  /** The request is over. A second call does nothing. */
   release(): void {
     this.#isOver = true;
     if (this.bytes > 0) this.#budget.giveBack(this);

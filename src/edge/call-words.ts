@@ -1,6 +1,6 @@
 /**
- * What the fields of model calls mean, for the API description: by field name, or by `parent.name` where the name means
- * something else below that field. `field-words.ts` says how they are found.
+ * Descriptions of the fields of model calls for the API reference: by field name, or by `parent.name` where the name
+ * has another meaning below that field. See `field-words.ts` for the look-up.
  */
 export const CALL_WORDS: Readonly<Record<string, string>> = {
   model: "Model id, `<vendor>/<model>`; the bare model name where it is unique.",

@@ -1,4 +1,4 @@
-/** Decompresses bodies. The bound counts what they become (T56). */
+/** Decompresses bodies. The size limit applies to the decompressed bytes (T56). */
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
@@ -11,13 +11,13 @@ const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = 
   deflate: createInflate,
   br: ({ chunkSize }) => createBrotliDecompress(chunkSize === undefined ? {} : { chunkSize }),
 };
-/** Of what a decoder hands over at a time: fewer are more copying in one turn, more are more turns. */
+/** Chunk size of a decoder: larger chunks copy more in one turn of the event loop, smaller ones need more turns. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Calls `done` once, unless it is stopped before.
- * @param share what the decompressed bytes are taken of, beside the compressed ones
- * @returns stops it: nothing more is taken of the share
+ * @param share budget of the decompressed bytes, in addition to the compressed ones
+ * @returns a function that stops decoding: nothing more is taken from the share
  */
 export function decode(
   body: Buffer,

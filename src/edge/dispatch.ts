@@ -1,4 +1,4 @@
-/** Takes a request from its head to what its route runs: a model call, an operation, a stream of events or a hook. */
+/** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
@@ -30,20 +30,20 @@ import type { Uploads } from "./uploads.ts";
 export interface DispatchDeps extends FaultDeps {
   readonly keyring: Keyring;
   readonly exchange: Exchange;
-  /** Answers what is asked about a call without making it. */
+  /** Answers a question about a call, such as its token count, without making it. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
 }
 
-/** Control-plane bodies are small; what is larger is a mistake. */
+/** Control-plane bodies are small; larger ones are mistakes. */
 const MAX_CONTROL_BYTES = 256 * 1024;
 
 /**
  * Must be called in the handler of the route, before it returns.
  * @param params of the path
- * @throws WeirError where the head says that the request is refused: its body is still under way then
+ * @throws WeirError where the head suffices to refuse the request: its body may still be arriving
  */
 export function dispatch(
   deps: DispatchDeps,
@@ -128,7 +128,7 @@ function callOperation(
     void run(NO_BODY);
     return;
   }
-  // A body that is not there has no type.
+  // An absent body has no type.
   if (head.isChunked || head.contentLength > 0) requireJson(head);
   deps.uploads.read(res, reply, head, caller.orgId, MAX_CONTROL_BYTES, (uploaded) => {
     if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);

@@ -1,6 +1,6 @@
 /**
- * `/docs`: the OpenAPI document as one page of HTML that needs no script and no other host. Its style is named by a relative
- * path, so that it is found behind a proxy's prefix too. What the document has is escaped; what it lacks is not shown.
+ * `/docs`: the OpenAPI document as one HTML page that needs no script and no other host. The stylesheet has a relative
+ * path, so that it also works behind a proxy's prefix. All text is escaped; empty parts are omitted.
  */
 
 import { itemsOf, schemaOrNone } from "./example.ts";
@@ -130,7 +130,7 @@ function table(caption: string, rows: readonly Field[]): string {
 <tbody>${lines.join("\n")}</tbody></table>\n`;
 }
 
-/** Every field a reader may meet, nested ones below their parent; a schema that is no object has none. */
+/** All fields of a schema, nested ones after their parent; empty for a schema that is not an object. */
 function fields(schema: Schema, depth = 0): Field[] {
   const object = variants(schema).find((v) => v.properties !== undefined);
   return Object.entries(object?.properties ?? {}).flatMap(([name, value]) => {
@@ -140,7 +140,7 @@ function fields(schema: Schema, depth = 0): Field[] {
   });
 }
 
-/** What a list or map holds, else the schema itself. */
+/** The element schema of a list or map, else the schema itself. */
 function inner(schema: Schema): Schema {
   for (const variant of variants(schema)) {
     const held = itemsOf(variant) ?? schemaOrNone(variant.additionalProperties);
@@ -172,7 +172,7 @@ function remarks(schema: Schema): string {
     (s) => s.enum !== undefined,
   )?.enum;
   const text = schema.description ?? "";
-  // Where there is no bound, zod writes the ends of the safe integers.
+  // Without a bound, zod writes the limits of safe integers.
   const bounds = [
     minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER && `at least ${minimum}`,
     maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && `at most ${maximum}`,
@@ -185,7 +185,7 @@ function remarks(schema: Schema): string {
   return [text.replace(/\.$/, ""), said.charAt(0).toUpperCase() + said.slice(1)].filter(Boolean).join(". ");
 }
 
-/** A command that works when pasted, once the shell knows the names in capitals. */
+/** A curl command that works when pasted, once the variables in capitals are set. */
 function curl({ method, path, item }: Entry): string {
   const url = `"$WEIR_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`;
   const verb = method === "GET" ? "" : `-X ${method} `;

@@ -9,7 +9,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 export class ReplyEvents implements EventSink {
   isBehind = false;
-  /** Something has been sent: an error can only be an event now. */
+  /** The answer has begun: errors can only be sent as events now. */
   isOpen = false;
   readonly #reply: ClientReply;
   readonly #headers: string;
@@ -17,14 +17,14 @@ export class ReplyEvents implements EventSink {
   #onOver: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param headers further lines, each with its line end */
+  /** @param headers further header lines, each with its line end */
   constructor(reply: ClientReply, headers: string) {
     this.#reply = reply;
     this.#headers = HEADERS + headers;
     reply.onGone(() => this.#over());
   }
 
-  /** The client gets to know that it is connected, though there may be nothing to tell for long. */
+  /** Sends the head, so that the client knows it is connected even if no event comes for long. */
   open(): void {
     if (this.isOpen || this.#isOver) return;
     this.isOpen = true;
@@ -74,5 +74,5 @@ export class ReplyEvents implements EventSink {
   }
 }
 
-/** A line end would begin another field. */
+/** A line end would start a new field. */
 const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, " ");

@@ -1,7 +1,10 @@
-/** Small values that schemas take, for the examples of the API description. */
+/** Small example values for schemas, for the API description. */
 import type { Json, Schema } from "./openapi-types.ts";
 
-/** A small value that a schema takes: its own example or default, else an object of the fields that are required or have an example. */
+/**
+ * A small value that fits a schema: its own example or default, else an object of the fields that are required or have
+ * an example.
+ */
 export function exampleOf(schema: Schema): Json | string | number | boolean | null | unknown[] {
   const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0];
   if (given !== undefined) return given as Json;

@@ -1,7 +1,7 @@
 /**
- * What the fields of the API mean, for the API description. A schema's own description comes first; for all else a field
- * name means one thing wherever it stands, so it is said once, here. Where it does mean something else, the entry names the
- * operation (`getUsage/range`), the parent field (`usage.source`) or the group of routes (`Keys/status`); the most precise wins.
+ * Descriptions of fields for the API reference. A schema's own description comes first; otherwise a field name has one
+ * meaning wherever it occurs, defined once here. If a name has several meanings, the entry is qualified by operation
+ * (`getUsage/range`), parent field (`usage.source`) or route group (`Keys/status`); the most specific entry wins.
  */
 import { CALL_WORDS } from "./call-words.ts";
 
@@ -291,11 +291,11 @@ export interface Place {
   readonly operationId: string;
   /** The group of the route. */
   readonly tag: string;
-  /** The field that holds it; undefined at the top. */
+  /** The parent field; undefined at the top level. */
   readonly parent: string | undefined;
 }
 
-/** The meaning of a field at this place; undefined where no entry gives one. */
+/** The description of a field at this position; undefined without an entry. */
 export function meaningOf(name: string, { operationId, tag, parent }: Place): string | undefined {
   return (
     (parent === undefined ? undefined : WORDS[`${parent}.${name}`]) ??
@@ -305,5 +305,5 @@ export function meaningOf(name: string, { operationId, tag, parent }: Place): st
   );
 }
 
-/** Every entry, for the test that none is left over. */
+/** All entries, for the test that finds unused ones. */
 export const FIELD_WORDS: readonly string[] = Object.keys(WORDS);

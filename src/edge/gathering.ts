@@ -1,13 +1,13 @@
 /**
- * Puts a body together from its pieces. Its memory grows with the bytes that have arrived; the `Content-Length` of the request only
- * bounds it.
+ * Assembles a body from its chunks. Its memory grows with the bytes that have arrived; the request's `Content-Length`
+ * only bounds it.
  */
 import { fail, type WeirError } from "../errors.ts";
 import { grownMemory, sharedMemory } from "../shared-memory.ts";
 import type { BodyShare } from "./body-budget.ts";
 
 const EMPTY = Buffer.alloc(0);
-/** Small bodies share slabs: an allocation of its own costs more than the rest of reading one. */
+/** Small bodies share slabs: a separate allocation costs more than the rest of reading one. */
 const SLAB_BYTES = 256 * 1024;
 let slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
 let slabUsed = 0;
@@ -20,8 +20,8 @@ export class Gathering {
   #filled = 0;
 
   /**
-   * @param announced bytes; -1 where unknown.
-   * @param share what the memory is taken of
+   * @param announced `Content-Length` in bytes; -1 where unknown.
+   * @param share budget that the memory is taken from
    * @throws WeirError 429 `concurrency`
    */
   constructor(announced: number, maxBytes: number, share: BodyShare) {
@@ -38,7 +38,7 @@ export class Gathering {
     return this.#filled;
   }
 
-  /** False where the body would be larger than it may be. @throws WeirError 429 `concurrency` */
+  /** False where the body would exceed its limit. @throws WeirError 429 `concurrency` */
   add(piece: Uint8Array): boolean {
     const filled = this.#filled + piece.length;
     if (filled > this.#maxBytes) return false;
@@ -52,7 +52,7 @@ export class Gathering {
     return this.#filled === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#filled);
   }
 
-  /** Small ones double, so that copies stay in proportion; large ones grow in place, by a quarter. */
+  /** Small buffers double, so that copying stays proportional; large ones grow in place, by a quarter. */
   #grow(needed: number): void {
     const old = this.#bytes;
     const factor = old.length > SLAB_BYTES ? 1.25 : 2;
@@ -62,7 +62,7 @@ export class Gathering {
       this.#bytes = grownMemory(old, size);
       return;
     }
-    // Large bodies are read in a worker thread: memory that it shares need not be copied to it.
+    // Large bodies are parsed in a worker thread: shared memory need not be copied to it.
     this.#bytes = size > SLAB_BYTES ? sharedMemory(size, this.#maxBytes) : Buffer.allocUnsafeSlow(size);
     old.copy(this.#bytes, 0, 0, this.#filled);
   }

@@ -1,12 +1,12 @@
 /**
- * Prometheus metrics. Nothing is observed on the hot path: the parts keep plain counters, and a scrape reads them.
+ * Prometheus metrics. The hot path only updates plain counters; a scrape reads them.
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** Counts of one set of labels. */
+/** Counts for one set of labels. */
 interface HistogramSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** One for each bound, not cumulative, and one for what is above all of them. */
+  /** One per bound, not cumulative, and one for values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
@@ -63,8 +63,8 @@ export function openMetrics(sources: MetricSources): () => Promise<{ contentType
 }
 
 /**
- * A histogram in Prometheus' text format. The library's own would be observed call by call, and cannot be given counts; and each
- * observation of its looks its labels up by a hash of them.
+ * A histogram in Prometheus' text format. The library's own histogram cannot be set from counts: it must observe each
+ * call, and each observation hashes its labels.
  */
 function histogramText(name: string, { help, bounds, read }: MetricSources["histograms"][string]): string {
   const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`];

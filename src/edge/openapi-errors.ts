@@ -1,4 +1,4 @@
-/** The part of the OpenAPI document that says how a call may fail: both shapes of an error, and the codes of each route. */
+/** Errors in the OpenAPI document: both shapes of an error, and the codes of each route. */
 import { ERRORS, type ErrorName } from "../errors.ts";
 import type { Answers, Schema } from "./openapi-types.ts";
 
@@ -37,13 +37,13 @@ export interface FailingRoute {
   readonly needsKey: boolean;
   readonly hasBody: boolean;
   readonly isCall: boolean;
-  /** How the route's clients read errors. */
+  /** Error shape for the route's clients. */
   readonly errorSchema: keyof typeof ERROR_SCHEMAS;
   /** The operation's own. */
   readonly errors: readonly ErrorName[];
 }
 
-/** One answer a status; its description lists the codes that come with it. */
+/** One answer per status; its description lists the codes with that status. */
 export function failures({ needsKey, hasBody, isCall, errorSchema, errors }: FailingRoute): Answers {
   const names = [
     ...ALWAYS,

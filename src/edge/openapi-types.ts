@@ -1,4 +1,4 @@
-/** Types of the OpenAPI document (3.1), as far as this gateway uses them. */
+/** Types of the OpenAPI document (3.1), limited to what this gateway uses. */
 import type { z } from "zod";
 
 export type Json = Record<string, unknown>;
@@ -31,7 +31,7 @@ export interface OperationItem {
 /** By status. */
 export type Answers = Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
 
-/** A page that machines read: no operation, no key. */
+/** A page for machines: no operation, no key. */
 export interface PageItem {
   readonly path: string;
   readonly operationId: string;

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI 3.1 document, generated from the route table: paths, parameters, bodies and answers from the operations'
- * schemas, errors from the error table, the scope each route needs from its row. Built once a process.
+ * schemas, errors from the error table, scopes from the table's rows. Built once per process.
  */
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
@@ -63,7 +63,7 @@ function itemOf(route: Route): OperationItem {
 
 const PAGES = "Operation";
 
-/** The headings, in the order of the reference. */
+/** Headings, in the order of the reference. */
 const TAGS: OpenApiDocument["tags"] = [
   { name: "Inference", description: "Model calls in the formats of OpenAI and Anthropic." },
   { name: "Native inference", description: "Model calls in the gateway's own format." },
@@ -77,7 +77,7 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 
-/** The same item; nothing else holds its schemas. */
+/** Adds field descriptions to the item in place; its schemas are not shared. */
 function described(item: OperationItem): OperationItem {
   const place: Place = { operationId: item.operationId, tag: item.tags[0] ?? "", parent: undefined };
   const contents = [item.requestBody, ...Object.values(item.responses)].flatMap((part) =>
@@ -247,7 +247,7 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
 
 const TEXT: Content[string] = { schema: { type: "string" } };
 
-/** Gives each field that has no description of its own the one of its name. */
+/** Gives each field without its own description the one of its name. */
 function describeFields(schema: Schema, place: Place): void {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     if (typeof field !== "object") continue;

@@ -25,7 +25,7 @@ const parts = z
   .record(z.string(), z.boolean())
   .describe("By part of the gateway: `store` (commits), `analytics` (answers), `serving` (takes calls).");
 
-/** What `/openapi.json` says of the pages that machines read. */
+/** Entries in `/openapi.json` for the pages that machines read. */
 export const PAGE_ITEMS: readonly PageItem[] = [
   {
     path: "/healthz",
@@ -61,7 +61,7 @@ export const PAGE_ITEMS: readonly PageItem[] = [
   },
 ];
 
-/** Placeholder for the gateway's own address in documents that are made once and kept. No other text in them contains it. */
+/** Placeholder for the gateway's own address in cached documents. It occurs in no other text. */
 const ADDRESS = "https://address.of.this.gateway.invalid";
 
 export function pages(deps: PageDeps): readonly Page[] {
@@ -74,7 +74,7 @@ export function pages(deps: PageDeps): readonly Page[] {
   const openApi = once(() => JSON.stringify(document()));
   const policySchema = once(() => json(200, deps.policySchema()));
   const docs = once(() => docsPage(document()));
-  /** Fills in the address by which the request came; links are relative where it is not known. */
+  /** Inserts the address that the request used; links are relative where it is unknown. */
   const servedAt = (text: string, address: string) => text.replaceAll(ADDRESS, address || "/");
   const html = (body: string) => ({ status: 200, contentType: "text/html; charset=utf-8", body });
   return [
@@ -142,7 +142,7 @@ const welcome = (version: string): string => `<!doctype html>
   .join("")}</ul></body></html>
 `;
 
-/** Made when first asked for, then kept. */
+/** Computed at the first call, then cached. */
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

@@ -1,6 +1,6 @@
 /**
- * Performs an operation for a request: reads path, query and body by its schemas, runs it, writes its answer.
- * Where input is bad the error names the field by a JSON pointer; unknown fields of a body name their nearest kin.
+ * Runs an operation for a request: validates path, query and body by its schemas, runs it, writes its answer. Errors of
+ * the input name the field by a JSON pointer; for an unknown field of a body they suggest the nearest known one.
  */
 import { z } from "zod";
 import { type AnswerParts, FullAnswer } from "../answer.ts";
@@ -25,8 +25,8 @@ export interface OperationInput {
 }
 
 /**
- * @param withinMs how long the act may take
- * @throws WeirError, `storage_unavailable` also where it takes longer; anything else is a fault of ours.
+ * @param withinMs timeout of the operation
+ * @throws WeirError, `storage_unavailable` also on a timeout; anything else is an internal error.
  */
 export async function perform(
   operation: AnyOperation,
@@ -43,7 +43,7 @@ export async function perform(
   return withJson(operation, answerOf(result, usualStatus), result.content.json);
 }
 
-/** By the schemas of an operation or a stream. @throws WeirError 400 that names the field by a pointer */
+/** Validates the inputs of an operation or a stream. @throws WeirError 400 that names the field by a pointer */
 export function inputsOf(
   { path, query, body }: Pick<AnyOperation, "path" | "query" | "body">,
   input: OperationInput,
@@ -55,7 +55,7 @@ export function inputsOf(
   };
 }
 
-/** An answer as its parts and content say; without content it has no body. */
+/** Builds an answer from its parts; without content it has no body. */
 export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: number): Answer {
   const status = parts.status ?? usualStatus;
   if (!Number.isInteger(status) || status < 200 || status > 399) throw new Error(`${status} is no answer`);
@@ -69,14 +69,14 @@ export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: n
   };
 }
 
-/** The schema is the contract: what it does not know does not leave. @param value undefined: no JSON */
+/** Writes only fields that the schema contains. @param value undefined: no JSON */
 function withJson({ output }: AnyOperation, answer: Answer, value: unknown): Answer {
   if (answer.status === 204 || value === undefined) return answer;
   const body = JSON.stringify(output.parse(value));
   return { ...answer, headers: ["content-type", "application/json", ...answer.headers], body };
 }
 
-/** Names and values in turn. @throws Error where a value would end its line: it may hold what a client sent */
+/** Alternating names and values. @throws Error where a value contains a line end: it may come from a client */
 function headersOf({ headers = {}, cookies = [] }: AnswerParts): string[] {
   const all = [...Object.entries(headers), ...cookies.map((cookie) => ["set-cookie", cookie])].flat();
   const broken = all.find((text) => /[^\t\x20-\x7e\x80-\xff]/.test(text));
@@ -84,7 +84,10 @@ function headersOf({ headers = {}, cookies = [] }: AnswerParts): string[] {
   return all;
 }
 
-/** Threads and analytics give up after 60 s by themselves: an operation that takes longer waits for a store that cannot write. */
+/**
+ * Threads and analytics time out after 60 s themselves: an operation that takes longer waits for a store that cannot
+ * write.
+ */
 const LONGEST_MS = 90_000;
 
 async function inTime<T>(name: string, result: MaybePromise<T>, withinMs: number): Promise<T> {
@@ -98,7 +101,7 @@ async function inTime<T>(name: string, result: MaybePromise<T>, withinMs: number
   return Promise.race([result, late]).finally(() => clearTimeout(timer));
 }
 
-/** A key that stands more than once becomes an array. */
+/** A repeated key becomes an array. */
 function queryOf(query: string): Record<string, string | string[]> {
   const out: Record<string, string | string[]> = {};
   for (const [key, value] of new URLSearchParams(query)) {
@@ -121,10 +124,10 @@ function bodyOf({ body }: OperationInput): unknown {
   return value;
 }
 
-/** Of a body of the control plane: the longest lists that one needs hold a few hundred. */
+/** Maximum number of values in a control-plane body: the longest lists have a few hundred. */
 const MAX_VALUES = 4000;
 
-/** A schema takes a microsecond for each value and several for a wrong one: so many are refused before it looks. */
+/** Validation takes a microsecond per value and several per wrong one: too many are refused before it. */
 function refuseCrowded(body: unknown): void {
   if (typeof body !== "object" || body === null) return;
   let values = 0;
@@ -144,7 +147,7 @@ function refuseCrowded(body: unknown): void {
 function check(schema: z.ZodType | undefined, value: unknown, where: "path" | "query" | "body"): undefined {
   if (schema === undefined) return undefined;
   const parsed = schema.safeParse(value);
-  // The operation's own types give the value its shape; here it is opaque.
+  // The operation's types describe the value; here it is opaque.
   if (parsed.success) return parsed.data as undefined;
   const issue = parsed.error.issues[0] as z.core.$ZodIssue;
   if (issue.code === "unrecognized_keys") {

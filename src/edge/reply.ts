@@ -1,36 +1,36 @@
 /**
- * The answer's socket over uWebSockets.js. Its rules live here and nowhere else: no method of `res` is called after an
- * abort (T11), every burst of writes is corked into one system call, backpressure is passed up. A client that is behind
- * gets every byte as long as it takes some now and then: uWebSockets.js itself would end the connection after 10 s.
+ * The response over uWebSockets.js. Only this file handles its rules: no method of `res` is called after an abort
+ * (T11), every burst of writes is corked into one system call, backpressure is passed up. A slow client gets every byte
+ * as long as it keeps reading some: uWebSockets.js itself would close the connection after 10 s.
  */
 
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
 import type { ClientReply } from "../client-reply.ts";
 
-/** Bodies beyond this are handed over as the client takes them; `end` would copy all that the socket does not take. */
+/** Larger bodies are written as the client reads them; `end` would copy all that the socket does not accept. */
 const LARGE_BYTES = 256 * 1024;
-/** A client that is behind is held this often, well within the 10 s after which its connection would be ended. */
+/** How often a slow client's timeout is renewed, well within the 10 s of uWebSockets.js. */
 const HOLD_MS = 4000;
-/** A client that takes nothing for this many holds is cut off. */
+/** A client that reads nothing for this many renewals is disconnected. */
 const PATIENCE = 15;
 
 /**
- * `drain`: the client is told that the connection ends, and what it still sends of this request is read and dropped, so that it
- * gets to read the answer. `close`: nothing more is read.
+ * `drain`: the client is told that the connection closes, and the rest of its request is read and dropped, so that it
+ * can read the answer. `close`: nothing more is read.
  */
 export type Afterwards = "keep" | "drain" | "close";
 
 const CLOSING = "connection: close\r\n";
 
-/** How long a connection stays open between two requests, as uWebSockets.js has it: 10 s, less up to 2 by its clock's steps. */
+/** How long uWebSockets.js keeps an idle connection: 10 s, minus up to 2 s of timer granularity. */
 const KEEP_ALIVE = "keep-alive: timeout=8";
-/** Answers hold secrets, payloads or an org's data: no cache between us and the client may keep them. */
+/** Answers contain secrets, payloads or an org's data: no cache may store them. */
 const PRIVATE = `cache-control: no-store\r\n${KEEP_ALIVE}`;
 
 export class SocketReply implements ClientReply {
   gone = false;
-  /** What happens to the connection after this answer. */
+  /** What to do with the connection after this answer. */
   afterwards: Afterwards = "keep";
   #over = false;
   readonly #res: HttpResponse;
@@ -40,16 +40,16 @@ export class SocketReply implements ClientReply {
   #filler = "";
   #onGone: (() => void) | undefined;
   #onDrain: (() => void) | undefined;
-  /** Runs while the client is behind. */
+  /** Timer that runs while the client is slow. */
   #holding: NodeJS.Timeout | undefined;
   #holds = 0;
   #watching = false;
   #common = PRIVATE;
 
   /**
-   * Must be made in the route handler itself, before it returns.
-   * @param bodiless the answer to a HEAD: a body after its headers would be read as the next answer.
-   * @param isCrowded whether too many connections are open: a 503 then ends its own.
+   * Must be constructed in the route handler itself, before it returns.
+   * @param bodiless the answer to a HEAD: a body would be read as the next answer.
+   * @param isCrowded whether too many connections are open: a 503 then closes its own.
    */
   constructor(res: HttpResponse, bodiless: boolean, isCrowded: () => boolean) {
     this.#isCrowded = isCrowded;
@@ -75,8 +75,8 @@ export class SocketReply implements ClientReply {
       this.#send(status, headers, body);
       return;
     }
-    // uWebSockets.js closes the connection at a further request only while an answer is due: what came with this one is
-    // parsed before the answer leaves.
+    // uWebSockets.js closes the connection on a further request only while an answer is pending: a request in the same
+    // packet is parsed before the answer is sent.
     setImmediate(() => {
       if (!this.gone) this.#send(status, headers, body);
     });
@@ -99,7 +99,7 @@ export class SocketReply implements ClientReply {
     });
   }
 
-  /** The answer is the same for everybody and holds no secret: caches may keep it as they think right. */
+  /** The answer is the same for everybody and contains no secret: caches may store it. */
   isPublic(): void {
     this.#common = KEEP_ALIVE;
   }
@@ -125,9 +125,10 @@ export class SocketReply implements ClientReply {
     this.#over = true;
     this.#res.cork(() => {
       this.#writePendingHead();
-      // `end(chunk)` after `write` would set a length on a chunked answer: the last chunk goes out as the others.
+      // `end(chunk)` after `write` would add a length to a chunked answer, so the last chunk is written like the
+      // others.
       if (chunk !== undefined && chunk.length > 0 && !this.#res.write(chunk)) this.#behind();
-      // Ended now, a client that is behind would be left to uWebSockets.js, which ends its connection after 10 s.
+      // If the answer ended now, uWebSockets.js would disconnect a slow client after 10 s.
       if (this.#holding === undefined) this.#res.end();
     });
   }
@@ -145,15 +146,15 @@ export class SocketReply implements ClientReply {
     else this.#onGone = gone;
   }
 
-  /** The socket did not take all of a write. */
+  /** The socket accepted only part of a write. */
   #behind(): void {
     this.#hold();
     if (this.#watching) return;
     this.#watching = true;
     this.#res.onWritable(() => {
       this.#holds = 0;
-      // Once a handler is set, the socket's own buffer moves only with the next write: a comment line moves it on,
-      // also when the upstream has nothing more to say for now.
+      // With a drain handler, the socket's buffer moves only with the next write: a comment line triggers it even when
+      // the upstream sends nothing for now.
       let drained = true;
       this.#res.cork(() => {
         drained = this.#res.write(this.#filler);
@@ -184,7 +185,7 @@ export class SocketReply implements ClientReply {
         this.#res.close();
         return;
       }
-      // Both set the connection's timeout anew and change nothing else.
+      // Both renew the connection's timeout and change nothing else.
       this.#res.pause();
       this.#res.resume();
     }, HOLD_MS).unref();
@@ -204,8 +205,8 @@ export class SocketReply implements ClientReply {
   }
 
   /**
-   * All headers in one call of `writeHeader`, which writes name and value as they are and ends the line: each call into
-   * the binding costs more than the header.
+   * Writes all headers in one call of `writeHeader`, which writes name and value unchanged and ends the line: each call
+   * into the binding costs more than the header.
    */
   #writeHead(status: number, headers: string): void {
     const colon = headers.indexOf(": ");

@@ -1,4 +1,4 @@
-/** Reads the heads of requests, which can be read only until the handler returns: uWebSockets.js takes them back then. */
+/** Reads the heads of requests, which uWebSockets.js makes available only until the handler returns. */
 
 import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
@@ -9,8 +9,8 @@ import type { HttpHead } from "../http-head.ts";
 type ClientFormat = CallKind["format"];
 
 /**
- * What is read of a head, in one walk over its lines: asking for each by name costs more, and shows the first of two alone.
- * Empty where a line is missing; of two the first counts.
+ * The parts of a request head, read in one pass over its lines: look-ups by name cost more, and return only the first
+ * of two equal names. Empty where a line is missing; of repeated lines the first counts.
  */
 export class RequestHead {
   authorization = "";
@@ -26,17 +26,17 @@ export class RequestHead {
   openaiBeta = "";
   /** -1 where the head does not say. */
   contentLength = -1;
-  /** The body comes in chunks. */
+  /** The body is chunked. */
   isChunked = false;
   /**
-   * Why its framing cannot be trusted: what stands between us and the client may have read another length, and what follows
-   * would be taken for the next request.
+   * Why the request's framing is unsafe: a proxy may have read another length, and would take the rest for the next
+   * request.
    */
   fault: string | undefined;
   #hosts = 0;
   readonly #others: Map<string, string> | undefined;
 
-  /** @param keepsAll whether `header` will be asked for any: a model call never does, and its clients send many */
+  /** @param keepsAll whether `header` may be called: model calls never do, and their clients send many headers */
   constructor(req: HttpRequest, keepsAll: boolean) {
     if (keepsAll) this.#others = new Map();
     req.forEach((name, value) => {
@@ -45,7 +45,7 @@ export class RequestHead {
     });
   }
 
-  /** Empty where there is none. Only of a head that keeps all. @param name in lower case */
+  /** The value of a header; empty where missing. Needs `keepsAll`. @param name in lower case */
   header(name: string): string {
     return this.#others?.get(name) ?? "";
   }
@@ -103,7 +103,7 @@ export class RequestHead {
   }
 }
 
-/** What operations and hooks see of a head that keeps all. @param address the peer's 4 or 16 bytes */
+/** The head as operations and hooks see it; needs `keepsAll`. @param address the peer's 4 or 16 bytes */
 export function httpHead(head: RequestHead, address: ArrayBuffer): HttpHead {
   let cookies: Record<string, string | undefined> | undefined;
   return {
@@ -116,7 +116,7 @@ export function httpHead(head: RequestHead, address: ArrayBuffer): HttpHead {
   };
 }
 
-/** The bearer credential, or undefined where none came. RFC 6750: the scheme in any case, one space or more. */
+/** The bearer credential; undefined where missing. RFC 6750: scheme in any case, one space or more. */
 export function bearer({ authorization }: RequestHead): string | undefined {
   if (authorization.length < 8 || authorization.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
   return authorization.slice(7).trim();
@@ -125,8 +125,8 @@ export function bearer({ authorization }: RequestHead): string | undefined {
 const HOST = /^[\w.-]{1,253}(:\d{1,5})?$|^\[[\da-f:.]{2,45}\](:\d{1,5})?$/i;
 
 /**
- * The address that the client called, as it may be shown to it again; empty where its `Host` is no host. A proxy in front says
- * by `X-Forwarded-Proto` that it was called by https.
+ * The base URL that the client used, safe to show to it again; empty where its `Host` is invalid. A proxy signals https
+ * by `X-Forwarded-Proto`.
  */
 export function servedAddress(req: HttpRequest): string {
   const host = req.getHeader("host");
@@ -134,10 +134,13 @@ export function servedAddress(req: HttpRequest): string {
   return `${req.getHeader("x-forwarded-proto") === "https" ? "https" : "http"}://${host}`;
 }
 
-/** The credential as Anthropic's clients send it, or undefined where none came. */
+/** The credential in Anthropic's header; undefined where missing. */
 export const apiKey = (head: RequestHead): string | undefined => head.apiKey || undefined;
 
-/** A body's type where one is named: many clients name none. @throws WeirError 415 `unsupported_media_type` */
+/**
+ * Checks the body's content type if there is one: many clients send none. @throws WeirError 415
+ * `unsupported_media_type`
+ */
 export function requireJson({ contentType }: RequestHead): void {
   if (contentType === "" || JSON_TYPES.test(contentType)) return;
   throw fail(
@@ -149,10 +152,10 @@ export function requireJson({ contentType }: RequestHead): void {
 const JSON_TYPES = /^application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
 const NONE: Readonly<Record<string, string>> = Object.freeze({});
-/** Names of features, separated by commas: nothing else passes. */
+/** Comma-separated names of features; anything else is not passed on. */
 const FEATURES = /^[\w.,=; -]{1,1000}$/;
 
-/** Headers by which a client of a format asks its provider for what is not in the body: they go on to it. */
+/** Headers by which a client of a format sets provider options outside the body; they are passed on. */
 export function passingHeaders(
   head: RequestHead,
   { featuresHeader }: ClientFormat["habits"],
@@ -162,7 +165,7 @@ export function passingHeaders(
   return FEATURES.test(features) ? { [featuresHeader]: features } : NONE;
 }
 
-/** Empty where none came. @throws WeirError 400 `idempotency_key_invalid` */
+/** Empty where missing. @throws WeirError 400 `idempotency_key_invalid` */
 export function idempotencyKey({ idempotencyKey: key }: RequestHead): string {
   if (key === "" || /^[\x21-\x7e]{1,128}$/.test(key)) return key;
   throw fail(
@@ -175,8 +178,8 @@ export function idempotencyKey({ idempotencyKey: key }: RequestHead): string {
 }
 
 /**
- * /24 of an IPv4, /48 of an IPv6 address: enough to see where from, not who.
- * @param address its 4 or 16 bytes; an IPv4 address that an IPv6 socket took (`::ffff:a.b.c.d`) counts as what it is.
+ * /24 of an IPv4, /48 of an IPv6 address: enough for the region, not for the person.
+ * @param address its 4 or 16 bytes; an IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) counts as IPv4.
  */
 export function ipPrefix(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
@@ -187,7 +190,7 @@ export function ipPrefix(address: ArrayBuffer): string {
   return `${group(0)}:${group(2)}:${group(4)}::/48`;
 }
 
-/** An IPv4 address that an IPv6 socket took is told as what it is; IPv6 as RFC 5952 writes it. */
+/** An IPv4-mapped IPv6 address is written as IPv4; IPv6 as in RFC 5952. */
 function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
   if (bytes.length === 4) return bytes.join(".");
@@ -196,7 +199,7 @@ function addressText(address: ArrayBuffer): string {
   const groups = Array.from({ length: 8 }, (_, i) =>
     (((bytes[2 * i] as number) << 8) | (bytes[2 * i + 1] as number)).toString(16),
   );
-  // URL writes it in the shortest form.
+  // URL writes the shortest form.
   return new URL(`http://[${groups.join(":")}]`).hostname.slice(1, -1);
 }
 

@@ -1,6 +1,5 @@
 /**
- * Every route of the gateway, and nothing else: method, path, who may call it, and what it runs.
- * `/openapi.json` is generated from this table; what a row runs is one look-up away.
+ * The route table: method, path, required access, and what each route runs. `/openapi.json` is generated from it.
  */
 import type { Scope } from "../account/scopes.ts";
 import type { WeirError } from "../errors.ts";
@@ -11,21 +10,21 @@ import type { AnyOperation } from "../operation.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** `public`: no credential is asked for. `key`: any working key. Else a key with this scope. */
+/** `public`: no credential. `key`: any working key. Otherwise a key with this scope. */
 export type Access = "public" | "key" | Scope;
 
 /**
- * `anthropic`: what runs instead where a request carries `anthropic-version`. A route that has it takes `x-api-key` as well
- * as the bearer credential.
+ * `anthropic`: the operation for requests with `anthropic-version`. Such a route accepts `x-api-key` as well as the
+ * bearer credential.
  */
 type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
 
 /** Routes under one heading of the documentation. */
 interface RouteGroup {
   readonly heading: string;
-  /** An error as the clients of the group read it, where they do not read ours. Model calls have their format's. */
+  /** Formats errors for the group's clients, if not in our own shape. Model calls use their format's. */
   readonly errorBody?: (error: WeirError, requestId: string) => string;
-  /** Of JSON bodies, in and out, where it is not `application/json`: `application/scim+json`. */
+  /** Media type of JSON bodies, in and out, if not `application/json`: for instance `application/scim+json`. */
   readonly mediaType?: string;
 }
 
@@ -41,7 +40,7 @@ export type Route = {
   | { readonly exchange: CallName }
   /** Server-sent events, by GET. */
   | { readonly stream: StreamOperation }
-  /** The bytes of the body go on as they came; who sent them is the hook's to find out. */
+  /** Passes the body on unchanged; the hook itself authenticates the sender. */
   | { readonly hook: Hook }
 );
 
@@ -95,7 +94,7 @@ export type Operations = Readonly<
   >
 >;
 
-/** One row: what the path runs, for whom, and under which heading it is documented. */
+/** One row: what the path runs, required access, and its heading in the documentation. */
 const row = (
   method: Method,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * The HTTP server. The only folder that knows uWebSockets.js is this one; this file binds the route table to it and
- * reads the heads of requests. Nothing thrown here reaches the process.
+ * The HTTP server: binds the route table to uWebSockets.js, which only this folder uses, and reads request heads.
+ * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
 import { errorEnvelope, fail } from "../errors.ts";
@@ -14,18 +14,18 @@ import { RequestHead, servedAddress } from "./request.ts";
 import type { Route } from "./routes.ts";
 import type { StaticFiles } from "./static-files.ts";
 
-// Read by the binding when it loads: its own default of 4 KB is less than browsers and proxies send.
+// Read by the binding when it loads: its default of 4 KB is less than browsers and proxies send.
 process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(32 * 1024);
 const { App, us_listen_socket_close, us_socket_local_port } = await import("uWebSockets.js");
 
-/** Answers that need no key and read no body: health, metrics, documentation. */
+/** Answers without key and body: health, metrics, documentation. */
 export interface Page {
   readonly path: string;
-  /** The same for everybody, until the process is replaced: caches may keep it. */
+  /** Caches may store it: it is the same for everybody and changes only with the process. */
   readonly isPublic: boolean;
   /**
-   * @param address where the reader found this gateway: `http://localhost:8787`
-   * @param accept what the reader would like: the header of that name
+   * @param address the gateway's address as the reader used it: `http://localhost:8787`
+   * @param accept the reader's `Accept` header
    */
   read(
     address: string,
@@ -37,20 +37,23 @@ export interface ServerDeps extends DispatchDeps {
   readonly routes: readonly Route[];
   readonly pages: readonly Page[];
   readonly assets: readonly StaticFiles[];
-  /** Called for each connection that opens (1) or closes (-1). A connection that opens is closed at once where this returns false. */
+  /**
+   * Called for each connection that opens (1) or closes (-1). A new connection is closed at once where this returns
+   * false.
+   */
   readonly onConnection: (change: 1 | -1) => boolean;
-  /** Whether calls are refused because too many connections are open: a 503 then closes its connection. */
+  /** Whether too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
 }
 
 export interface Server {
   readonly port: number;
-  /** Takes no new connections; those that are open stay until `close`. */
+  /** Accepts no new connections; open ones stay until `close`. */
   stopListening(): void;
   close(): void;
 }
 
-/** @throws Error when the address cannot be bound: in use, not of this machine, not allowed. */
+/** @throws Error when the address cannot be bound: in use, not local, not permitted. */
 export function openServer(deps: ServerDeps, host: string, port: number): Promise<Server> {
   const app = App();
   // biome-ignore lint/suspicious/useIterableCallbackReturn: not the filter of a list
@@ -80,12 +83,12 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   app.any("/*", (res, req) => {
     const path = req.getUrl();
     const error = fail("not_found", `There is no ${req.getCaseSensitiveMethod()} ${path.slice(0, 200)}.`);
-    // Anthropic's clients ask for more below this path than is offered.
+    // Anthropic's clients use more routes below this path than the gateway offers.
     const errorBody = path.startsWith("/v1/messages/") ? CALLS.messages.format.errorBody : errorEnvelope;
     receive(deps, { res, req }, false, (reply, _, id) => refuse(reply, error, id, errorBody));
   });
   return new Promise((resolve, reject) => {
-    // Alone on its port: two processes that shared one without knowing would each get half of the calls.
+    // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
     const listen = app.listen as unknown as Listen;
     listen.call(app, host, port, EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
@@ -110,9 +113,9 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
 }
 
 /**
- * Takes a request as far as its head. Must be called in the route handler itself, before it returns.
- * @param keepsHead whether any header may be asked for
- * @param act not called where the request's end cannot be trusted: that is refused, and the connection closed
+ * Reads a request's head. Must be called in the route handler itself, before it returns.
+ * @param keepsHead whether any header may be read
+ * @param act not called where the request's framing is unsafe: that is refused, and the connection closed
  */
 function receive(
   deps: ServerDeps,
@@ -123,7 +126,7 @@ function receive(
   const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded);
   const head = new RequestHead(req, keepsHead);
   const id = requestId(deps.clock.now());
-  // Trailers behind the last chunk would be taken for a request: such a connection gets no second one.
+  // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";
   else if (head.isChunked) reply.afterwards = "drain";
   if (head.fault === undefined) act(reply, head, id);
@@ -133,7 +136,7 @@ function receive(
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT` of libusockets.h: without SO_REUSEPORT. SO_REUSEADDR stays, so a restart can bind at once. */
 const EXCLUSIVE_PORT = 1;
 
-/** With host and option, which the binding takes and its types leave out. */
+/** The overload with host and option, which the binding supports and its types omit. */
 type Listen = (
   host: string,
   port: number,
@@ -141,7 +144,7 @@ type Listen = (
   done: (socket: us_listen_socket | false) => void,
 ) => void;
 
-/** A path that exists answers a wrong method with 405 and what it would take. */
+/** Answers a wrong method on an existing path with 405 and the allowed methods. */
 function refuseOthers(
   app: ReturnType<typeof App>,
   pattern: string,
@@ -166,7 +169,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
         const request = { res, req, reply, head, id };
         dispatch(deps, route, request, names.length === 0 ? NO_PARAMS : paramsOf(names, req));
       } catch (error) {
-        // The body is still under way: it is read and dropped, so that the answer can be.
+        // The body is still arriving: it is read and dropped, so that the answer can be sent.
         if (!reply.closed) res.onData(() => {});
         refuse(reply, known(deps, error, id), id, errorBodyOf(route, head));
       }
@@ -192,7 +195,7 @@ function serveFile(
     reply.isPublic();
     const { contentType, body, etag } = file;
     const headers = ["etag", etag, "cache-control", "max-age=0, must-revalidate"];
-    // Several may be named, weak ones too (RFC 9110, 13.1.2).
+    // The header may list several ETags, weak ones too (RFC 9110, 13.1.2).
     const isKnown = known === "*" || known.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
     if (isKnown) reply.send(304, headerLines(headers) + identityHeaders(id), "");
     else reply.send(200, headerLines(["content-type", contentType, ...headers]) + identityHeaders(id), body);

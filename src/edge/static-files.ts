@@ -1,4 +1,7 @@
-/** Files of a folder, served below a prefix: read once, at the start, so that no request waits for a disk or leaves the folder. */
+/**
+ * Serves the files of a folder below a prefix: they are read once, at the start, so that no request waits for a disk or
+ * leaves the folder.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -7,7 +10,7 @@ import { lookup } from "mrmime";
 interface StaticFile {
   readonly contentType: string;
   readonly body: Buffer;
-  /** Strong: of the content. */
+  /** Strong ETag: a hash of the content. */
   readonly etag: string;
 }
 
@@ -18,7 +21,7 @@ export interface StaticFiles {
   readonly files: ReadonlyMap<string, StaticFile>;
 }
 
-/** All of them together, which stay in memory. */
+/** Maximum size of all files together, which stay in memory. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** @throws Error where they are larger than 64 MiB together */

@@ -1,6 +1,7 @@
 /**
- * Reads the bodies of requests, once and bounded. A body beyond its bound is drained, so that its sender gets to read the 413.
- * A body that arrives too slowly is answered with 408: uWebSockets.js itself would cut the connection without a word.
+ * Reads request bodies, once and bounded. A body beyond its limit is drained, so that its client can read the 413. A
+ * body that arrives too slowly is answered with 408: uWebSockets.js itself would close the connection without an
+ * answer.
  */
 import type { HttpResponse } from "uWebSockets.js";
 import type { Clock } from "../clock.ts";
@@ -12,37 +13,37 @@ import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
 
 export interface UploadPace {
-  /** How often an upload is looked at, in milliseconds. */
+  /** Interval between progress checks of an upload, in milliseconds. */
   readonly windowMs: number;
-  /** What must arrive in that time, unless it is the rest. */
+  /** Bytes that must arrive per interval, unless fewer remain. */
   readonly minBytes: number;
 }
 
-/** The body, ours to keep, and what it takes of the budget until the request is over; or why it is not read. */
+/** The body and its share of the budget, held until the request is over; or why it was not read. */
 export type Uploaded = { readonly body: Buffer; readonly share: BodyShare } | WeirError;
 
-/** uWebSockets.js ends a connection 10 s after this was last done, less up to 4 s by its clock's steps. */
+/** uWebSockets.js closes a connection 10 s after its timeout was last renewed, minus up to 4 s of timer granularity. */
 const HOLD_MS = 4000;
 
 /**
- * Bytes of bodies that one turn of the event loop takes, about five milliseconds of copying. Once they are reached, uploads rest:
- * what else has arrived stays in the kernel until later turns, so that five hundred uploads do not keep all other calls waiting.
+ * Body bytes copied per turn of the event loop, about five milliseconds. Beyond that, uploads are paused: what else has
+ * arrived stays in the kernel until later turns, so that five hundred uploads do not delay all other calls.
  */
 const TURN_BYTES = 2 * 1024 * 1024;
-/** Uploads that go on in a turn, those that rested longest. uWebSockets.js reads up to 512 KiB of each. */
+/** Uploads resumed per turn, longest paused first. uWebSockets.js reads up to 512 KiB of each. */
 const GO_ON = 8;
 
 export class Uploads {
   readonly #budget: BodyBudget;
   readonly #pace: UploadPace;
   readonly #clock: Clock;
-  /** Those that did not come in one piece with their head. */
+  /** Uploads that did not arrive completely with their head. */
   readonly #slow = new Set<Upload>();
-  /** Those of them that rest, in the order in which they go on. */
+  /** Paused uploads, in the order in which they resume. */
   readonly #resting = new Set<Upload>();
-  /** Of bodies, in this turn of the event loop. */
+  /** Body bytes read in this turn of the event loop. */
   #turnBytes = 0;
-  /** The next turn is prepared for. */
+  /** The start of the next turn is scheduled. */
   #isTurnAsked = false;
   readonly #timer: NodeJS.Timeout;
 
@@ -57,7 +58,7 @@ export class Uploads {
     clearInterval(this.#timer);
   }
 
-  /** Calls `done` once, but not where the client has gone: the memory is then given back to the budget. */
+  /** Calls `done` once, except where the client has disconnected: the memory is then returned to the budget. */
   read(
     res: HttpResponse,
     reply: SocketReply,
@@ -69,7 +70,7 @@ export class Uploads {
     const share = new BodyShare(this.#budget, orgId);
     const upload = new Upload(res, share, (result) => {
       this.#slow.delete(upload);
-      // What a refused client still sends is read, too, so that it gets to read the answer.
+      // The rest of a refused body is read too, so that the client can read the answer.
       if (this.#resting.delete(upload)) upload.goOn();
       if (upload.isWhole && reply.afterwards === "drain") reply.afterwards = "close";
       if (Buffer.isBuffer(result)) done({ body: result, share });
@@ -97,7 +98,7 @@ export class Uploads {
     this.#turnBytes += bytes;
     this.#askForTurn();
     if (this.#turnBytes < TURN_BYTES) return;
-    // The first time in this turn all of them, those that uWebSockets.js has yet to come to among them.
+    // On reaching the limit all are paused, including those that uWebSockets.js has not read yet in this turn.
     if (before < TURN_BYTES) for (const slow of this.#slow) this.#rest(slow);
     else if (this.#slow.has(upload)) this.#rest(upload);
   }
@@ -123,7 +124,7 @@ export class Uploads {
     for (const upload of this.#resting) {
       if (places-- === 0) break;
       this.#resting.delete(upload);
-      // Its sender could not send meanwhile.
+      // A paused client could not send.
       upload.nextLookMs += nowMs - upload.restsSinceMs;
       upload.goOn();
     }
@@ -134,7 +135,7 @@ export class Uploads {
     const nowMs = this.#clock.monotonic();
     for (const upload of this.#slow) {
       if (this.#resting.has(upload)) continue;
-      // The connection's timeout is off from then on, and must stay so.
+      // From then on the connection's timeout is off, and must stay off.
       if (upload.isWhole) this.#slow.delete(upload);
       else if (nowMs < upload.nextLookMs) upload.hold();
       else if (upload.arrived() >= this.#pace.minBytes) {
@@ -146,25 +147,25 @@ export class Uploads {
 }
 
 interface UploadEvents {
-  /** Not all of it came at once. */
+  /** The body did not arrive at once. */
   slow(): void;
-  /** So many bytes came, and there are more to come. */
+  /** Bytes arrived, and more are expected. */
   taken(bytes: number): void;
 }
 
 class Upload {
   nextLookMs = 0;
-  /** When it was last told to rest. */
+  /** When it was last paused. */
   restsSinceMs = 0;
-  /** Its bytes are all there; they may still be decompressed. */
+  /** All bytes have arrived; they may still be decompressed. */
   isWhole = false;
   readonly #res: HttpResponse;
   readonly #share: BodyShare;
   readonly #give: (result: Buffer | WeirError) => void;
   #gathering: Gathering | undefined;
-  /** While it is decompressed. */
+  /** Stops a running decompression. */
   #stopDecoding: (() => void) | undefined;
-  /** Bytes when it was last looked at. */
+  /** Bytes at the last progress check. */
   #before = 0;
   #over = false;
 
@@ -189,12 +190,12 @@ class Upload {
       }
       if (!isLast) tell.taken(bytes);
     });
-    // Not before `onData`: the answer ends the response, which may not be touched from then on.
+    // Only after `onData`: the answer ends the response, which must not be used from then on.
     if (contentLength > maxBytes) this.refuse(tooLarge(maxBytes));
     else this.#begin(contentLength, maxBytes);
   }
 
-  /** Bytes since it was last asked. */
+  /** Bytes since the last call. */
   arrived(): number {
     const filled = this.#gathering?.filled ?? 0;
     const arrived = filled - this.#before;
@@ -202,13 +203,13 @@ class Upload {
     return arrived;
   }
 
-  /** Sets the connection's timeout anew and changes nothing else. */
+  /** Renews the connection's timeout and changes nothing else. */
   hold(): void {
     this.rest();
     this.goOn();
   }
 
-  /** Nothing is read, and the connection has no timeout, until `goOn`. */
+  /** Pauses reading; the connection has no timeout until `goOn`. */
   rest(): void {
     this.#res.pause();
   }
@@ -224,7 +225,7 @@ class Upload {
     this.#give(error);
   }
 
-  /** The client has gone. A body that was already handed over is given back by its receiver. */
+  /** The client has disconnected. A body already handed over is released by its receiver. */
   leave(): void {
     if (this.#over) return;
     this.#over = true;

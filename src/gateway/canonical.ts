@@ -1,4 +1,4 @@
-/** Requests in canonical form, for the records: small bodies at once, large ones off the event loop. */
+/** Requests in canonical form, for the records: small bodies synchronously, large ones in a worker thread. */
 import type { Canonical } from "../analytics/lookup-operations.ts";
 import { canonicalRequest } from "../wire/canonical.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
@@ -18,5 +18,5 @@ export const openCanonical =
 
 type Canonicalised = ReturnType<typeof canonicalRequest>;
 
-/** A record of a later release may name a format that is not known here. */
+/** A record of a later release may name an unknown format. */
 const isFormat = (name: string): name is FormatName => Object.hasOwn(FORMATS, name);

@@ -1,6 +1,6 @@
 /**
- * The gateway as one object: `startGateway` brings every room up in the order of their needs and takes them down in the
- * reverse one.
+ * The gateway as one object: `startGateway` opens all rooms in the order of their dependencies and `stop` closes them
+ * in reverse.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,24 +30,27 @@ import { upstreamFailures } from "./upstream-failures.ts";
 export interface Gateway {
   /** `http://host:port` */
   readonly url: string;
-  /** The data folder was empty: a first org and its keys were made. */
+  /** Set if the data folder was empty: the first org and its keys. */
   readonly first: FirstStart | undefined;
   /** Fields of the log line "started". */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** Reads the catalog's files again; what is broken is logged and changes nothing. */
+  /** Reloads the catalog's files; a broken file is logged and changes nothing. */
   reload(): Promise<void>;
-  /** Counts of what would be lost if the process ended now (`calls`, `writes`), and of rows that the next start inserts (`outboxRows`). */
+  /**
+   * What would be lost if the process ended now (`calls`, `writes`), and the number of rows that the next start inserts
+   * (`outboxRows`).
+   */
   unsaved(): Readonly<Record<string, number>>;
   /**
-   * No new calls, running ones end, everything is flushed: all within `timeouts.shutdown_ms`.
+   * Accepts no new calls, waits for running ones and flushes everything, within `timeouts.shutdown_ms`.
    * @throws Error that names what did not end in time.
    */
   stop(): Promise<void>;
 }
 
-/** Long policies take a tenth of a second each to read. */
+/** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
-/** Running calls may take the time to stop less this share, which is kept for flushing and is FLUSH_MOST_MS at most. */
+/** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
 const FLUSH_SHARE = 1 / 3;
 const FLUSH_MOST_MS = 8000;
 
@@ -73,7 +76,7 @@ export async function startGateway(
   let stopping = false;
   const readiness = () => {
     const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !stopping };
-    // Analytics may be away for hours without a call noticing.
+    // Analytics may be unreachable for hours without affecting calls.
     return { ready: parts.store && parts.serving, parts };
   };
   const metrics = openMetrics(metricSources(rooms, exchange, descriptors, surroundings));
@@ -129,19 +132,22 @@ async function reloadCatalog({ catalog }: Rooms, log: Logger): Promise<void> {
   tellUnconfigured(catalog.current(), log);
 }
 
-/** Logs which variables are missing. Callers only learn that a provider is not configured. */
+/** Logs which variables are missing. Clients only learn that a provider is not configured. */
 function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
   const missing = unconfigured(snapshot);
   if (missing.length > 0) log.info(`not configured, so they take no calls: ${unconfiguredText(missing)}`);
 }
 
-/** Runs first, so that a start whose port is taken makes no data folder and starts no engine. @throws Error for the operator */
+/**
+ * Runs first, so that a start whose port is taken creates no data folder and starts no engine. @throws Error for the
+ * operator
+ */
 async function assertFree({ host, port }: Config): Promise<void> {
   const fault = await listenFault(host, port);
   if (fault !== undefined) throw new Error(fault);
 }
 
-/** Counts descriptors; those that are open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
+/** Counts descriptors; those open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
 function openDescriptors({ upstreams, simulator }: Rooms) {
   const clients = { open: 0 };
   const descriptors = new Descriptors({
@@ -159,7 +165,7 @@ async function listening({ host, port }: Config, deps: ServerDeps): Promise<Serv
   try {
     return await openServer(deps, host, port);
   } catch (error) {
-    // The socket library gives no reason; Node's own listen gives the one of the system.
+    // The socket library reports no reason; Node's own listen reports the system's.
     throw new Error((await listenFault(host, port)) ?? (error as Error).message, { cause: error });
   }
 }

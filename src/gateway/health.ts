@@ -1,4 +1,4 @@
-/** Health with its memory, which is read before the first call. */
+/** Opens health and restores its saved state before the first call. */
 import type { Logger } from "pino";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Clock } from "../clock.ts";
@@ -31,7 +31,7 @@ export function openHealth(store: Store, clock: Clock, log: Logger) {
   return { health, healthMemory };
 }
 
-/** Endpoints where no key of the gateway's is usable now. */
+/** Number of endpoints where none of the gateway's keys is usable now. */
 export function endpointsOut(catalog: Catalog, health: Health): number {
   let out = 0;
   for (const { endpoints } of catalog.current().models.values()) {

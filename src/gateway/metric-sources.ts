@@ -6,7 +6,7 @@ import type { Descriptors } from "../process/descriptors.ts";
 import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
-/** What the process around the gateway has to tell. */
+/** Facts about the process around the gateway. */
 export interface Surroundings {
   droppedLogLines(): number;
 }

@@ -1,5 +1,5 @@
 /**
- * Opens the room of policies: what it has to tell goes to the log, and long documents are read in a thread of their own.
+ * Opens the room of policies: its events go to the log, and long documents are parsed in a worker thread.
  */
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
@@ -24,7 +24,9 @@ export function openPolicyRoom(store: Store, clock: Clock, log: Logger) {
     .catch((err: unknown) => log.error({ err }, "policies were not all read ahead of calls"));
   return {
     policies,
-    /** Resolves once what is in force has been read, or so long later: a call that comes sooner reads its policy itself. */
+    /**
+     * Resolves once the active policies are parsed, or after the timeout: earlier calls parse their policy themselves.
+     */
     policiesWarm: (withinMs: number) => Promise.race([warmed, after(withinMs)]),
     async closePolicies() {
       await policies.close();

@@ -1,5 +1,5 @@
 /**
- * Opens everything that holds state, each room with the ports that it needs of the others, and closes it again.
+ * Opens every room that holds state, passing each the ports it needs, and closes them again.
  */
 import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
@@ -48,7 +48,7 @@ export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 /** Time for records to reach ClickHouse, in each of two steps of the stop. */
 const ANALYTICS_STOP_MS = 5000;
 
-/** Everything that holds state, in the order of need. */
+/** Opens all rooms that hold state, in the order of their dependencies. */
 export async function openRooms(config: Config, log: Logger) {
   const open = keepPrivate(config.dataDir);
   if (open.length > 0)
@@ -92,9 +92,9 @@ export async function openRooms(config: Config, log: Logger) {
     replays,
     upstreams,
     latencies: new Latencies(),
-    /** Counts of writes that would be lost if the process ended now, and of rows that the next start inserts. */
+    /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
-    /** In the reverse order of opening: a room that writes is closed before the room that it writes to. */
+    /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
       uploads.close();
       kept.answers.close();
@@ -103,7 +103,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
       await stopping.wait("policies", routing.closePolicies());
       await stopping.wait("replays", replays.close());
-      // Rows that do not reach ClickHouse in that time are inserted after the next start.
+      // Rows that miss this timeout are inserted after the next start.
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
       await stopping.wait("upstream connections", upstreams.close());
@@ -113,7 +113,7 @@ export async function openRooms(config: Config, log: Logger) {
   };
 }
 
-/** What an org's calls reach: also by its own provider keys. */
+/** Models with the endpoints an org can reach, including those by its own provider keys. */
 const modelsOf = (catalog: CatalogSnapshot, own: OwnKeys | undefined): Iterable<Model> =>
   own === undefined
     ? catalog.models.values()
@@ -155,7 +155,7 @@ interface AccountGround {
   readonly installation: Installation;
 }
 
-/** Who may call, and with which keys of their own. */
+/** Opens orgs, keys and orgs' own provider keys. */
 async function openAccount(config: Config, log: Logger, ground: AccountGround, book: Book) {
   const { store, clock, installation } = ground;
   const { dataDir, settings } = config;
@@ -164,7 +164,7 @@ async function openAccount(config: Config, log: Logger, ground: AccountGround, b
   const ownKeys = new ProviderKeys({
     accounts,
     vault: openVault(installation),
-    // The start goes on; the org sees the key as `unreadable` in its list.
+    // The start continues; the org sees the key as `unreadable` in its list.
     onUnreadable: ({ id, orgId, providerId }) =>
       log.error(
         { id, orgId, providerId },
@@ -181,7 +181,7 @@ async function openAccount(config: Config, log: Logger, ground: AccountGround, b
   return { plan, accounts, ownKeys, lastUsed, keyring, first };
 }
 
-/** Answers that are kept after their calls: for repeated Idempotency-Keys, and stored responses. */
+/** Opens answers that outlive their calls: for repeated Idempotency-Keys, and stored responses. */
 function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger) {
   const keeping = {
     store,
@@ -192,7 +192,7 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
   return { answers: new IdempotentAnswers(keeping), responses: new StoredResponses(keeping) };
 }
 
-/** Where calls go. */
+/** Opens what routes calls. */
 const openRouting = (store: Store, clock: Clock, log: Logger) => ({
   ...openHealth(store, clock, log),
   ...openPolicyRoom(store, clock, log),
@@ -210,7 +210,7 @@ const openMoney = (store: Store, clock: Clock, log: Logger) => ({
   limits: openLimits({ clock }),
 });
 
-/** In the act that makes the first org. */
+/** Runs in the act that creates the first org. */
 function grantFirst(book: Book, orgId: string, usd: number): void {
   const amountMicroUsd = Math.round(usd * 1e6);
   if (amountMicroUsd === 0) return;

@@ -1,10 +1,10 @@
 /**
- * Stops the gateway within a bound: each part may take a share of the time that is left. A part that does not end in its share
- * is named in the error of `finish` and not waited for any longer, so that no part keeps the process from ending.
+ * Bounds the time of a stop: each part may take a share of the time left. A part that exceeds its share is named in the
+ * error of `finish` and no longer waited for, so that no part keeps the process from ending.
  */
 import { type Clock, systemClock } from "../clock.ts";
 
-/** Kept for the last part, the store, which brings LMDB up to date even where an earlier part hangs. */
+/** Reserved for the last part, the store, which applies the journal to LMDB even where an earlier part hangs. */
 const KEPT_FOR_LAST_MS = 2000;
 
 export class Stopping {
@@ -12,7 +12,7 @@ export class Stopping {
   readonly #endMs: number;
   readonly #late: string[] = [];
 
-  /** @param withinMs for all parts together, from now on. */
+  /** @param withinMs for all parts together, starting now. */
   constructor(withinMs: number, clock: Clock = systemClock) {
     this.#clock = clock;
     this.#endMs = clock.monotonic() + withinMs;
@@ -32,7 +32,7 @@ export class Stopping {
     const withinMs = isLast ? this.leftMs : Math.max(this.leftMs - KEPT_FOR_LAST_MS, this.leftMs / 2);
     const { promise: tooLong, resolve } = Promise.withResolvers<"late">();
     const timer = setTimeout(() => resolve("late"), withinMs);
-    // A part that fails after its time is no longer awaited: without this its rejection would end the process.
+    // A part that fails after its timeout is no longer awaited: without this its rejection would end the process.
     ended.catch(() => {});
     const outcome = await Promise.race([ended, tooLong]).finally(() => clearTimeout(timer));
     if (outcome === "late") this.#late.push(name);

@@ -1,6 +1,6 @@
 /**
- * Failures of providers in the operator's log: which call, which endpoint, what kind. Bounded in rate, because an outage
- * fails thousands of calls a second and a log must not fill the disk.
+ * Logs failures of providers for the operator: request, endpoint, kind. Rate-limited, because an outage fails thousands
+ * of calls a second and a log must not fill the disk.
  */
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
@@ -10,7 +10,10 @@ import type { AttemptRecord } from "../record.ts";
 const BURST = 50;
 const PER_SECOND = 10;
 
-/** @returns a function to call with each failed attempt. Messages of providers are not logged: they may quote prompts and credentials. */
+/**
+ * @returns a function to call with each failed attempt. Providers' messages are not logged: they may quote prompts and
+ *   credentials.
+ */
 export function upstreamFailures(log: Logger, clock: Clock) {
   let left = BURST;
   let lastMs = clock.monotonic();

@@ -1,6 +1,6 @@
 /**
- * The master key: from the environment, or from a file of the data folder that is made at the first start and never overwritten.
- * With a key from the environment the file, where there is one, still opens what was sealed with it.
+ * The master key: from the environment, or from a file of the data folder that is created at the first start and never
+ * overwritten. With a key in the environment, an existing file still decrypts what was encrypted with it.
  */
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -13,11 +13,11 @@ const MASTER_KEY_BYTES = 32;
 
 export interface MasterKeyOptions {
   readonly dataDir: string;
-  /** From the environment; undefined: the one in the data folder, which is made where there is none. */
+  /** From the environment; undefined: use the one in the data folder, which is created if missing. */
   readonly masterKey: KeyObject | undefined;
 }
 
-/** @throws Error with a line for the operator where the file holds no key. */
+/** @throws Error with a line for the operator where the file contains no key. */
 export function readMasterKeys({ dataDir, masterKey }: MasterKeyOptions): [KeyObject, ...KeyObject[]] {
   const path = join(dataDir, MASTER_KEY_FILE);
   const onFile = readMasterKey(path);
@@ -29,7 +29,7 @@ function readMasterKey(path: string): KeyObject | undefined {
   const text = readSecret(path);
   if (text === undefined) return undefined;
   const bytes = Buffer.from(text, "base64");
-  // Written over, what it sealed would be lost for good: somebody has to look.
+  // Not overwritten: everything encrypted with it would be lost. The operator must check it.
   if (bytes.length !== MASTER_KEY_BYTES) {
     throw new Error(`${path} does not hold 32 bytes in base64: restore it, or move it away to begin anew`);
   }

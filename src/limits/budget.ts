@@ -1,18 +1,18 @@
 /**
- * What a budget is, whom it binds, and what is said when it is used up.
- * A key has a daily one, its project a monthly one, in local days and months of the org. A limit of 0 is none.
+ * Budgets: definition, scope, and the error when one is spent. A key has a daily budget, its project a monthly one, in
+ * local days and months of the org. A limit of 0 means no budget.
  */
 import { isoTime } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
 
 export interface Budget {
-  /** A key's micro-USD a local day, a project's a local month; 0: none. */
+  /** Micro-USD per local day of a key, or per local month of a project; 0: no budget. */
   readonly limitMicroUsd: number;
-  /** True: a call that could pass it is refused. False: passing it is only reported. */
+  /** True: a call that could exceed it is refused. False: exceeding it is only reported. */
   readonly hard: boolean;
 }
 
-/** Whose budgets a call counts against. Built once a key; a key never changes its project. */
+/** The key and project whose budgets a call counts against. Built once per key; a key never changes its project. */
 export interface BudgetScope {
   readonly keyId: string;
   readonly projectId: string;
@@ -24,7 +24,7 @@ export interface BudgetScope {
 
 export type BudgetName = "key_daily" | "project_monthly";
 
-/** Where a budget stands in its period. */
+/** State of a budget in its current period. */
 export interface BudgetStanding {
   readonly budget: BudgetName;
   readonly limitMicroUsd: number;
@@ -34,24 +34,24 @@ export interface BudgetStanding {
 
 export interface BudgetRefusal extends BudgetStanding {
   readonly admitted: false;
-  /** By calls under way: a smaller call may pass once they have settled for less. */
+  /** Held by calls in flight: a smaller call may be admitted once they have settled for less. */
   readonly heldMicroUsd: number;
 }
 
-/** A hard budget refused its first call, or a soft one was passed: once a period. */
+/** A hard budget refused its first call, or a soft one was exceeded: once per period. */
 export interface BudgetExceeded extends BudgetStanding {
   readonly keyId: string;
   readonly projectId: string;
   readonly hard: boolean;
 }
 
-/** True when a hard budget does not allow a spend of `microUsd` in its period. */
+/** True when a hard budget does not allow a total of `microUsd` in its period. */
 export const forbids = (budget: Budget | undefined, microUsd: number): boolean =>
   budget?.hard === true && budget.limitMicroUsd > 0 && microUsd > budget.limitMicroUsd;
 
 /**
- * True when this charge took a soft budget past its limit. Spend only grows within a period, so that happens once
- * in it: there is no flag to keep, or to lose in a crash.
+ * True when this charge exceeded a soft budget. Spend only grows within a period, so this is true once per period
+ * without a stored flag, which a crash could lose.
  */
 export const crosses = (
   budget: Budget | undefined,

@@ -1,8 +1,7 @@
 /**
- * Budgets in force: spend is held before a call and counted at its settle, like credits.
- * Always true: for a hard budget, spend + held <= limit after every admission; spend on disk is what the committed
- * ledger charged in the period. A call counts in the period in which it settles, and still does when the clock by which
- * that was told is corrected.
+ * Enforces budgets: spend is held before a call and counted when it settles, like credits. Invariants: for a hard
+ * budget, spend + held <= limit after every admission; stored spend is what the committed ledger charged in the period.
+ * A call counts in the period in which it settles, even if the clock that determined the period is corrected later.
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
@@ -31,44 +30,47 @@ export interface PeriodSpend {
 }
 
 export interface Budgets {
-  /** Whether `hold` would admit it now; reports nothing where it would not. */
+  /** Whether `hold` would admit it now; does not report a refusal. */
   wouldHold(scope: BudgetScope, microUsd: number): boolean;
   /**
-   * Both budgets are checked before either is held. An amount of 0 is never refused. A promise where it must be asked for
-   * elsewhere.
+   * Checks both budgets before holding either. An amount of 0 is never refused. Returns a promise where the budgets are
+   * kept in another process.
    */
   hold(
     scope: BudgetScope,
     microUsd: number,
   ): BudgetHold | BudgetRefusal | Promise<BudgetHold | BudgetRefusal>;
-  /** Grows an open hold; false (and nothing changed) where a hard budget does not allow it. A promise as for `hold`. */
+  /**
+   * Increases an open hold; false (with nothing changed) where a hard budget does not allow it. May return a promise,
+   * like `hold`.
+   */
   extend(hold: BudgetHold, moreMicroUsd: number): boolean | Promise<boolean>;
   /**
-   * Reads the clock for a charge. The function returned closes the hold and counts the charge; it runs in the act of the ledger
-   * entry, in the same turn of the event loop.
-   * @throws Error for an amount that is none; the function returned does when the hold is closed.
+   * Reads the clock for a charge. The returned function closes the hold and counts the charge; call it in the act of
+   * the ledger entry, in the same turn of the event loop.
+   * @throws Error for an invalid amount; the returned function throws when the hold is closed.
    */
   charging(hold: BudgetHold, amountMicroUsd: number): () => void;
-  /** Gives back what a hold has beyond so much: an extension that was not needed after all. @throws Error when it is closed. */
+  /** Reduces an open hold: the extension was not needed. @throws Error when it is closed. */
   shrink(hold: BudgetHold, lessMicroUsd: number): void;
   /** @throws Error when the hold is closed. */
   release(hold: BudgetHold): void;
   spendOfKey(scope: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): PeriodSpend;
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
-  /** Holds now open: zero at idle. */
+  /** Number of open holds; zero when idle. */
   openHolds(): number;
 }
 
 export interface BudgetDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Names the boot of the machine since which `clock.monotonic` counts; undefined where nothing does. */
+  /** Id of the machine's boot, which `clock.monotonic` counts from; undefined where the system has none. */
   readonly boot?: string | undefined;
-  /** Port, called synchronously; must not throw. After a crash the same event may come again. */
+  /** Port, called synchronously; must not throw. After a crash the same event may be reported again. */
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
 }
 
-/** Those of one process: it knows all that is held and spent, and so answers at once. */
+/** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
 export interface LocalBudgets extends Budgets {
   hold(scope: BudgetScope, microUsd: number): BudgetHold | BudgetRefusal;
   extend(hold: BudgetHold, moreMicroUsd: number): boolean;
@@ -79,7 +81,7 @@ export const openBudgets = (deps: BudgetDeps): LocalBudgets => new PeriodBudgets
 class OpenBudgetHold implements BudgetHold {
   readonly admitted = true;
   readonly scope: BudgetScope;
-  /** Those of its key and project, in which it is held: they stay the same objects. */
+  /** Spend objects of its key and project; they stay the same objects. */
   readonly key: Spend;
   readonly project: Spend;
   amountMicroUsd = 0;
@@ -119,7 +121,7 @@ export class PeriodBudgets implements LocalBudgets {
   #periodOf = openPeriods();
   #onBudgetExceeded: (event: BudgetExceeded) => void;
   #openHolds = 0;
-  /** Of acts that run, or ran in this turn: told once it is certain that they are not dropped. */
+  /** Exceeded budgets of acts that may still be rolled back; reported once the acts cannot be. */
   readonly #crossed: BudgetExceeded[] = [];
 
   constructor({ store, clock, boot, onBudgetExceeded = () => {} }: BudgetDeps) {
@@ -156,7 +158,7 @@ export class PeriodBudgets implements LocalBudgets {
   charging(hold: BudgetHold, amountMicroUsd: number): () => void {
     checkAmount(amountMicroUsd);
     const mine = asOpen(hold);
-    // Not in the act: where the clock has jumped, an act of its own says so.
+    // Outside the act: a clock jump is written in an act of its own.
     const now = this.#standing(mine.scope);
     return () => {
       this.#close(mine);
@@ -224,7 +226,7 @@ export class PeriodBudgets implements LocalBudgets {
     return { admitted: false, ...standingOf(scope, name, now), heldMicroUsd: spend.heldMicroUsd };
   }
 
-  /** In an act, which may yet be dropped. */
+  /** Runs in an act, which may still be rolled back. */
   #cross(scope: BudgetScope, name: BudgetName, now: Now): void {
     this.#crossed.push(exceeded(scope, name, now));
     this.#store.ifDropped(() => this.#crossed.pop());
@@ -234,7 +236,7 @@ export class PeriodBudgets implements LocalBudgets {
   }
 }
 
-/** Which budget has no room for so much more. */
+/** The budget that does not allow this amount more. */
 function forbiddenBy(scope: BudgetScope, { key, project }: Now, microUsd: number): BudgetName | undefined {
   if (microUsd === 0) return undefined;
   if (forbids(scope.keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";

@@ -1,17 +1,20 @@
 /**
- * Rate limits of keys: requests and tokens over a sliding minute, and calls in flight. In memory, exact.
- * All three are checked before any is counted, in one synchronous step: a refusal counts nothing, and any number of
- * simultaneous callers are admitted one after the other.
+ * Rate limits of keys: requests and tokens over a sliding minute, and concurrent calls. In memory, exact. All three are
+ * checked before any is counted, in one synchronous step: a refusal counts nothing, and simultaneous calls are admitted
+ * one after the other.
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { SlidingWindow, WINDOW_MS } from "./window.ts";
 
-/** As in force for the key (its own, else its plan's). 0 or absent: unlimited. */
+/** The key's limits (its own, else its plan's). 0 or absent: unlimited. */
 export interface KeyLimits {
   readonly rpm?: number | undefined;
   readonly tpm?: number | undefined;
-  /** Calls in flight, streamed or not: both hold a socket, an upstream slot and credit for as long as they last. */
+  /**
+   * Maximum concurrent calls, streamed or not: both hold a socket, an upstream connection and credit for their
+   * duration.
+   */
   readonly concurrency?: number | undefined;
 }
 
@@ -22,34 +25,34 @@ export interface LimitedKey {
 
 export interface Admission {
   readonly admitted: true;
-  /** Gives the concurrency slot back; every exit path calls it, a second call does nothing. */
+  /** Releases the concurrency slot; every exit path calls it, a second call does nothing. */
   release(): void;
 }
 
 export interface Refusal {
   readonly admitted: false;
   readonly code: "rpm" | "tpm" | "concurrency";
-  /** The limit that refused. */
+  /** Value of the exceeded limit. */
   readonly limit: number;
   /**
-   * For rpm and tpm exact: the same request, alone on its key, is admitted after this wait and refused one
-   * millisecond earlier. For concurrency it is a guess, because the end of a call is not known. Where `isHopeless`, a whole
-   * window: then all of the limit is free for a request that fits it.
+   * For rpm and tpm exact: the same request, if it is the key's only one, is admitted after this wait and refused one
+   * millisecond earlier. For concurrency an estimate, because the end of a call is unknown. With `isHopeless` a whole
+   * window, after which the full limit is available to a request that fits it.
    */
   readonly retryAfterMs: number;
-  /** The request alone is more than the limit: no wait lets it in. */
+  /** The request alone exceeds the limit: waiting does not help. */
   readonly isHopeless: boolean;
 }
 
-/** One dimension as the `x-ratelimit-*` headers show it. */
+/** One limit as the `x-ratelimit-*` headers show it. */
 export interface RateState {
   readonly limit: number;
   readonly remaining: number;
-  /** Until all of the limit is free again. */
+  /** Milliseconds until the full limit is available again. */
   readonly resetMs: number;
 }
 
-/** A dimension without a limit is undefined. */
+/** State of each limit; undefined where there is none. */
 interface LimitState {
   readonly requests: RateState | undefined;
   readonly tokens: RateState | undefined;
@@ -58,18 +61,18 @@ interface LimitState {
 
 export interface Limits {
   /**
-   * A promise where a slot must be asked for elsewhere.
+   * Returns a promise where slots are kept in another process.
    * @param tokens what counts against tpm: prompt estimate + `max_tokens`
    */
   admit(key: LimitedKey, tokens: number): Admission | Refusal | Promise<Admission | Refusal>;
   state(key: LimitedKey): LimitState;
-  /** Calls in flight over all keys: zero at idle. */
+  /** Calls in flight of all keys: zero when idle. */
   inFlight(): number;
-  /** Keys with anything in memory; a key idle for a minute is dropped as others are admitted. */
+  /** Keys with state in memory; a key idle for a minute is dropped while others are admitted. */
   tracked(): number;
 }
 
-/** When a slot frees is unknown; most calls last about a second. */
+/** The time until a slot is released is unknown; most calls last about a second. */
 const CONCURRENCY_RETRY_MS = 1000;
 
 class KeyState {
@@ -98,7 +101,7 @@ class Slot implements Admission {
   }
 }
 
-/** Those of one process: it sees all calls, and so answers at once. */
+/** Limits within one process: it sees all calls, so it answers synchronously. */
 export interface LocalLimits extends Limits {
   admit(key: LimitedKey, tokens: number): Admission | Refusal;
 }
@@ -109,7 +112,7 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
   // Monotonic: a corrected wall clock must neither free nor freeze a key. Whole milliseconds keep waits exact.
   const now = () => Math.floor(clock.monotonic());
 
-  /** Looks at one key an admission, round and round: idle ones leave without a timer and without a long pause. */
+  /** Checks one key per admission, in rotation: idle ones are dropped without a timer and without a long pause. */
   function sweepOne(nowMs: number): void {
     const step = sweep.next();
     if (step.done) sweep = keys.entries();
@@ -128,13 +131,13 @@ export function openLimits({ clock }: { readonly clock: Clock }): LocalLimits {
       const { rpm = 0, tpm = 0, concurrency = 0 } = limits;
       const requestsWaitMs = rpm === 0 ? 0 : state.requests.waitMs(nowMs, 1, rpm);
       const tokensWaitMs = tpm === 0 ? 0 : state.tokens.waitMs(nowMs, tokens, tpm);
-      // The longer wait is the one to name: after the shorter the request would only be refused again.
+      // Report the longer wait: after the shorter one the request would be refused again.
       if (tokensWaitMs > requestsWaitMs) return refusal("tpm", tpm, tokensWaitMs);
       if (requestsWaitMs > 0) return refusal("rpm", rpm, requestsWaitMs);
       if (concurrency !== 0 && state.inFlight >= concurrency) {
         return refusal("concurrency", concurrency, CONCURRENCY_RETRY_MS);
       }
-      // A window without a limit is not kept: a limit set on a running key starts from an empty minute.
+      // Windows without a limit are not kept: a limit set on an active key starts with an empty minute.
       if (rpm !== 0) state.requests.add(nowMs, 1);
       if (tpm !== 0) state.tokens.add(nowMs, tokens);
       return new Slot(state);
@@ -167,7 +170,7 @@ function rateState(window: SlidingWindow | undefined, limit: number, nowMs: numb
   return { limit, remaining: Math.max(0, limit - used), resetMs: window?.emptyInMs(nowMs) ?? 0 };
 }
 
-/** The 429 for a refusal. One that no wait cures says so (`x-should-retry: false`). */
+/** The 429 for a refusal. `x-should-retry: false` where waiting does not help. */
 export function refusalError({ code, limit, retryAfterMs, isHopeless }: Refusal): WeirError {
   if (isHopeless) {
     const message = `This request alone counts more tokens (prompt estimate + max_tokens) than the key's limit of ${limit} a minute. Lower max_tokens or raise the limit.`;

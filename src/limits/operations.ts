@@ -1,6 +1,6 @@
 /**
- * `GET /v1/limits`: the plan, and every key with what is configured, what is live and what it has spent.
- * Shape: specification, "Key limits overview". Keys, plan and the last day's refusals come through ports.
+ * `GET /v1/limits`: the plan, and every key with its configured limits, current usage and spend. Shape: specification,
+ * "Key limits overview". Keys, plan and the last day's refusals come through ports.
  */
 import { z } from "zod";
 import { operation } from "../operation.ts";
@@ -8,7 +8,7 @@ import type { BudgetScope } from "./budget.ts";
 import type { Budgets } from "./budgets.ts";
 import type { LimitedKey, Limits } from "./limits.ts";
 
-/** A key as its overview needs it: limits in force (its own, else its plan's) and whose budgets it counts against. */
+/** A key in the overview: its limits (own, else the plan's) and the budgets it counts against. */
 export interface KeyInForce extends LimitedKey, BudgetScope {
   readonly name: string;
   readonly status: string;
@@ -37,7 +37,7 @@ export interface LimitsOperationDeps {
   readonly keysOf: (orgId: string) => readonly KeyInForce[];
   /** Port: the limits of an org's plan. */
   readonly planOf: (orgId: string) => PlanLimits;
-  /** Port: analytics; may fail or be away. */
+  /** Port: analytics; may fail or be unreachable. */
   readonly counts24h: (orgId: string) => Promise<Refusals24h>;
 }
 
@@ -95,7 +95,7 @@ export function limitsOperations(deps: LimitsOperationDeps) {
     };
   }
 
-  /** Undefined where analytics is away: the rest of the overview does not need it. */
+  /** Undefined while analytics is unreachable: the rest of the overview does not need it. */
   async function refusals24h(orgId: string): Promise<Refusals24h | undefined> {
     try {
       return await deps.counts24h(orgId);

@@ -1,6 +1,6 @@
 /**
- * Budget periods: the local day and month of an org, and the instants at which they begin and end, across daylight-saving
- * steps. Worked out once per zone and day.
+ * Budget periods: an org's local day and month, and the instants at which they begin and end, including daylight-saving
+ * changes. Computed once per zone and day.
  */
 import { localDay } from "../clock.ts";
 
@@ -21,7 +21,7 @@ export type Periods = (timeZone: string, nowMs: number) => Period;
 
 const QUARTER_MS = 900_000;
 const HOUR_MS = 3_600_000;
-/** More than any day and any month lasts, the steps of their zone included. */
+/** Upper bounds for the length of a day and a month, including time zone changes. */
 const LONGEST_DAY_MS = 50 * HOUR_MS;
 const LONGEST_MONTH_MS = 33 * 24 * HOUR_MS;
 
@@ -49,7 +49,10 @@ export function openPeriods(): Periods {
   };
 }
 
-/** The first instant after `nowMs`, within `withinMs` of it or at the quarter of an hour thereafter, for which `isLater` holds. Every zone's offset is whole quarters of an hour. */
+/**
+ * The first instant after `nowMs`, within `withinMs` of it or at the next quarter of an hour, for which `isLater`
+ * holds. Every zone's offset is a multiple of a quarter of an hour.
+ */
 function firstInstant(nowMs: number, withinMs: number, isLater: (ms: number) => boolean): number {
   let before = Math.floor(nowMs / QUARTER_MS);
   let after = Math.ceil((nowMs + withinMs) / QUARTER_MS);

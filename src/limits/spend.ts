@@ -1,51 +1,51 @@
 /**
- * What keys and projects have spent today and this month, in memory and on disk.
- * One row a key, written in the transaction of the settle that it counts; a project's spend is the sum of its keys'
- * rows, so it costs no put of its own and cannot drift from them. A row keeps when it was charged what, so that which day
- * and month that was can be told anew when the clock is corrected.
+ * Spend of keys and projects today and this month, in memory and on disk. One row per key, written in the transaction
+ * of the settle that it counts; a project's spend is the sum of its keys' rows, so it costs no put of its own and
+ * cannot diverge from them. A row records when each amount was charged, so that its day and month can be recomputed
+ * when the clock is corrected.
  */
 import { mergedTable, type Store } from "../store/store.ts";
 import type { Period } from "./periods.ts";
 import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
 
-/** What was charged on one day of one span of the clock, at the time of its last charge. */
+/** Charges of one day in one span of the clock, with the time of the last charge. */
 interface Part {
   readonly span: number;
   readonly lastMs: number;
   microUsd: number;
 }
 
-/** Numbers of a part in a row. */
+/** Numbers per part in a row. */
 const PART = 3;
 
-/** Its parts one after another, oldest first: span, time of the last charge, micro-USD. */
+/** The parts, oldest first: span, time of the last charge, micro-USD. */
 type PartsRow = readonly number[];
 
 /**
- * What release 0.1 wrote: the newest day (`YYYY-MM-DD`, local) on which the key was charged, micro-USD of that day, and of
- * its month. Such a row is read until the key's next charge replaces it.
+ * Row of release 0.1: the newest day (`YYYY-MM-DD`, local) with a charge, micro-USD of that day, and of its month. Such
+ * a row is read until the key's next charge replaces it.
  */
 type DayRow = readonly [day: string, dayMicroUsd: number, monthMicroUsd: number];
 
 type SpendRow = PartsRow | DayRow;
 
-/** Parts of one row: days of this month that are over are one part, so only jumps of the clock come near it. */
+/** Maximum parts per row: past days of this month are merged into one part, so only clock jumps come near it. */
 const MOST_PARTS = 12;
 const DAY_MS = 86_400_000;
 
-/** Spend in the running day and month, as of the last `count` or `add`. */
+/** Spend in the current day and month, as of the last `count` or `add`. */
 class Sums {
   dayMicroUsd = 0;
   monthMicroUsd = 0;
-  /** Sum of the open budget holds, whatever period they began in. */
+  /** Sum of the open holds, whatever period they began in. */
   heldMicroUsd = 0;
-  /** The period (day or month) in which a refusal was reported last. */
+  /** The period (day or month) of the last reported refusal. */
   reported = "";
   #version = -1;
   #dayStartsMs = 0;
   #monthStartsMs = 0;
 
-  /** True once a period: the sums must then be counted anew. */
+  /** True once per period: the sums must be recomputed. */
   protected isStale({ dayStartsMs, monthStartsMs }: Period, { version }: WallClock): boolean {
     const isSame =
       this.#version === version && this.#dayStartsMs === dayStartsMs && this.#monthStartsMs === monthStartsMs;
@@ -59,7 +59,7 @@ class Sums {
 export type Spend = Sums;
 
 class KeySpend extends Sums {
-  /** As acts have put it, committed or not: ahead of what others may read by what waits for its commit. */
+  /** The row after all acts, committed or not. */
   row: PartsRow;
 
   constructor(row: PartsRow = []) {
@@ -67,7 +67,7 @@ class KeySpend extends Sums {
     this.row = row;
   }
 
-  /** When it was charged last, by the clock that runs. */
+  /** Time of its last charge, by the current clock. */
   lastMs(wall: WallClock): number {
     return Math.max(...partsIn(this.row).map(({ span, lastMs }) => wall.placed(span, lastMs)));
   }
@@ -84,7 +84,7 @@ class KeySpend extends Sums {
   }
 }
 
-/** A charge, and how the clock stands at it. */
+/** A charge with the state of the clock at that time. */
 interface Increment {
   readonly microUsd: number;
   readonly nowMs: number;
@@ -116,12 +116,12 @@ function partsIn(row: PartsRow): Part[] {
   return parts;
 }
 
-/** Whether the two oldest parts are of days before yesterday, by the clock that has run without a jump since. */
+/** Whether the two oldest parts are of days before yesterday, in the current span of the clock. */
 function begins([oldest, second]: readonly Part[], { dayStartsMs }: Period, { span }: WallClock): boolean {
   return oldest?.span === span && second?.span === span && second.lastMs < dayStartsMs - DAY_MS;
 }
 
-/** Leaves the oldest part out where it is of an earlier month, else makes it one with the next. */
+/** Drops the oldest part if it is of an earlier month, else merges it with the next. */
 function shorten(parts: Part[], { monthStartsMs }: Period, wall: WallClock): void {
   const oldest = parts.shift();
   const next = parts[0];
@@ -147,21 +147,21 @@ class ProjectSpend extends Sums {
   }
 }
 
-/** Of a key and its project; the same two objects whenever they are asked for. */
+/** Spend of a key and its project; always the same two objects. */
 interface ScopeSpend {
   readonly key: Spend;
   readonly project: Spend;
 }
 
 export interface SpendTable {
-  /** Both as of the period. */
+  /** The key's and project's spend in the period. */
   of(projectId: string, keyId: string, period: Period): ScopeSpend;
   ofProject(projectId: string, period: Period): Spend;
-  /** In an act: adds a charge to the key's row, and to what `of` gave for this moment. */
+  /** In an act: adds a charge to the key's row, and to the `Spend` objects that `of` returned for this moment. */
   charge(scope: { readonly projectId: string; readonly keyId: string }, microUsd: number, now: Now): void;
 }
 
-/** What `of` gave, and for which moment. */
+/** What `of` returned, and for which moment. */
 export interface Now extends ScopeSpend {
   readonly nowMs: number;
   readonly period: Period;
@@ -173,7 +173,7 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
   );
   const projects = new Map<string, ProjectSpend>();
 
-  /** All its keys at once: its spend is the sum of theirs. */
+  /** Loads all keys of a project: its spend is their sum. */
   function load(projectId: string, period: Period): ProjectSpend {
     const project = new ProjectSpend();
     for (const { key, value } of rows.range({ start: [projectId, ""], end: [projectId, "\uffff"] })) {
@@ -228,7 +228,10 @@ const LATER_MS = 2_000;
 
 const isDayRow = (row: SpendRow): row is DayRow => typeof row[0] === "string";
 
-/** Of release 0.1: the day's spend at noon of its day; the rest of its month at noon of the day before, or before today. */
+/**
+ * Parts of a row of release 0.1: the day's spend at noon of its day; the rest of its month at noon of the day before,
+ * or before today.
+ */
 function partsOf(row: SpendRow, period: Period): PartsRow {
   if (!isDayRow(row)) return row;
   const [day, dayMicroUsd, monthMicroUsd] = row;

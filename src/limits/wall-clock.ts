@@ -1,29 +1,29 @@
 /**
- * How the wall clock has run. Between its jumps it runs in spans; a jump shows as a change of the difference between wall
- * and monotonic time. What happened in a span can be told in the time of the span that runs now, so a clock that was wrong
- * for a while leaves nothing wrong behind once it is corrected. Spans outlive a restart of the process.
+ * History of the wall clock. Between jumps it runs in spans; a jump is a change of the difference between wall and
+ * monotonic time. A time of an earlier span can be converted to the current span, so a clock that was wrong for a while
+ * leaves no wrong times once it is corrected. Spans survive a restart of the process.
  *
- * - A clock that comes back to where it stood before was wrong in between: what happened then is moved by the difference.
- * - A clock set back to where it never stood: what it called later than now happened before now, so it counts as of then.
- * - A clock set ahead is believed: a machine that slept looks the same. But one set soon after the machine has booted was
- *   wrong from the boot on, as that of a machine without a battery is.
+ * - A clock that returns to an earlier offset was wrong in between: times of that span are shifted by the difference.
+ * - A clock set back to an offset it never had: times later than now in fact lie in the past, so they count as now.
+ * - A clock set ahead is trusted: a machine that slept looks the same. But if it is set soon after boot, it was wrong
+ *   since boot, as on a machine without a battery.
  */
 import type { Clock } from "../clock.ts";
 import type { Store, Table } from "../store/store.ts";
 
 interface Span {
   readonly id: number;
-  /** Boot of the machine, within which monotonic times of different processes compare. */
+  /** Boot id of the machine; within one boot monotonic times of different processes are comparable. */
   readonly boot: string;
   /** Wall time when it began. */
   readonly startedMs: number;
-  /** Wall time less monotonic time, when it was looked at last; follows what slews the clock. */
+  /** Wall time minus monotonic time at the last reading; follows the slewing of the clock. */
   offsetMs: number;
-  /** Monotonic time of that look. */
+  /** Monotonic time of that reading. */
   seenMs: number;
 }
 
-/** What happened in a span that proved wrong, told in the time of another one. */
+/** Shift of the times of a wrong span into another one. */
 type Move = readonly [from: number, to: number, byMs: number];
 
 interface SpanRow {
@@ -35,24 +35,24 @@ interface SpanRow {
 export interface WallClockDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Names the boot since which `clock.monotonic` counts; undefined where nothing does. */
+  /** Id of the boot that `clock.monotonic` counts from; undefined where the system has none. */
   readonly boot?: string | undefined;
 }
 
-/** For `placed`: the time of what happened before the first span began. */
+/** Span id for `placed`: before the first span. */
 export const BEFORE_ALL_SPANS = 0;
 
 const ROW = "spans";
-/** A jump is more than this, and more than a clock may be slewed since it was looked at last (1 s in 5,000 s). */
+/** A larger change is a jump, unless slewing since the last reading explains it (1 s in 5,000 s). */
 const JUMP_MS = 2_000;
 const SLEW = 5_000;
 const SET_AFTER_BOOT_MS = 15 * 60_000;
-/** Spans and moves before these are forgotten: what they told keeps its time. */
+/** Older spans and shifts are dropped: their times are no longer shifted. */
 const MOST_SPANS = 16;
 const MOST_MOVES = 128;
 
 export class WallClock {
-  /** Changes with everything that `placed` may answer differently afterwards. */
+  /** Changes whenever results of `placed` may change. */
   version = 0;
   readonly #clock: Clock;
   readonly #store: Store;
@@ -60,7 +60,7 @@ export class WallClock {
   readonly #boot: string;
   readonly #isBootKnown: boolean;
   #nextId: number;
-  /** In the order in which they began; the last one runs. Those that proved wrong are not among them. */
+  /** In order of their start; the last one is current. Spans that proved wrong are removed. */
   #spans: Span[];
   #moves: Map<number, Move>;
   #running: Span;
@@ -72,7 +72,7 @@ export class WallClock {
     this.#rows = store.table("wall_clock");
     const row = this.#rows.get(ROW);
     this.#nextId = row?.nextId ?? 1;
-    // Without a name this process is a boot of its own.
+    // Without a boot id this process counts as a boot of its own.
     this.#isBootKnown = boot !== undefined;
     this.#boot = boot ?? `process ${this.#nextId}`;
     this.#spans = (row?.spans ?? []).map((span) => ({ ...span }));
@@ -86,12 +86,12 @@ export class WallClock {
     }
   }
 
-  /** The span that runs: kept with a time, it lets `placed` tell the time later. Ask for `now` first. */
+  /** Id of the current span: stored with a time, it lets `placed` convert that time later. Call `now` first. */
   get span(): number {
     return this.#running.id;
   }
 
-  /** Wall time in milliseconds. Notices a jump since it was asked last. */
+  /** Wall time in milliseconds. Detects a jump since the last call. */
   now(): number {
     const nowMs = this.#clock.now();
     const monotonicMs = this.#clock.monotonic();
@@ -110,12 +110,12 @@ export class WallClock {
     return nowMs;
   }
 
-  /** Something happened at `atMs` by the clock that runs, which is later than now: it was set back unseen. */
+  /** Reports a recorded time `atMs` of the current span that is later than now: the clock was set back unnoticed. */
   setBack(): void {
     this.#begin(this.#clock.now(), this.#clock.monotonic());
   }
 
-  /** When what happened at `atMs` in a span did happen, by the clock that runs now. */
+  /** Converts a time of an earlier span to the current clock. */
   placed(span: number, atMs: number): number {
     if (span === this.#running.id) return atMs;
     let id = span;
@@ -124,7 +124,7 @@ export class WallClock {
       id = move[1];
       placedMs += move[2];
     }
-    // Of a span that is forgotten: before all that are known.
+    // A dropped span is older than all known ones.
     const from = this.#spans.findIndex((known) => known.id === id) + 1;
     for (let i = from; i < this.#spans.length; i++) {
       placedMs = Math.min(placedMs, this.#spans[i]?.startedMs ?? placedMs);
@@ -140,9 +140,9 @@ export class WallClock {
     else this.#begin(nowMs, monotonicMs);
   }
 
-  /** The earlier span whose clock this is; undefined where it never stood so. */
+  /** The earlier span with the same offset; undefined if none had it. */
   #spanAt(offsetMs: number, monotonicMs: number): Span | undefined {
-    // Monotonic time has gone back: nothing can be compared by it.
+    // Monotonic time went backwards: offsets cannot be compared.
     if (monotonicMs < this.#running.seenMs) return undefined;
     const distance = (span: Span) => Math.abs(offsetMs - span.offsetMs);
     return this.#spans
@@ -151,7 +151,7 @@ export class WallClock {
       .sort((a, b) => distance(a) - distance(b))[0];
   }
 
-  /** All spans since `earlier` were wrong. */
+  /** Returns to `earlier`: all spans since were wrong. */
   #return(earlier: Span, offsetMs: number, monotonicMs: number): void {
     for (const wrong of this.#spans.splice(this.#spans.indexOf(earlier) + 1)) {
       this.#moves.set(wrong.id, [wrong.id, earlier.id, offsetMs - wrong.offsetMs]);
@@ -173,7 +173,7 @@ export class WallClock {
     );
   }
 
-  /** The running span was wrong from its beginning, at boot. */
+  /** The current span was wrong since its start, at boot. */
   #setAnew(nowMs: number, monotonicMs: number): void {
     const wrong = this.#spans.pop() ?? this.#running;
     const byMs = nowMs - monotonicMs - wrong.offsetMs;
@@ -208,11 +208,11 @@ export class WallClock {
       spans: this.#spans.map((span) => ({ ...span })),
       moves: [...this.#moves.values()],
     };
-    // In the queue before the writes that name the span; an append that fails is tried again.
+    // Queued before the writes that refer to the span; a failed append is retried.
     void this.#store.act(() => this.#rows.put(ROW, row), { isOwed: true });
   }
 }
 
-/** How far the clock of a span may have moved without a jump since it was looked at. */
+/** How far slewing may have moved the clock since the last reading. */
 const slewOf = ({ seenMs }: Span, monotonicMs: number): number =>
   JUMP_MS + Math.max(0, monotonicMs - seenMs) / SLEW;

@@ -1,6 +1,6 @@
 /**
- * An exact sliding window: a log of weights, one entry a millisecond. What was added at t counts until t + 60,000
- * (exclusive), so the sum over any 60 s never passes the limit, and the wait it names is exact to the millisecond.
+ * An exact sliding window: a log of weights, one entry per millisecond. A weight added at t counts until t + 60,000
+ * (exclusive), so the sum over any 60 s never exceeds the limit, and waits are exact to the millisecond.
  */
 
 export const WINDOW_MS = 60_000;
@@ -9,7 +9,7 @@ const NONE = new Float64Array(0);
 
 /** Times are whole milliseconds of one clock that never steps back. */
 export class SlidingWindow {
-  /** A ring: when, and the sum of all weights up to and including that entry. Running sums make waits searchable. */
+  /** Ring buffer of times and running sums, each including its entry. Running sums allow a binary search for waits. */
   #atMs = NONE;
   #sum = NONE;
   #head = 0;
@@ -17,7 +17,7 @@ export class SlidingWindow {
   /** The running sum before the oldest entry. */
   #gone = 0;
 
-  /** What counts now. */
+  /** The current sum. */
   total(nowMs: number): number {
     this.#expire(nowMs);
     return this.#newest() - this.#gone;
@@ -42,7 +42,7 @@ export class SlidingWindow {
     if (weight > limit) return Number.POSITIVE_INFINITY;
     const excess = this.total(nowMs) + weight - limit;
     if (excess <= 0) return 0;
-    // The oldest entry with which enough has left; the running sums are in order.
+    // The oldest entry whose expiry frees enough; running sums are sorted.
     let low = 0;
     let high = this.#size - 1;
     while (low < high) {
@@ -53,7 +53,7 @@ export class SlidingWindow {
     return this.#at(this.#atMs, low) + WINDOW_MS - nowMs;
   }
 
-  /** Milliseconds until nothing counts any more if nothing is added. */
+  /** Milliseconds until the sum is 0 if nothing is added. */
   emptyInMs(nowMs: number): number {
     this.#expire(nowMs);
     return this.#size === 0 ? 0 : this.#at(this.#atMs, this.#size - 1) + WINDOW_MS - nowMs;
@@ -78,9 +78,9 @@ export class SlidingWindow {
       this.#head = this.#slot(1);
       this.#size -= 1;
     }
-    // Sums restart with an empty log, so that they stay exact however long the process lives.
+    // The sums are reset when the log is empty, so that they stay exact however long the process lives.
     if (this.#size === 0) this.#gone = 0;
-    // A burst's ring is given back once the burst has left: each resize pays for the entries that went before it.
+    // A large ring shrinks after a burst; each resize is paid for by the entries removed before it.
     if (this.#atMs.length > SMALLEST && this.#size * 8 <= this.#atMs.length) {
       this.#resize(Math.max(SMALLEST, this.#atMs.length / 4));
     }

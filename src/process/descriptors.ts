@@ -1,6 +1,7 @@
 /**
- * How many descriptors (sockets and files) this process may have open, and whether one more call or connection fits. A
- * reserve is kept for the store, the engine's connection and the threads, because a store without a descriptor cannot commit.
+ * Counts the descriptors (sockets and files) of this process against its limit, to tell whether one more call or
+ * connection fits. A reserve is kept for the store, the engine's connection and the threads, because a store without a
+ * descriptor cannot commit.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,9 +11,9 @@ const RESERVE = 64;
 /** Between calls and the reserve: for connections whose calls are answered 503, and for upstreams that are being connected. */
 const MARGIN = 16;
 const MARGIN_SHARE = 0.02;
-/** A limit with room for fewer calls at once than this refuses the start. */
+/** The start is refused if the limit allows fewer concurrent calls than this. */
 const FEWEST_CALLS = 8;
-/** Assumed for a process that has just started, where the system does not tell. */
+/** Assumed number of open descriptors at the start, where the system does not report it. */
 const USUAL_AT_START = 100;
 
 /** Counters of open connections, read for each call. */
@@ -26,7 +27,7 @@ export interface Holders {
 }
 
 export class Descriptors {
-  /** Undefined where the system sets none, or does not tell. */
+  /** Undefined where the system sets or reports none. */
   readonly limit: number | undefined;
   readonly #atStart: number;
   readonly #forCalls: number;
@@ -45,7 +46,7 @@ export class Descriptors {
     this.#forCalls = this.#forClients - Math.max(MARGIN, Math.round((limit ?? 0) * MARGIN_SHARE));
   }
 
-  /** Why the limit is too low for a start, in a line for the operator; undefined where it is high enough. */
+  /** One line for the operator if the limit is too low for a start; undefined otherwise. */
   fault(): string | undefined {
     const needed = this.#atStart + (this.limit ?? 0) - this.#forCalls + 2 * FEWEST_CALLS;
     return this.limit === undefined || needed <= this.limit
@@ -53,7 +54,7 @@ export class Descriptors {
       : `this process may open ${this.limit} files and sockets, and needs ${needed} at least: raise "ulimit -n" (20000 is enough for some 9,000 calls at once)`;
   }
 
-  /** Descriptors in use: those open at the start and the connections since. */
+  /** Descriptors in use: those open at the start plus open connections. */
   used(): number {
     const { clients, upstream, simulator } = this.#holders;
     return this.#atStart + clients() + upstream() + simulator();
@@ -61,7 +62,7 @@ export class Descriptors {
 
   /**
    * Whether one more call may open what it needs.
-   * @param live calls under way, this one included: those that have no connection yet will want one.
+   * @param live calls in flight, including this one: those without a connection yet will need one.
    */
   hasRoomForCall(live: number): boolean {
     const { clients, upstream, simulator } = this.#holders;

@@ -1,11 +1,14 @@
-/** Which process has the data folder's store open, found without opening it: opening a damaged store could end this process. */
+/**
+ * Finds the process that has the data folder's store open, without opening the store: opening a damaged one could crash
+ * this process.
+ */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * LMDB keeps a read lock on the first byte of its lock file for as long as a process has the store open. Linux lists all
+ * LMDB holds a read lock on the first byte of its lock file as long as a process has the store open. Linux lists all
  * locks in proc_locks(5): `3: POSIX  ADVISORY  READ 10609 fe:00:10003329 0 0`, with pid, device and inode.
- * @returns the process's id; undefined where no process has the store open, or where the system does not tell.
+ * @returns the process id; undefined where no process has the store open, or the system does not report it.
  */
 export function folderHolder(dataDir: string): number | undefined {
   try {

@@ -1,8 +1,8 @@
-/** Whether an address can be listened on, and if not, why: in a line that names the variable to change. */
+/** Tests whether an address can be bound, and if not, why: in a line that names the variable to change. */
 import { createServer } from "node:net";
 
 /**
- * Listens for a moment. Resolves with undefined where that works, else with the reason in a line for the operator.
+ * Listens briefly. Resolves with undefined on success, else with the reason in a line for the operator.
  * @param port 0: any free one.
  */
 export function listenFault(host: string, port: number): Promise<string | undefined> {

@@ -1,19 +1,19 @@
 /**
- * Lines to standard output or error that never hold up the process: no method throws, and none waits for the program that
- * reads the pipe or terminal, except for a quarter of a second at the end of the process. A line that cannot be written
- * (closed terminal, closed pipe, full disk) is dropped and counted; where the reader is slow, lines wait in a bounded queue.
+ * Writes lines to standard output or error without ever blocking the process: no method throws, and none waits for the
+ * reader of the pipe or terminal, except a quarter of a second at the end of the process. A line that cannot be written
+ * (closed terminal, closed pipe, full disk) is dropped and counted; for a slow reader, lines wait in a bounded queue.
  */
 import { constants, fstatSync, openSync, write as writeInThread, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { systemClock } from "../clock.ts";
 
-/** Lines that wait for a slow reader take at most this; further lines are dropped. */
+/** Maximum size of the queue; further lines are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 /** Lines are joined into one write up to this size. */
 const BATCH_BYTES = 64 * 1024;
-/** Pause between two tries while the reader takes nothing. */
+/** Pause between retries while the reader accepts nothing. */
 const RETRY_MS = 50;
-/** How long a fatal line, or the end of the process, waits for a reader. */
+/** How long a fatal line, or the end of the process, waits for the reader. */
 const LAST_WORDS_MS = 250;
 
 interface Batch {
@@ -26,7 +26,7 @@ export class Output {
   readonly #target: Target;
   #waiting: string[] = [];
   #waitingBytes = 0;
-  /** Lines that are being written; the first may have been written in part. */
+  /** The batch being written; its first line may be written in part. */
   #batch: Batch | undefined;
   /** True while a thread writes the batch. */
   #inThread = false;
@@ -39,7 +39,7 @@ export class Output {
     this.#target = openTarget(fd);
   }
 
-  /** Lines that were not written, since the start. */
+  /** Lines dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -56,7 +56,7 @@ export class Output {
     if (!this.#inThread && this.#retry === undefined) this.#work();
   }
 
-  /** Resolves once everything is written or dropped, or when the time is over. */
+  /** Resolves once everything is written or dropped, or after the timeout. */
   flush(withinMs: number): Promise<void> {
     if (this.#isIdle()) return Promise.resolve();
     return new Promise((resolve) => {
@@ -71,8 +71,8 @@ export class Output {
   /** Writes on this thread, and waits up to `LAST_WORDS_MS` for the reader: for fatal lines (pino calls it) and at exit. */
   flushSync(): void {
     const endMs = systemClock.monotonic() + LAST_WORDS_MS;
-    // A thread is writing a batch. It completes even at exit, because the process waits for its threads; later lines are
-    // written here, so they may come before it.
+    // A thread is writing a batch and finishes it even at exit, because the process waits for its threads; later lines
+    // are written here, so they may come before it.
     while (this.#inThread) {
       const next = this.#next();
       if (next === undefined) return;
@@ -99,7 +99,7 @@ export class Output {
     return this.#batch === undefined && this.#waiting.length === 0;
   }
 
-  /** Writes until nothing is left, the reader takes no more, or a thread has it. */
+  /** Writes until the queue is empty, the reader accepts no more, or a thread takes over. */
   #work(isNow = false): void {
     clearTimeout(this.#retry);
     this.#retry = undefined;
@@ -114,7 +114,7 @@ export class Output {
     }
   }
 
-  /** @returns false where the reader takes nothing now. */
+  /** @returns false where the reader accepts nothing now. */
   #writeNow(batch: Batch): boolean {
     try {
       this.#wrote(batch, writeSync(this.#target.fd, batch.bytes));
@@ -166,7 +166,7 @@ export class Output {
   }
 }
 
-/** Writes a few lines at once, for commands and for errors of a start. Lines that cannot be written are lost. */
+/** Writes a few lines at once, for commands and for errors at the start. Lines that cannot be written are lost. */
 export function print(fd: 1 | 2, text: string): void {
   const output = new Output(fd, Number.POSITIVE_INFINITY);
   output.write(text);
@@ -180,9 +180,9 @@ interface Target {
 }
 
 /**
- * Makes writes to pipes, sockets and terminals return at once. For pipes and sockets Node sets the non-blocking mode when it
- * opens their stream. A terminal is opened a second time, because other processes share the descriptor that we were given,
- * and setting its mode would change theirs.
+ * Makes writes to pipes, sockets and terminals non-blocking. For pipes and sockets Node sets that mode when it opens
+ * their stream. A terminal is opened a second time, because other processes share the given descriptor, and changing
+ * its mode would affect them.
  */
 function openTarget(fd: number): Target {
   try {
@@ -194,7 +194,7 @@ function openTarget(fd: number): Target {
     }
     if (isatty(fd) && process.platform === "linux") return { fd: reopened(fd), isThreaded: false };
   } catch {
-    // The descriptor is closed, or the terminal belongs to another user: the writes will fail and be counted, or work.
+    // The descriptor is closed, or the terminal belongs to another user: writes will fail and be counted, or work.
   }
   return { fd, isThreaded: true };
 }
@@ -207,5 +207,5 @@ const linesIn = (text: string): number => Math.max(1, text.split("\n").length - 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && "code" in error ? error.code : undefined;
 
-/** No thread ever wakes it, so waiting on it is a sleep for code that may not yield. */
+/** No thread ever notifies it, so waiting on it is a sleep for code that may not yield. */
 const PAUSE = new Int32Array(new SharedArrayBuffer(4));

@@ -1,6 +1,6 @@
 /**
- * Keeps the data folder to its owner: prompts and keys lie in it. Folders 0700, files 0600, also where an earlier start or
- * another tool made them otherwise.
+ * Makes the data folder private to its owner, because it contains prompts and keys. Folders 0700, files 0600, also
+ * where an earlier start or another tool set other modes.
  */
 import { chmodSync, lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ const FOLDER = 0o700;
 const FILE = 0o600;
 
 /**
- * Makes the folder where it is missing, and sets the modes of the folder, of its entries and of the entries of `journal`.
- * Deeper entries are not looked at: other users cannot pass a folder of 0700.
- * @returns paths whose mode could not be changed because they belong to another user; empty as a rule.
+ * Creates the folder if missing, and sets the modes of the folder, its entries and the entries of `journal`. Deeper
+ * entries need none: other users cannot enter a folder of 0700.
+ * @returns paths whose mode could not be changed because they belong to another user; normally empty.
  * @throws Error with a line for the operator where the folder cannot be used.
  */
 export function keepPrivate(dataDir: string): string[] {
@@ -27,10 +27,10 @@ export function keepPrivate(dataDir: string): string[] {
   }
 }
 
-/** Sets the mode. @returns true where it could not, because the path belongs to another user. */
+/** Sets the mode. @returns true where that failed because the path belongs to another user. */
 function tightened(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  // A link is left alone, because its target may lie outside the folder; a socket is guarded by its folder.
+  // Links are skipped, because the target may lie outside the folder; a socket is protected by its folder.
   if (stat === undefined || !(stat.isDirectory() || stat.isFile())) return false;
   const mode = stat.isDirectory() ? FOLDER : FILE;
   if ((stat.mode & 0o777) === mode) return false;

@@ -1,7 +1,8 @@
 /**
- * Rows with a checksum: LMDB's pages have none, and a flipped bit in a balance would be served. Form: 0xc1, crc32 of key and
- * value (u32, little-endian), the value: as MessagePack, after 0xc1 and the row's version (u8) where that is above 1. No MessagePack
- * value begins with 0xc1, so rows without a version, and rows of before, which have no checksum, are told apart.
+ * Rows with a checksum: LMDB's pages have none, so a flipped bit in a balance would be served. Format: 0xc1, crc32 of
+ * key and value (u32, little-endian), the value as MessagePack, preceded by 0xc1 and the row's version (u8) if that is
+ * above 1. No MessagePack value begins with 0xc1, which distinguishes rows without a version, and older rows without a
+ * checksum.
  */
 import { crc32 } from "node:zlib";
 import { pack, RESERVE_START_SPACE, unpack } from "msgpackr";
@@ -9,10 +10,10 @@ import type { RowVersions } from "./table.ts";
 
 const MARK = 0xc1;
 const HEAD = 5;
-/** The mark again, and the version. */
+/** The 0xc1 mark and the version. */
 const VERSION_BYTES = 2;
 
-/** `text`: the key as JSON, so that a row under a wrong key is noticed too. */
+/** `text`: the key as JSON, so that a row under a wrong key is detected too. */
 export function packChecked(text: string, value: unknown, version = 1): Uint8Array {
   const head = version === 1 ? HEAD : HEAD + VERSION_BYTES;
   const bytes = pack(value, RESERVE_START_SPACE | head);
@@ -25,7 +26,7 @@ export function packChecked(text: string, value: unknown, version = 1): Uint8Arr
   return bytes;
 }
 
-/** The same for a value that is bytes. */
+/** Like `packChecked`, for a value of bytes. */
 export function sealBytes(text: string, value: Uint8Array): Uint8Array {
   const bytes = Buffer.allocUnsafe(HEAD + value.length);
   bytes[0] = MARK;
@@ -34,12 +35,12 @@ export function sealBytes(text: string, value: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Of bytes written before rows had checksums some begin with the mark by chance. */
+/** Some bytes written before rows had checksums begin with the mark by chance. */
 export const openBytes = (text: string, bytes: Uint8Array): Uint8Array =>
   isChecked(bytes) && isWhole(text, bytes) ? bytes.subarray(HEAD) : bytes;
 
 /**
- * @param versions how the rows of the table have changed; undefined: they have not
+ * @param versions upgrades of the table's rows; undefined: their format never changed
  * @throws DamagedRow where the checksum does not match; Error for a row of a later release
  */
 export function unpackChecked<V>(
@@ -60,7 +61,7 @@ export function unpackChecked<V>(
   return versions.upgrade(row, version);
 }
 
-/** The row in the form of the version that it was written as. @throws DamagedRow where the checksum does not match */
+/** The row in the format of the version that wrote it. @throws DamagedRow where the checksum does not match */
 export function unpackAsWritten(table: string, text: string, bytes: Uint8Array): unknown {
   if (!isWhole(text, bytes)) throw new DamagedRow(table, text);
   if (!isChecked(bytes)) return decoded(table, text, bytes);
@@ -72,7 +73,7 @@ const versionOf = (bytes: Uint8Array): number =>
 
 export const isChecked = (bytes: Uint8Array): boolean => bytes[0] === MARK;
 
-/** Whether the checksum matches, where the row has one. A row whose checksum matches and whose mark is missing is damaged too. */
+/** Whether the checksum matches, if the row has one. A row whose mark alone is missing is damaged too. */
 export function isWhole(text: string, bytes: Uint8Array): boolean {
   if (bytes.length < HEAD) return !isChecked(bytes);
   const sum = new DataView(bytes.buffer, bytes.byteOffset).getUint32(1, true);

@@ -1,8 +1,8 @@
 /**
- * A journal frame: the writes of one group, packed into a buffer that is used again and again, so that a commit
- * allocates nothing. Layout, little-endian: frame number (f64), then the writes. Each begins with what it is (u8) and the
- * name of its table or log (length u8, bytes); then stands the key as JSON (length u16, bytes) or the number of the row
- * of a log (f64), and the value (length u32, bytes).
+ * A journal frame: the writes of one group, packed into a reused buffer, so that a commit allocates nothing. Layout,
+ * little-endian: frame number (f64), then the writes. Each begins with its kind (u8) and the name of its table or log
+ * (length u8, bytes); then follow the key as JSON (length u16, bytes) or the row number in a log (f64), and the value
+ * (length u32, bytes).
  */
 import type { Key } from "lmdb";
 import { HEAD_BYTES, TAIL_BYTES } from "./segment.ts";
@@ -11,12 +11,12 @@ import { HEAD_BYTES, TAIL_BYTES } from "./segment.ts";
 export interface Write {
   readonly table: string;
   readonly key: Key;
-  /** The key as JSON: what it is found by in memory, and its form in the journal. */
+  /** The key as JSON: used for look-ups in memory and in the journal. */
   readonly text: string;
   readonly value: Uint8Array | undefined;
 }
 
-/** One write to a log. `value` undefined: all rows up to this number are gone. */
+/** One write to a log. `value` undefined: trims all rows up to this number. */
 export interface LogWrite {
   readonly log: string;
   readonly number: number;
@@ -29,10 +29,10 @@ const APPENDED = 4;
 const TRIMMED = 5;
 const NUMBER_BYTES = 8;
 const START = HEAD_BYTES + NUMBER_BYTES;
-/** What a write takes beside its name, key and value, at most. */
+/** Maximum size of a write without name, key and value. */
 const FIXED_BYTES = 16;
 const FIRST_BYTES = 256 * 1024;
-/** A buffer that one large group has blown up is not kept. */
+/** A buffer grown beyond this by one large group is not kept. */
 const KEEP_BYTES = 4 * 1024 * 1024;
 
 export class FrameWriter {
@@ -53,7 +53,7 @@ export class FrameWriter {
     this.#value(value);
   }
 
-  /** The frame under this number, with room around it for what the journal adds; valid until the next `add`. */
+  /** The frame with this number, with space around it for the journal's head and tail; valid until the next `add`. */
   take(number: number): Buffer {
     this.#reserve(TAIL_BYTES);
     this.#buffer.writeDoubleLE(number, HEAD_BYTES);
@@ -66,9 +66,9 @@ export class FrameWriter {
     this.#at = START;
   }
 
-  /** `bytes`: the most that key and value will take. */
+  /** `bytes`: maximum size of key and value. */
   #begin(what: number, name: string, bytes: number): void {
-    // UTF-8 takes at most three bytes for each unit of a string.
+    // UTF-8 takes at most three bytes per UTF-16 unit.
     this.#reserve(FIXED_BYTES + name.length * 3 + bytes);
     const length = this.#buffer.write(name, this.#at + 2);
     this.#buffer[this.#at] = what;

@@ -1,21 +1,24 @@
-/** Acts that one append to the journal makes durable together; they are committed at the same moment or not at all. */
+/** A group: the acts that one append to the journal makes durable; they are committed together or not at all. */
 import type { LogWrite, Write } from "./frame.ts";
 
 export class Group {
   readonly writes: Write[] = [];
   readonly logWrites: LogWrite[] = [];
-  /** One promise for all of them. It never rejects: an append that failed is tried again. */
+  /** Shared by all acts of the group. It never rejects: a failed append is retried. */
   readonly committed: Promise<void>;
   #resolve: () => void = () => {};
-  /** The newest write of each key of each table, of the first so many writes: most acts read nothing that waits here. */
+  /**
+   * Index of the newest write per table and key, for the first so many writes: most acts read nothing that is
+   * uncommitted.
+   */
   readonly #newest = new Map<string, Map<string, Write>>();
   #indexed = 0;
-  /** What the act that runs changed in memory, as functions that change it back. */
+  /** Functions that undo what the running act changed in memory. */
   readonly #undos: (() => void)[] = [];
 
   readonly #undoAppend: (write: LogWrite) => void;
 
-  /** @param undoAppend told of each row that was appended to a log by an act that is dropped */
+  /** @param undoAppend called for each log row appended by an act that is dropped */
   constructor(undoAppend: (write: LogWrite) => void) {
     this.#undoAppend = undoAppend;
     this.committed = new Promise((resolve) => {
@@ -27,7 +30,7 @@ export class Group {
     return this.writes.length + this.logWrites.length;
   }
 
-  /** Runs `act` and adds what it puts, or nothing when it throws. */
+  /** Runs `act` and adds its writes, or none when it throws. */
   collect<T>(act: () => T): T {
     const writes = this.writes.length;
     const logWrites = this.logWrites.length;
@@ -41,7 +44,7 @@ export class Group {
     }
   }
 
-  /** Runs `act` and drops what it puts. */
+  /** Runs `act` and drops its writes. */
   rehearse(act: () => unknown): void {
     const writes = this.writes.length;
     const logWrites = this.logWrites.length;
@@ -52,12 +55,12 @@ export class Group {
     }
   }
 
-  /** Runs `undo` should the act that runs be dropped: the last one first. */
+  /** Registers `undo` for the case that the running act is dropped; undos run in reverse order. */
   ifDropped(undo: () => void): void {
     this.#undos.push(undo);
   }
 
-  /** The newest write of a key; undefined where none waits. */
+  /** The newest write of a key; undefined where there is none. */
   find(table: string, text: string): Write | undefined {
     return this.of(table)?.get(text);
   }
@@ -82,7 +85,7 @@ export class Group {
     this.writes.length = writes;
     for (const write of this.logWrites.splice(logWrites).reverse()) this.#undoAppend(write);
     if (this.#indexed <= writes) return;
-    // What was written over cannot be told from the index: it is made anew.
+    // The index does not know which writes were overwritten, so it is rebuilt.
     this.#newest.clear();
     this.#indexed = 0;
   }

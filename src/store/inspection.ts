@@ -1,6 +1,6 @@
 /**
- * A data folder looked at from outside: whether weir.lmdb and the journal are whole. Nothing is written and LMDB is not opened,
- * so that damage is a line and not the end of the process.
+ * Inspects a data folder: whether weir.lmdb and the journal are intact. Nothing is written and LMDB is not opened, so
+ * that damage is reported instead of crashing the process.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -15,17 +15,17 @@ import { frameNumber } from "./segment.ts";
 import { faultText, JournalDamaged, type Progress, surveyJournal } from "./survey.ts";
 import { keyText } from "./table.ts";
 
-/** Exported by the library and left out of its types. */
+/** Exported by the library but missing from its types. */
 const { bufferToKeyValue, keyValueToBuffer } = lmdb as unknown as {
   bufferToKeyValue(bytes: Uint8Array): Key;
   keyValueToBuffer(key: Key): Uint8Array;
 };
 
-/** A start looks at no more rows than this: some seconds. */
+/** A start checks at most this many rows: some seconds. */
 const START_ROWS = 500_000;
 
 export const lmdbPath = (dataDir: string): string => join(dataDir, "weir.lmdb");
-/** Made by every start (disk.ts), so it tells a new folder from one whose weir.lmdb is gone. */
+/** Created by every start (disk.ts), so it distinguishes a new folder from one whose weir.lmdb is missing. */
 export const diskPath = (dataDir: string): string => join(dataDir, "weir.lmdb-disk");
 export const journalPath = (dataDir: string): string => join(dataDir, "journal");
 
@@ -36,7 +36,7 @@ export interface SeenRow {
   readonly value: unknown;
 }
 
-/** `first`: tables to look at before others. @throws Error, in one line, where LMDB must not be opened. */
+/** `first`: tables to check before others. @throws Error, in one line, where LMDB must not be opened. */
 export function assertReadable(
   dataDir: string,
   first: readonly string[],
@@ -54,7 +54,7 @@ export function assertReadable(
   });
 }
 
-/** The same of the journal. @throws JournalDamaged */
+/** Checks the journal. @throws JournalDamaged */
 export function assertJournal(dataDir: string): void {
   const folder = journalPath(dataDir);
   if (!existsSync(folder)) return;
@@ -63,20 +63,23 @@ export function assertJournal(dataDir: string): void {
   if (survey.faults.length > 0) throw new JournalDamaged(survey, progress);
 }
 
-/** How far LMDB is, as its file says. @throws Error, in one line, where that cannot be read or the folder is in use. */
+/** LMDB's progress, read from its file. @throws Error, in one line, where it cannot be read or the folder is in use. */
 export function storedProgress(dataDir: string): Progress | undefined {
   return withFile(dataDir, progressIn);
 }
 
 export interface Inspection {
-  /** Each one line; none where all is well. */
+  /** One line each; empty where nothing is damaged. */
   readonly findings: readonly string[];
-  /** Rows by table, and frames of the journal beyond LMDB. */
+  /** Rows per table, and journal frames not yet in LMDB. */
   readonly rows: ReadonlyMap<string, number>;
   readonly frames: number;
 }
 
-/** Looks at everything. `see` is given every row of a table, those of the journal after those of LMDB; `sure`: see `rowCheck`. */
+/**
+ * Checks everything. `see` receives every row of a table, those of the journal after those of LMDB; `sure`: see
+ * `rowCheck`.
+ */
 export function inspect(dataDir: string, sure: readonly string[], see: (row: SeenRow) => void): Inspection {
   const findings: string[] = [];
   const rows = new Map<string, number>();
@@ -140,13 +143,13 @@ function withFile<T>(dataDir: string, act: (file: LmdbFile) => T): T | undefined
   }
 }
 
-/** What a living process writes would look like damage. */
+/** Concurrent writes of a running process would look like damage. */
 function refuseWhereInUse(dataDir: string, file: LmdbFile): void {
   let pid: number | undefined;
   try {
     for (const { value } of file.rows(CLAIMS)) pid = holderOf(value);
   } catch {
-    // Damage is found on the way through the whole file.
+    // Damage is found while reading the whole file.
   }
   if (pid !== undefined) throw inUse(dataDir, pid);
 }
@@ -156,11 +159,11 @@ function progressIn(file: LmdbFile): Progress | undefined {
   return undefined;
 }
 
-/** @throws DamagedLmdb for bytes that are no key. */
+/** @throws DamagedLmdb for bytes that are not a key. */
 function textOf(key: Buffer): string {
   try {
     const value = bufferToKeyValue(key);
-    // Some bits of a number's bytes mean nothing, but a row is found by all of them.
+    // Some bits of a number's encoding are unused, but LMDB compares all of them.
     if (key.equals(keyValueToBuffer(value))) return keyText(value);
   } catch {
     // Told below.
@@ -168,18 +171,18 @@ function textOf(key: Buffer): string {
   throw new DamagedLmdb("there is a row whose key cannot be read");
 }
 
-/** Tables of bytes. In a folder that was made before rows had checksums, a value may begin with the mark by chance. */
+/** Tables of bytes. In a folder created before rows had checksums, a value may begin with the mark by chance. */
 const BYTES = ["installation", "outbox_apart"];
 
 /**
- * Looks at one row after the other. Where all rows of tables have checksums (`strict`), one without is damaged; logs have none,
- * so that is known of `sure` tables and of those that have rows with checksums. @throws DamagedLmdb
+ * Checks one row at a time. Where all table rows have checksums (`strict`), one without is damaged; log rows have none.
+ * Otherwise this applies only to `sure` tables and to those with some checksummed rows. @throws DamagedLmdb
  */
 function rowCheck(strict: boolean, sure: readonly string[]): (row: LmdbRow) => void {
   const marked = new Set(sure);
   const bare = new Set<string>();
   return ({ table, key, value }) => {
-    // The free pages have keys of their own kind.
+    // The list of free pages has keys of another type.
     if (table.startsWith("(")) return;
     if (table === CLAIMS && !isClaim(value))
       throw new DamagedLmdb(`row ${textOf(key)} of ${table} cannot be read`);
@@ -202,6 +205,6 @@ function seeStored(row: LmdbRow, see: (row: SeenRow) => void): void {
   });
 }
 
-/** Values of other tables are bytes, and so are those of logs. */
+/** Values of other tables are bytes, as are those of logs. */
 const unpackIfChecked = (table: string, text: string, value: Uint8Array): unknown =>
   isChecked(value) && !BYTES.includes(table) ? unpackAsWritten(table, text, value) : value;

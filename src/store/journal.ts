@@ -1,7 +1,8 @@
 /**
- * The write-ahead journal: append-only files that make a group of writes survive kill -9 with one system call, long before
- * LMDB has them. From a start to a clean stop there is always a current segment, and every earlier one that still exists ends
- * with a mark that names the next: so a file that is gone is noticed. Form of the files: segment.ts; reading: survey.ts.
+ * The write-ahead journal: append-only files that make a group of writes survive kill -9 with one system call, long
+ * before LMDB has them. From a start to a clean stop there is always a current segment, and every earlier one that
+ * still exists ends with a mark that names the next, so that a missing file is detected. File format: segment.ts;
+ * reading: survey.ts.
  */
 import { randomInt } from "node:crypto";
 import {
@@ -22,7 +23,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { END_BYTES, endMark, HEADER_BYTES, newSegment, sealFrame, TAIL_BYTES, tailUnit } from "./segment.ts";
 
-/** The size of a file, unless one frame needs more; one that is filled to half of it may be ended. */
+/** File size, unless one frame needs more; a file filled to half of it may be ended. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 interface Segment {
@@ -31,37 +32,37 @@ interface Segment {
   readonly fd: number;
   readonly salt: number;
   readonly size: number;
-  /** Repeated behind the newest frame. */
+  /** Tail unit that is repeated after the newest frame. */
   readonly unit: Buffer;
-  /** Where the next frame goes. */
+  /** Offset of the next frame. */
   bytes: number;
-  /** The newest frame in it, or before it where it has none. */
+  /** Number of the newest frame in it, or before it where it has none. */
   newest: number;
-  /** Something was written that a power failure may take. */
+  /** It contains writes that a power failure could lose. */
   unsynced: boolean;
 }
 
-/** What the start found: the numbers go on from there. */
+/** State found at the start; numbering continues from it. */
 export interface JournalStart {
-  /** The highest number of a segment that was ever seen. */
+  /** The highest segment number ever used. */
   readonly segment: number;
   readonly frame: number;
 }
 
 export class Journal {
   readonly #folder: string;
-  /** Kept open: to sync it must not take a descriptor, of which there may be none left. */
+  /** Kept open: syncing must not need a descriptor, of which there may be none left. */
   readonly #folderFd: number;
-  /** Ended, oldest first. */
+  /** Ended segments, oldest first. */
   #ended: Segment[] = [];
   #current: Segment;
-  /** Counted up with each try, so that what a failed one left behind is in nobody's way. */
+  /** Incremented with each attempt, so that leftovers of a failed one do not collide. */
   #numbers: number;
   #folderUnsynced = false;
   #syncing: Promise<void> | undefined;
   #following: Promise<void> | undefined;
 
-  /** Opens the first segment, which survives a power failure. @throws Error of the disk. */
+  /** Creates the first segment, durably. @throws Error of the disk. */
   constructor(folder: string, { segment, frame }: JournalStart) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#folder = folder;
@@ -76,15 +77,16 @@ export class Journal {
     }
   }
 
-  /** The number of the current segment: it, and what follows it, hold all frames to come. */
+  /** Number of the current segment: it and later ones hold all future frames. */
   get segment(): number {
     return this.#current.number;
   }
 
   /**
-   * Appends one frame: a payload with `HEAD_BYTES` of room in front and `TAIL_BYTES` behind, which are filled in here. Once
-   * it returns, the frame survives the process. `number`: of the frame, one more than that of the frame before.
-   * @throws Error of the disk. What was written of the frame is then overwritten by the next, or dropped at a start.
+   * Appends one frame: a payload with `HEAD_BYTES` of space before and `TAIL_BYTES` after it, which are filled in here.
+   * Once it returns, the frame survives the end of the process. `number`: the frame's, one more than the previous
+   * frame's.
+   * @throws Error of the disk. A partly written frame is overwritten by the next, or dropped at a start.
    */
   append(frame: Buffer, number: number): void {
     if (this.#current.bytes + frame.length + END_BYTES > this.#current.size) this.#next(frame.length);
@@ -106,8 +108,8 @@ export class Journal {
       return this.#syncing;
     }
     if (!this.#isUnsynced()) return this.#syncing;
-    // The one under way began before the last append. All who ask meanwhile share the next: in turn they would wait for
-    // one each, without end where the disk takes longer than they take to come.
+    // The running sync began before the last append. All callers meanwhile share the next one: one sync each would
+    // never end where the disk is slower than the callers.
     this.#following ??= this.#syncing
       .catch(() => {})
       .then(() => {
@@ -117,10 +119,10 @@ export class Journal {
     return this.#following;
   }
 
-  /** The same at once, for the little that came since a `sync`. @throws Error of the disk. */
+  /** Synchronous variant, for the little that came since a `sync`. @throws Error of the disk. */
   syncNow(): void {
     for (const segment of this.#all()) {
-      // What a sync under way is to write may not be written yet.
+      // What a running sync covers may not be on disk yet.
       if (segment.unsynced || this.#syncing !== undefined) fdatasyncSync(segment.fd);
       segment.unsynced = false;
     }
@@ -128,34 +130,34 @@ export class Journal {
     this.#folderUnsynced = false;
   }
 
-  /** Ends the current segment where it has grown enough to be worth a file, so that it can be removed one day. */
+  /** Ends the current segment if it is large enough, so that it can be removed later. */
   rotate(): void {
     if (this.#current.bytes > SEGMENT_BYTES / 2) this.#next(0);
   }
 
-  /** Whether `remove` would find anything. */
+  /** Whether `remove` has anything to remove. */
   holds(upTo: number, before: number): boolean {
     return this.#ended.some((segment) => isDone(segment, upTo, before));
   }
 
   /**
-   * All frames to number `upTo` are durable elsewhere, and so is that no segment before number `before` is needed: those
-   * that hold nothing newer go.
+   * Call when all frames up to `upTo` are durable elsewhere, and so is the fact that no segment before `before` is
+   * needed: removes segments with nothing newer.
    */
   async remove(upTo: number, before: number): Promise<void> {
     // Its descriptor may be in use.
     await this.#syncing?.catch(() => {});
     for (const segment of this.#ended.filter((one) => isDone(one, upTo, before))) {
-      // Off the event loop: to free a file's pages takes milliseconds, and the last of the two calls frees them.
+      // Off the event loop: freeing a file's pages takes milliseconds, and the last of the two calls does it.
       await rm(segment.path, { force: true });
       this.#ended = this.#ended.filter((one) => one !== segment);
-      // A sync that began meanwhile has it in its list.
+      // A sync that began meanwhile may use it.
       await this.#syncing?.catch(() => {});
       await closed(segment.fd);
     }
   }
 
-  /** Nothing is appended any more. `done`: LMDB has everything, durably, and knows that no segment is needed. */
+  /** Call after the last append. `done`: LMDB has everything, durably, and has recorded that no segment is needed. */
   async close(done: boolean): Promise<void> {
     await this.#syncing?.catch(() => {});
     if (!done) this.syncNow();
@@ -174,7 +176,7 @@ export class Journal {
     return this.#folderUnsynced || this.#current.unsynced || this.#ended.some(({ unsynced }) => unsynced);
   }
 
-  /** Older files first: a newer one alone would look as if the older had been damaged. */
+  /** Older files first: a newer one alone would look as if the older ones had been damaged. */
   async #flush(): Promise<void> {
     if (this.#folderUnsynced) {
       this.#folderUnsynced = false;
@@ -193,13 +195,16 @@ export class Journal {
     }
   }
 
-  /** Goes over to a new file, with room for `bytes`. @throws Error of the disk; the current segment then stays as it was. */
+  /**
+   * Switches to a new file, with space for `bytes`. @throws Error of the disk; the current segment then stays as it
+   * was.
+   */
   #next(bytes: number): void {
     const last = this.#current;
     const next = this.#create(last.newest, bytes);
     try {
       last.unsynced = true;
-      // Only now: the mark promises that the file it names is there. A frame that did not get through is overwritten.
+      // Only now: the mark promises that the next file exists. A frame that was not completed is overwritten.
       writeAll(last.fd, endMark(last.salt, { next: next.number, newest: last.newest }), last.bytes);
     } catch (error) {
       discard(next);
@@ -234,13 +239,13 @@ export const segmentName = (number: number): string => `${String(number).padStar
 const isDone = ({ newest, number }: Segment, upTo: number, before: number): boolean =>
   newest <= upTo && number < before;
 
-/** No frame was written to it. Where it cannot be removed, the next start does that. */
+/** No frame was written to it. If it cannot be removed, the next start does that. */
 function discard({ fd, path }: Segment): void {
   closeSync(fd);
   try {
     rmSync(path, { force: true });
   } catch {
-    // The error before this one says what the matter is.
+    // The earlier error tells the cause.
   }
 }
 

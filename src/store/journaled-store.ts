@@ -1,6 +1,6 @@
 /**
- * The store at work: what acts put is collected, appended to the journal as one frame, and shown from memory until LMDB has
- * them; LMDB follows in batches, one transaction at a time. docs/decisions.md says why.
+ * The running store: the writes of acts are collected, appended to the journal as one frame, and read from memory until
+ * LMDB has them; LMDB follows in batches, one transaction at a time. docs/decisions.md explains why.
  */
 import type { Key } from "lmdb";
 import { fail } from "../errors.ts";
@@ -17,16 +17,16 @@ import type { Reached } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 import { Watchers } from "./watchers.ts";
 
-/** How far LMDB follows behind the journal, and how much a power failure may take back. */
+/** Maximum delay of LMDB behind the journal, and how much a power failure may lose. */
 const APPLY_MS = 100;
 const SYNC_MS = 50;
-/** Sooner, where this many writes wait. */
+/** Applied earlier when this many writes wait. */
 const APPLY_WRITES = 4000;
 const FIRST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 1000;
 
 export interface ActOptions {
-  /** It puts what was promised: the charge of a call that was let in, what the disk must know of what is done. */
+  /** The write was promised and must not be refused: the charge of an admitted call, or a fact the disk must record. */
   readonly isOwed?: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface JournaledStoreParts {
   readonly lmdb: Lmdb;
   readonly journal: Journal;
   readonly logs: Logs;
-  /** How far LMDB is: as far as the journal. */
+  /** LMDB's progress: equal to the journal's. */
   readonly reached: Reached;
-  /** Gives the folder up. */
+  /** Releases the claim on the folder. */
   readonly release: () => void;
   readonly onFailure: (error: unknown) => void;
   /** See `StoreOptions`. */
@@ -52,20 +52,20 @@ export class JournaledStore {
   readonly #journal: Journal;
   readonly #pending = new Pending();
   readonly #writer = new FrameWriter();
-  /** The number of the newest frame appended. */
+  /** Number of the newest appended frame. */
   #frame: number;
-  /** How far LMDB is. */
+  /** LMDB's progress. */
   #reached: Reached;
-  /** What the next append will hold. */
+  /** The group of the next append. */
   #group = this.#newGroup();
   #scheduled = false;
-  /** An act runs: puts go to the group, and reads see it. */
+  /** An act is running: puts go to the group, and reads include it. */
   #acting = false;
   /** The journal cannot be appended to. */
   #failing = false;
-  /** LMDB cannot take what the journal holds. */
+  /** LMDB cannot apply the journal. */
   #behind = false;
-  /** Transactions of LMDB run one after another, so that none overtakes a batch that is being tried again. */
+  /** LMDB transactions run one after another, so that none overtakes a batch that is being retried. */
   #last: Promise<unknown> = Promise.resolve();
   #applyAsked = false;
   #closed = false;
@@ -144,7 +144,7 @@ export class JournaledStore {
     }
     if (!this.#scheduled) {
       this.#scheduled = true;
-      // After this turn: calls that settle together share the append.
+      // After this turn of the event loop: calls that settle together share the append.
       setImmediate(() => this.#append(FIRST_RETRY_MS));
     }
     return value === undefined ? (group.committed as Promise<T>) : group.committed.then(() => value);
@@ -176,25 +176,25 @@ export class JournaledStore {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#inTurn(async () => {
       await this.#applyAll();
-      // Only after a failure is something left: it stays in the journal.
+      // Rows remain only after a failure: they stay in the journal.
       while (await this.#moveLogs(true));
       await this.#applyAll();
       const done = await this.#isDone();
-      // What is still to come in turn must not say that a segment is needed.
+      // Later operations must not record that a segment is needed.
       this.#closed = true;
       await this.#journal.close(done);
     });
     try {
       this.#release();
     } catch (error) {
-      // A claim whose process is gone is taken over.
+      // A claim of a dead process is taken over.
       this.#onFailure(error);
     }
     await this.#lmdb.flushed();
     await this.#lmdb.close();
   }
 
-  /** Whether LMDB has everything, and knows that no segment is needed any more. */
+  /** Whether LMDB has everything, and has recorded that no segment is needed. */
   async #isDone(): Promise<boolean> {
     const { applied, kept } = this.#reached;
     if (kept < this.#frame) return false;
@@ -216,7 +216,7 @@ export class JournaledStore {
   ): Table<V> {
     const db = this.#lmdb.database(name);
     const put = (key: Key, encoded?: (text: string) => Uint8Array) => {
-      // In the journal it would be promised, and hold up LMDB for ever.
+      // In the journal the write would be promised, and would block LMDB for ever.
       if (!fits(key)) throw new RangeError(`a key of ${name} is too long`);
       if (!this.#acting) throw new Error(`${name} was written outside an act`);
       const text = keyText(key);
@@ -249,7 +249,7 @@ export class JournaledStore {
     });
   }
 
-  /** One append for everything that waits. */
+  /** Appends everything that waits as one frame. */
   #append(retryMs: number): void {
     const group = this.#group;
     const { writes, logWrites, size } = group;
@@ -261,7 +261,7 @@ export class JournaledStore {
       for (const write of logWrites) writer.addToLog(write);
       if (size > 0) this.#journal.append(writer.take(frame), frame);
     } catch (error) {
-      // What is committed meanwhile joins the group.
+      // Later acts join the group.
       this.#failing = true;
       this.#onFailure(error);
       setTimeout(() => this.#append(Math.min(retryMs * 2, LONGEST_RETRY_MS)), retryMs);
@@ -288,7 +288,7 @@ export class JournaledStore {
     return mine;
   }
 
-  /** Brings LMDB up to the journal, in one transaction whatever the number of calls. */
+  /** Applies the journal to LMDB, in one transaction however many calls it covers. */
   async #apply(): Promise<void> {
     if (this.#applyAsked || (this.#pending.size === 0 && !this.#logs.wait(false))) return;
     this.#applyAsked = true;
@@ -298,16 +298,16 @@ export class JournaledStore {
       await this.#applyAll();
       return await this.#moveLogs(false);
     });
-    // Transactions that came meanwhile go first.
+    // Transactions requested meanwhile go first.
     if (more && this.#logs.wait(false)) void this.#apply();
   }
 
-  /** Then removes the journal's segments that LMDB holds durably. */
+  /** Then removes the journal segments that LMDB holds durably. */
   async #applyAll(): Promise<void> {
     try {
       this.#journal.rotate();
     } catch (error) {
-      // The segment stays open and grows; a later round ends it. The writes go to LMDB all the same.
+      // The segment stays open and grows; a later round ends it. The writes still go to LMDB.
       this.#onFailure(error);
     }
     await this.#applyLayer(this.#seal());
@@ -317,7 +317,7 @@ export class JournaledStore {
       await this.#lmdb.flushed();
       await this.#journal.remove(kept, segment);
     } catch (error) {
-      // They stay, and are read over at the next start.
+      // The segments stay, and are read again at the next start.
       this.#onFailure(error);
     }
   }
@@ -328,12 +328,12 @@ export class JournaledStore {
     return this.#pending.seal({ upTo: this.#frame, loggedTo, segment: this.#journal.segment });
   }
 
-  /** Until it succeeds: what the journal holds was promised. */
+  /** Retries until it succeeds: what the journal holds was promised. */
   async #applyLayer(layer: Layer): Promise<void> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        // LMDB may reach the disk at any moment from here on, and must not be ahead of the journal there: a power failure
-        // would leave a ledger entry without its record.
+        // From here on LMDB may reach the disk at any moment, and must not be ahead of the journal there: a power
+        // failure would leave a ledger entry without its record.
         await this.#journal.sync();
         const written = await this.#lmdb.transaction(() => this.#put(layer));
         if ("error" in written) throw written.error;
@@ -353,7 +353,10 @@ export class JournaledStore {
     this.#reached = progressOf(layer);
   }
 
-  /** A slice of every log that waits for LMDB. Returns false when none does, or when it failed: the journal has it. */
+  /**
+   * Moves a slice of every log that waits for LMDB. Returns false when none does, or when it failed: the journal still
+   * has it.
+   */
   async #moveLogs(all: boolean): Promise<boolean> {
     if (!this.#logs.wait(all)) return false;
     try {

@@ -1,6 +1,6 @@
 /**
- * LMDB's file read without LMDB: its pages have no checksums, and a damaged one ends the process that maps it. Everything that
- * can be reached is looked at, and nothing is written. Format: the page and node structs in `mdb.c` of the lmdb package (data
+ * Reads LMDB's file without LMDB: its pages have no checksums, and mapping a damaged one can crash the process. Checks
+ * everything reachable and writes nothing. Format: the page and node structs in `mdb.c` of the lmdb package (data
  * version 2, pages with a transaction number, a third meta block in the middle of page 0).
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
@@ -15,7 +15,7 @@ const META_BYTES = 144;
 const NOT_FLUSHED = 0x1000;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 const DB_BYTES = 48;
-/** No tree of a file that fits on a disk is deeper. */
+/** Maximum depth of a tree in a file that fits on a disk. */
 const DEEPEST = 32;
 
 interface Tree {
@@ -39,14 +39,14 @@ interface Meta {
 
 export interface LmdbRow {
   readonly table: string;
-  /** As LMDB orders it. */
+  /** In LMDB's order. */
   readonly key: Buffer;
   readonly value: Buffer;
 }
 
 export class DamagedLmdb extends Error {}
 
-/** Undefined: there is no file, or nothing in it yet. @throws DamagedLmdb for a file that LMDB must not map. */
+/** Undefined where the file is missing or empty. @throws DamagedLmdb for a file that LMDB must not map. */
 export function openLmdbFile(path: string): LmdbFile | undefined {
   let fd: number;
   try {
@@ -66,7 +66,7 @@ export class LmdbFile {
   readonly #size: number;
   readonly #meta: Meta;
   readonly #seen: Uint8Array;
-  /** The key by which the branch above leads to the page that is read next. */
+  /** The key in the branch above for the next page. */
   #bound: Buffer | undefined;
 
   constructor(fd: number, size: number) {
@@ -94,8 +94,8 @@ export class LmdbFile {
   }
 
   /**
-   * Every page that can be reached, the rows of all tables, those of `first` before others. With `values` false, values that
-   * have pages of their own are left out. @throws DamagedLmdb at the first fault.
+   * Every reachable page, and the rows of all tables, those of `first` before others. With `values` false, values on
+   * pages of their own are skipped. @throws DamagedLmdb at the first fault.
    */
   *all({ values, first }: { values: boolean; first: readonly string[] }): Generator<LmdbRow> {
     this.#seen.fill(0);
@@ -109,7 +109,7 @@ export class LmdbFile {
       throw damaged(`page ${both} is in use and is listed as free, so that it would be overwritten`);
   }
 
-  /** By number, 1 for each page that the next transactions may write to. */
+  /** Per page number: 1 if the next transactions may write to it. */
   #freePages(): Uint8Array {
     const { lastPage } = this.#meta;
     const free = new Uint8Array(lastPage + 1);
@@ -119,7 +119,7 @@ export class LmdbFile {
       const number = (i: number) => Number(value.readBigInt64LE(i * 8));
       const count = number(0);
       if (!(count >= 0 && (count + 1) * 8 <= value.length)) throw bad();
-      // Zero: no page. Below zero: so many pages, from the next number on.
+      // Zero: no page. Negative: a run of that many pages, starting at the next number.
       for (let i = 1; i <= count; i++) {
         const length = Math.max(1, -number(i));
         if (number(i) < 0 && ++i > count) throw bad();
@@ -221,7 +221,7 @@ export class LmdbFile {
     }
   }
 
-  /** Where the nodes of a page begin; they and their pointers lie within it. */
+  /** Offsets of the nodes of a page; they and their pointers must lie within it. */
   #nodes(table: string, number: number, page: Buffer): number[] {
     const lower = page.readUInt16LE(20);
     const upper = page.readUInt16LE(22);
@@ -263,7 +263,7 @@ export class LmdbFile {
     if (!(number >= 2 && number + pages - 1 <= lastPage))
       throw this.#bad(table, number, "is not in the file");
     for (let i = number; i < number + pages; i++) {
-      // The pages that list the tables are read more than once.
+      // The pages of the table list are read more than once.
       const mark = table === "(tables)" ? 2 : 1;
       if (this.#seen[i] !== 0 && !(mark === 2 && this.#seen[i] === 2))
         throw this.#bad(table, i, "is used twice");
@@ -285,7 +285,7 @@ export class LmdbFile {
     return damaged(`page ${page} (byte ${page * this.#meta.psize}), of ${table}, ${what}`);
   }
 
-  /** The one that LMDB will take: the newest, or after a power failure the newest that was flushed. */
+  /** The meta block that LMDB will use: the newest, or after a power failure the newest flushed one. */
   #readMeta(): Meta {
     const first = this.#metaAt(0, true);
     const boot = bootId();
@@ -338,7 +338,10 @@ function treeAt(bytes: Buffer, at: number): Tree {
   };
 }
 
-/** Tells a process that died from a machine that did. As LMDB reads it: the first group of digits, in hexadecimal. */
+/**
+ * Distinguishes a crashed process from a rebooted machine. Parsed like LMDB does: the first group of digits, in
+ * hexadecimal.
+ */
 function bootId(): bigint {
   try {
     return BigInt(`0x${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").split("-")[0]}`);

@@ -1,6 +1,6 @@
 /**
- * LMDB as the store uses it: tables of bytes, transactions whose failure is one rejection with the reason in it, and the row
- * that says how far LMDB has what the journal holds.
+ * The store's interface to LMDB: tables of bytes, transactions that reject once with the actual reason, and the row
+ * that records how much of the journal LMDB has.
  */
 import type { Database, Key, RootDatabase } from "lmdb";
 import { packChecked, unpackChecked } from "./checked.ts";
@@ -12,18 +12,18 @@ export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 const PROGRESS = "journal";
 const PROGRESS_KEY = "progress";
-/** A transaction waits for those before it, and for a disk that is written to. */
+/** A transaction waits for earlier ones, and for a busy disk. */
 const BEGIN_MS = 60_000;
-/** After some failures LMDB refuses all that follows without a word; only a new process helps. */
+/** After some failures LMDB silently refuses everything; only a new process helps. */
 const STUCK = "LMDB has not answered for a minute; restart the gateway: the journal has everything";
-/** LMDB tells the reason of a failed commit at once; it is not waited for where it does not. */
+/** LMDB reports the reason of a failed commit at once; wait for it no longer than this. */
 const REASON_MS = 1000;
 
 export class Lmdb {
   readonly #root: RootDatabase;
   readonly #disk: Disk;
   readonly #databases = new Map<string, Bytes>();
-  /** A transaction was asked for and never began. */
+  /** A requested transaction never began. */
   #stuck = false;
 
   constructor(root: RootDatabase, disk: Disk) {
@@ -41,8 +41,8 @@ export class Lmdb {
   }
 
   /**
-   * Runs `act` in a transaction of its own; what it throws is given back with the value, and what it wrote until then is
-   * committed. @throws Error with LMDB's reason where the commit fails.
+   * Runs `act` in its own transaction; an exception is returned in the outcome, and writes before it are committed.
+   * @throws Error with LMDB's reason where the commit fails.
    */
   async transaction<T>(act: () => T): Promise<Outcome<T>> {
     if (this.#stuck) throw new Error(STUCK);
@@ -56,7 +56,7 @@ export class Lmdb {
     });
     const done = this.#root.transaction(() => {
       clearTimeout(timer);
-      // The library makes a promise of its own for the batch that this is in, and nobody else listens to it.
+      // The library also creates a promise for the batch of this transaction, and nobody else handles its rejection.
       this.#root.committed.then(undefined, () => {});
       return caught(act);
     });
@@ -69,7 +69,7 @@ export class Lmdb {
     }
   }
 
-  /** The same at once, and durable when it returns. @throws what `act` throws, with nothing written; or LMDB's reason. */
+  /** Synchronous variant, durable when it returns. @throws what `act` throws, with nothing written; or LMDB's reason. */
   transactionSync(act: () => void): void {
     this.#root.transactionSync(act);
   }
@@ -80,10 +80,10 @@ export class Lmdb {
     return bytes === undefined ? undefined : readProgress(bytes);
   }
 
-  /** Whether all rows have checksums; set at the start, before anything is written. */
+  /** Whether all rows have checksums; set at the start, before the first write. */
   checked = false;
 
-  /** Inside a transaction, or in one of its own that the disk does not have yet on return. */
+  /** Inside a transaction, or in its own, which is not on disk yet on return. */
   putProgress(progress: Reached): void {
     const row: Progress = { ...progress, checked: this.checked };
     const bytes = packChecked(JSON.stringify(PROGRESS_KEY), row);
@@ -105,7 +105,7 @@ export class Lmdb {
   }
 }
 
-/** The row as it stands in LMDB. Before rows had checksums it was JSON. @throws Error where it is damaged. */
+/** Decodes the row in LMDB. Before rows had checksums it was JSON. @throws Error where it is damaged. */
 export function readProgress(bytes: Uint8Array): Progress {
   if (bytes[0] === "{".charCodeAt(0)) {
     const { applied, kept } = JSON.parse(Buffer.from(bytes).toString()) as Progress;
@@ -114,7 +114,7 @@ export function readProgress(bytes: Uint8Array): Progress {
   return unpackChecked(PROGRESS, JSON.stringify(PROGRESS_KEY), bytes) as Progress;
 }
 
-/** LMDB waits forever for a transaction whose action throws. A part that was written is written again. */
+/** Catches exceptions, because LMDB hangs on a transaction whose action throws. A partial write is repeated later. */
 function caught<T>(act: () => T): Outcome<T> {
   try {
     return { value: act() };
@@ -124,8 +124,8 @@ function caught<T>(act: () => T): Outcome<T> {
 }
 
 /**
- * The library rejects with an error that says nothing, and hangs a promise on it that rejects with the reason. That one must be
- * listened to as well: a rejection that nobody handles ends the process.
+ * The library rejects with a meaningless error, and attaches a promise that rejects with the reason. That one must be
+ * handled too: an unhandled rejection ends the process.
  */
 async function reasonOf(error: unknown): Promise<unknown> {
   const reason: unknown = (error as { commitError?: unknown }).commitError;

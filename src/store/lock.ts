@@ -1,6 +1,6 @@
 /**
- * One process a data folder. The claim is a row in LMDB, written under LMDB's own cross-process write lock, so two
- * processes that start together cannot both win; a claim whose process is gone (kill -9) is taken over at once.
+ * Allows one process per data folder. The claim is a row in LMDB, written under LMDB's cross-process write lock, so of
+ * two processes that start together only one wins; a claim of a dead process (kill -9) is taken over at once.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -8,14 +8,14 @@ import type { RootDatabase } from "lmdb";
 
 interface Claim {
   readonly pid: number;
-  /** When that process started, so that a reused pid is not mistaken for it. */
+  /** Start time of that process, so that a reused pid is not mistaken for it. */
   readonly started: string;
 }
 
 /** The table of the one row. */
 export const CLAIMS = "process";
 
-/** @returns a function that gives the claim up. @throws Error when a living process holds the folder. */
+/** @returns a function that releases the claim. @throws Error when a running process holds the folder. */
 export function claimDirectory(root: RootDatabase, dataDir: string): () => void {
   const claims = root.openDB<Claim, string>(CLAIMS, { encoding: "json" });
   const mine: Claim = { pid: process.pid, started: startOf(process.pid) };
@@ -34,7 +34,7 @@ export function claimDirectory(root: RootDatabase, dataDir: string): () => void 
   return () => void claims.removeSync("claim");
 }
 
-/** Whether a row of the table can be read: it is JSON, without a checksum. */
+/** Whether a claim row is readable: it is JSON, without a checksum. */
 export function isClaim(row: Uint8Array): boolean {
   try {
     const { pid, started } = JSON.parse(Buffer.from(row).toString()) as Partial<Claim>;
@@ -44,7 +44,7 @@ export function isClaim(row: Uint8Array): boolean {
   }
 }
 
-/** The process that holds the folder and lives, by the claim as it stands in LMDB; undefined where none does. */
+/** The running process that holds the folder, by the claim in LMDB; undefined where there is none. */
 export function holderOf(claim: Uint8Array): number | undefined {
   const { pid, started } = JSON.parse(Buffer.from(claim).toString()) as Claim;
   return startOf(pid) === started && !(pid === process.pid && started === startOf(process.pid))
@@ -55,7 +55,7 @@ export function holderOf(claim: Uint8Array): number | undefined {
 export const inUse = (dataDir: string, pid: number): Error =>
   new Error(`${dataDir} is in use by process ${pid}; one process a data folder`);
 
-/** Identifies one life of a pid; empty when there is no such process. */
+/** Identifies the process with this pid by its start time; empty when there is no such process. */
 function startOf(pid: number): string {
   try {
     // The fields after the last ")" are fixed; the name before it may hold anything. proc(5): starttime is field 22.

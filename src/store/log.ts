@@ -1,18 +1,18 @@
 /**
- * A log of the store: rows numbered in the order of their commits, appended at one end and trimmed at the other. They
- * live in the journal and in memory; only those that last move to LMDB, oldest first and a slice at a time. Always true:
- * rows up to `#trimmed` are gone, of the others those before `#first` are in LMDB and the rest in memory.
+ * A log of the store: rows numbered in commit order, appended at one end and trimmed at the other. They live in the
+ * journal and in memory; only long-lived ones move to LMDB, oldest first and a slice at a time. Invariant: rows up to
+ * `#trimmed` are gone, of the others those before `#first` are in LMDB and the rest in memory.
  */
 import type { Database } from "lmdb";
 
-/** What a room sees of a log. Reads are synchronous and see every committed row. */
+/** The interface of a log. Reads are synchronous and see every committed row. */
 export interface Log {
   /**
-   * Only inside `commit`. The bytes are kept as they are given and must not change.
-   * @throws RangeError unless the number is greater than every one before; numbers in between may stay without a row.
+   * Only in an act. The bytes are stored as given and must not change.
+   * @throws RangeError unless the number is greater than all before; numbers may be skipped.
    */
   append(number: number, row: Uint8Array): void;
-  /** Only inside `commit`: all rows up to and including this number are gone. One write, however many they are. */
+  /** Only in an act: removes all rows up to and including this number. One write, however many they are. */
   trim(upTo: number): void;
   get(number: number): Uint8Array | undefined;
   /** The greatest number that is committed or trimmed; 0 for a log never used. */
@@ -28,7 +28,7 @@ export interface LogMemory {
 }
 
 const NOTHING: LogMemory = { rows: 0, bytes: 0 };
-/** Moved in one transaction of LMDB, which no call has to wait for for long. */
+/** Rows moved in one LMDB transaction, so that no call waits long for it. */
 const SLICE_ROWS = 500;
 const SLICE_BYTES = 4 * 1024 * 1024;
 
@@ -37,20 +37,20 @@ export class LogRows {
   readonly #db: Database<Uint8Array, number>;
   readonly #memory: LogMemory;
   #trimmed: number;
-  /** The greatest number appended, committed or about to be. */
+  /** The greatest number appended, committed or not. */
   #appended: number;
   /** The number of the first of `#rows`. */
   #first: number;
-  /** By number, without a hole: undefined where a number was passed over. */
+  /** Consecutive by number; undefined where a number was skipped. */
   #rows: (Uint8Array | undefined)[] = [];
   /** The journal frame that holds each of `#rows`; never falls. */
   #frames: number[] = [];
   #bytes = 0;
-  /** The numbers that LMDB holds rows of lie between these, both inclusive; none where they have crossed. */
+  /** Range of numbers that LMDB holds, both inclusive; empty where they have crossed. */
   #oldestStored: number;
   #newestStored: number;
 
-  /** `trimmed`: as LMDB knows it. */
+  /** `trimmed`: as recorded in LMDB. */
   constructor(name: string, db: Database<Uint8Array, number>, trimmed: number, memory: LogMemory) {
     this.name = name;
     this.#db = db;
@@ -80,18 +80,18 @@ export class LogRows {
     return number >= this.#first ? this.#rows[number - this.#first] : this.#db.get(number);
   }
 
-  /** Takes the number for a row that is about to be committed. */
+  /** Reserves the number for a row that is about to be committed. */
   claim(number: number): void {
     if (number <= this.#appended) throw new RangeError(`${this.name} has a row ${this.#appended} already`);
     this.#appended = number;
   }
 
-  /** The row will not be committed after all, nor any that was claimed after it. */
+  /** The row, and all reserved after it, will not be committed. */
   unclaim(number: number): void {
     if (this.#appended === number) this.#appended = number - 1;
   }
 
-  /** The row is committed, in this frame of the journal. */
+  /** The row is committed, in this journal frame. */
   add(number: number, row: Uint8Array, frame: number): void {
     if (this.#rows.length === 0) this.#first = number;
     while (this.newest < number - 1) {
@@ -111,7 +111,7 @@ export class LogRows {
     if (this.#rows.length === 0) this.#first = Math.max(this.#first, upTo + 1);
   }
 
-  /** Whether rows should move into LMDB (`all`: any) or out of it. */
+  /** Whether rows should move to LMDB (`all`: any) or be removed from it. */
   waits(all: boolean): boolean {
     const { rows, bytes } = all ? NOTHING : this.#memory;
     if (this.#rows.length > rows || this.#bytes > bytes) return true;
@@ -119,8 +119,8 @@ export class LogRows {
   }
 
   /**
-   * Inside a transaction of LMDB: puts a slice of the oldest rows in memory there where `waits` says so, none of a frame
-   * beyond `applied`, and removes a slice of what LMDB knows as trimmed. The function returned is for after its commit.
+   * Inside an LMDB transaction: moves a slice of the oldest rows from memory to LMDB where `waits` says so, none of a
+   * frame beyond `applied`, and removes a slice of trimmed rows. Call the returned function after the commit.
    */
   move(all: boolean, applied: number, trimmed: number): () => void {
     const swept = this.#sweep(trimmed);
@@ -128,7 +128,7 @@ export class LogRows {
     return () => {
       this.#oldestStored = Math.max(this.#oldestStored, swept + 1);
       if (stored === undefined) return;
-      // Where nothing was left there, what lies between was never in LMDB.
+      // If LMDB held no rows, the numbers in between were never in it.
       if (this.#newestStored < this.#oldestStored) this.#oldestStored = stored.first;
       this.#newestStored = stored.last;
       this.#leaveMemory(stored.last);

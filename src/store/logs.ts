@@ -1,4 +1,4 @@
-/** All logs of the store, and the table that says to which number each is trimmed. */
+/** All logs of the store, and the table of their trim positions. */
 import type { Database, Key } from "lmdb";
 import { pack, unpack } from "msgpackr";
 import type { LogWrite } from "./frame.ts";
@@ -13,7 +13,7 @@ export class Logs {
   readonly #memory: LogMemory;
   readonly #logs = new Map<string, LogRows>();
 
-  /** `memory`: of each log. */
+  /** `memory`: bounds for each log. */
   constructor(databases: Databases, memory: LogMemory) {
     this.#databases = databases;
     this.#memory = memory;
@@ -29,7 +29,7 @@ export class Logs {
     return log;
   }
 
-  /** This is committed, in this frame of the journal. */
+  /** The write is committed, in this journal frame. */
   committed({ log, number, value }: LogWrite, frame: number): void {
     if (value === undefined) this.of(log).trimTo(number);
     else this.of(log).add(number, value, frame);
@@ -44,13 +44,13 @@ export class Logs {
     return oldest;
   }
 
-  /** Whether `move` would find anything. */
+  /** Whether `move` has anything to do. */
   wait(all: boolean): boolean {
     for (const log of this.#logs.values()) if (log.waits(all)) return true;
     return false;
   }
 
-  /** Inside a transaction of LMDB: a slice of each log (see there). The function returned is for after its commit. */
+  /** Inside an LMDB transaction: moves a slice of each log (see there). Call the returned function after the commit. */
   move(all: boolean, applied: number): () => void {
     const moved = [...this.#logs.values()].map((log) => log.move(all, applied, this.#trimmed(log.name)));
     return () => {
@@ -65,14 +65,16 @@ export class Logs {
     }
   }
 
-  /** Inside a transaction of LMDB, after a crash: rows of the journal, but for those that LMDB knows as trimmed. */
+  /**
+   * Inside an LMDB transaction, after a crash: restores rows of the journal, except those that LMDB records as trimmed.
+   */
   restore(rows: readonly LogWrite[]): void {
     for (const { log, number, value } of rows) {
       if (number > this.#trimmed(log)) this.#databases(log).putSync(number, value as Buffer);
     }
   }
 
-  /** As LMDB knows it. */
+  /** The trim position recorded in LMDB. */
   #trimmed(log: string): number {
     const bytes = this.#databases(TRIMS).get(log);
     return bytes === undefined ? 0 : (unpack(bytes) as number);

@@ -1,6 +1,6 @@
 /**
- * Writes that the journal holds and LMDB does not: readers look here first, so that a committed write is seen at once,
- * wherever it lies. Layers are the LMDB transactions to come, newest last.
+ * Writes that are in the journal but not yet in LMDB: reads check here first, so that a committed write is visible at
+ * once, wherever it is. Layers are the LMDB transactions to come, newest last.
  */
 import { compareKeys, type Key } from "lmdb";
 import type { LogWrite, Write } from "./frame.ts";
@@ -16,14 +16,16 @@ type Writes = Map<string, Write>;
 /** The writes of one LMDB transaction to come; a later write of a key replaces an earlier one. */
 export class Layer {
   readonly tables = new Map<string, Writes>();
-  /** To which number each log is trimmed. Rows of logs are not in here: see `LogRows`. */
+  /** Trim position of each log. Log rows are not in here: see `LogRows`. */
   readonly trims = new Map<string, number>();
   size = 0;
-  /** The number of the newest journal frame whose writes are in here or in an older layer; set when it is sealed. */
+  /** Number of the newest journal frame whose writes are in here or in an older layer; set when it is sealed. */
   upTo = 0;
-  /** The same for the rows of logs: no frame to this one holds a row that is in memory alone. */
+  /** The same for log rows: no frame up to this one holds a row that is only in memory. */
   loggedTo = 0;
-  /** The journal's current segment at that moment: no older one is needed once LMDB has this layer and all logs to it. */
+  /**
+   * The journal's current segment at that time: no older one is needed once LMDB has this layer and all logs up to it.
+   */
   segment = 0;
 
   add(write: Write): void {
@@ -39,7 +41,7 @@ export class Layer {
 
 export class Pending {
   #open = new Layer();
-  /** Sealed: on their way into LMDB, oldest first. */
+  /** Sealed layers, being written to LMDB, oldest first. */
   #sealed: Layer[] = [];
 
   get size(): number {
@@ -54,7 +56,7 @@ export class Pending {
     this.#open.trim(write);
   }
 
-  /** Takes what has come so far, which is all frames to number `upTo` (see `Layer`); it stays visible here until `drop`. */
+  /** Seals what has come so far, which is all frames up to `upTo` (see `Layer`); it stays visible here until `drop`. */
   seal({ upTo, loggedTo, segment }: Pick<Layer, "upTo" | "loggedTo" | "segment">): Layer {
     const layer = this.#open;
     layer.upTo = upTo;
@@ -65,12 +67,12 @@ export class Pending {
     return layer;
   }
 
-  /** LMDB shows this layer's writes now. */
+  /** LMDB now contains this layer's writes. */
   drop(layer: Layer): void {
     this.#sealed = this.#sealed.filter((other) => other !== layer);
   }
 
-  /** The newest write of a key; undefined where LMDB's value holds. */
+  /** The newest write of a key; undefined where LMDB has the current value. */
   find(table: string, key: Key): Write | undefined {
     if (this.#open.size === 0 && this.#sealed.length === 0) return undefined;
     const text = keyText(key);
@@ -84,8 +86,8 @@ export class Pending {
   }
 
   /**
-   * Rows of LMDB with everything pending of the same range laid over them; undefined where nothing is pending.
-   * @param queued writes that the journal does not hold yet, for an act
+   * Rows of LMDB merged with all pending writes of the same range; undefined where nothing is pending.
+   * @param queued writes not yet in the journal, for an act
    */
   over(
     table: string,
@@ -112,7 +114,7 @@ function sorted(writes: Iterable<Write>, { start, end, reverse }: Range): Write[
     .sort((a, b) => order(a.key, b.key));
 }
 
-/** Rows with writes laid over them, both in the same order. */
+/** Merges rows with writes, both in the same order. */
 function* overlaid(rows: Iterable<Row>, writes: Iterable<Write>, reverse: boolean): Generator<Row> {
   const sign = reverse ? -1 : 1;
   const pending = writes[Symbol.iterator]();

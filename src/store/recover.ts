@@ -1,7 +1,8 @@
 /**
- * `weir recover`: what can be kept of a damaged journal, and what is given up. Frames are kept while none is missing before them
- * that LMDB lacks: a ledger entry without the one before it would leave a gap in its org's numbers and a balance that is no sum.
- * Of frames whose tables LMDB has, only the rows of logs (records) are still needed, and each of those stands for itself.
+ * `weir recover`: decides what can be kept of a damaged journal, and what is dropped. A frame is kept while no earlier
+ * frame that LMDB lacks is missing: a ledger entry without its predecessor would leave a gap in its org's numbers and a
+ * wrong balance. Of frames whose tables LMDB has, only log rows (records) are still needed, and each of those is
+ * independent.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -19,15 +20,15 @@ import { faultText, type Progress, type Survey, surveyJournal } from "./survey.t
 export interface RecoveryPlan {
   readonly survey: Survey;
   readonly progress: Progress | undefined;
-  /** Frames that are brought into LMDB. */
+  /** Frames to be applied to LMDB. */
   readonly kept: readonly Buffer[];
-  /** Readable frames that are given up, because one before them is missing. */
+  /** Readable frames that are dropped, because an earlier one is missing. */
   readonly dropped: readonly Buffer[];
-  /** Numbers of frames that cannot be read: of those that LMDB has but for their records, and of others. */
+  /** Counts of unreadable frames: those of which LMDB lacks only the records, and others. */
   readonly unreadable: { readonly records: number; readonly whole: number };
 }
 
-/** Writes nothing. Undefined where nothing is damaged. @throws Error where weir.lmdb is damaged or the folder in use. */
+/** Read-only. Undefined where nothing is damaged. @throws Error where weir.lmdb is damaged or the folder in use. */
 export function planRecovery(dataDir: string): RecoveryPlan | undefined {
   const progress = storedProgress(dataDir);
   assertReadable(dataDir, [], () => {});
@@ -52,7 +53,7 @@ export function planRecovery(dataDir: string): RecoveryPlan | undefined {
   return { survey, progress, kept, dropped, unreadable };
 }
 
-/** What the plan says, for a person. `ledger`: the table whose rows are told first. */
+/** The plan as text for the operator. `ledger`: the table listed first. */
 export function describePlan({ survey, kept, dropped, unreadable }: RecoveryPlan, ledger: string): string[] {
   const lines = survey.faults.map(faultText);
   lines.push(`${kept.length} frames are kept`);
@@ -75,7 +76,7 @@ export function describePlan({ survey, kept, dropped, unreadable }: RecoveryPlan
   return lines;
 }
 
-/** Does what the plan says. The journal's files are copied into `aside` first. @throws Error, and then nothing was changed. */
+/** Executes the plan, after copying the journal's files to `aside`. @throws Error, and then nothing was changed. */
 export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPlan, aside: string): void {
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   for (const file of survey.files) {
@@ -89,7 +90,7 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
     const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));
     lmdb.checked = progress?.checked === true;
     const logs = new Logs((name) => lmdb.database(name), { rows: 0, bytes: 0 });
-    // Numbers that were in use are not used again.
+    // Used frame numbers are not reused.
     recover(lmdb, logs, kept, progress ?? { applied: 0, kept: 0 }, survey.reached);
     for (const file of survey.files) rmSync(file, { force: true });
   } finally {

@@ -1,4 +1,4 @@
-/** How LMDB is brought up to the journal: what it does not have yet, in the order it came. */
+/** Applies to LMDB what it lacks of the journal, in order. */
 import { type LogWrite, readFrame } from "./frame.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
@@ -8,7 +8,7 @@ import type { Reached } from "./survey.ts";
 
 type Known = Pick<Reached, "applied" | "kept">;
 
-/** One layer for tables and trims, and the rows of logs, among them such as are trimmed by now. */
+/** One layer for tables and trims, and the log rows, including trimmed ones. */
 function unapplied(
   frames: readonly Buffer[],
   { applied, kept }: Known,
@@ -31,7 +31,7 @@ function unapplied(
   return { layer, rows };
 }
 
-/** Inside a transaction of LMDB: the writes, and how far they go. */
+/** Inside an LMDB transaction: puts the writes and the progress. */
 export function putLayer(lmdb: Lmdb, logs: Logs, layer: Layer): void {
   for (const [table, writes] of layer.tables) {
     const db = lmdb.database(table);
@@ -51,8 +51,8 @@ export const progressOf = ({ upTo, loggedTo, segment }: Layer): Reached => ({
 });
 
 /**
- * After a crash: brings what the frames hold beyond LMDB into it, durably; no file of the journal is needed then. `through`:
- * the frame that the next ones are numbered behind, where it is higher than all of these. Returns that number.
+ * After a crash: applies the frames that LMDB lacks, durably; no file of the journal is needed then. `through`: the
+ * frame after which numbering continues, if it is higher than all of these. Returns that number.
  */
 export function recover(
   lmdb: Lmdb,

@@ -18,22 +18,25 @@
 import { crc32 } from "node:zlib";
 
 export const HEADER_BYTES = 48;
-/** Room for length and checksum in front of a payload. */
+/** Space for length and checksum before a payload. */
 export const HEAD_BYTES = 8;
-/** Room for the tail behind a payload: more than a page of 4 KiB and a unit, wherever the frame ends. */
+/** Space for the tail after a payload: more than a page of 4 KiB and a unit, wherever the frame ends. */
 export const TAIL_BYTES = 4096 + 64;
-/** What an end mark takes. */
+/** Size of an end mark. */
 export const END_BYTES = HEAD_BYTES + 16;
 
 const MAGIC = Buffer.from("weir-jnl");
 const VERSION = 2;
 const END_FLAG = 0x8000_0000;
-/** No frame is longer; a length beyond it is damage. */
+/** Maximum length of a frame; a greater length is damage. */
 const LONGEST_FRAME = 0x4000_0000;
 const UNIT_BYTES = 16;
-/** A frame behind a bad place has a number not much higher than the last readable one. */
+/** After damage, a frame's number is at most this much above the last readable one. */
 const NUMBERS_AHEAD = 10_000_000;
-/** How many bytes the search behind a bad place may check, as a multiple of the file: what a client sent may look like heads. */
+/**
+ * Limit of bytes checked by the search after damage, as a multiple of the file size: client data may look like frame
+ * heads.
+ */
 const SEARCH_FACTOR = 16;
 
 export interface SegmentHead {
@@ -50,15 +53,15 @@ export interface SegmentEnd {
   readonly newest: number;
 }
 
-/** What follows a place that is no frame. */
+/** What follows the first unreadable position. */
 interface BadPlace {
-  /** Where it begins. */
+  /** Its offset in the file. */
   readonly byte: number;
-  /** Bytes from there to the last one that was written. */
+  /** Bytes from there to the last written one. */
   readonly bytes: number;
-  /** Readable frames behind it; for the most part exactly those that were committed. */
+  /** Readable frames after it; almost always exactly the committed ones. */
   readonly behind: readonly Buffer[];
-  /** The highest frame number that anything behind it names; that of the last readable frame in front where nothing does. */
+  /** The highest frame number found after it; that of the last readable frame before it where there is none. */
   readonly reached: number;
 }
 
@@ -69,13 +72,13 @@ export interface SegmentContent {
   /** Payloads, oldest first, without gaps in their numbers. */
   readonly frames: readonly Buffer[];
   readonly end: SegmentEnd | undefined;
-  /** Behind `frames`, where the file neither ends properly nor goes on with zeros alone. */
+  /** Set where the file, after `frames`, neither ends properly nor continues with zeros only. */
   readonly bad: BadPlace | undefined;
 }
 
 export const frameNumber = (frame: Buffer): number => frame.readDoubleLE(0);
 
-/** The bytes of a new file: its head and the first tail. */
+/** Contents of a new file: its head and the first tail. */
 export function newSegment(head: SegmentHead): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES + TAIL_BYTES);
   MAGIC.copy(bytes);
@@ -89,7 +92,7 @@ export function newSegment(head: SegmentHead): Buffer {
   return bytes;
 }
 
-/** Fills in what surrounds a payload that has `HEAD_BYTES` of room in front and `TAIL_BYTES` behind. */
+/** Fills in head and tail of a payload that has `HEAD_BYTES` of space before and `TAIL_BYTES` after it. */
 export function sealFrame(frame: Buffer, salt: number, unit: Buffer, number: number): void {
   const end = frame.length - TAIL_BYTES;
   frame.writeUInt32LE(end - HEAD_BYTES, 0);
@@ -98,10 +101,10 @@ export function sealFrame(frame: Buffer, salt: number, unit: Buffer, number: num
   frame.fill(unit, end);
 }
 
-/** What the tail of a segment with this salt repeats. */
+/** The unit that the tail of a segment with this salt repeats. */
 export function tailUnit(salt: number, number: number): Buffer {
   const unit = Buffer.alloc(UNIT_BYTES);
-  // Both halves depend on the salt, so that nobody who does not know it writes one.
+  // Both halves depend on the salt, so that nobody can forge it without knowing the salt.
   unit.writeUInt32LE(crc32("weir", salt), 0);
   unit.writeUInt32LE(crc32("tail", salt), 4);
   unit.writeDoubleLE(number, 8);
@@ -117,17 +120,20 @@ export function endMark(salt: number, { next, newest }: SegmentEnd): Buffer {
   return mark;
 }
 
-/** Reads a whole file. Returns undefined for one whose head cannot be read: no frame of it can be trusted. */
+/** Reads a whole file. Returns undefined where the head is unreadable: no frame of the file can be trusted. */
 export function readSegment(bytes: Buffer): SegmentContent | undefined {
   if (isVersion1(bytes)) return readFrames(bytes, { version: 1, head: undefined, at: 0, salt: 0 });
   const head = readHead(bytes);
   return head && readFrames(bytes, { version: 2, head, at: HEADER_BYTES, salt: head.salt });
 }
 
-/** Whether nothing was ever written to this file: its making was interrupted. */
+/** Whether the file was never written: its creation was interrupted. */
 export const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
 
-/** Version 1 has no magic: its file begins with a readable frame. Where that one is damaged, nothing of the file can be read. */
+/**
+ * Version 1 has no magic: its file begins with a readable frame. If that frame is damaged, nothing of the file can be
+ * read.
+ */
 function isVersion1(bytes: Buffer): boolean {
   if (bytes.length < HEAD_BYTES || bytes.subarray(0, MAGIC.length).equals(MAGIC)) return false;
   const length = bytes.readUInt32LE(0);
@@ -180,7 +186,7 @@ function readFrames(bytes: Buffer, { version, head, at: first, salt }: Start): S
 
 const isEnd = (bytes: Buffer, at: number): boolean => (bytes.readUInt32LE(at) & END_FLAG) !== 0;
 
-/** The payload of the frame or end mark that begins here, where one does. */
+/** The payload of the frame or end mark at this offset; undefined where there is none. */
 function payloadAt(bytes: Buffer, at: number, salt: number): Buffer | undefined {
   if (at + HEAD_BYTES > bytes.length) return undefined;
   const length = (bytes.readUInt32LE(at) & ~END_FLAG) >>> 0;
@@ -190,14 +196,14 @@ function payloadAt(bytes: Buffer, at: number, salt: number): Buffer | undefined 
   return crc32(payload, salt) === bytes.readUInt32LE(at + 4) ? payload : undefined;
 }
 
-/** Where the zeros begin that go on to the end of the file. */
+/** Offset from which only zeros follow to the end of the file. */
 function written(bytes: Buffer, from: number): number {
   let end = bytes.length;
   while (end > from && bytes[end - 1] === 0) end--;
   return end;
 }
 
-/** Undefined where the file goes on as it should: with its tail and zeros. */
+/** Undefined where the file continues as it should: with its tail and zeros. */
 function badPlace(
   bytes: Buffer,
   at: number,
@@ -216,7 +222,7 @@ function badPlace(
   return { byte: at, bytes: end - at, behind: frames, reached };
 }
 
-/** The highest frame number that a unit of a tail names. */
+/** The highest frame number in a tail unit. */
 function highestMark(bytes: Buffer, from: number, unit: Buffer): number {
   const mark = unit.subarray(0, 8);
   let highest = unit.readDoubleLE(8);
@@ -228,7 +234,7 @@ function highestMark(bytes: Buffer, from: number, unit: Buffer): number {
   return highest;
 }
 
-/** Every readable frame between two places, at whatever byte it begins, in the order of the file. */
+/** Every readable frame between two offsets, starting at any byte, in file order. */
 function framesBehind(
   bytes: Buffer,
   from: number,
@@ -240,14 +246,14 @@ function framesBehind(
   let budget = bytes.length * SEARCH_FACTOR;
   let highest = newest;
   for (let at = from; at + HEAD_BYTES + 8 <= end; at++) {
-    // Most of a file is zeros, and no number ends with one.
+    // Most of a file is zeros, and no frame number ends with a zero byte.
     if (bytes[at + HEAD_BYTES + 7] === 0) continue;
     const number = bytes.readDoubleLE(at + HEAD_BYTES);
     if (!(number > highest && number <= highest + NUMBERS_AHEAD) || !Number.isInteger(number)) continue;
     const length = bytes.readUInt32LE(at);
     if (length > end - at) continue;
     budget -= length;
-    // Too much that looks like frames: whether one is there stays open, and it must not be dropped unseen.
+    // Too much looks like frames: whether one is there is unknown, so it must not be dropped.
     if (budget < 0) return { frames, highest: highest + 1 };
     const payload = payloadAt(bytes, at, salt);
     if (payload === undefined || isEnd(bytes, at)) continue;

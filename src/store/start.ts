@@ -1,4 +1,7 @@
-/** The start of the store: reads the journal against LMDB, refuses what a crash cannot have left, and brings LMDB up to it. */
+/**
+ * The start of the store: compares the journal with LMDB, refuses states that a crash cannot have caused, and applies
+ * the journal to LMDB.
+ */
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Journal } from "./journal.ts";
@@ -7,7 +10,7 @@ import type { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
 import { JournalDamaged, type Reached, surveyJournal, type TornTail } from "./survey.ts";
 
-/** Of a torn frame, so many bytes are copied; and so many copies are kept. */
+/** Bytes copied of a torn frame, and the number of copies kept. */
 const TORN_BYTES = 1024 * 1024;
 const TORN_FILES = 8;
 
@@ -15,11 +18,11 @@ export interface StartParts {
   readonly lmdb: Lmdb;
   readonly logs: Logs;
   readonly journalFolder: string;
-  /** Told what an operator should know though the start goes on. */
+  /** Called with lines for the operator that do not stop the start. */
   readonly onNotice: (line: string) => void;
 }
 
-/** @throws JournalDamaged, with one line for the operator; all files are then as they were. */
+/** @throws JournalDamaged, with one line for the operator; all files are then unchanged. */
 export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts): {
   readonly journal: Journal;
   readonly reached: Reached;
@@ -31,17 +34,19 @@ export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts
   if (survey.torn !== undefined) onNotice(keepTorn(journalFolder, survey.torn));
   lmdb.checked = known?.checked ?? survey.files.length === 0;
   const progress = known ?? { applied: 0, kept: 0 };
-  // Also where there is nothing to bring over: no file is needed from here on, and that must be on disk before one goes.
+  // Also where nothing is to be applied: no file is needed from here on, and that must be on disk before one is
+  // removed.
   const frame = survey.files.length > 0 ? recover(lmdb, logs, survey.frames, progress) : progress.applied;
   for (const file of survey.files) rmSync(file, { force: true });
   const journal = new Journal(journalFolder, { segment: survey.segment, frame });
   const reached = { applied: frame, kept: frame, segment: journal.segment };
-  // Before anything is appended: from now on the file must be there. A power failure may take this row, and then it need not.
+  // Before the first append: from now on the file must exist. A power failure may lose this row, but then the file is
+  // not needed.
   lmdb.putProgress(reached);
   return { journal, reached };
 }
 
-/** Copies what is dropped. Returns what to tell of it. */
+/** Copies the dropped bytes. Returns a line for the operator. */
 function keepTorn(folder: string, { file, byte, bytes }: TornTail): string {
   const dropped = `${file}: the last frame, at byte ${byte}, was not written to its end and is dropped (${bytes} bytes, never acknowledged)`;
   const copy = join(folder, `${basename(file, ".journal")}-${byte}.torn`);

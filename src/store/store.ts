@@ -1,7 +1,8 @@
 /**
- * The durable local store: LMDB behind a write-ahead journal, opened once a process. There is one way to write, the act: a
- * function that reads rows and puts rows. The acts of a turn of the event loop share one append to the journal, which makes
- * them durable; LMDB follows in batches. Once an act resolves, it survives kill -9, and reads see it wherever it lies.
+ * The durable local store: LMDB behind a write-ahead journal, opened once per process. The only way to write is the
+ * act: a function that reads rows and puts rows. The acts of one turn of the event loop share one append to the
+ * journal, which makes them durable; LMDB follows in batches. Once an act resolves, it survives kill -9, and reads see
+ * it wherever it is stored.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { open } from "lmdb";
@@ -26,50 +27,52 @@ export {
 
 export interface Store {
   table<V>(name: string, versions?: RowVersions<V>): Table<V>;
-  /** Values are bytes as given: no encoding between the caller and the page. */
+  /** A table whose values are raw bytes, stored without encoding. */
   bytes(name: string): Table<Uint8Array>;
-  /** For rows that are handed on in their order and then gone, within seconds as a rule: most never reach LMDB. */
+  /** A log, for rows that are passed on in order and then removed, usually within seconds: most never reach LMDB. */
   log(name: string): Log;
   /**
-   * Runs `act` now, and resolves with its value once what it put is committed, in the order of the calls. What `act` reads is
-   * the rows as the acts before it left them, committed or not, and what it put itself; nothing can come between what it
-   * checks and what it puts. When it throws, that rejects and nothing is put. It may be run again from the start, so it does
-   * nothing but read and put; what it changes in memory all the same, it changes back by `ifDropped`. An append that fails is
-   * tried again until it succeeds.
+   * Runs `act` now, and resolves with its value once its writes are committed, in the order of the calls. `act` reads
+   * rows as the earlier acts left them, committed or not, and its own puts; nothing can happen between its checks and
+   * its puts. When it throws, the promise rejects and nothing is put. It may be run again from the start, so it must
+   * only read and put; changes in memory must be undone by `ifDropped`. A failed append is retried until it succeeds.
    * @throws WeirError `storage_unavailable` (as a rejection) while the store is not `healthy`, unless the act is owed
    */
   act<T>(act: () => T, options?: ActOptions): Promise<T>;
   /**
-   * For an act that changes memory which follows from rows, such as a running balance: `undo` changes it back should the act
-   * throw, or be run again. The undos of an act run in the reverse order.
+   * For an act that changes memory derived from rows, such as a running balance: `undo` reverts it if the act throws or
+   * is run again. Undos of an act run in reverse order.
    */
   ifDropped(undo: () => void): void;
-  /** False while nothing can be committed (a full disk): the gateway must admit no new billed call. */
+  /** False while nothing can be committed (a full disk): the gateway must not admit new billed calls. */
   healthy(): boolean;
-  /** Writes that no append has made durable yet: a process that ends now loses them. */
+  /** Writes that are not durable yet: lost if the process ends now. */
   unsaved(): number;
-  /** Resolves once LMDB has everything that is committed now: for those who look at its file from outside. */
+  /** Resolves once LMDB has everything committed so far: for readers of its file outside the process. */
   caughtUp(): Promise<void>;
-  /** Waits for what is queued, brings LMDB up to date, then closes. */
+  /** Waits for queued acts, applies the journal to LMDB, then closes. */
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
-  /** Told of every append, and every transaction of LMDB, that failed. */
+  /** Called for every failed append and every failed LMDB transaction. */
   readonly onFailure?: ((error: unknown) => void) | undefined;
-  /** Told, in one line, what an operator should know of a start that goes on all the same. */
+  /** Called with one-line notices for the operator that do not stop the start. */
   readonly onNotice?: ((line: string) => void) | undefined;
-  /** Tables whose rows a start looks at before those of others, of which it may look at a part only. */
+  /** Tables whose rows a start checks before those of others, which it may check only in part. */
   readonly checkFirst?: readonly string[] | undefined;
-  /** Each act runs twice, and what the first run put is dropped: for tests, which so hold that an act only reads and puts. */
+  /** For tests: runs each act twice and drops the first run, which verifies that acts only read and put. */
   readonly actsTwice?: boolean | undefined;
-  /** How much of each log stays in memory, where it is not trimmed. */
+  /** Bounds of each log's rows in memory. */
   readonly logMemory?: LogMemory | undefined;
 }
 
 const LOG_MEMORY: LogMemory = { rows: 20_000, bytes: 32 * 1024 * 1024 };
 
-/** @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is full. */
+/**
+ * @throws Error with a clear line when another process holds the folder, something in it is damaged, or the disk is
+ *   full.
+ */
 export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   const {
     onFailure = () => {},
@@ -82,7 +85,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   let release = () => {};
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    // Before anything is written, so that a refused start leaves all files as they were.
+    // Before the first write, so that a refused start leaves all files unchanged.
     assertReadable(dataDir, checkFirst, onNotice);
     assertJournal(dataDir);
     if (existsSync(lmdbPath(dataDir))) disk.check();
@@ -101,7 +104,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
   }
 }
 
-/** LMDB says "Input/output error" where the disk is full, and names no file. */
+/** LMDB reports "Input/output error" on a full disk, and names no file. */
 function withReason(dataDir: string, error: unknown): unknown {
   const message = error instanceof Error ? error.message : String(error);
   if (!/Input\/output error|No space left|ENOSPC/.test(message)) return error;

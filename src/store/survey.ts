@@ -1,17 +1,17 @@
 /**
- * What a journal's folder holds, against what LMDB says it should: all that a start, `weir check` and `weir recover` know of
- * it. It changes nothing. Only what a crash leaves is no fault: a frame at the very end that was not written to its end.
+ * Compares a journal folder with LMDB's progress: everything that a start, `weir check` and `weir recover` know about
+ * it. Read-only. Only what a crash leaves is not a fault: an incomplete frame at the very end.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { segmentName } from "./journal.ts";
 import { frameNumber, isBlank, readSegment, type SegmentContent } from "./segment.ts";
 
-/** How far LMDB has what the journal holds. */
+/** How much of the journal LMDB has. */
 export interface Reached {
-  /** Tables have all frames to this one. */
+  /** Tables have all frames up to this one. */
   readonly applied: number;
-  /** The same for the rows of logs; never more than `applied`. */
+  /** The same for log rows; never more than `applied`. */
   readonly kept: number;
   /**
    * The segment that was current when LMDB was brought so far: it and what follows it exist until a clean stop, which writes
@@ -20,27 +20,27 @@ export interface Reached {
   readonly segment: number | undefined;
 }
 
-/** The row of LMDB that says so. */
+/** LMDB's row with its progress. */
 export interface Progress extends Reached {
-  /** The folder was made when rows had checksums already, so that a row without one is damaged. */
+  /** The folder was created with checksums, so a row without one is damaged. */
   readonly checked: boolean;
 }
 
 export interface Fault {
-  /** The file that the fault is in; where one is gone, its path. */
+  /** The damaged file; for a missing file, its path. */
   readonly file: string;
-  /** Where in the file; undefined for a file that is gone or is none of a journal. */
+  /** Offset in the file; undefined for a missing file or one that is not a journal. */
   readonly byte: number | undefined;
-  /** What the matter is: behind "… is damaged at byte …: ", and where there is no byte, behind the name of the file. */
+  /** Description, appended to "… is damaged at byte …: " or, without an offset, to the name of the file. */
   readonly what: string;
-  /** Frames that are lost or cannot be used, as far as that is known; both inclusive. */
+  /** Frames that are lost or unusable, as far as known; both inclusive. */
   readonly lost: { readonly from: number; readonly to: number } | undefined;
 }
 
 export const faultText = ({ file, byte, what }: Fault): string =>
   byte === undefined ? `${file} ${what}` : `${file} is damaged at byte ${byte}: ${what}`;
 
-/** A frame that was not written to its end. */
+/** An incomplete frame. */
 export interface TornTail {
   readonly file: string;
   readonly byte: number;
@@ -48,17 +48,17 @@ export interface TornTail {
 }
 
 export interface Survey {
-  /** Every file of the folder that looks like a segment. */
+  /** All files of the folder named like segments. */
   readonly files: readonly string[];
-  /** Payloads from the oldest file on, without gaps, to the first fault or the end. */
+  /** Payloads from the oldest file on, without gaps, up to the first fault or the end. */
   readonly frames: readonly Buffer[];
-  /** Readable frames behind the first fault, in their order; numbers may be missing between them. */
+  /** Readable frames after the first fault, in order; numbers may be missing. */
   readonly beyond: readonly Buffer[];
   readonly torn: TornTail | undefined;
   readonly faults: readonly Fault[];
-  /** The highest number of a segment, 0 where there is none. */
+  /** The highest segment number; 0 without segments. */
   readonly segment: number;
-  /** The highest number of a frame that anything names. */
+  /** The highest frame number found anywhere. */
   readonly reached: number;
 }
 
@@ -68,7 +68,7 @@ export class JournalDamaged extends Error {
   }
 }
 
-/** What the first fault is, what it may cost, and what to do. */
+/** Describes the first fault, what it may cost, and what to do. */
 function refusal({ faults, frames, reached }: Survey, progress: Progress | undefined): string {
   const [first, ...more] = faults;
   const applied = progress?.applied ?? 0;
@@ -95,7 +95,7 @@ interface File {
   readonly content: SegmentContent | undefined;
 }
 
-/** `progress`: undefined where LMDB knows of no journal yet. @throws Error of the disk. */
+/** `progress`: undefined where LMDB has recorded no journal yet. @throws Error of the disk. */
 export function surveyJournal(folder: string, progress: Progress | undefined): Survey {
   const all = filesOf(folder);
   const survey = new Surveyor(folder, progress);
@@ -115,7 +115,7 @@ function filesOf(folder: string): File[] {
     });
 }
 
-/** A file that was made and never came into use holds no frame, and nothing names it. */
+/** A file that was created but never used holds no frame, and no other file refers to it. */
 function withoutStrays(files: readonly File[], progress: Progress | undefined): File[] {
   const named = new Set(files.map(({ content }) => content?.end?.next));
   return files.filter(({ number, content }) => {
@@ -131,9 +131,9 @@ class Surveyor {
   readonly #beyond: Buffer[] = [];
   readonly #faults: Fault[] = [];
   #torn: TornTail | undefined;
-  /** The last file read, and what it says of the next. */
+  /** The last file read, and the next file it names. */
   #last: File | undefined;
-  /** The newest frame so far, as far as it is known. */
+  /** The newest frame number so far, if known. */
   #newest: number | undefined;
   #reached: number;
   readonly #seen = new Set<number>();
@@ -176,7 +176,7 @@ class Surveyor {
     this.#last = file;
   }
 
-  /** A file must be the one that the file before it names. */
+  /** A file must be the one that its predecessor names. */
   #link(file: File, content: SegmentContent): void {
     const last = this.#last;
     const base = content.head?.base;
@@ -200,7 +200,7 @@ class Surveyor {
     if (base !== undefined && lost !== undefined) this.#newest = base;
   }
 
-  /** Version 1 cut what was torn at the next start, so that a file with a later one behind it is whole. */
+  /** Version 1 truncated a torn file at the next start, so a file with a successor must be intact. */
   #tornInside(path: string): void {
     this.#fault({
       file: path,
@@ -211,13 +211,13 @@ class Surveyor {
     this.#torn = undefined;
   }
 
-  /** The frames between the newest one and this, where there are any. */
+  /** Missing frames between the newest one and this; undefined where there are none. */
   #between(base: number): { from: number; to: number } | undefined {
     const newest = this.#newest ?? base;
     return base > newest ? { from: newest + 1, to: base } : undefined;
   }
 
-  /** The oldest file begins no later than where LMDB ends. */
+  /** The oldest file must begin no later than LMDB's progress. */
   #bottom({ path }: File, { head, frames }: SegmentContent): void {
     const [first] = frames;
     const begin = head?.base ?? (first === undefined ? 0 : frameNumber(first) - 1);
@@ -266,7 +266,7 @@ class Surveyor {
     if (needed > 0 && !this.#seen.has(needed)) this.#gone(needed, undefined);
     this.#top();
     if (needed === 0 && this.#progress?.segment === 0 && this.#reached <= this.#progress.applied) {
-      // A clean stop: LMDB has everything, and a file may be left that was not removed in time.
+      // After a clean stop LMDB has everything, and a file may remain that was not removed in time.
       this.#faults.length = 0;
       this.#torn = undefined;
     }
@@ -281,7 +281,7 @@ class Surveyor {
     };
   }
 
-  /** LMDB has nothing that the journal does not reach. */
+  /** LMDB must not be ahead of the journal. */
   #top(): void {
     const applied = this.#progress?.applied ?? 0;
     const newest = this.#newest;

@@ -1,12 +1,12 @@
-/** What a room sees of a table of the store. */
+/** The interface of a table of the store. */
 import type { Key } from "lmdb";
 
 export type StoreKey = Key;
 
-/** LMDB's bound for a key, 1978 bytes, as UTF-16 units: of three bytes each, with room for what stands between parts. */
+/** LMDB's limit for a key, 1978 bytes, in UTF-16 units of three bytes each, with space for separators. */
 const LONGEST_KEY = 640;
 
-/** A key as JSON, the same for all forms that LMDB takes for one key: a list of one part is that part. */
+/** A key as JSON, equal for equivalent forms: a list of one part equals that part. */
 export const keyText = (key: StoreKey): string =>
   Array.isArray(key) && key.length === 1 ? keyText(key[0] as StoreKey) : JSON.stringify(key);
 
@@ -27,44 +27,46 @@ export interface Range {
 }
 
 /**
- * How the rows of a table have changed since they were first written: each row says of which version it is, and is read by that. So
- * nothing needs to be rewritten when a release changes a row, and readers know one shape only.
+ * Upgrades of a table's rows: each row records its version and is upgraded when read. So a release that changes a row's
+ * format rewrites nothing, and readers know only one format.
  */
 export interface RowVersions<V> {
-  /** Of rows that are written now: 2 to 255. Rows of the first release have version 1. */
+  /** Version of rows written now: 2 to 255. Rows of the first release have version 1. */
   readonly version: number;
-  /** A row of an earlier version as one of this. Pure. */
+  /** Converts a row of an earlier version. Pure. */
   upgrade(row: unknown, version: number): V;
 }
 
-/** Reads are synchronous and see every act that is committed; in an act also those that wait to be, and its own puts. */
+/** Reads are synchronous and see every committed act; inside an act also uncommitted ones, and its own puts. */
 export interface Table<V> {
-  /** Undefined also for a key longer than any can be (640 characters): it may be a client's. */
+  /** Undefined also for a key that is too long (640 characters): it may come from a client. */
   get(key: StoreKey): V | undefined;
-  /** In key order; `start` is inclusive, `end` exclusive, both also when reversed (start then is the greater). */
+  /** In key order; `start` is inclusive, `end` exclusive, also when reversed (then `start` is the greater). */
   range(range?: Range): Iterable<{ key: StoreKey; value: V }>;
   /** Only in an act. @throws RangeError for a key of more than 640 characters. */
   put(key: StoreKey, value: V): void;
   /** Only in an act. */
   remove(key: StoreKey): void;
   /**
-   * Tells of each row that changed, in order: once its act is committed, so that reads see the change, and before the act
-   * resolves. A cache drops there what it made of the row, and nowhere else. It is told to the end of the process.
-   * @param changed gets the row as it is now, undefined where it was removed
+   * Calls `changed` for each changed row, in order: once its act is committed, so that reads see the change, and before
+   * the act resolves. Caches must drop derived data there, and only there. Cannot be undone.
+   * @param changed gets the current row, undefined where it was removed
    */
   watch(changed: (key: StoreKey, row: V | undefined) => void): void;
 }
 
 /**
- * A table whose rows grow by what acts add to them, such as sums and maxima: whoever adds to a row need not know what others have
- * added, and overwrites nothing of theirs.
+ * A table whose rows are updated by increments, such as sums and maxima: concurrent acts cannot overwrite each other's
+ * increments.
  */
 export interface MergedTable<V, I> extends Pick<Table<V>, "get" | "range"> {
-  /** Only in an act. Returns the row with the increment in it. @throws RangeError for a key of more than 640 characters. */
+  /**
+   * Only in an act. Returns the row including the increment. @throws RangeError for a key of more than 640 characters.
+   */
   add(key: StoreKey, increment: I): V;
 }
 
-/** @param merge the row with one more increment in it; pure */
+/** @param merge adds an increment to a row; pure */
 export function mergedTable<V, I>(
   table: Table<V>,
   merge: (row: V | undefined, increment: I) => V,

@@ -1,4 +1,4 @@
-/** Tells those who cache rows of a table of each row that an act has changed, after its commit. */
+/** Notifies caches of each row that an act has changed, after its commit. */
 import type { Write } from "./frame.ts";
 
 type Watcher = (write: Write) => void;
@@ -17,7 +17,7 @@ export class Watchers {
     else watchers.push(watcher);
   }
 
-  /** A watcher that throws keeps none of the others from being told: the rows are committed. */
+  /** A watcher that throws does not stop the others: the rows are committed. */
   tell(writes: readonly Write[]): void {
     for (const write of writes) {
       const watchers = this.#byTable.get(write.table);

@@ -1,7 +1,7 @@
 /**
- * Access tokens of Google service accounts: a signed assertion (RFC 7523) for a token that lasts about an hour. One refresh
- * at a time for all callers; a failed one is not kept, so the next call tries anew.
- * Source: developers.google.com/identity/protocols/oauth2/service-account
+ * Access tokens of Google service accounts: a signed assertion (RFC 7523) is exchanged for a token that lasts about an
+ * hour. One refresh at a time for all callers; failures are not cached, so the next call tries again. Source:
+ * developers.google.com/identity/protocols/oauth2/service-account
  */
 import { importPKCS8, SignJWT } from "jose";
 import type { Clock } from "../clock.ts";
@@ -9,7 +9,7 @@ import type { ServiceAccount } from "../endpoint.ts";
 import type { Answer } from "./ask.ts";
 
 export interface AccessTokens {
-  /** @throws Error where none could be had; its message holds no secret. */
+  /** @throws Error where no token could be had; its message contains no secret. */
   of(account: ServiceAccount): Promise<string>;
 }
 
@@ -25,7 +25,7 @@ interface Held {
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const ASSERTION_S = 3_600;
-/** A token is used no closer to its end: the call it goes with must still find it valid. */
+/** A token is not used this close to its expiry: it must stay valid for the whole call. */
 const MARGIN_MS = 120_000;
 
 export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens {

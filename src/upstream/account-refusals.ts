@@ -1,16 +1,17 @@
 /**
- * What a provider means by a refusal that looks like "too many calls": a request that is too large for the account's tier, which
- * no waiting cures, or an account without funds. Told by codes where providers give some, by their documented words otherwise.
+ * Classifies refusals that look like "too many calls" but are not: a request too large for the account's tier, which
+ * waiting does not help, or an account without funds. Recognised by codes where providers give some, otherwise by their
+ * documented messages.
  */
 import type { UpstreamError } from "../wire/contract.ts";
 
 /**
- * `request`: this request is too large for what the account may send at all, others are served. `account`: it has no funds, or
- * they are used up.
+ * `request`: this request is too large for the account's tier, others are served. `account`: it has no funds, or they
+ * are used up.
  */
 export type AccountRefusal = "request" | "account";
 
-/** OpenAI, Moonshot, Perplexity and what is compatible to them. Sources: their lists of error codes. */
+/** OpenAI, Moonshot, Perplexity and compatible providers. Sources: their lists of error codes. */
 const NO_FUNDS: ReadonlySet<string> = new Set([
   "insufficient_quota",
   "exceeded_current_quota_error",
@@ -19,14 +20,17 @@ const NO_FUNDS: ReadonlySet<string> = new Set([
   "insufficient_balance",
 ]);
 
-/** Anchored: a message may go on with words of the caller's. Anthropic says the first under 400, xAI the second under 429. */
+/**
+ * Anchored, because a message may continue with the caller's text. Anthropic sends the first with 400, xAI the second
+ * with 429.
+ */
 const NO_FUNDS_WORDS =
   /^your (credit balance is too low|team \S{1,64} has either used all available credits)/i;
 
 /** OpenAI and Groq (429, 413): "Request too large for …"; Anthropic (429): long prompts need another tier. */
 const TOO_LARGE_WORDS = /^(request too large for|extra usage is required for long context)/i;
 
-/** OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". Where some of the limit is used it says "Used" between the two. */
+/** OpenAI, Groq: "… (TPM): Limit 30000, Requested 36278". If some of the limit is used, "Used" comes between the two. */
 const NUMBERS = /\blimit:? ([\d,]{1,15}),? (?:used:? [\d,]{1,15},? )?requested:? ([\d,]{1,15})/i;
 
 export function accountRefusal(
@@ -44,8 +48,8 @@ export function accountRefusal(
 const numberOf = (digits: string): number => Number(digits.replaceAll(",", ""));
 
 /**
- * Ids of the gateway's own accounts, as providers quote them: in their own form, or behind the word for what they are of. Words
- * of small letters alone ("user_messages") are no ids, unless they are as long as those are.
+ * Ids of the gateway's own accounts, as providers quote them: in a provider's own form, or behind the word for their
+ * kind. Words of lower-case letters only ("user_messages") are not ids unless they are as long as ids.
  */
 const ACCOUNT_IDS: readonly RegExp[] = [
   /\b[\w.-]{1,64}@[\w-]{1,64}\.(?:iam|developer)\.gserviceaccount\.com\b/g,
@@ -54,11 +58,11 @@ const ACCOUNT_IDS: readonly RegExp[] = [
   /\bprojects\/[a-z0-9-]{1,64}/g,
   /\b(?<=(?:organi[sz]ation|org|team|project|account|workspace|tenant|subscription|project_number|consumer)s?(?:[ _-]?id| number)?[ :='"`(]{1,3})(?=[\w-]*\d)[A-Za-z0-9][\w-]{5,63}/gi,
 ];
-/** Keys as providers mask them (`sk-abc***xyz`), or in full. Two asterisks at a word's end are Markdown. */
+/** Keys as providers mask them (`sk-abc***xyz`), or in full. Two asterisks at the end of a word are Markdown. */
 const KEYS =
   /\b(?:sk|pk|gsk|xai|key|AIza)[-_]?[A-Za-z0-9_-]{0,64}(?:\*{3}|\*{2}\w)[\w*-]{0,64}|\b(?:sk-|gsk_|xai-|AIza)[A-Za-z0-9_-]{16,}/g;
 
-/** A provider's message without the ids of the gateway's account. */
+/** Removes the ids of the gateway's account from a provider's message. */
 export function withoutAccount(message: string): string {
   let text = message.replaceAll(KEYS, "[credential]");
   for (const ids of ACCOUNT_IDS) text = text.replaceAll(ids, "[account]");

@@ -1,6 +1,5 @@
 /**
- * Small questions with small answers: a token count, an access token. Bounded in time and size, because nobody streams
- * them and nobody waits long for them.
+ * Small non-streamed requests: a token count, an access token. Bounded in time and size.
  */
 import type { Dispatcher } from "undici";
 import { fail, type WeirError } from "../errors.ts";
@@ -16,8 +15,8 @@ export interface Answer {
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * The whole answer, whatever its status.
- * @param start sends the question, now or later; what it throws fails it.
+ * The complete answer, whatever its status.
+ * @param start sends the request, now or later; what it throws rejects the promise.
  * @throws WeirError `upstream_timeout`, `upstream_invalid_response` (too long), `upstream_error` (no answer).
  */
 export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Promise<Answer> {
@@ -65,7 +64,7 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
 const unanswered = ({ outcome }: UpstreamFailure): WeirError =>
   fail("upstream_error", `The provider could not be asked (${outcome}).`);
 
-/** A question of its own, beside any endpoint. */
+/** A POST that is not bound to an endpoint. */
 export const post = (
   pool: Dispatcher,
   url: URL,

@@ -1,16 +1,16 @@
 /**
- * One call to a provider: undici's events as the exchange wants them, and the end that either side may put to it. After
- * `cancel` no method of the handler is called, whatever still arrives.
+ * One call to a provider: turns undici's events into those of the exchange; either side can end it. After `cancel` the
+ * handler receives nothing more, whatever still arrives.
  */
 import type { Dispatcher } from "undici";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
 
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Called in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
+/** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
   onHead(status: number, headers: UpstreamHeaders): void;
-  /** Valid beyond the call; not to be written to. */
+  /** The chunk stays valid after the call; it must not be modified. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** Not called after `cancel`. */
@@ -27,7 +27,7 @@ export interface UpstreamCall {
 const CANCELLED = new Error("cancelled");
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
-/** A call under way, as undici tells of it and as its caller may end it; also before it has started. */
+/** A call as undici's handler and as its caller's handle; it may be cancelled before it has started. */
 export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
   readonly #handler: UpstreamHandler;
   #controller: Dispatcher.DispatchController | undefined;
@@ -38,7 +38,7 @@ export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#handler = handler;
   }
 
-  /** Ended or cancelled: what has not been sent need not be. */
+  /** Ended or cancelled: unsent data need not be sent. */
   get over(): boolean {
     return this.#over;
   }
@@ -57,7 +57,7 @@ export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
     this.#controller?.resume();
   }
 
-  /** It could not even be sent. */
+  /** The request could not be sent. */
   fail(failed: UpstreamFailure): void {
     if (this.#over) return;
     this.#over = true;
@@ -71,9 +71,9 @@ export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
-    // Slices of the first read: they would keep its 64 KB alive as long as the call lasts.
+    // These slices would keep the 64 KB of the first read alive for the duration of the call.
     controller.rawHeaders = null;
-    // 1xx answers precede the real one.
+    // 1xx responses precede the final one.
     if (this.#over || status < 200) return;
     this.#status = status;
     if (status < 300 && (headers["content-encoding"] ?? "identity") !== "identity") {

@@ -1,6 +1,6 @@
 /**
- * How a credential travels: the headers that carry it, made anew only where they depend on time or body. Nothing here is
- * logged, and no error repeats a secret.
+ * The headers that carry a credential, computed per call only where they depend on time or body. Nothing here is
+ * logged, and no error contains a secret.
  */
 import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
@@ -9,27 +9,27 @@ import type { AccessTokens } from "./access-tokens.ts";
 import { regionOf } from "./paths.ts";
 import { signedHeaders } from "./sigv4.ts";
 
-/** What a signature covers. */
+/** The parts of a request that a signature covers. */
 export interface Signable {
   readonly method: string;
   readonly url: URL;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly parts: readonly Uint8Array[];
 }
 
-/** Headers (names and values in turn) that are the same for every call; undefined where each call gets its own. */
+/** Headers (alternating names and values) that are the same for every call; undefined where each call needs its own. */
 export function fixedHeaders(
   { auth, simulated }: Provider,
   { credential }: ProviderKey,
 ): readonly string[] | undefined {
-  // The simulator refuses calls without any where the real provider does.
+  // Like real providers, the simulator requires a credential.
   if (credential === undefined) return simulated ? ["authorization", "Bearer simulator"] : [];
   if (typeof credential !== "string") return undefined;
   return auth?.scheme === "header" ? [auth.header, credential] : ["authorization", `Bearer ${credential}`];
 }
 
-/** The headers of one call to a provider without fixed ones; all of them where the signature wants so. */
+/** Credential headers of one call to a provider without fixed ones; a signature returns all headers. */
 export function callHeaders(
   endpoint: Endpoint,
   { credential }: ProviderKey,

@@ -1,6 +1,6 @@
 /**
- * Why an attempt failed, in one vocabulary for every provider: what to record, whether another endpoint may cure it,
- * and how long the provider asks to be left alone.
+ * Why an attempt failed, in one vocabulary for all providers: what to record, whether another endpoint may succeed, and
+ * how long the provider asks to wait.
  */
 import type { Credential } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
@@ -11,7 +11,7 @@ import { secretsOf } from "./secrets.ts";
 export interface UpstreamFailure {
   readonly outcome: AttemptOutcome;
   readonly errorClass: ErrorClass;
-  /** 0 where no status line came. */
+  /** 0 where no status line arrived. */
   readonly httpStatus: number;
   readonly upstream: UpstreamError;
   readonly retryAfterMs: number | undefined;
@@ -27,12 +27,12 @@ export const failure = (
   retryAfterMs?: number,
 ): UpstreamFailure => ({ outcome, errorClass, httpStatus, upstream, retryAfterMs });
 
-/** Shorter credentials are words: taking them out would garble messages and hide nothing. */
+/** Shorter credentials are ordinary words: removing them would garble messages and hide nothing. */
 const MIN_CREDENTIAL = 8;
 
 /**
- * Providers quote the credential that they refuse, and the account that it is of: neither reaches a caller, record or log
- * (T61).
+ * Removes the credential, and the ids of its account, from messages of providers, which quote both: neither may reach a
+ * client, record or log (T61).
  */
 export function withoutCredential(
   failed: UpstreamFailure,
@@ -41,7 +41,7 @@ export function withoutCredential(
   const { upstream } = failed;
   if (upstream === SILENT) return failed;
   const secrets = secretsOf(credential).filter((secret) => secret.length >= MIN_CREDENTIAL);
-  // That an account has no funds is said without any.
+  // Messages about missing funds contain no credential.
   const isRefused = failed.errorClass === "auth" && failed.outcome !== "rate_limited";
   const clean = (text: string) =>
     secrets.reduce((left, secret) => withoutStart(left.replaceAll(secret, "[credential]"), secret), text);
@@ -50,13 +50,13 @@ export function withoutCredential(
     upstream: {
       code: clean(upstream.code),
       type: clean(upstream.type),
-      // Of a refused credential a message may also hold masked forms.
+      // A message about a refused credential may also contain masked forms of it.
       message: isRefused ? "" : withoutAccount(clean(upstream.message)),
     },
   };
 }
 
-/** What is too long was cut: it may end in the middle of the secret. */
+/** A truncated message may end in the middle of the secret. */
 function withoutStart(text: string, secret: string): string {
   for (let length = secret.length - 1; length >= MIN_CREDENTIAL; length--) {
     if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}[credential]`;
@@ -64,7 +64,7 @@ function withoutStart(text: string, secret: string): string {
   return text;
 }
 
-/** A status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 are proxies giving up. */
+/** Failure for a status other than 2xx. 529 is Anthropic's "overloaded"; 499 and 408 come from proxies that gave up. */
 export function statusFailure(
   status: number,
   upstream: UpstreamError,
@@ -85,23 +85,23 @@ export function statusFailure(
   return failure("http_error", isKeys ? "auth" : classOf(status), status, upstream, waitMs);
 }
 
-/** No more than this request is refused; or the credential, whatever it is asked for. */
+/** Class by what is refused: only this request, or the credential as such. */
 const CLASSES: Readonly<Record<AccountRefusal, ErrorClass>> = { request: "client", account: "auth" };
 
-/** Google refuses a credential as a bad argument (400). Source: google.api.ErrorReason */
+/** Google answers 400 to a bad credential. Source: google.api.ErrorReason */
 const REFUSED_KEYS: ReadonlySet<string> = new Set(["API_KEY_INVALID", "API_KEY_EXPIRED"]);
 
 function classOf(status: number): ErrorClass {
   if (status === 503 || status === 529) return "capacity";
-  // 402: the gateway's account at the provider is out of funds; like a bad credential it is ours to cure.
+  // 402: the gateway's account at the provider is out of funds; like a bad credential the operator must fix it.
   if (status === 401 || status === 402 || status === 403) return "auth";
   if (status === 408 || status === 504) return "timeout";
   return status >= 400 && status < 500 ? "client" : "server";
 }
 
-/** An error event in a stream, or an error object under status 200, classed by what it says of itself. */
+/** An error event in a stream, or an error object with status 200, classified by its content. */
 export function reportedFailure(upstream: UpstreamError, httpStatus: number): UpstreamFailure {
-  // Judged as a 429: the provider would have sent that status had its answer not begun.
+  // Classified like a 429: the status the provider would have sent before it began to answer.
   const refusal = accountRefusal(429, upstream);
   if (refusal !== undefined)
     return failure("rate_limited", CLASSES[refusal], httpStatus, upstream, upstream.retryAfterMs);
@@ -119,7 +119,7 @@ export function reportedFailure(upstream: UpstreamError, httpStatus: number): Up
   return failure("stream_error", "server", httpStatus, upstream);
 }
 
-/** Node's and undici's codes for "no connection was made": nothing of the request can have been processed. */
+/** Node's and undici's codes for "no connection was made": the provider cannot have processed any of the request. */
 const UNCONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -146,14 +146,14 @@ export function networkFailure(error: unknown, httpStatus: number): UpstreamFail
 function codeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
-  // Happy Eyeballs collects one error an address.
+  // Happy Eyeballs collects one error per address.
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return "";
 }
 
 /**
- * Whether another endpoint may be asked. Not where the request itself was refused (the next would refuse it too) and
- * not after a cancel. An endpoint that does not know the model (404), or whose account's tier is too small for the request,
+ * Whether another endpoint may be tried. Not if the request itself was refused (the next would refuse it too) and not
+ * after a cancel. An endpoint that does not know the model (404), or whose account's tier is too small for the request,
  * says nothing about the others.
  */
 export function mayFallBack(failed: UpstreamFailure): boolean {
@@ -162,12 +162,12 @@ export function mayFallBack(failed: UpstreamFailure): boolean {
   return errorClass !== "client" || httpStatus === 404 || isTooLargeForTier(failed);
 }
 
-/** The account may not send so large a request at all: others may, and waiting does not help. */
+/** The request is too large for the account's tier: other accounts may succeed, waiting does not help. */
 const isTooLargeForTier = ({ errorClass, outcome, httpStatus, upstream }: UpstreamFailure): boolean =>
   errorClass === "client" &&
   (outcome === "rate_limited" || (httpStatus === 413 && accountRefusal(httpStatus, upstream) === "request"));
 
-/** Whether it passes with time: not where the account or its credential is what is refused, or the request for its size. */
+/** Whether waiting may help: not if the account, its credential or the request's size is the cause. */
 export const mayPass = (failed: UpstreamFailure): boolean =>
   failed.errorClass !== "auth" && !isTooLargeForTier(failed);
 

@@ -1,6 +1,6 @@
 /**
- * What all calls to one endpoint with one credential for one act have in common, made with the first of them and kept as
- * long as both: the pool, the path, the headers.
+ * State shared by all calls to one endpoint with one key for one act, created by the first of them: the pool, the path,
+ * the headers.
  */
 import type { Pool } from "undici";
 import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../endpoint.ts";
@@ -13,7 +13,7 @@ export interface Line {
   readonly pool: Pool;
   readonly url: URL;
   readonly path: string;
-  /** Names and values in turn; with the credential where it is the same for every call. */
+  /** Alternating names and values; includes the credential where it is the same for every call. */
   readonly headers: readonly string[];
   readonly isFixed: boolean;
 }
@@ -28,7 +28,7 @@ export class Lines {
     this.#pools = pools;
   }
 
-  /** @throws WeirError `internal` where the endpoint does no such thing in the dialect. */
+  /** @throws WeirError `internal` where the endpoint does not support this act in this dialect. */
   of(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): Line {
     let ofKey = this.#known.get(key);
     if (ofKey === undefined) {
@@ -68,12 +68,12 @@ export class Lines {
   }
 }
 
-/** The dialect's and the provider's, the latter winning. */
+/** Headers of the dialect and the provider; the provider's override. */
 function commonHeaders(provider: Provider, dialect: Dialect, act: Act): string[] {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     "user-agent": "weir",
-    // What comes compressed could not be passed on byte by byte.
+    // Compressed answers could not be passed on byte by byte.
     "accept-encoding": "identity",
     accept: act === "stream" ? streamType(dialect) : "application/json",
     ...DIALECT_HEADERS[dialect],

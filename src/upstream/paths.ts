@@ -1,5 +1,5 @@
 /**
- * Where each act of each dialect is found at a provider: the dialect's own paths, which a provider entry may replace.
+ * URL paths of each act of each dialect at a provider: the dialect's defaults, which a provider entry may override.
  * Sources: the providers' public API references (platform.openai.com, docs.claude.com, ai.google.dev,
  * docs.aws.amazon.com/bedrock, docs.cohere.com, api.jina.ai/docs, docs.voyageai.com).
  */
@@ -28,16 +28,16 @@ const PATHS: Readonly<Record<Dialect, DialectPaths>> = {
   voyage: { embed: "/embeddings", rerank: "/rerank" },
 };
 
-/** What a dialect wants in every call, beneath a provider's own headers. */
+/** Headers that a dialect requires in every call; a provider's own override them. */
 export const DIALECT_HEADERS: Partial<Readonly<Record<Dialect, Readonly<Record<string, string>>>>> = {
   messages: { "anthropic-version": "2023-06-01" },
 };
 
-/** What a stream of the dialect comes as. */
+/** Media type of the dialect's streams. */
 export const streamType = (dialect: Dialect): string =>
   dialect === "converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 
-/** The whole URL of an act; undefined where the endpoint does not do it. */
+/** The full URL of an act; undefined where the endpoint does not support it. */
 export function urlOf(endpoint: Endpoint, dialect: Dialect, act: Act): string | undefined {
   const path = pathOf(endpoint, dialect, act);
   if (path === undefined || path === "none") return undefined;
@@ -45,7 +45,7 @@ export function urlOf(endpoint: Endpoint, dialect: Dialect, act: Act): string | 
   return named.startsWith("/") ? `${baseUrlOf(endpoint)}${named}` : named;
 }
 
-/** A streamed call goes where the others go, unless it has a path of its own. */
+/** A streamed call uses the path of non-streamed ones, unless it has its own. */
 function pathOf({ provider }: Endpoint, dialect: Dialect, act: Act): string | undefined {
   const replaced = provider.paths?.[dialect];
   const own = PATHS[dialect];
@@ -59,7 +59,7 @@ function baseUrlOf(endpoint: Endpoint): string {
   return base.replaceAll("{region}", regionOf(endpoint));
 }
 
-/** The provider's name of the region. AWS has none called global: the operator's own stands for it. */
+/** The provider's name of the region. AWS has no region "global": the operator's own is used. */
 export function regionOf({ provider, region }: Endpoint): string {
   return region === "global" && provider.auth?.scheme === "aws_sigv4" ? provider.auth.region : region;
 }

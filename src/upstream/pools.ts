@@ -1,5 +1,5 @@
 /**
- * One undici pool an origin, HTTP/1.1: the only file that opens a connection to a provider. A pool is never closed while
+ * One undici pool per origin, HTTP/1.1: the only file that opens connections to providers. A pool is never closed while
  * the process serves, so no call can lose its connection to an eviction (T63).
  */
 import type { Socket } from "node:net";
@@ -7,9 +7,9 @@ import { buildConnector, Pool } from "undici";
 
 export interface Pools {
   of(origin: string): Pool;
-  /** Connections that are open or being opened: to this origin, or to all. */
+  /** Number of connections open or being opened: to this origin, or to all. */
   connections(origin?: string): number;
-  /** Closes idle connections and waits for calls under way. */
+  /** Closes idle connections and waits for calls in flight. */
   close(): Promise<void>;
 }
 
@@ -17,8 +17,8 @@ export interface Pools {
 const SOCKET_BUFFER_BYTES = 16 * 1024;
 
 /**
- * Reads of plain sockets land here and are copied out at their size: Node would allocate 64 KB for each. (TLS hands
- * out its records, which are small.)
+ * Plain sockets read into this buffer and copy out what arrived: Node would allocate 64 KB per socket. (TLS delivers
+ * its records, which are small.)
  */
 const landing = Buffer.allocUnsafeSlow(SOCKET_BUFFER_BYTES);
 
@@ -48,7 +48,7 @@ export function openPools(connectTimeoutMs: number): Pools {
           connections: null,
           pipelining: 1,
           allowH2: false,
-          // Timeouts on answers belong to the callers, who know whether a first byte has come.
+          // Callers implement answer timeouts: they know whether a first byte has arrived.
           headersTimeout: 0,
           bodyTimeout: 0,
           keepAliveTimeout: 30_000,
@@ -72,13 +72,13 @@ const connectorTo = (origin: string, timeout: number): buildConnector.connector 
     ...(origin.startsWith("http:") && { onread: landed }),
   } as buildConnector.BuildOptions);
 
-/** Tells of each connection from its first moment, when its descriptor is taken, to its last. */
+/** Counts each connection from its first moment, when its descriptor is taken, to its last. */
 const counted =
   (connect: buildConnector.connector, count: (change: 1 | -1) => void): buildConnector.connector =>
   (options, callback) => {
     count(1);
     connect(options, (...outcome) => {
-      // Where the connection failed its types promise null, and nothing at all comes.
+      // On a failed connection the types promise null, but the value is missing.
       const socket = outcome[1] as Socket | null | undefined;
       if (socket) socket.once("close", () => count(-1));
       else count(-1);

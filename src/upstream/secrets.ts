@@ -1,7 +1,7 @@
-/** What of a credential must never be told. */
+/** The secret parts of a credential. */
 import type { Credential } from "../endpoint.ts";
 
-/** Everything in a credential that must not be repeated. */
+/** All strings of a credential that must never be shown. */
 export function secretsOf(credential: Credential | undefined): readonly string[] {
   if (credential === undefined) return [];
   if (typeof credential === "string") return [credential];

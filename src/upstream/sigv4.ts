@@ -1,5 +1,5 @@
 /**
- * AWS Signature Version 4 for calls of Bedrock's: the headers that a request must carry so that the provider takes it.
+ * AWS Signature Version 4 for Bedrock: computes the headers that authenticate a request.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 import aws4 from "aws4";
@@ -7,23 +7,23 @@ import aws4 from "aws4";
 export interface AwsCredential {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Only for temporary credentials. */
   readonly sessionToken?: string;
 }
 
 export interface SigningRequest {
   readonly method: string;
-  /** As it stands in the `Host` header: with its port where that is not the scheme's own. */
+  /** As in the `Host` header: with its port unless that is the scheme's default. */
   readonly host: string;
-  /** With its query; every character that a path must escape is escaped already (`:` of a model id as `%3A`). */
+  /** Path with query, already escaped (`:` of a model id as `%3A`). */
   readonly path: string;
-  /** Names and values by turns. All are signed but those that proxies may change. */
+  /** Alternating names and values. All are signed except those that proxies may change. */
   readonly headers: readonly string[];
   /** SHA-256 of the body in hex. */
   readonly bodyHash: string;
 }
 
-/** What may arrive otherwise than it was sent, besides what the library leaves out itself. */
+/** Headers that may change on the way, besides those the library excludes itself. */
 const UNSIGNED: ReadonlySet<string> = new Set([
   ...[
     "cache-control",
@@ -38,9 +38,9 @@ const UNSIGNED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The request's headers and those of the signature, names and values by turns; `host` is signed and not among them. The
- * signature covers the body: `UNSIGNED-PAYLOAD` is taken by few of AWS's services, and Bedrock is none of them.
- * @param date the provider takes a signature for five minutes around it.
+ * The request's headers and those of the signature, alternating names and values; `host` is signed but not included.
+ * The signature covers the body: few AWS services accept `UNSIGNED-PAYLOAD`, and Bedrock does not.
+ * @param date the provider accepts a signature for five minutes around it.
  */
 export function signedHeaders(
   request: SigningRequest,

@@ -1,6 +1,6 @@
 /**
- * Calls providers in any dialect: finds the address, carries the credential, sends the body. What calls to one endpoint have
- * in common is made once; only signatures and access tokens are made on the way.
+ * Calls providers in any dialect: builds the URL, adds the credential, sends the body. What calls to one endpoint share
+ * is computed once; only signatures and access tokens are computed per call.
  */
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
@@ -19,13 +19,13 @@ export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
 
 export interface UpstreamRequest {
   readonly endpoint: Endpoint;
-  /** With what credential: one of the provider's, or an org's own. */
+  /** The credential to use: one of the provider's, or an org's own. */
   readonly key: ProviderKey;
   readonly dialect: Dialect;
-  /** The body; parts are written one after the other, large ones without a copy. */
+  /** Parts of the body, written in order, large ones without a copy. */
   readonly parts: readonly Uint8Array[];
   readonly stream: boolean;
-  /** Of the client, on top of the provider's; names in lower case. Credentials are never taken from here. */
+  /** The client's headers, added to the provider's; names in lower case. Credentials are never taken from here. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -41,28 +41,28 @@ export interface UpstreamOptions {
 
 export interface Upstreams {
   /**
-   * Starts at once, or once its credential is ready; `cancel` holds either way. Where no credential is to be had it fails
-   * with the class `auth`.
-   * @throws what makes it impossible to send at all, before the handler hears anything.
+   * Starts now, or once its credential is available; `cancel` works in either case. Fails with class `auth` where no
+   * credential can be had.
+   * @throws errors that prevent sending at all, before the handler is called.
    */
   call(request: UpstreamRequest, handler: UpstreamHandler): UpstreamCall;
-  /** Whether the endpoint does this in that dialect. */
+  /** Whether the endpoint supports this act in this dialect. */
   does(endpoint: Endpoint, dialect: Dialect, act: Act): boolean;
   /**
-   * A small question: the whole answer, whatever its status.
+   * A small request: the complete answer, whatever its status.
    * @throws WeirError `upstream_timeout`, `upstream_invalid_response`, `upstream_error`.
    */
   ask(question: UpstreamQuestion): Promise<Answer>;
-  /** Connections that are open or being opened: to this origin, or to all. */
+  /** Number of connections open or being opened: to this origin, or to all. */
   connections(origin?: string): number;
-  /** Closes idle connections and waits for calls under way. */
+  /** Closes idle connections and waits for calls in flight. */
   close(): Promise<void>;
 }
 
 /** Smaller bodies are joined: one write costs less than the copy. */
 const JOIN_BYTES = 64 * 1024;
 const TOKEN_TIMEOUT_MS = 10_000;
-/** These are the gateway's to write, whoever asks. */
+/** Headers that only the gateway sets. */
 const OWN_HEADERS: readonly string[] = [
   ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "host", "content-length", "content-type"],
   ...["accept", "accept-encoding", "user-agent", "connection", "transfer-encoding"],
@@ -117,7 +117,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
   };
 }
 
-/** The line's own array where the client says nothing. */
+/** Returns the line's own array where the client adds nothing. */
 function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]): readonly string[] {
   const added = Object.keys(extra).filter((name) => !OWN_HEADERS.includes(name));
   if (added.length === 0) return headers;
@@ -129,12 +129,12 @@ function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]
   return all;
 }
 
-/** @throws what undici refuses, such as a header that is none. */
+/** @throws what undici rejects, such as an invalid header. */
 function dispatch(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
   line.pool.dispatch({ method: "POST", path: line.path, ...bodyOf(headers, parts) }, call);
 }
 
-/** Once a credential is there: the call may have been cancelled, and nobody is left to throw to. */
+/** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */
 function sendLater(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
   if (call.over) return;
   try {
@@ -144,7 +144,7 @@ function sendLater(line: Line, headers: readonly string[], parts: readonly Uint8
   }
 }
 
-/** One buffer where that is cheap. undici writes an iterable chunk by chunk; of its length it must be told. */
+/** One buffer where that is cheap. undici writes an iterable chunk by chunk and needs its length. */
 function bodyOf(
   headers: readonly string[],
   parts: readonly Uint8Array[],
