@@ -242,6 +242,16 @@ describe("while ClickHouse is away", () => {
       await bounded.stop(1000);
     }));
 
+  test("nor does a stop wait for it: the rows are in for the next start", () =>
+    apart(async (temp, engine) => {
+      engine.away = true;
+      const stopping = open(temp.store, { clickhouse: engine });
+      await put(stopping, temp.store, [row(), row()]);
+      // Longer than this test may take.
+      await stopping.stop(600_000);
+      expect(stopping.metrics()).toMatchObject({ pending: 2, inserted: 0 });
+    }));
+
   test("a damaged row is left out and holds nobody up", () =>
     apart(async (temp, engine) => {
       await temp.store.act(() => temp.store.log("shadow_runs").append(1, Buffer.from('{"orgId":')));

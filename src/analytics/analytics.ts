@@ -13,9 +13,9 @@ import { type Canonical, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import type { Outbox } from "./outbox.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
+import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { requestsOperations } from "./request-operations.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
-import { Spool, type SpoolMetrics } from "./spool.ts";
 import { type Statistics, statistics } from "./statistics.ts";
 import { type Traffic, traffic } from "./traffic.ts";
 import { usageOperations } from "./usage-operations.ts";
@@ -40,7 +40,7 @@ export interface AnalyticsOptions {
   readonly batchAgeMs?: number;
 }
 
-interface AnalyticsMetrics extends SpoolMetrics {
+interface AnalyticsMetrics extends RecordSpoolMetrics {
   readonly live: boolean;
   /** Process id of the embedded engine. */
   readonly enginePid: number | undefined;
@@ -84,16 +84,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     address: () => addressOf(engine, server, seen ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
   });
-  const spool = new Spool({
-    outbox,
-    clickhouse,
-    finisher: pool,
-    clock,
-    log,
-    ...(options.batchAgeMs !== undefined && { ageMs: options.batchAgeMs }),
-  });
-  spool.start();
-  const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs: options.batchAgeMs });
+  const ageMs = options.batchAgeMs;
+  const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
+  const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
   // Tells from the start whether it is there, rather than from the first query on.
   clickhouse.rows("SELECT 1").then(
     () => {

@@ -10,10 +10,10 @@ import {
   MARKED_COLUMNS,
   type TableRows,
 } from "./batch.ts";
+import type { BatchRows } from "./batch-queue.ts";
 import type { ClickHouse, Target } from "./client.ts";
 import type { Destination } from "./delivery.ts";
 import type { Finisher } from "./finisher.ts";
-import type { BatchRows } from "./outbox.ts";
 import { insertMonths, missingMonths, ROLL_UPS, type RollUp } from "./rollups.ts";
 import { among, kept, rowsNotIn } from "./row-lookup.ts";
 

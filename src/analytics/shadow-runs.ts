@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
+import { BatchQueue } from "./batch-queue.ts";
 import type { ClickHouse } from "./client.ts";
-import { ShadowLog } from "./shadow-log.ts";
 import { encodeRow, type ShadowRow } from "./shadow-rows.ts";
-import { ShadowSpool } from "./shadow-spool.ts";
+import { startShadowSpool } from "./shadow-spool.ts";
 import type { SpoolLog } from "./spool.ts";
 
 /** Shadow of the service's API: what the copies of one policy's calls came to at one endpoint beside another. */
@@ -61,11 +61,10 @@ export interface ShadowRuns {
   /** True once everything put before the call is in ClickHouse; false when that takes longer. */
   flush(withinMs: number): Promise<boolean>;
   metrics(): ShadowRunsMetrics;
-  /** Inserts what waits, within the bound, then ends; the rest stays for the next start. */
+  /** Inserts what waits, within the bound and where ClickHouse is there, then ends; the rest stays for the next start. */
   stop(withinMs: number): Promise<void>;
 }
 
-const AGE_MS = 1000;
 const MAX_WAITING = 100_000;
 /** How long a report waits for what was put just before it. */
 const CATCH_UP_MS = 1000;
@@ -73,13 +72,13 @@ const CATCH_UP_MS = 1000;
 const MAX_SUMMARIES = 1000;
 
 export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
-  const { store, clickhouse, clock, log, ageMs = AGE_MS, maxWaiting = MAX_WAITING } = deps;
-  const shadows = new ShadowLog(store, maxWaiting);
-  const spool = new ShadowSpool({ shadows, clickhouse, clock, log, ageMs });
+  const { store, clickhouse, clock, log, ageMs, maxWaiting = MAX_WAITING } = deps;
+  const queue = new BatchQueue({ store, name: "shadow_runs", maxWaiting });
+  const spool = startShadowSpool({ queue, clickhouse, clock, log, ageMs });
   return {
     prepare(row) {
       const bytes = encodeRow(row);
-      return () => shadows.put(bytes);
+      return () => void queue.put(bytes);
     },
     async shadows(orgId, policy) {
       // A backlog longer than the wait is reported as far as it is.
@@ -87,14 +86,17 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
       return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
     },
     flush: (withinMs) => spool.flush(withinMs),
-    metrics: () => ({
-      pending: shadows.pending(),
-      dropped: shadows.dropped(),
-      inserted: spool.counts().inserted,
-      insertFailures: spool.counts().failures,
-    }),
+    metrics() {
+      const { rows, failures } = spool.counts();
+      return {
+        pending: queue.pending(),
+        dropped: queue.dropped(),
+        inserted: rows,
+        insertFailures: failures,
+      };
+    },
     async stop(withinMs) {
-      await spool.flush(withinMs);
+      await spool.flush(withinMs, { ifReachable: true });
       await spool.stop(withinMs);
     },
   };

@@ -1,0 +1,102 @@
+/** Records on their way from the outbox into ClickHouse: a batch is laid out by table once, and carried until it is in. */
+import type { Clock } from "../clock.ts";
+import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
+import type { BatchBounds, BatchRows } from "./batch-queue.ts";
+import type { ClickHouse } from "./client.ts";
+import { deliver } from "./delivery.ts";
+import { recordDestinations } from "./destinations.ts";
+import type { Finisher } from "./finisher.ts";
+import type { Outbox } from "./outbox.ts";
+import { Spool, type SpoolLog } from "./spool.ts";
+
+export interface RecordSpoolDeps {
+  readonly outbox: Outbox;
+  readonly clickhouse: ClickHouse;
+  readonly finisher: Finisher;
+  readonly clock: Clock;
+  readonly log: SpoolLog;
+  /** How long a record waits for company. */
+  readonly ageMs?: number | undefined;
+}
+
+export interface RecordSpoolMetrics {
+  /** Rows waiting in the outbox. */
+  readonly outboxRows: number;
+  readonly insertedRows: number;
+  readonly insertedBatches: number;
+  readonly insertFailures: number;
+  /** Rows inserted without their payload because it could not be redacted. */
+  readonly payloadsLost: number;
+  /** Rows that could not be decoded and were set apart on disk. */
+  readonly rowsSetApart: number;
+}
+
+export interface RecordSpool extends Pick<Spool, "flush" | "stop"> {
+  metrics(): RecordSpoolMetrics;
+}
+
+const BOUNDS: BatchBounds = { rows: 5000, bytes: 8 * 1024 * 1024 };
+
+/** Runs until it is stopped. */
+export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
+  const { outbox, clock, log, ageMs } = deps;
+  const carrier = new RecordCarrier(deps);
+  const spool = new Spool({
+    ...{ queue: outbox, clock, log, ageMs, bounds: BOUNDS, tokenPrefix: "weir", what: "records" },
+    carry: (batch) => carrier.carry(batch),
+  });
+  spool.start();
+  return {
+    flush: (withinMs, options) => spool.flush(withinMs, options),
+    stop: (withinMs) => spool.stop(withinMs),
+    metrics() {
+      const { rows, batches, failures } = spool.counts();
+      return {
+        outboxRows: outbox.pending(),
+        insertedRows: rows,
+        insertedBatches: batches,
+        insertFailures: failures,
+        payloadsLost: carrier.payloadsLost,
+        rowsSetApart: carrier.rowsSetApart,
+      };
+    },
+  };
+}
+
+class RecordCarrier {
+  payloadsLost = 0;
+  rowsSetApart = 0;
+  readonly #deps: RecordSpoolDeps;
+  readonly #writers = new BatchWriters();
+  /** Of the batch that was tried last and is not in: redaction takes its time. */
+  #tried: { readonly token: string; readonly laidOut: LaidOut } | undefined;
+
+  constructor(deps: RecordSpoolDeps) {
+    this.#deps = deps;
+  }
+
+  async carry(batch: BatchRows): Promise<number> {
+    const { clickhouse, finisher, clock } = this.#deps;
+    const { token } = batch.batch;
+    const laidOut = this.#tried?.token === token ? this.#tried.laidOut : await this.#layOut(batch);
+    this.#tried = { token, laidOut };
+    const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
+    await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
+    this.#tried = undefined;
+    return laidOut.requests.rows;
+  }
+
+  async #layOut({ batch, rows }: BatchRows): Promise<LaidOut> {
+    const { outbox, finisher, log } = this.#deps;
+    const mark = { run: batch.run, number: batch.number, isRepaired: false };
+    const laidOut = await layOut(rows, this.#writers, finisher, mark);
+    const { damaged, payloadsLost } = laidOut;
+    if (damaged.length > 0) {
+      await outbox.setApart(batch, damaged);
+      this.rowsSetApart += damaged.length;
+      log.warn({ rows: damaged.length }, "outbox rows cannot be decoded; set apart");
+    }
+    this.payloadsLost += payloadsLost;
+    return laidOut;
+  }
+}
