@@ -65,11 +65,6 @@ export class NeutralCapture {
     }
   }
 
-  /** Every choice that began has stopped. */
-  get finished(): boolean {
-    return this.#choices.length > 0 && this.#choices.every((choice) => choice.stop !== undefined);
-  }
-
   get facts(): ReplyFacts {
     return {
       usage: this.usage,
