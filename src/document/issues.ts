@@ -16,7 +16,7 @@ export interface Told {
 }
 
 /** Nobody reads more, and locating each takes time. */
-const MAX_TOLD = 100;
+const MAX_MESSAGES = 100;
 /** Prefix of zod's default messages. */
 const OF_ZOD = "Invalid input";
 const MISSING = "is missing";
@@ -24,7 +24,7 @@ const MISSING = "is missing";
 /** @param value the input of the schema. */
 export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): Told[] {
   const told = issues
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_MESSAGES)
     .flatMap((issue) => branchOf(issue, value))
     .flatMap((issue) =>
       issue.code === "unrecognized_keys" ? unknownKeys(issue, schema) : [wrongValue(issue, value)],
@@ -35,14 +35,14 @@ export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType
       t.key === undefined || t.nearest === undefined ? [] : [nameOf([...t.path, t.nearest])],
     ),
   );
-  return told.filter((t) => t.message !== MISSING || !meant.has(nameOf(t.path))).slice(0, MAX_TOLD);
+  return told.filter((t) => t.message !== MISSING || !meant.has(nameOf(t.path))).slice(0, MAX_MESSAGES);
 }
 
 const nameOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
 
 function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): Told[] {
   const known = knownKeys(schema, path);
-  return keys.slice(0, MAX_TOLD).map((key) => {
+  return keys.slice(0, MAX_MESSAGES).map((key) => {
     const near = nearest(key, known);
     return { path, key, message: `unknown key "${key}"${didYouMean(near)}`, nearest: near };
   });

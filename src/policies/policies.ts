@@ -156,7 +156,7 @@ export class Policies {
     const activation = this.tables.activation(orgId, scope);
     if (activation === undefined) return undefined;
     const { name, version } = activation;
-    return this.read({ orgId, policy: name, version })?.active ?? refusing(name, version);
+    return this.read({ orgId, policy: name, version })?.active ?? denyAll(name, version);
   }
 
   #remember(key: VersionKey, reading: PolicyReading): ReadVersion | undefined {
@@ -188,7 +188,7 @@ export class Policies {
  * A policy that refuses every call: what the unreadable version forbade is unknown, and it may be all that keeps
  * prompts in their region.
  */
-function refusing(name: string, version: number): ActivePolicy {
+function denyAll(name: string, version: number): ActivePolicy {
   const deny = `Version ${version} of the routing policy "${name}" can be read no more. Put another one in force.`;
   const decision = Object.freeze({ ...DEFAULT_DECISION, policy: { name, version }, deny });
   return Object.freeze({
