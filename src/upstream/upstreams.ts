@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
 import { openAccessTokens } from "./access-tokens.ts";
 import { type Answer, post, wholeAnswer } from "./ask.ts";
-import { Call, type UpstreamCall, type UpstreamHandler } from "./call.ts";
+import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
 import { type Line, Lines } from "./lines.ts";
@@ -79,7 +79,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
   const send = (
     line: Line,
     { endpoint, key, parts, headers }: Omit<UpstreamRequest, "stream">,
-    call: Call,
+    call: DispatchedCall,
   ) => {
     const own = withExtra(line.headers, headers);
     if (line.isFixed) {
@@ -102,7 +102,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
     call(request, handler) {
       const { endpoint, key, dialect, stream } = request;
       const act = endpoint.task === "generate" ? (stream ? "stream" : "call") : endpoint.task;
-      const call = new Call(handler);
+      const call = new DispatchedCall(handler);
       send(lines.of(key, endpoint, dialect, act), request, call);
       return call;
     },
@@ -130,12 +130,22 @@ function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]
 }
 
 /** @throws what undici rejects, such as an invalid header. */
-function dispatch(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
+function dispatch(
+  line: Line,
+  headers: readonly string[],
+  parts: readonly Uint8Array[],
+  call: DispatchedCall,
+): void {
   line.pool.dispatch({ method: "POST", path: line.path, ...bodyOf(headers, parts) }, call);
 }
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */
-function sendLater(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
+function sendLater(
+  line: Line,
+  headers: readonly string[],
+  parts: readonly Uint8Array[],
+  call: DispatchedCall,
+): void {
   if (call.over) return;
   try {
     dispatch(line, headers, parts, call);
