@@ -10,7 +10,7 @@ import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
-import { type Line, Lines } from "./lines.ts";
+import { Lines, type RequestTemplate } from "./lines.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
 
@@ -77,7 +77,7 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
   }, clock);
 
   const send = (
-    line: Line,
+    line: RequestTemplate,
     { endpoint, key, parts, headers }: Omit<UpstreamRequest, "stream">,
     call: DispatchedCall,
   ) => {
@@ -131,7 +131,7 @@ function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]
 
 /** @throws what undici rejects, such as an invalid header. */
 function dispatch(
-  line: Line,
+  line: RequestTemplate,
   headers: readonly string[],
   parts: readonly Uint8Array[],
   call: DispatchedCall,
@@ -141,7 +141,7 @@ function dispatch(
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */
 function sendLater(
-  line: Line,
+  line: RequestTemplate,
   headers: readonly string[],
   parts: readonly Uint8Array[],
   call: DispatchedCall,
