@@ -20,7 +20,7 @@ export interface RequestTemplate {
 
 type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, RequestTemplate>>>>;
 
-export class Lines {
+export class RequestTemplates {
   readonly #pools: Pools;
   readonly #known = new WeakMap<ProviderKey, WeakMap<Endpoint, OfEndpoint>>();
 

@@ -10,7 +10,7 @@ import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
-import { Lines, type RequestTemplate } from "./lines.ts";
+import { type RequestTemplate, RequestTemplates } from "./lines.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
 
@@ -70,7 +70,7 @@ const OWN_HEADERS: readonly string[] = [
 
 export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {
   const pools = openPools(connectTimeoutMs);
-  const lines = new Lines(pools);
+  const lines = new RequestTemplates(pools);
   const tokens = openAccessTokens((url, form) => {
     const headers = ["content-type", "application/x-www-form-urlencoded", "accept", "application/json"];
     return post(pools.of(url.origin), url, headers, form, TOKEN_TIMEOUT_MS);
