@@ -10,7 +10,7 @@ import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
-import { type RequestTemplate, RequestTemplates } from "./lines.ts";
+import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
 
