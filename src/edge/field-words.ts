@@ -287,7 +287,7 @@ const WORDS: Readonly<Record<string, string>> = {
   experiment: "The experiment's name.",
 };
 
-export interface Place {
+export interface FieldPosition {
   readonly operationId: string;
   /** The group of the route. */
   readonly tag: string;
@@ -296,7 +296,7 @@ export interface Place {
 }
 
 /** The description of a field at this position; undefined without an entry. */
-export function meaningOf(name: string, { operationId, tag, parent }: Place): string | undefined {
+export function meaningOf(name: string, { operationId, tag, parent }: FieldPosition): string | undefined {
   return (
     (parent === undefined ? undefined : WORDS[`${parent}.${name}`]) ??
     WORDS[`${operationId}/${name}`] ??

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
 import { exampleOf } from "./example.ts";
-import { meaningOf, type Place } from "./field-words.ts";
+import { type FieldPosition, meaningOf } from "./field-words.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
 import type {
   Content,
@@ -79,7 +79,7 @@ const TAGS: OpenApiDocument["tags"] = [
 
 /** Adds field descriptions to the item in place; its schemas are not shared. */
 function described(item: OperationItem): OperationItem {
-  const place: Place = { operationId: item.operationId, tag: item.tags[0] ?? "", parent: undefined };
+  const place: FieldPosition = { operationId: item.operationId, tag: item.tags[0] ?? "", parent: undefined };
   const contents = [item.requestBody, ...Object.values(item.responses)].flatMap((part) =>
     Object.values(part?.content ?? {}),
   );
@@ -248,7 +248,7 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
 const TEXT: Content[string] = { schema: { type: "string" } };
 
 /** Gives each field without its own description the one of its name. */
-function describeFields(schema: Schema, place: Place): void {
+function describeFields(schema: Schema, place: FieldPosition): void {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     if (typeof field !== "object") continue;
     const meaning = field.description ?? meaningOf(name, place);
