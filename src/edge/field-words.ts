@@ -296,7 +296,10 @@ export interface FieldPosition {
 }
 
 /** The description of a field at this position; undefined without an entry. */
-export function meaningOf(name: string, { operationId, tag, parent }: FieldPosition): string | undefined {
+export function fieldDescription(
+  name: string,
+  { operationId, tag, parent }: FieldPosition,
+): string | undefined {
   return (
     (parent === undefined ? undefined : WORDS[`${parent}.${name}`]) ??
     WORDS[`${operationId}/${name}`] ??

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
 import { exampleOf } from "./example.ts";
-import { type FieldPosition, meaningOf } from "./field-words.ts";
+import { type FieldPosition, fieldDescription } from "./field-words.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
 import type {
   Content,
@@ -85,7 +85,7 @@ function described(item: OperationItem): OperationItem {
   );
   for (const { schema } of contents) describeFields(schema, place);
   const parameters = item.parameters?.map((parameter) => ({
-    description: meaningOf(parameter.name, place) ?? "",
+    description: fieldDescription(parameter.name, place) ?? "",
     ...parameter,
   }));
   return parameters === undefined ? item : { ...item, parameters };
@@ -251,7 +251,7 @@ const TEXT: Content[string] = { schema: { type: "string" } };
 function describeFields(schema: Schema, place: FieldPosition): void {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     if (typeof field !== "object") continue;
-    const meaning = field.description ?? meaningOf(name, place);
+    const meaning = field.description ?? fieldDescription(name, place);
     if (meaning !== undefined) field.description = meaning;
     describeFields(field, { ...place, parent: name });
   }
