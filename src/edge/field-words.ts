@@ -309,4 +309,4 @@ export function fieldDescription(
 }
 
 /** All entries, for the test that finds unused ones. */
-export const FIELD_WORDS: readonly string[] = Object.keys(WORDS);
+export const DESCRIBED_FIELDS: readonly string[] = Object.keys(WORDS);
