@@ -3,10 +3,10 @@
  * meaning wherever it occurs, defined once here. If a name has several meanings, the entry is qualified by operation
  * (`getUsage/range`), parent field (`usage.source`) or route group (`Keys/status`); the most specific entry wins.
  */
-import { CALL_WORDS } from "./call-words.ts";
+import { CALL_FIELD_DESCRIPTIONS } from "./call-words.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
-  ...CALL_WORDS,
+  ...CALL_FIELD_DESCRIPTIONS,
   // Every list.
   limit: "So many at most.",
   cursor: "`next_cursor` of the page before.",
