@@ -1,6 +1,6 @@
 /** Every field of the API description says what it means, and every word that is kept for it is used. */
 import { beforeAll, expect, test } from "vitest";
-import { DESCRIBED_FIELDS } from "../src/edge/field-words.ts";
+import { DESCRIBED_FIELDS } from "../src/edge/field-descriptions.ts";
 import type { openApiDocument } from "../src/edge/openapi.ts";
 import type { OperationItem, Schema } from "../src/edge/openapi-types.ts";
 import { PAGE_ITEMS } from "../src/edge/pages.ts";

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
 import { exampleOf } from "./example.ts";
-import { type FieldPosition, fieldDescription } from "./field-words.ts";
+import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
 import type {
   Content,

@@ -3,7 +3,7 @@
  * meaning wherever it occurs, defined once here. If a name has several meanings, the entry is qualified by operation
  * (`getUsage/range`), parent field (`usage.source`) or route group (`Keys/status`); the most specific entry wins.
  */
-import { CALL_FIELD_DESCRIPTIONS } from "./call-words.ts";
+import { CALL_FIELD_DESCRIPTIONS } from "./call-field-descriptions.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ...CALL_FIELD_DESCRIPTIONS,
