@@ -3,7 +3,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { BodyShare } from "./body-budget.ts";
-import { BodyBuffer, tooLarge } from "./gathering.ts";
+import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 
 const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = {
   gzip: createGunzip,
