@@ -6,7 +6,7 @@ import { z } from "zod";
 import { didYouMean, nearest } from "./nearest.ts";
 
 /** One problem. */
-export interface Told {
+export interface IssueMessage {
   readonly path: readonly PropertyKey[];
   /** The unknown key, if that is the problem: `path` is then its parent. */
   readonly key?: string;
@@ -22,7 +22,7 @@ const OF_ZOD = "Invalid input";
 const MISSING = "is missing";
 
 /** @param value the input of the schema. */
-export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): Told[] {
+export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): IssueMessage[] {
   const told = issues
     .slice(0, MAX_MESSAGES)
     .flatMap((issue) => branchOf(issue, value))
@@ -40,7 +40,7 @@ export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType
 
 const nameOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
 
-function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): Told[] {
+function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): IssueMessage[] {
   const known = knownKeys(schema, path);
   return keys.slice(0, MAX_MESSAGES).map((key) => {
     const near = nearest(key, known);
@@ -48,7 +48,7 @@ function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z
   });
 }
 
-function wrongValue(issue: z.core.$ZodIssue, value: unknown): Told {
+function wrongValue(issue: z.core.$ZodIssue, value: unknown): IssueMessage {
   const { path } = issue;
   const said = valueAt(value, path);
   if (said === undefined && issue.message.startsWith(OF_ZOD))
