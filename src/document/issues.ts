@@ -22,7 +22,7 @@ const OF_ZOD = "Invalid input";
 const MISSING = "is missing";
 
 /** @param value the input of the schema. */
-export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): IssueMessage[] {
+export function issueMessages({ issues }: z.ZodError, value: unknown, schema: z.ZodType): IssueMessage[] {
   const told = issues
     .slice(0, MAX_MESSAGES)
     .flatMap((issue) => branchOf(issue, value))
