@@ -16,7 +16,7 @@ import type { CatalogView } from "./catalog-view.ts";
 import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
 import type { Policies, ReadVersion } from "./policies.ts";
 import { ownPolicy, readableVersion } from "./policy-lookup.ts";
-import { inForce } from "./policy-wire.ts";
+import { currentActivations } from "./policy-wire.ts";
 import type { ReplayRequest } from "./replay.ts";
 import { type ReplayReport, replayReportSchema, replaySchema } from "./replay-report.ts";
 
@@ -205,7 +205,7 @@ function usualVersion(
   projectId: string,
 ): number {
   const newest = ownPolicy(policies, orgId, name).versions;
-  const active = inForce(policies.tables, accounts, orgId).filter((a) => a.name === name);
+  const active = currentActivations(policies.tables, accounts, orgId).filter((a) => a.name === name);
   return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
 }
 
