@@ -14,7 +14,7 @@ import type { Health, OwnPools } from "../routing/health.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
-import type { Policies, ReadVersion } from "./policies.ts";
+import type { ParsedVersion, Policies } from "./policies.ts";
 import { ownPolicy, readableVersion } from "./policy-lookup.ts";
 import { currentActivations } from "./policy-wire.ts";
 import type { ReplayRequest } from "./replay.ts";
@@ -142,7 +142,7 @@ async function run(
 function planCall(
   deps: DryRunDeps,
   caller: Caller,
-  version: ReadVersion,
+  version: ParsedVersion,
   modelName: string,
   body: DryRunBody,
 ): DryRun {
