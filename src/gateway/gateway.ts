@@ -24,7 +24,7 @@ import { policyJsonSchema } from "../routing/policy-document.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
 import { upstreamFailures } from "./upstream-failures.ts";
-import { byokFeeOf, exchangeOf, metricSources, operationsOf, type Surroundings } from "./wiring.ts";
+import { byokFeeOf, exchangeOf, metricSources, operationsOf, type ProcessFacts } from "./wiring.ts";
 
 export interface Gateway {
   /** `http://host:port` */
@@ -57,7 +57,7 @@ const FLUSH_MOST_MS = 8000;
 export async function startGateway(
   config: Config,
   log: Logger,
-  surroundings: Surroundings = { droppedLogLines: () => 0 },
+  surroundings: ProcessFacts = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>

@@ -25,7 +25,7 @@ import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** Facts about the process around the gateway. */
-export interface Surroundings {
+export interface ProcessFacts {
   droppedLogLines(): number;
 }
 
@@ -116,7 +116,7 @@ export function metricSources(
   { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies }: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
-  surroundings: Surroundings,
+  surroundings: ProcessFacts,
 ): MetricSources {
   const calls = () => exchange.counts();
   return {
