@@ -7,8 +7,8 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
-import { decode } from "./decode.ts";
 import { BodyBuffer, tooLarge } from "./body-buffer.ts";
+import { decode } from "./decode.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
 

@@ -45,12 +45,12 @@ export class RequestTemplates {
       ofDialect = {};
       ofEndpoint[dialect] = ofDialect;
     }
-    let line = ofDialect[act];
-    if (line === undefined) {
-      line = this.#make(key, endpoint, dialect, act);
-      ofDialect[act] = line;
+    let template = ofDialect[act];
+    if (template === undefined) {
+      template = this.#make(key, endpoint, dialect, act);
+      ofDialect[act] = template;
     }
-    return line;
+    return template;
   }
 
   #make(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): RequestTemplate {
