@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { asWeirError, fail, type WeirError } from "../src/errors.ts";
 import { answer } from "./answer.ts";
 import { CREATED, chat } from "./chat.ts";
-import type { Headers, Said, SaidError, SimulatedDialect, SimulatedPost } from "./dialect.ts";
+import type { Headers, ReportedError, Said, SimulatedDialect, SimulatedPost } from "./dialect.ts";
 import { DIALECTS, ROUTES } from "./dialects.ts";
 import { type Instruction, pathInstruction, readInstruction } from "./instruction.ts";
 import type { Script } from "./playback.ts";
@@ -237,7 +237,7 @@ function htmlPage(instruction: Instruction): WholeReply {
 }
 
 /** The error that an instruction specifies. */
-function toldError(status: number, instruction: Instruction): SaidError {
+function toldError(status: number, instruction: Instruction): ReportedError {
   return {
     status,
     message: instruction.error_message ?? `Simulated error ${status}.`,
@@ -246,7 +246,7 @@ function toldError(status: number, instruction: Instruction): SaidError {
   };
 }
 
-function errorReply(post: SimulatedPost, error: SaidError, instruction: Instruction): WholeReply {
+function errorReply(post: SimulatedPost, error: ReportedError, instruction: Instruction): WholeReply {
   const headers: Record<string, string> = { ...post.errorHeaders?.(error) };
   if (instruction.retry_after !== undefined) headers["retry-after"] = String(instruction.retry_after);
   if (instruction.retry_after_ms !== undefined)
@@ -275,6 +275,6 @@ function headRefusal(headers: Headers, post: SimulatedPost): Script | undefined 
     return wholeScript(refusal(asWeirError(thrown), post), PLAIN);
   }
   if (!KEY_HEADERS.some((name) => /^(bearer\s+)?invalid$/i.test(headers[name] ?? ""))) return undefined;
-  const error: SaidError = { status: 401, message: "Incorrect API key provided." };
+  const error: ReportedError = { status: 401, message: "Incorrect API key provided." };
   return wholeScript(errorReply(post, error, PLAIN), PLAIN);
 }
