@@ -18,7 +18,7 @@ export interface StreamEvent {
 }
 
 /** The framed content of an event. */
-export type Said = Pick<StreamEvent, "data" | "name">;
+export type EventContent = Pick<StreamEvent, "data" | "name">;
 
 /** An error to report, from the instruction or from the simulator's own checks. */
 export interface ReportedError {
@@ -63,14 +63,14 @@ export interface SimulatedDialect<Request extends SimulatedRequest = SimulatedRe
   /** Content type of a stream. */
   readonly streamType: string;
   /** The bytes of an event on the wire. */
-  frame(event: Said, instruction: Instruction): Buffer;
+  frame(event: EventContent, instruction: Instruction): Buffer;
   /** An error event within a stream, after `sent` events. */
-  errorEvent(error: ReportedError, sent: number): Said;
+  errorEvent(error: ReportedError, sent: number): EventContent;
   /**
    * In dialects that have it, an answer with status 200 that reports its own failure: the body, or a stream's last
    * event.
    */
-  failed?(request: Request, answer: Answer, error: ReportedError, sent: number): Said;
+  failed?(request: Request, answer: Answer, error: ReportedError, sent: number): EventContent;
   /** The provider's header for the request id. */
   readonly requestIdHeader?: string;
 }

@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { asWeirError, fail, type WeirError } from "../src/errors.ts";
 import { answer } from "./answer.ts";
 import { CREATED, chat } from "./chat.ts";
-import type { Headers, ReportedError, Said, SimulatedDialect, SimulatedPost } from "./dialect.ts";
+import type { EventContent, Headers, ReportedError, SimulatedDialect, SimulatedPost } from "./dialect.ts";
 import { DIALECTS, ROUTES } from "./dialects.ts";
 import { type Instruction, pathInstruction, readInstruction } from "./instruction.ts";
 import type { Script } from "./playback.ts";
@@ -192,7 +192,7 @@ function answerScript(
   const headers: Headers = requestIdHeader === undefined ? {} : { [requestIdHeader]: `req_${said.digest}` };
   const fault = instruction.fault;
   const error = toldError(500, instruction);
-  const failed = (sent: number): Said => {
+  const failed = (sent: number): EventContent => {
     const last = dialect.failed?.(request, said, error, sent);
     if (last !== undefined) return last;
     throw fail("invalid_value", "An answer of this dialect cannot say that it failed.", {

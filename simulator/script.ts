@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import { gzipSync } from "node:zlib";
-import type { Headers, Said, SimulatedDialect, StreamEvent } from "./dialect.ts";
+import type { EventContent, Headers, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { AT_ONCE, type Ending, NEXT_TURN, type Script, type Step } from "./playback.ts";
 
@@ -21,7 +21,7 @@ export interface StreamReply {
   readonly headers: Headers;
   readonly events: readonly StreamEvent[];
   /** The error event sent after `sent` events, if the instruction makes the stream fail. */
-  error(sent: number): Said;
+  error(sent: number): EventContent;
 }
 
 /** A run of body bytes that belong together: an event, or a whole JSON body. */
@@ -112,7 +112,7 @@ function endlessScript(contentType: string, instruction: Instruction): Script {
 }
 
 function courseOf({ dialect, events, ...reply }: StreamReply, instruction: Instruction): Course {
-  const bytesOf = (event: Said) => dialect.frame(event, instruction);
+  const bytesOf = (event: EventContent) => dialect.frame(event, instruction);
   const pieces: Piece[] = events.map((event) => ({
     bytes: bytesOf(event),
     times: event.times,
