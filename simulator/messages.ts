@@ -6,7 +6,7 @@ import type { Message } from "@anthropic-ai/sdk/resources/messages";
 import type { Answer, Choice } from "./answer.ts";
 import type { ReportedError, SimulatedDialect } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
-import { blocksOf, ending, envelope, type Sent, told, usageOf } from "./messages-object.ts";
+import { blocksOf, ending, envelope, type Sent, usageOf, withInstructedUsage } from "./messages-object.ts";
 import { checkVersion, readCounted, readMessages } from "./messages-request.ts";
 import { MessagesWriter } from "./messages-stream.ts";
 import { filled } from "./padding.ts";
@@ -30,7 +30,7 @@ function wholeMessage(request: SimulatedRequest, instruction: Instruction, answe
       ...ending(choice),
       usage: usageOf(request, instruction, sent),
     };
-    return JSON.stringify(told(message, instruction));
+    return JSON.stringify(withInstructedUsage(message, instruction));
   });
 }
 
