@@ -176,7 +176,7 @@ function composed(post: SimulatedPost, prepared: Prepared, instruction: Instruct
   if (instruction.fault === "wrong_type") return wholeScript(htmlPage(instruction), instruction);
   if (instruction.status !== undefined)
     return wholeScript(
-      errorReply(post, toldError(instruction.status, instruction), instruction),
+      errorReply(post, instructedError(instruction.status, instruction), instruction),
       instruction,
     );
   return prepared.script(instruction);
@@ -191,7 +191,7 @@ function answerScript(
   const { requestIdHeader } = dialect;
   const headers: Headers = requestIdHeader === undefined ? {} : { [requestIdHeader]: `req_${said.digest}` };
   const fault = instruction.fault;
-  const error = toldError(500, instruction);
+  const error = instructedError(500, instruction);
   const failed = (sent: number): EventContent => {
     const last = dialect.failed?.(request, said, error, sent);
     if (last !== undefined) return last;
@@ -224,7 +224,7 @@ function modelsScript(method: string, path: string): Script {
   const instruction = readInstruction(pathInstruction(models[1] ?? ""));
   if (instruction.status !== undefined)
     return wholeScript(
-      errorReply(chat, toldError(instruction.status, instruction), instruction),
+      errorReply(chat, instructedError(instruction.status, instruction), instruction),
       instruction,
     );
   const data = MODEL_IDS.map((id) => ({ id, object: "model", created: CREATED, owned_by: "simulator" }));
@@ -237,7 +237,7 @@ function htmlPage(instruction: Instruction): WholeReply {
 }
 
 /** The error that an instruction specifies. */
-function toldError(status: number, instruction: Instruction): ReportedError {
+function instructedError(status: number, instruction: Instruction): ReportedError {
   return {
     status,
     message: instruction.error_message ?? `Simulated error ${status}.`,
