@@ -9,7 +9,7 @@ import type { Headers, ReportedError, SimulatedDialect, StreamEvent } from "./di
 import { EVENT_STREAM_TYPE, eventStreamFrame } from "./event-stream.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./said.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import { isObject } from "./schema.ts";
 import { sealOf, signatureOf } from "./signature.ts";
 

@@ -11,7 +11,7 @@ import { callSignature, textSignature } from "./gemini-turns.ts";
 import { googleError, refuseInvalidKey, refuseUnknown } from "./google-error.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./said.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { parseObject } from "./simulated-request.ts";
 import type { SimulatedRoute } from "./simulated-route.ts";
