@@ -23,7 +23,7 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /** One call: its client socket, and what is known of the answer's head. */
-class Call implements Dispatcher.DispatchHandler {
+class PipedCall implements Dispatcher.DispatchHandler {
   readonly #res: HttpResponse;
   #upstream: Dispatcher.DispatchController | undefined;
   #gone = false;
@@ -108,7 +108,7 @@ function forward(res: HttpResponse, req: HttpRequest): void {
   req.forEach((name, value) => {
     if (!HOP_BY_HOP.has(name)) headers.push(name, value);
   });
-  const call = new Call(res);
+  const call = new PipedCall(res);
   const parts: Buffer[] = [];
   res.onData((part, last) => {
     // uWS reuses its memory after the callback.

@@ -135,13 +135,13 @@ export function reasoningParts(choice: Choice, instruction: Instruction): (reado
 }
 
 /** A tool call of an answer, with its arguments in the pieces in which they are streamed. */
-export interface Call {
+export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly pieces: readonly string[];
 }
 
-export function callsOf(choice: Choice): Call[] {
+export function callsOf(choice: Choice): ToolCall[] {
   const calls: { id: string; name: string; pieces: string[] }[] = [];
   for (const token of choice.tokens) {
     if (token.kind !== "call") continue;

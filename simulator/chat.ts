@@ -4,7 +4,7 @@
  */
 import type { Answer, Choice, Token } from "./answer.ts";
 import { readChatRequest } from "./chat-request.ts";
-import type { SaidError, SimulatedDialect, StreamEvent } from "./dialect.ts";
+import type { ReportedError, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled } from "./padding.ts";
 import type { SimulatedRequest } from "./simulated-request.ts";
@@ -236,7 +236,7 @@ const ERROR_KINDS: Readonly<Record<number, readonly [type: string, code: string 
 });
 
 /** OpenAI's error envelope, that of all its routes. */
-export function openaiError({ status, message, type, code, param }: SaidError): string {
+export function openaiError({ status, message, type, code, param }: ReportedError): string {
   const [usualType, usualCode] = ERROR_KINDS[status] ?? [
     status < 500 ? "invalid_request_error" : "server_error",
     null,

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { fail } from "../src/errors.ts";
-import type { SaidError } from "./dialect.ts";
+import type { ReportedError } from "./dialect.ts";
 import { modelOf } from "./embeddings.ts";
 import { documentsOf, queryOf } from "./rerank.ts";
 import { isObject, type JsonObject } from "./schema.ts";
@@ -141,6 +141,6 @@ export const cohereRerank: SimulatedRoute<RerankWanted & RouteRequest> = {
   error: cohereError,
 };
 
-function cohereError({ message }: SaidError): string {
+function cohereError({ message }: ReportedError): string {
   return JSON.stringify({ id: idOf({ message }), message });
 }

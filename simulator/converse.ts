@@ -4,12 +4,12 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
 import { type Answer, type Choice, callsOf, reasoningParts } from "./answer.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import { type ConverseRequest, checkAuthorization, readConverse } from "./converse-request.ts";
-import type { Headers, SaidError, SimulatedDialect, StreamEvent } from "./dialect.ts";
+import type { Headers, ReportedError, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import { EVENT_STREAM_TYPE, eventStreamFrame } from "./event-stream.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./said.ts";
 import { isObject } from "./schema.ts";
 import { sealOf, signatureOf } from "./signature.ts";
 
@@ -175,21 +175,21 @@ const EXCEPTIONS: Readonly<Record<number, string>> = Object.freeze({
   503: "ServiceUnavailableException",
 });
 
-function exceptionOf({ status, type }: SaidError): string {
+function exceptionOf({ status, type }: ReportedError): string {
   return type ?? EXCEPTIONS[status] ?? (status < 500 ? "ValidationException" : "InternalServerException");
 }
 
-const errorBody = ({ message }: SaidError): string => JSON.stringify({ message });
+const errorBody = ({ message }: ReportedError): string => JSON.stringify({ message });
 
 /** The service names the exception in a header, with a suffix that is not part of the name. */
-function errorHeaders(error: SaidError): Headers {
+function errorHeaders(error: ReportedError): Headers {
   return {
     "x-amzn-errortype": `${exceptionOf(error)}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
   };
 }
 
 /** In a stream exception names begin with a lower-case letter, and a model's failure has another name. */
-function errorEvent(error: SaidError): Pick<StreamEvent, "data" | "name"> {
+function errorEvent(error: ReportedError): Pick<StreamEvent, "data" | "name"> {
   const name =
     error.status === 424 && error.type === undefined ? "ModelStreamErrorException" : exceptionOf(error);
   return { name: name.charAt(0).toLowerCase() + name.slice(1), data: errorBody(error) };

@@ -18,10 +18,10 @@ export interface StreamEvent {
 }
 
 /** The framed content of an event. */
-export type Said = Pick<StreamEvent, "data" | "name">;
+export type EventContent = Pick<StreamEvent, "data" | "name">;
 
 /** An error to report, from the instruction or from the simulator's own checks. */
-export interface SaidError {
+export interface ReportedError {
   readonly status: number;
   readonly message: string;
   /** Overrides the dialect's usual type and code for the status. */
@@ -39,9 +39,9 @@ export interface SimulatedPost {
   /** Matches the path of a POST; the first group is the prefix, which may contain `/with/<instruction>`. */
   readonly path: RegExp;
   /** An error's body in the dialect's envelope. */
-  error(error: SaidError): string;
+  error(error: ReportedError): string;
   /** Headers that go with an error. */
-  errorHeaders?(error: SaidError): Headers;
+  errorHeaders?(error: ReportedError): Headers;
   /** @throws WeirError for headers that the provider refuses whatever the body; the key is checked elsewhere */
   checkHeaders?(headers: Headers): void;
 }
@@ -63,14 +63,14 @@ export interface SimulatedDialect<Request extends SimulatedRequest = SimulatedRe
   /** Content type of a stream. */
   readonly streamType: string;
   /** The bytes of an event on the wire. */
-  frame(event: Said, instruction: Instruction): Buffer;
+  frame(event: EventContent, instruction: Instruction): Buffer;
   /** An error event within a stream, after `sent` events. */
-  errorEvent(error: SaidError, sent: number): Said;
+  errorEvent(error: ReportedError, sent: number): EventContent;
   /**
    * In dialects that have it, an answer with status 200 that reports its own failure: the body, or a stream's last
    * event.
    */
-  failed?(request: Request, answer: Answer, error: SaidError, sent: number): Said;
+  failed?(request: Request, answer: Answer, error: ReportedError, sent: number): EventContent;
   /** The provider's header for the request id. */
   readonly requestIdHeader?: string;
 }

@@ -6,7 +6,7 @@
  */
 import { fail } from "../src/errors.ts";
 import { openaiError } from "./chat.ts";
-import type { SaidError } from "./dialect.ts";
+import type { ReportedError } from "./dialect.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import {
   type RouteRequest,
@@ -90,7 +90,7 @@ function listOf({ inputs, dimensions, encoding }: Wanted) {
 const tokensIn = ({ inputs }: Wanted): number => inputs.reduce((sum, input) => sum + input.tokens, 0);
 
 /** The errors of Voyage and Jina. */
-export const detailError = ({ message }: SaidError): string => JSON.stringify({ detail: message });
+export const detailError = ({ message }: ReportedError): string => JSON.stringify({ detail: message });
 
 function readOpenai(json: JsonObject): Wanted {
   return {

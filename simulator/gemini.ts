@@ -4,14 +4,14 @@
  * https://ai.google.dev/api/generate-content, https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 import { fail } from "../src/errors.ts";
-import { type Answer, type Call, type Choice, callsOf, type Token } from "./answer.ts";
+import { type Answer, type Choice, callsOf, type Token, type ToolCall } from "./answer.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import type { SimulatedDialect, StreamEvent } from "./dialect.ts";
 import { type GeminiRequest, readGeminiRequest } from "./gemini-request.ts";
 import { callSignature, textSignature } from "./gemini-turns.ts";
 import { googleError, refuseInvalidKey, refuseUnknown } from "./google-error.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./said.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { parseObject } from "./simulated-request.ts";
 import type { SimulatedRoute } from "./simulated-route.ts";
@@ -74,7 +74,7 @@ function endSignature(request: GeminiRequest, instruction: Instruction, choice: 
 }
 
 /** Undefined for a call truncated by the token limit: the provider omits it. */
-function callPart(request: GeminiRequest, call: Call, index: number): Part | undefined {
+function callPart(request: GeminiRequest, call: ToolCall, index: number): Part | undefined {
   const args = argumentsOf(call);
   if (args === undefined) return undefined;
   const functionCall = { ...(request.callIds ? { id: call.id } : {}), name: call.name, args };
@@ -172,7 +172,7 @@ class EventWriter {
   }
 
   /** The part sent with a token; a call is sent with its last one. */
-  #part(token: Token, next: Token | undefined, calls: readonly Call[]): Part | undefined {
+  #part(token: Token, next: Token | undefined, calls: readonly ToolCall[]): Part | undefined {
     if (token.kind === "text") return { text: token.text };
     if (token.kind === "reasoning") {
       return this.#request.includeThoughts ? { text: token.text, thought: true } : undefined;

@@ -4,7 +4,7 @@
  */
 
 import { fail } from "../src/errors.ts";
-import type { Headers, SaidError } from "./dialect.ts";
+import type { Headers, ReportedError } from "./dialect.ts";
 
 const STATUS_NAMES: Readonly<Record<number, string>> = Object.freeze({
   400: "INVALID_ARGUMENT",
@@ -23,7 +23,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = Object.freeze({
 const REASON = /^[A-Z][A-Z0-9_]*$/;
 
 /** `type` overrides the status name, `code` becomes the reason of an ErrorInfo, `param` a field violation. */
-export function googleError({ status, message, type, code, param }: SaidError): string {
+export function googleError({ status, message, type, code, param }: ReportedError): string {
   const usual = STATUS_NAMES[status] ?? (status < 500 ? "FAILED_PRECONDITION" : "INTERNAL");
   const details: object[] = [];
   if (code !== undefined && REASON.test(code)) {

@@ -78,7 +78,7 @@ const Instruction = z.strictObject({
 
 export type Instruction = z.output<typeof Instruction>;
 
-const NOTHING: Instruction = Object.freeze({});
+const NO_INSTRUCTION: Instruction = Object.freeze({});
 
 /** Keys whose directive value is a comma-separated list. */
 const LISTS = new Set(["split", "reject"]);
@@ -135,7 +135,7 @@ function scalar(text: string): unknown {
  * @throws WeirError `invalid_value` with `param` `/simulator/<key>` for an unknown key or a wrong value
  */
 export function readInstruction(sources: readonly unknown[]): Instruction {
-  if (sources.length === 0) return NOTHING;
+  if (sources.length === 0) return NO_INSTRUCTION;
   const merged: Record<string, unknown> = {};
   for (const source of sources) {
     if (typeof source !== "object" || source === null || Array.isArray(source)) {

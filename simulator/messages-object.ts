@@ -138,7 +138,10 @@ export function usageOf(request: SimulatedRequest, instruction: Instruction, sen
 }
 
 /** Applies the instruction's `usage` to an object with usage. */
-export function told<Teller extends { usage: unknown }>(teller: Teller, { usage }: Instruction) {
+export function withInstructedUsage<Teller extends { usage: unknown }>(
+  teller: Teller,
+  { usage }: Instruction,
+) {
   const { usage: right, ...rest } = teller;
   if (usage === "none") return rest;
   return { ...rest, usage: typeof usage === "object" ? usage : right };

@@ -21,8 +21,8 @@ import {
   outputCounts,
   type Sent,
   textBlock,
-  told,
   usageOf,
+  withInstructedUsage,
 } from "./messages-object.ts";
 import { bulk, padded } from "./padding.ts";
 import type { SimulatedRequest } from "./simulated-request.ts";
@@ -90,7 +90,7 @@ export class MessagesWriter {
       ...UNENDED,
       usage,
     };
-    this.#push({ type: "message_start", message: told(message, instruction) });
+    this.#push({ type: "message_start", message: withInstructedUsage(message, instruction) });
     this.#push({ type: "ping" });
   }
 
@@ -128,7 +128,7 @@ export class MessagesWriter {
     const { cache_creation: _, ...input } = inputCounts(this.#request, this.#instruction);
     const usage: MessageDeltaUsage = { ...input, ...outputCounts(this.#instruction, this.#sent) };
     const event: RawMessageDeltaEvent = { type: "message_delta", delta: { ...end, container: null }, usage };
-    return told(event, this.#instruction);
+    return withInstructedUsage(event, this.#instruction);
   }
 
   #push(event: Event, late = false, times = 1): void {

@@ -4,9 +4,9 @@
  */
 import type { Message } from "@anthropic-ai/sdk/resources/messages";
 import type { Answer, Choice } from "./answer.ts";
-import type { SaidError, SimulatedDialect } from "./dialect.ts";
+import type { ReportedError, SimulatedDialect } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
-import { blocksOf, ending, envelope, type Sent, told, usageOf } from "./messages-object.ts";
+import { blocksOf, ending, envelope, type Sent, usageOf, withInstructedUsage } from "./messages-object.ts";
 import { checkVersion, readCounted, readMessages } from "./messages-request.ts";
 import { MessagesWriter } from "./messages-stream.ts";
 import { filled } from "./padding.ts";
@@ -30,7 +30,7 @@ function wholeMessage(request: SimulatedRequest, instruction: Instruction, answe
       ...ending(choice),
       usage: usageOf(request, instruction, sent),
     };
-    return JSON.stringify(told(message, instruction));
+    return JSON.stringify(withInstructedUsage(message, instruction));
   });
 }
 
@@ -46,7 +46,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = Object.freeze({
   529: "overloaded_error",
 });
 
-function errorBody({ status, message, type }: SaidError): string {
+function errorBody({ status, message, type }: ReportedError): string {
   const usual = ERROR_TYPES[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return JSON.stringify({ type: "error", error: { type: type ?? usual, message }, request_id: REQUEST_ID });
 }

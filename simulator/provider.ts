@@ -6,7 +6,7 @@ import { hash } from "node:crypto";
 import { asWeirError, fail, type WeirError } from "../src/errors.ts";
 import { answer } from "./answer.ts";
 import { CREATED, chat } from "./chat.ts";
-import type { Headers, Said, SaidError, SimulatedDialect, SimulatedPost } from "./dialect.ts";
+import type { EventContent, Headers, ReportedError, SimulatedDialect, SimulatedPost } from "./dialect.ts";
 import { DIALECTS, ROUTES } from "./dialects.ts";
 import { type Instruction, pathInstruction, readInstruction } from "./instruction.ts";
 import type { Script } from "./playback.ts";
@@ -176,7 +176,7 @@ function composed(post: SimulatedPost, prepared: Prepared, instruction: Instruct
   if (instruction.fault === "wrong_type") return wholeScript(htmlPage(instruction), instruction);
   if (instruction.status !== undefined)
     return wholeScript(
-      errorReply(post, toldError(instruction.status, instruction), instruction),
+      errorReply(post, instructedError(instruction.status, instruction), instruction),
       instruction,
     );
   return prepared.script(instruction);
@@ -191,8 +191,8 @@ function answerScript(
   const { requestIdHeader } = dialect;
   const headers: Headers = requestIdHeader === undefined ? {} : { [requestIdHeader]: `req_${said.digest}` };
   const fault = instruction.fault;
-  const error = toldError(500, instruction);
-  const failed = (sent: number): Said => {
+  const error = instructedError(500, instruction);
+  const failed = (sent: number): EventContent => {
     const last = dialect.failed?.(request, said, error, sent);
     if (last !== undefined) return last;
     throw fail("invalid_value", "An answer of this dialect cannot say that it failed.", {
@@ -224,7 +224,7 @@ function modelsScript(method: string, path: string): Script {
   const instruction = readInstruction(pathInstruction(models[1] ?? ""));
   if (instruction.status !== undefined)
     return wholeScript(
-      errorReply(chat, toldError(instruction.status, instruction), instruction),
+      errorReply(chat, instructedError(instruction.status, instruction), instruction),
       instruction,
     );
   const data = MODEL_IDS.map((id) => ({ id, object: "model", created: CREATED, owned_by: "simulator" }));
@@ -237,7 +237,7 @@ function htmlPage(instruction: Instruction): WholeReply {
 }
 
 /** The error that an instruction specifies. */
-function toldError(status: number, instruction: Instruction): SaidError {
+function instructedError(status: number, instruction: Instruction): ReportedError {
   return {
     status,
     message: instruction.error_message ?? `Simulated error ${status}.`,
@@ -246,7 +246,7 @@ function toldError(status: number, instruction: Instruction): SaidError {
   };
 }
 
-function errorReply(post: SimulatedPost, error: SaidError, instruction: Instruction): WholeReply {
+function errorReply(post: SimulatedPost, error: ReportedError, instruction: Instruction): WholeReply {
   const headers: Record<string, string> = { ...post.errorHeaders?.(error) };
   if (instruction.retry_after !== undefined) headers["retry-after"] = String(instruction.retry_after);
   if (instruction.retry_after_ms !== undefined)
@@ -275,6 +275,6 @@ function headRefusal(headers: Headers, post: SimulatedPost): Script | undefined 
     return wholeScript(refusal(asWeirError(thrown), post), PLAIN);
   }
   if (!KEY_HEADERS.some((name) => /^(bearer\s+)?invalid$/i.test(headers[name] ?? ""))) return undefined;
-  const error: SaidError = { status: 401, message: "Incorrect API key provided." };
+  const error: ReportedError = { status: 401, message: "Incorrect API key provided." };
   return wholeScript(errorReply(post, error, PLAIN), PLAIN);
 }

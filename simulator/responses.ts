@@ -4,7 +4,7 @@
  */
 import type { Answer } from "./answer.ts";
 import { openaiError } from "./chat.ts";
-import type { Said, SaidError, SimulatedDialect } from "./dialect.ts";
+import type { EventContent, ReportedError, SimulatedDialect } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { filled } from "./padding.ts";
 import { endedResponse, itemsOf, type SentResponse, startedResponse, usageOf } from "./responses-object.ts";
@@ -24,7 +24,12 @@ function wholeResponse(request: ResponsesRequest, instruction: Instruction, answ
 }
 
 /** A response that failed, with HTTP status 200. */
-function failedResponse(request: ResponsesRequest, answer: Answer, error: SaidError, sent: number): Said {
+function failedResponse(
+  request: ResponsesRequest,
+  answer: Answer,
+  error: ReportedError,
+  sent: number,
+): EventContent {
   const code = error.code === "rate_limit_exceeded" ? "rate_limit_exceeded" : "server_error";
   const response: SentResponse = {
     ...startedResponse(request, answer),
@@ -36,7 +41,7 @@ function failedResponse(request: ResponsesRequest, answer: Answer, error: SaidEr
   return { name: type, data: JSON.stringify({ type, response, sequence_number: sent }) };
 }
 
-function errorEvent({ message, code, param }: SaidError, sent: number): Said {
+function errorEvent({ message, code, param }: ReportedError, sent: number): EventContent {
   const said = { type: "error", code: code ?? "server_error", message, param: param ?? null };
   return { name: "error", data: JSON.stringify({ ...said, sequence_number: sent }) };
 }

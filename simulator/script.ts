@@ -4,7 +4,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import { gzipSync } from "node:zlib";
-import type { Headers, Said, SimulatedDialect, StreamEvent } from "./dialect.ts";
+import type { EventContent, Headers, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import type { Instruction } from "./instruction.ts";
 import { AT_ONCE, type Ending, NEXT_TURN, type Script, type Step } from "./playback.ts";
 
@@ -21,7 +21,7 @@ export interface StreamReply {
   readonly headers: Headers;
   readonly events: readonly StreamEvent[];
   /** The error event sent after `sent` events, if the instruction makes the stream fail. */
-  error(sent: number): Said;
+  error(sent: number): EventContent;
 }
 
 /** A run of body bytes that belong together: an event, or a whole JSON body. */
@@ -39,7 +39,7 @@ interface Course {
   readonly complete: boolean;
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 const ENDLESS = Buffer.alloc(16_384, "x");
 /** Events sent before a mid-stream fault: the role and two tokens. */
@@ -53,7 +53,7 @@ export function wholeScript(reply: WholeReply, instruction: Instruction): Script
   if (early !== undefined) return early;
   if (instruction.fault === "no_newline_ever") return endlessScript(reply.contentType, instruction);
   let body = Buffer.from(reply.body);
-  if (instruction.fault === "empty_body") body = NOTHING;
+  if (instruction.fault === "empty_body") body = NO_BYTES;
   if (instruction.fault === "malformed") body = body.subarray(0, -1);
   if (instruction.gzip === true) body = gzipSync(body);
   const head = headBytes(reply.status, {
@@ -99,7 +99,7 @@ export function streamScript(reply: StreamReply, instruction: Instruction): Scri
 
 function beforeHead(instruction: Instruction): Script | undefined {
   if (instruction.fault !== "reset" && instruction.fault !== "hang") return undefined;
-  const wait: Step = { bytes: NOTHING, times: 1, waitMs: instruction.first_ms ?? AT_ONCE };
+  const wait: Step = { bytes: NO_BYTES, times: 1, waitMs: instruction.first_ms ?? AT_ONCE };
   return { steps: [wait], ending: instruction.fault === "reset" ? "reset" : "silence" };
 }
 
@@ -112,7 +112,7 @@ function endlessScript(contentType: string, instruction: Instruction): Script {
 }
 
 function courseOf({ dialect, events, ...reply }: StreamReply, instruction: Instruction): Course {
-  const bytesOf = (event: Said) => dialect.frame(event, instruction);
+  const bytesOf = (event: EventContent) => dialect.frame(event, instruction);
   const pieces: Piece[] = events.map((event) => ({
     bytes: bytesOf(event),
     times: event.times,
@@ -193,7 +193,7 @@ function layOut(
   course: Course,
   instruction: Instruction,
   frame: (bytes: Buffer) => Buffer,
-  end: Buffer = NOTHING,
+  end: Buffer = NO_BYTES,
 ): Script {
   const isSplit = instruction.split !== undefined || instruction.split_every !== undefined;
   let pieces = course.pieces.filter((piece) => piece.bytes.length > 0);

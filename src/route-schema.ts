@@ -43,11 +43,11 @@ export function routeOptions(
   body: z.output<typeof routeSchema> | undefined,
   dataPolicy?: AskedDataPolicy,
 ): RouteOptions {
-  if (body === undefined && dataPolicy === undefined) return NOTHING;
+  if (body === undefined && dataPolicy === undefined) return NO_ROUTE_OPTIONS;
   const { providers, ...route } = body ?? {};
   const options = { ...route, ...providers };
   if (dataPolicy === undefined) return options;
   return { ...options, require: { ...options.require, [dataPolicy]: true } };
 }
 
-const NOTHING: RouteOptions = Object.freeze({});
+const NO_ROUTE_OPTIONS: RouteOptions = Object.freeze({});

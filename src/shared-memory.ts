@@ -9,9 +9,9 @@
  * step: replacing them by one would turn the earlier ones into garbage, and a large upload would trigger a dozen
  * collections.
  */
-const twins = new WeakMap<SharedArrayBuffer, Twins>();
+const ballast = new WeakMap<SharedArrayBuffer, Ballast>();
 
-interface Twins {
+interface Ballast {
   /** Total bytes of the buffers. */
   bytes: number;
   readonly parts: ArrayBuffer[];
@@ -50,11 +50,11 @@ export function sharedConcat(parts: readonly Uint8Array[]): Buffer {
 export function counted<T extends Uint8Array>(bytes: T): T {
   const { buffer } = bytes;
   if (!(buffer instanceof SharedArrayBuffer)) return bytes;
-  const counting = twins.get(buffer) ?? { bytes: 0, parts: [] };
+  const counting = ballast.get(buffer) ?? { bytes: 0, parts: [] };
   const more = buffer.byteLength - counting.bytes;
   if (more <= 0) return bytes;
   counting.parts.push(new ArrayBuffer(more, { maxByteLength: more }));
   counting.bytes += more;
-  twins.set(buffer, counting);
+  ballast.set(buffer, counting);
   return bytes;
 }

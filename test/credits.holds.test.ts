@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 
 describe("holds", () => {
-  test("a call's life in the books: held, extended, settled for less", async () => {
+  test("a call is held, extended and settled for less", async () => {
     await fund(1000);
     expect(state()).toEqual([1000, 0, 1000]);
     const hold = take(300);

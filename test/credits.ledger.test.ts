@@ -186,7 +186,7 @@ describe("a posting happens once", () => {
     expect(audit(wholeLedger(credits, org))).toBe(500);
   });
 
-  test("a refund takes no more than is available: what is held for calls stays", async () => {
+  test("a refund takes at most what is available: credit held for calls stays", async () => {
     await credits.post(org, topup(1000, "tup_1"));
     const hold = credits.hold(org, 700);
     const refund: Posting = { kind: "refund", amountMicroUsd: -301, refType: "refund", refId: "r" };

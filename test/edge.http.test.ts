@@ -124,7 +124,7 @@ describe("T56: bodies over the bound", () => {
   });
 });
 
-describe("requests that HTTP itself objects to", () => {
+describe("malformed HTTP requests", () => {
   test("bytes above ASCII in a header are carried, never executed", async () => {
     const { text } = await exchange(withHeader("User-Agent: caf\u00e9 \u007f\t"), statuses(1));
     expect(statusesOf(text)).toEqual([200]);
@@ -163,7 +163,7 @@ describe("requests that HTTP itself objects to", () => {
     socket.destroy();
   });
 
-  test("a body that never comes, and a client that leaves in the middle of one", async () => {
+  test("a body that never arrives, and a client that disconnects in the middle of one", async () => {
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
     socket.write(`${head("Content-Length: 100")}{"model"`);
     await new Promise<void>((resolve) => socket.end(() => resolve()));
@@ -192,7 +192,7 @@ test("control characters in a header: no answer is made of it, and the connectio
   }
 });
 
-test("after all of it: alive, and nothing is under way", async () => {
+test("after all of it: alive, and no request is running", async () => {
   await atRest(gateway);
   expect((await post(json(good))).status).toBe(200);
 });

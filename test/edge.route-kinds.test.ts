@@ -137,7 +137,7 @@ describe("a hook", () => {
     expect(hooked).toEqual({ bytes, path: { service: "pay me" }, signature: "sig" });
   });
 
-  test("refuses what is too large, and its errors are ours", async () => {
+  test("refuses bodies that are too large, with our errors", async () => {
     expect((await post(Buffer.alloc(101))).status).toBe(413);
     expect(hooked).toBeUndefined();
     const empty = await post(Buffer.alloc(0));
@@ -149,7 +149,7 @@ describe("a hook", () => {
 });
 
 describe("a stream of events", () => {
-  test("says at once that it is connected, tells events, and ends", async () => {
+  test("connects at once, sends events, and ends", async () => {
     const answered = await get("/events");
     expect([answered.status, answered.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
     expect(answered.headers.get("x-svc-request-id")).toMatch(/^[0-9A-Z]{26}$/);
@@ -165,7 +165,7 @@ describe("a stream of events", () => {
     expect(over).toBe(1);
   });
 
-  test("tells when its client has gone, once", async () => {
+  test("reports the client's disconnect once", async () => {
     let over = 0;
     const asked = request(`${url}/events`).end();
     await new Promise((resolve) => asked.once("response", resolve));
@@ -177,7 +177,7 @@ describe("a stream of events", () => {
     expect(over).toBe(1);
   });
 
-  test("says so where the client reads more slowly, and when it has caught up", async () => {
+  test("reports when the client reads slowly, and when it has caught up", async () => {
     const asked = request(`${url}/events`).end();
     const answered = await new Promise<import("node:http").IncomingMessage>((resolve) =>
       asked.once("response", resolve),
@@ -235,7 +235,7 @@ describe("an operation", () => {
 });
 
 describe("files below a prefix", () => {
-  test("have their type and a tag, by which nothing is sent again", async () => {
+  test("have a media type and an ETag, and are not sent again if unchanged", async () => {
     const first = await get("/assets/a.css");
     expect([first.status, first.headers.get("content-type"), await first.text()]).toEqual([
       200,

@@ -93,7 +93,7 @@ describe("rpm, tpm, concurrency", () => {
     expect(outcome(lowered)).toBe("rpm 58000");
   });
 
-  test("a wall clock set back or forth moves no window", () => {
+  test("setting the wall clock does not move a window", () => {
     const { clock, admit } = desk({ rpm: 1 });
     admit();
     clock.set("2031-01-01T00:00:00Z");
@@ -102,7 +102,7 @@ describe("rpm, tpm, concurrency", () => {
     expect(outcome(admit())).toBe("rpm 60000");
   });
 
-  test("headers' state: what is left, and when all of it is back", () => {
+  test("state for headers: what remains, and when the full limit is available again", () => {
     const { clock, limits, key, admit } = desk({ rpm: 10, tpm: 1_000 });
     admit(300);
     clock.advance(20_000);
@@ -115,7 +115,7 @@ describe("rpm, tpm, concurrency", () => {
     });
   });
 
-  test("keys that went idle leave memory as others are admitted", () => {
+  test("idle keys are dropped from memory while others are admitted", () => {
     const { clock, limits } = desk({});
     for (let i = 0; i < 500; i++) {
       const slot = limits.admit({ keyId: `key_${i}`, limits: { rpm: 5 } }, 1);

@@ -107,7 +107,7 @@ describe("a hard budget", () => {
     expect(budgets.spendOfProject(one)).toEqual({ todayMicroUsd: 700, monthMicroUsd: 700 });
   });
 
-  test("neither budget is held where one refuses", () => {
+  test("if one budget refuses, neither is held", () => {
     const scope = scopeOf(1_000, 500);
     expect(refusedBy(scope, 501)).toBe("project_monthly");
     expect(refusedBy(scope, 1_001)).toBe("key_daily");
@@ -137,7 +137,7 @@ describe("a hard budget", () => {
 });
 
 describe("exceeding is reported once a period", () => {
-  test("a soft budget lets through and reports the charge that passed it", async () => {
+  test("a soft budget admits calls and reports the charge that exceeded it", async () => {
     const scope = scopeOf(1_000, 1_500, false);
     await spend(scope, 900);
     await spend(scope, 100);
@@ -213,7 +213,7 @@ describe("T41: a day ends at the org's midnight, also when the clocks change", (
     expect(refusedBy(scope, 300)).toBe("admitted");
   });
 
-  test("a clock set back over midnight does not open the day before again", async () => {
+  test("a clock set back over midnight does not reset the previous day", async () => {
     clock.set("2026-04-01T00:00:30Z");
     const scope = scopeOf(1_000, 1_000);
     await spend(scope, 1_000);

@@ -87,7 +87,7 @@ test("GET /v1/limits: the plan, each key's limits, what is left of them now, and
   });
 });
 
-test("with analytics away the overview still answers, and says so", async () => {
+test("without analytics the overview still answers, and says so", async () => {
   const { read } = desk(() => Promise.reject(new Error("connection refused")));
   expect(await read()).toMatchObject({
     rejected_24h: { rpm: 0, concurrency: 0 },

@@ -34,7 +34,7 @@ describe("a sliding minute", () => {
     expect(window.total(now)).toBe(counted);
   });
 
-  test("names no wait where there is room, and no end where there never will be", () => {
+  test("a wait is 0 if the weight fits, and infinite if it never will", () => {
     const window = new SlidingWindow();
     window.add(0, 90);
     expect(window.waitMs(10, 10, 100)).toBe(0);

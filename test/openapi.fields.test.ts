@@ -1,6 +1,6 @@
 /** Every field of the API description says what it means, and every word that is kept for it is used. */
 import { beforeAll, expect, test } from "vitest";
-import { FIELD_WORDS } from "../src/edge/field-words.ts";
+import { DESCRIBED_FIELDS } from "../src/edge/field-descriptions.ts";
 import type { openApiDocument } from "../src/edge/openapi.ts";
 import type { OperationItem, Schema } from "../src/edge/openapi-types.ts";
 import { PAGE_ITEMS } from "../src/edge/pages.ts";
@@ -59,7 +59,7 @@ test("O30: every word is a field's, at the place that it names", () => {
           (mark === "." ? field.parent === place : field.operation === place || field.tag === place)),
     );
   };
-  expect(FIELD_WORDS.filter((word) => !stands(word))).toEqual([]);
+  expect(DESCRIBED_FIELDS.filter((word) => !stands(word))).toEqual([]);
 });
 
 test("O30: pages that machines read are described", () => {

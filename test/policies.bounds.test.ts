@@ -147,12 +147,12 @@ test("T54: a thousand versions, each in force in a project of its own, are liste
 test("whoever reads thousands of versions takes nobody's policy out of memory", async () => {
   await rig.create("house");
   await rig.activate("house", 1);
-  expect(rig.inForce()).toBe("house@1");
+  expect(rig.currentActivations()).toBe("house@1");
   const { tables } = rig.policies;
   const text = vi.spyOn(tables, "text").mockImplementation(() => "version: 1");
   for (let version = 1; version <= 2_500; version++) {
     await rig.policies.prepare({ orgId: "org_2", policy: "flood", version });
   }
   text.mockClear();
-  expect([rig.inForce(), text.mock.calls]).toEqual(["house@1", []]);
+  expect([rig.currentActivations(), text.mock.calls]).toEqual(["house@1", []]);
 });

@@ -170,7 +170,7 @@ export function policyRig() {
     list: async (by?: Caller) => (await call("listPolicies", {}, by)).data,
     versions: async (name: string, by?: Caller) => (await call("listPolicyVersions", { name }, by)).data,
     /** `name@version` of what is in force for a project. */
-    inForce(projectId = "prj_1", orgId = "org_1"): string {
+    currentActivations(projectId = "prj_1", orgId = "org_1"): string {
       const compiled = policies.of({ orgId, projectId })?.compiled;
       return compiled === undefined ? "none" : `${compiled.name}@${compiled.version}`;
     },

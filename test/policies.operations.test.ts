@@ -26,7 +26,7 @@ describe("creation", () => {
       version: 1,
       yaml: PRICE,
     });
-    expect(rig.inForce()).toBe("none");
+    expect(rig.currentActivations()).toBe("none");
   });
 
   test("a text that is not valid is refused with every problem, and leaves nothing", async () => {
@@ -140,13 +140,13 @@ describe("activation", () => {
       created_at: START,
       scopes: [{}],
     });
-    expect(rig.inForce()).toBe("house@1");
+    expect(rig.currentActivations()).toBe("house@1");
     expect(await rig.list()).toMatchObject([{ name: "house", version: 1, status: "active" }]);
     await rig.activate("house", 2);
-    expect(rig.inForce()).toBe("house@2");
+    expect(rig.currentActivations()).toBe("house@2");
     expect((await rig.versions("house")).map((v) => v.status)).toEqual(["active", "retired"]);
     expect((await rig.activate("house", 1)).status).toBe("active");
-    expect(rig.inForce()).toBe("house@1");
+    expect(rig.currentActivations()).toBe("house@1");
     expect((await rig.versions("house")).map((v) => v.status)).toEqual(["retired", "active"]);
   });
 
@@ -156,12 +156,12 @@ describe("activation", () => {
     await rig.activate("house", 1);
     const scope = { project_id: "prj_2" };
     expect(await rig.activate("lab", 1, scope)).toMatchObject({ status: "active", scopes: [scope] });
-    expect([rig.inForce("prj_1"), rig.inForce("prj_2")]).toEqual(["house@1", "lab@1"]);
+    expect([rig.currentActivations("prj_1"), rig.currentActivations("prj_2")]).toEqual(["house@1", "lab@1"]);
     expect((await rig.activate("house", 1, scope)).scopes).toEqual([{}, scope]);
-    expect([rig.inForce("prj_2"), (await rig.list())[1]?.status]).toEqual(["house@1", "retired"]);
+    expect([rig.currentActivations("prj_2"), (await rig.list())[1]?.status]).toEqual(["house@1", "retired"]);
     expect(await rig.deactivate("house", scope)).toMatchObject({ status: "active", scopes: [{}] });
     expect(await rig.deactivate("house")).toMatchObject({ status: "retired", scopes: [] });
-    expect([rig.inForce("prj_1"), rig.inForce("prj_2")]).toEqual(["none", "none"]);
+    expect([rig.currentActivations("prj_1"), rig.currentActivations("prj_2")]).toEqual(["none", "none"]);
   });
 
   test("repeating an act is a success that changes nothing", async () => {
@@ -173,7 +173,7 @@ describe("activation", () => {
     await rig.create("other");
     // It is not in force: there is nothing to take out.
     expect((await rig.deactivate("other")).status).toBe("draft");
-    expect(rig.inForce()).toBe("house@1");
+    expect(rig.currentActivations()).toBe("house@1");
     for (let i = 0; i < 2; i++) expect((await rig.deactivate("house")).status).toBe("retired");
   });
 
@@ -186,7 +186,7 @@ describe("activation", () => {
         "not_found /scope/project_id",
       );
     }
-    expect(rig.inForce()).toBe("none");
+    expect(rig.currentActivations()).toBe("none");
   });
 
   test("200 simultaneous activations: one is in force, and every answer told the truth", async () => {
@@ -200,7 +200,7 @@ describe("activation", () => {
     expect(states.filter((status) => status === "active")).toHaveLength(1);
     expect(states.filter((status) => status === "retired")).toHaveLength(4);
     const active = (await rig.list())[0]?.version;
-    expect(rig.inForce()).toBe(`house@${active}`);
+    expect(rig.currentActivations()).toBe(`house@${active}`);
   });
 
   test("a restart keeps all of it", async () => {
@@ -208,11 +208,19 @@ describe("activation", () => {
     await rig.addVersion("house");
     await rig.activate("house", 2);
     await rig.activate("house", 1, { project_id: "prj_2" });
-    const before = [await rig.list(), await rig.versions("house"), rig.inForce(), rig.inForce("prj_2")];
+    const before = [
+      await rig.list(),
+      await rig.versions("house"),
+      rig.currentActivations(),
+      rig.currentActivations("prj_2"),
+    ];
     await rig.restart();
-    expect([await rig.list(), await rig.versions("house"), rig.inForce(), rig.inForce("prj_2")]).toEqual(
-      before,
-    );
+    expect([
+      await rig.list(),
+      await rig.versions("house"),
+      rig.currentActivations(),
+      rig.currentActivations("prj_2"),
+    ]).toEqual(before);
     expect(before.slice(2)).toEqual(["house@2", "house@1"]);
   });
 
@@ -243,7 +251,7 @@ test("nobody sees or touches another org's policies", async () => {
   }
   await rig.create("house", PRICE, STRANGER);
   await rig.activate("house", 1, undefined, STRANGER);
-  expect([rig.inForce("prj_9", "org_2"), rig.inForce()]).toEqual(["house@1", "none"]);
+  expect([rig.currentActivations("prj_9", "org_2"), rig.currentActivations()]).toEqual(["house@1", "none"]);
 });
 
 test("a test key reads, validates and plans, and changes nothing", async () => {
@@ -282,13 +290,16 @@ describe("a version that can be read no more", () => {
     const denied = (projectId: string) =>
       rig.policies.of({ orgId: "org_1", projectId })?.compiled.decide({} as PolicyFacts, {}).deny;
     for (let i = 0; i < 3; i++) {
-      expect([rig.inForce("prj_2"), rig.inForce("prj_1")]).toEqual(["lab@1", "house@1"]);
+      expect([rig.currentActivations("prj_2"), rig.currentActivations("prj_1")]).toEqual([
+        "lab@1",
+        "house@1",
+      ]);
       expect(denied("prj_2")).toMatch(/^Version 1 of the routing policy "lab" can be read no more/);
     }
     expect(rig.unreadable).toEqual([{ orgId: "org_1", policy: "lab", version: 1 }]);
     expect((await rig.versions("lab"))[0]?.status).toBe("active");
     await rig.activate("house", 1, { project_id: "prj_2" });
-    expect([rig.inForce("prj_2"), denied("prj_2")]).toEqual(["house@1", undefined]);
+    expect([rig.currentActivations("prj_2"), denied("prj_2")]).toEqual(["house@1", undefined]);
   });
 
   test("cannot be put in force or planned with", async () => {
@@ -310,7 +321,7 @@ test("T54: a long document is read in another thread, once an act and never by a
   await rig.create("house", long);
   await rig.activate("house", 1);
   expect(rig.threaded).toEqual([long, long, long]);
-  expect(rig.inForce()).toBe("house@1");
+  expect(rig.currentActivations()).toBe("house@1");
   expect(
     (await rig.call("dryRunPolicy", { name: "house", body: { model: "m", app: "app-99" } })).decision,
   ).toMatchObject({
@@ -322,7 +333,7 @@ test("T54: a long document is read in another thread, once an act and never by a
   await rig.policies.warm();
   expect(rig.threaded).toHaveLength(4);
   const text = vi.spyOn(rig.policies.tables, "text");
-  expect([rig.inForce(), text.mock.calls]).toEqual(["house@1", []]);
+  expect([rig.currentActivations(), text.mock.calls]).toEqual(["house@1", []]);
   // Two that prepare it at once make one object of it.
   await rig.addVersion("house", long);
   const key = { orgId: "org_1", policy: "house", version: 2 };
@@ -341,7 +352,7 @@ test("what is in force is compiled once, and nothing in force is remembered too"
   await rig.activate("lab", 1, { project_id: "prj_2" });
   expect(rig.policies.of({ orgId: "org_1", projectId: "prj_1" })).toBe(first);
   const reads = watchReads();
-  for (let i = 0; i < 3; i++) expect(rig.inForce("prj_9", "org_2")).toBe("none");
+  for (let i = 0; i < 3; i++) expect(rig.currentActivations("prj_9", "org_2")).toBe("none");
   expect(reads()).toBe(2);
 });
 

@@ -66,7 +66,7 @@ async function makeCalls(count: number): Promise<Made[]> {
     const target = asked ?? pick(["beta", "gamma"] as const);
     const order = asked ? ["gamma"] : fellBack ? ["broken", target] : [target];
     // What the request asks for is recorded and replayed; where the policy led it, is not.
-    if (asked === undefined) await inForce(`version: 1\ndefaults: {order: [${order}]}\n`);
+    if (asked === undefined) await currentActivations(`version: 1\ndefaults: {order: [${order}]}\n`);
     const { json } = await gateway.chat(
       {
         model: "test/model",
@@ -84,7 +84,7 @@ async function makeCalls(count: number): Promise<Made[]> {
   return made;
 }
 
-async function inForce(yaml: string): Promise<void> {
+async function currentActivations(yaml: string): Promise<void> {
   let made = await policies("", { name: "live", yaml });
   if (made.status === 409) made = await policies("/live/versions", { yaml });
   await policies("/live/activate", { version: made.json.version });

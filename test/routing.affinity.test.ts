@@ -41,7 +41,7 @@ describe("the hashes", () => {
     expect(hashOf(text)).toBe(hash);
   });
 
-  test("MurmurHash3's finalizer: what it makes of an empty text and a seed of 1", () => {
+  test("MurmurHash3's finalizer gives the published value for an empty text and seed 1", () => {
     expect([mixed(0), mixed(1)]).toEqual([0, 0x514e28b7]);
   });
 });
@@ -50,20 +50,20 @@ describe.each<[string, PolicyBlock]>([
   ["balanced", {}],
   ["weights", { sort: "price", weights: { a: 5, b: 3, c: 2 } }],
 ])("under %s", (_, block) => {
-  test("a caller has one order, whatever is drawn for others", () => {
+  test("a caller always gets the same order, independent of other draws", () => {
     const first = orderFor("someone", equal, block);
     for (let seed = 0; seed < 1_000; seed++) {
       expect(orderFor("someone", equal, block, FRESH, seed)).toEqual(first);
     }
   });
 
-  test("nobody in particular is drawn anew each time", () => {
+  test("calls without a caller's name are drawn anew each time", () => {
     const seen = new Set<string | undefined>();
     for (let seed = 0; seed < 100; seed++) seen.add(orderFor("", equal, block, FRESH, seed)[0]);
     expect(seen.size).toBeGreaterThan(2);
   });
 
-  test("an endpoint that goes moves its own callers only, and they go where they would have gone next", () => {
+  test("removing an endpoint moves only its own callers, each to its next choice", () => {
     const without = model(...equal.endpoints.filter((e) => e.id !== "b"));
     let moved = 0;
     for (let i = 0; i < 2_000; i++) {
@@ -100,7 +100,7 @@ describe("shares over callers", () => {
     expectShare(firstOfAll(m), "cheap", 0.8);
   });
 
-  test("a weight that falls moves callers away from it only", () => {
+  test("lowering a weight only moves callers away from that endpoint", () => {
     const before = firstOfAll(equal, { weights: { a: 5, b: 3, c: 2 } });
     const after = firstOfAll(equal, { weights: { a: 4, b: 3, c: 2 } });
     const moved = before.filter((first, i) => first !== after[i]);
@@ -109,13 +109,13 @@ describe("shares over callers", () => {
     expect(moved.length / CALLERS).toBeCloseTo(1 / 2 - 4 / 9, 2);
   });
 
-  test("two whose names differ in one letter are no more alike than any two", () => {
+  test("callers whose names differ in one letter are as independent as any two", () => {
     const firsts = firstOfAll();
     const alike = firsts.filter((first, i) => first === firsts[(i + 1) % CALLERS]);
     expect(alike.length / CALLERS).toBeCloseTo(1 / 8, 1);
   });
 
-  test("an endpoint's callers are spread over all others when it goes", () => {
+  test("callers of a removed endpoint are spread over all others", () => {
     const before = firstOfAll();
     const after = firstOfAll(model(...equal.endpoints.filter((e) => e.id !== "b")));
     const moved = after.filter((_, i) => before[i] === "b");
@@ -124,14 +124,14 @@ describe("shares over callers", () => {
 });
 
 describe("under price", () => {
-  test("callers are spread among equal prices, and the dearer come after", () => {
+  test("callers are spread among equal prices, and higher prices come after", () => {
     const m = model(endpoint("dear", { input: 101 }), endpoint("a"), endpoint("b"), endpoint("c"));
     const firsts = firstOfAll(m, { sort: "price" });
     for (const id of ["a", "b", "c"]) expectShare(firsts, id, 1 / 3);
     for (let i = 0; i < 100; i++) expect(orderFor(`session-${i}`, m, { sort: "price" })[3]).toBe("dear");
   });
 
-  test("a price that differs a little is another price", () => {
+  test("a slightly different price is not equal", () => {
     const m = model(endpoint("a", { input: 101 }), endpoint("b"));
     expect(new Set(firstOfAll(m, { sort: "price" }))).toEqual(new Set(["b"]));
   });
@@ -159,11 +159,11 @@ describe.each<[PolicyBlock["sort"], HealthView]>([
     }
   });
 
-  test("nobody in particular goes to the best", () => {
+  test("calls without a caller's name go to the best endpoint", () => {
     expect(orderFor("", four, { sort }, view)).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("what nobody has measured goes first for who is to stay too", () => {
+  test("an unmeasured endpoint comes first even with affinity", () => {
     const more = model(...four.endpoints, endpoint("new") as Endpoint);
     expect(new Set(firstOfAll(more, { sort }, view))).toEqual(new Set(["new"]));
   });

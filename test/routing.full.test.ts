@@ -66,7 +66,7 @@ describe("after it refused the ninth call", () => {
     end(seven, OK);
   });
 
-  test("it is not refused to who has nowhere else to go, and more that it answers is more that it takes", () => {
+  test("it still serves calls without another endpoint, and answering more raises its known concurrency", () => {
     const ten = begun(10);
     expect(isFull()).toBe(true);
     end(ten, OK);
@@ -76,7 +76,7 @@ describe("after it refused the ninth call", () => {
     expect(isFull()).toBe(true);
   });
 
-  test("a refusal of fewer at once was for another reason: then nothing is known of how many it takes", () => {
+  test("a refusal at lower concurrency has another reason: the endpoint's concurrency is then unknown", () => {
     end(begun(1), SATURATED);
     nowMs += 2000;
     answers();
@@ -84,7 +84,7 @@ describe("after it refused the ninth call", () => {
     expect(isFull()).toBe(false);
   });
 
-  test("what it answered long ago does not count, once it is not held back any more", () => {
+  test("old concurrency is forgotten once the limit has expired", () => {
     nowMs += 90_000;
     end(begun(3), OK);
     const three = begun(3);
@@ -97,7 +97,7 @@ describe("after it refused the ninth call", () => {
   });
 });
 
-test("of a pool each key has its own measure; full is it when all of them are, but for those that are out", () => {
+test("each key of a pool has its own concurrency; the endpoint is full when all keys are, except those that are out", () => {
   const [first, second] = POOL.provider.keys as [ProviderKey, ProviderKey];
   refuseTheNinth(POOL, [first]);
   begun(8, POOL, [first]);
@@ -109,7 +109,7 @@ test("of a pool each key has its own measure; full is it when all of them are, b
   expect(isFull(POOL)).toBe(true);
 });
 
-test("who never answered and refuses says nothing of how many calls it takes", () => {
+test("a refusal by an endpoint that never answered says nothing about its concurrency", () => {
   const two = begun(2);
   end(two, SATURATED);
   nowMs += 2000;
@@ -118,7 +118,7 @@ test("who never answered and refuses says nothing of how many calls it takes", (
   expect(isFull()).toBe(false);
 });
 
-test("a credential that took another's place begins anew", () => {
+test("a replaced credential starts anew", () => {
   refuseTheNinth();
   begun(8);
   expect(isFull()).toBe(true);
@@ -135,13 +135,13 @@ describe("in a plan", () => {
     begun(8);
   });
 
-  test("it stands behind those that have room, and says why", () => {
+  test("a full endpoint ranks behind those with free capacity, with a reason", () => {
     const ranking = ids().ranking();
     expect(ranking.map(({ endpointId }) => endpointId)).toEqual(["other", "one"]);
     expect(ranking[1]?.reason).toBe("has as many calls under way as it took of late");
   });
 
-  test("but not where it is asked for by name, and it stays the only one where it is", () => {
+  test("but not if the request names it, nor if it is the only endpoint", () => {
     expect(ids({ order: ["one"] }).attempts[0]?.id).toBe("one");
     const alone = plan(facts(), model(ONE), DEFAULT_DECISION, health, () => 0.5);
     expect(alone.ranking()).toMatchObject([

@@ -43,7 +43,7 @@ describe("cool-down after saturation", () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000]);
   });
 
-  test("honours Retry-After to the millisecond, bounded by an hour; nonsense is as none", () => {
+  test("honours Retry-After to the millisecond, bounded by an hour; invalid values are ignored", () => {
     report({ ...SATURATED, retryAfterMs: 2500 });
     nowMs += 2499;
     expect(begin()).toBeUndefined();
@@ -55,7 +55,7 @@ describe("cool-down after saturation", () => {
     expect(outForMs()).toBe(1000);
   });
 
-  test("200 calls refused together are one step, and the longest Retry-After counts", () => {
+  test("200 calls refused together count as one refusal, with the longest Retry-After", () => {
     const [slow, slower, ...others] = begun(202);
     for (const lane of others) end(lane, SATURATED);
     expect(outForMs()).toBe(1000);
@@ -82,7 +82,7 @@ describe("cool-down after saturation", () => {
     expect(outForMs()).toBe(1000);
   });
 
-  test("a probe that is refused steps the wait up; one that fails otherwise leaves the next call to probe", () => {
+  test("a refused probe lengthens the wait; after another failure the next call probes", () => {
     report(SATURATED);
     nowMs += 1000;
     report(BROKEN);
@@ -107,7 +107,7 @@ describe("cool-down after saturation", () => {
     expect(outForMs()).toBe(2000);
   });
 
-  test("a call begun before the cool-down does not end it, nor the probation behind it", () => {
+  test("a call started before the cool-down ends neither it nor the slow start", () => {
     const [first, early, late] = begun(3);
     end(first, { ...SATURATED, retryAfterMs: 5000 });
     end(early, OK);
@@ -127,7 +127,7 @@ describe("error rate", () => {
     expect(health.of(EP)).toMatchObject({ errorRate: 1, failing: true });
   });
 
-  test("fades with time, and with the calls that follow: many successes do not bury what is new", () => {
+  test("decays with time and with further calls: many successes do not hide recent failures", () => {
     report(OK, 1000);
     report(BROKEN, 4);
     expect(health.of(EP)?.errorRate).toBeCloseTo(1 - 2 ** (-4 / 20), 3);
@@ -141,14 +141,14 @@ describe("error rate", () => {
 describe("trouble", () => {
   const failing = () => health.of(EP)?.failing === true;
 
-  test("begins with three failures of an endpoint that nothing was known of", () => {
+  test("begins with three failures of an unknown endpoint", () => {
     report(BROKEN, 2);
     expect(failing()).toBe(false);
     report(BROKEN);
     expect(failing()).toBe(true);
   });
 
-  test("begins with five failures in a row, however well it did before", () => {
+  test("begins with five failures in a row, however many successes came before", () => {
     report(OK, 10_000);
     report(BROKEN, 4);
     expect(failing()).toBe(false);
@@ -156,7 +156,7 @@ describe("trouble", () => {
     expect(failing()).toBe(true);
   });
 
-  test("begins when more than half of what is recent failed", () => {
+  test("begins when more than half of the recent calls failed", () => {
     report(OK, 100);
     for (let i = 0; i < 100 && !failing(); i++) {
       report(BROKEN, 3);
@@ -165,7 +165,7 @@ describe("trouble", () => {
     expect(failing()).toBe(true);
   });
 
-  test("one call after a second finds out; the pause doubles to half a minute", () => {
+  test("one call probes after a second; the pause doubles up to half a minute", () => {
     report(BROKEN, 3);
     const pauses: number[] = [];
     for (let i = 0; i < 7; i++) {
@@ -183,7 +183,7 @@ describe("trouble", () => {
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
   });
 
-  test("is over, and forgotten, after two calls in a row that went well", () => {
+  test("ends, and is forgotten, after two successes in a row", () => {
     report(BROKEN, 30);
     nowMs += 1000;
     expect(failing()).toBe(false);
@@ -197,7 +197,7 @@ describe("trouble", () => {
     expect(failing()).toBe(false);
   });
 
-  test("calls that began before it say nothing of what came after", () => {
+  test("results of calls started before it are ignored", () => {
     const early = begun(20);
     report(BROKEN, 3);
     for (const lane of early.slice(0, 10)) end(lane, OK);
@@ -210,14 +210,14 @@ describe("trouble", () => {
     expect(failing()).toBe(false);
   });
 
-  test("a probe that tells nothing makes room for the next", () => {
+  test("a probe without a result gives way to the next", () => {
     report(BROKEN, 3);
     nowMs += 1000;
     end(begin(), { outcome: "cancelled", errorClass: "" });
     expect(failing()).toBe(false);
   });
 
-  test("a call that is silent for too long tells of it before it gives up", () => {
+  test("a late call counts as a failure before it ends", () => {
     report({ ...OK, ttftMs: 1000 });
     expect([health.patienceMs(EP, true, []), health.patienceMs(EP, false, [])]).toEqual([5000, 60_000]);
     const silent = begun(5);
@@ -237,7 +237,7 @@ describe("latency and speed", () => {
     expect(health.of(EP)?.tokensPerSecond).toBeCloseTo((10 * left + 40) / (left + 1), 6);
   });
 
-  test("what was measured a minute ago is found out anew, by one call; the others go by what was known", () => {
+  test("a measurement older than a minute is repeated by one call; others use the old one meanwhile", () => {
     report({ ...OK, ttftMs: 1000, wholeMs: 5000 });
     nowMs += 60_001;
     expect(health.of(EP)).toMatchObject({ ttftMs: undefined, wholeMs: undefined, isBeingMeasured: false });
@@ -247,7 +247,7 @@ describe("latency and speed", () => {
     expect(health.of(EP)).toMatchObject({ ttftMs: 200, isBeingMeasured: false });
   });
 
-  test("a trial that measured nothing is not repeated at once", () => {
+  test("a call that measured nothing is not repeated at once", () => {
     end(begin(), { outcome: "cancelled", errorClass: "" });
     expect(health.of(EP)).toMatchObject({ ttftMs: undefined, isBeingMeasured: true });
     nowMs += 10_000;
@@ -255,7 +255,7 @@ describe("latency and speed", () => {
   });
 });
 
-test("nothing is known of an endpoint that was never tried, and it may be", () => {
+test("an endpoint that was never tried has no health and may be tried", () => {
   expect(health.of(EP)).toBeUndefined();
   expect(health.live(EP)).toBeUndefined();
   expect(begin()).toBeDefined();
@@ -268,7 +268,7 @@ describe("an org's own keys", () => {
   const seenByOwner = (platformFallback = true) =>
     health.with({ ...own, platformFallback: () => platformFallback }).of(EP);
 
-  test("say nothing of the endpoint when they are bad or used up, but what it fails at counts", () => {
+  test("do not affect the endpoint when they are refused or used up, but its failures count", () => {
     end(beginOwn(), { ...SATURATED });
     expect(health.of(EP)).toMatchObject({ outForMs: 0, errorRate: 0 });
     nowMs += 1000;
@@ -282,7 +282,7 @@ describe("an org's own keys", () => {
     expect(health.of(EP)?.ttftMs).toBe(100);
   });
 
-  test("keep the endpoint open to their org while the platform's are out, and to nobody else", () => {
+  test("keep the endpoint usable for their org only, while the platform's are out", () => {
     report({ ...SATURATED, retryAfterMs: 9000 });
     expect(seenByOwner()).toMatchObject({ outForMs: 0 });
     expect(outForMs()).toBe(9000);
@@ -291,14 +291,14 @@ describe("an org's own keys", () => {
     expect(seenByOwner(false)).toMatchObject({ outForMs: 4000 });
   });
 
-  test("that are out leave the platform's, where those may stand in", () => {
+  test("that are out are replaced by the platform's, if the org allows it", () => {
     report(OK);
     end(beginOwn(), { ...SATURATED, retryAfterMs: 4000 });
     expect(seenByOwner()).toMatchObject({ outForMs: 0 });
     expect(seenByOwner(false)).toMatchObject({ outForMs: 4000 });
   });
 
-  test("reach an endpoint that has no key of the platform's", () => {
+  test("reach an endpoint without a platform key", () => {
     const alone = { ...EP, id: "alone", provider: { ...EP.provider, keys: [] } };
     expect(health.of(alone)).toBeUndefined();
     expect(health.begin(alone, alone.provider.keys)).toBeUndefined();
@@ -311,7 +311,7 @@ describe("an org's own keys", () => {
 describe("in one word", () => {
   const state = () => health.live(EP)?.state;
 
-  test("is what the figures beside it say", () => {
+  test("matches the figures", () => {
     report(OK, 8);
     expect(state()).toBe("healthy");
     report(BROKEN);
@@ -324,7 +324,7 @@ describe("in one word", () => {
     expect(state()).toBe("unknown");
   });
 
-  test("tells credentials that are refused from saturation", () => {
+  test("distinguishes refused credentials from saturation", () => {
     report(REVOKED);
     expect(health.of(EP)).toMatchObject({ outForMs: 60_000, isRefused: true });
     health = new Health({ now: () => 0, monotonic: () => nowMs });
@@ -333,7 +333,7 @@ describe("in one word", () => {
   });
 });
 
-test("counts keys that are out somewhere, once each", () => {
+test("counts each key that is out anywhere once", () => {
   const other = { ...EP, id: "two" };
   const third = pooled("three", "sk-platform-3");
   expect(health.keysCooling()).toBe(0);
@@ -345,7 +345,7 @@ test("counts keys that are out somewhere, once each", () => {
   expect(health.keysCooling()).toBe(1);
 });
 
-test("beginning, reporting and looking cost little", () => {
+test("starting, reporting and reading are cheap", () => {
   const lanes = 20_000;
   const keys = Array.from({ length: 16 }, (_, i) => platformKey("p", i + 1, `sk-platform-${i}`));
   const busy = { ...EP, provider: { ...EP.provider, keys } };

@@ -92,7 +92,7 @@ const TEN_FINE = Array.from({ length: 10 }, () => 200);
 const LIMITED = { status: 429, headers: { "retry-after": "60" } };
 
 describe("a pool of two keys", () => {
-  test("takes both in turn, and records say which", async () => {
+  test("uses both in rotation, and records name the key", async () => {
     const answer = await chat("turns");
     expect(await statuses("turns", 3)).toEqual([200, 200, 200]);
     const [first = "", second = "", ...again] = provider.asked.map(keyIn);
@@ -101,7 +101,7 @@ describe("a pool of two keys", () => {
     expect(await attempts(answer)).toEqual([`200 pool_turns ${first.slice(-4)}`]);
   });
 
-  test("of which one is revoked fails no call, and asks that one no more", async () => {
+  test("of which one is revoked fails no call, and that key is no longer used", async () => {
     refusals[keyOf("revoked", 1)] = { status: 401 };
     expect(await statuses("revoked", 10)).toEqual(TEN_FINE);
     expect(askedWith(keyOf("revoked", 1))).toBe(1);
@@ -118,7 +118,7 @@ describe("a pool of two keys", () => {
     expect(await attempts(answer)).toEqual(["429 pool_limited 0001", "200 pool_limited 0002"]);
   });
 
-  test("of which both are out: 503, and nobody is asked", async () => {
+  test("of which both are out: 503 without a call upstream", async () => {
     for (const place of [1, 2]) refusals[keyOf("out", place)] = LIMITED;
     expect(await statuses("out", 2)).toEqual([429, 503]);
     expect(provider.asked).toHaveLength(2);

@@ -40,7 +40,7 @@ function give(lane: LaneLease | undefined, result: LaneResult): boolean {
 }
 
 describe("the choice", () => {
-  test("is the key with the fewest calls under way; equals take turns", () => {
+  test("is the key with the fewest calls in flight; equal keys rotate", () => {
     const held = Array.from({ length: 9 }, () => take());
     expect(loads()).toEqual([3, 3, 3]);
     for (const lane of held) if (lane?.key === second) give(lane, OK);
@@ -64,7 +64,7 @@ describe("the choice", () => {
     expect(take({ keyId: "elsewhere/1" })).toBeDefined();
   });
 
-  test("keeps a caller at its key, spreads callers, and lets go where that key is much busier", () => {
+  test("keeps a caller at its key, spreads callers, and leaves a key that is much busier", () => {
     const keyOf = (affinityKey: string) => {
       const lane = take({ affinityKey });
       give(lane, OK);
@@ -92,7 +92,7 @@ describe("the choice", () => {
 });
 
 describe("cool-down", () => {
-  test("is of one key at one endpoint: the others go on, there and elsewhere", () => {
+  test("affects one key at one endpoint: other keys and endpoints continue", () => {
     give(take({ keyId: first.id }), { ...SATURATED, retryAfterMs: 5000 });
     expect(waitMs()).toBe(0);
     expect(waitMs([first])).toBe(5000);
@@ -100,7 +100,7 @@ describe("cool-down", () => {
     expect(Array.from({ length: 6 }, () => take()?.key)).not.toContain(first);
   });
 
-  test("of all keys leaves the soonest to wait for", () => {
+  test("of all keys: the wait is that of the first to return", () => {
     for (const [i, key] of keys.entries()) {
       give(take({ keyId: key.id }), { ...SATURATED, retryAfterMs: 3000 - i * 1000 });
     }
@@ -109,7 +109,7 @@ describe("cool-down", () => {
     expect(waitMs([])).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test("after it, 200 callers at once are one probe a lane", () => {
+  test("after it, 200 simultaneous calls make one probe per lane", () => {
     for (const key of keys) give(take({ keyId: key.id }), SATURATED);
     nowMs += 1000;
     const probes = Array.from({ length: 200 }, () => take()).filter((lane) => lane !== undefined);
@@ -169,7 +169,7 @@ describe("cool-down", () => {
     expect(waitMs([first])).toBe(0);
   });
 
-  test("the step up and the way back are each lane's own", () => {
+  test("backoff and slow start are separate for each lane", () => {
     give(take({ keyId: first.id }), SATURATED);
     nowMs += 1000;
     give(take({ keyId: first.id }), SATURATED);
@@ -179,7 +179,7 @@ describe("cool-down", () => {
 });
 
 describe("a credential that is refused", () => {
-  test("is out at every endpoint for a minute; then one call tries it, wherever that is", () => {
+  test("is out at every endpoint for a minute; then one call probes it, at any endpoint", () => {
     give(take({ keyId: first.id }), REVOKED);
     expect([waitMs([first]), waitMs([first], TWIN), waitMs([second])]).toEqual([60_000, 60_000, 0]);
     expect(Array.from({ length: 6 }, () => takeAt(TWIN)?.key)).not.toContain(first);
@@ -194,7 +194,7 @@ describe("a credential that is refused", () => {
     expect([waitMs([first]), waitMs([first], TWIN)]).toEqual([0, 0]);
   });
 
-  test("is probed again when it is the only one, and when its probe found out nothing", () => {
+  test("is probed again when it is the only key, and when its probe had no result", () => {
     give(takeAt(EP, [first]), { ...REVOKED, httpStatus: 402 });
     nowMs += 60_000;
     give(takeAt(EP, [first]), { outcome: "timeout", errorClass: "timeout" });
@@ -205,7 +205,7 @@ describe("a credential that is refused", () => {
     expect([takeAt(EP, [first]), takeAt(EP, [first])]).not.toContain(undefined);
   });
 
-  test("200 refused together are one pause, and a call begun before does not end it", () => {
+  test("200 refused together cause one pause, and a call started before does not end it", () => {
     const held = Array.from({ length: 200 }, () => takeAt(EP, [first]));
     const early = takeAt(EP, [first]);
     for (const lane of held) {
@@ -247,7 +247,7 @@ describe("a credential that is refused", () => {
     expect([waitMs([first]) > 0, lanes.areRefused(EP.id, [first], nowMs)]).toEqual([true, false]);
   });
 
-  test("another credential under the same id begins anew", () => {
+  test("another credential under the same id starts anew", () => {
     give(takeAt(EP, [first]), REVOKED);
     const replaced = pooled("one", "sk-other-9").provider.keys;
     expect(replaced[0]?.id).toBe(first.id);
@@ -265,7 +265,7 @@ describe("a credential that is refused", () => {
     expect(waitMs([first])).toBe(60_000);
   });
 
-  test("for which no token is to be had is soon asked for again, less and less often", () => {
+  test("without an obtainable token is retried soon, then less and less often", () => {
     const waits: number[] = [];
     for (let i = 0; i < 8; i++) {
       give(takeAt(EP, [first]), { outcome: "connect_error", errorClass: "auth", httpStatus: 0 });
@@ -285,7 +285,7 @@ describe("a credential that is refused", () => {
 });
 
 describe("giving back", () => {
-  test("counts once: a second report of the same lane is ignored, as is a lane of nobody's", () => {
+  test("counts once: a second report of the same lease is ignored, as is an unknown lease", () => {
     const lane = take();
     expect(give(lane, OK)).toBe(true);
     expect(give(lane, SATURATED)).toBe(false);
@@ -294,7 +294,7 @@ describe("giving back", () => {
     expect(give({ endpoint: EP, key: first, sinceMs: 0 }, OK)).toBe(false);
   });
 
-  test("after any mixture of calls, waits and outcomes nothing is left under way", () => {
+  test("after any mixture of calls, waits and outcomes no call is left in flight", () => {
     const outcomes = [
       OK,
       SATURATED,
@@ -351,7 +351,7 @@ describe("lanes of orgs' own keys", () => {
     expect(waitMs([own])).toBe(1000);
   });
 
-  test("Recent holds what is in use and no more than twice its bound", () => {
+  test("Recent keeps values in use and at most twice its bound", () => {
     const recent = new Recent<number>(1000, 100);
     for (let i = 0; i < 1000; i++) {
       recent.set(`k${i}`, i, nowMs);

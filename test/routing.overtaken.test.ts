@@ -39,7 +39,7 @@ test("an endpoint whose calls are overtaken again and again, long after they sho
   expect(health.of(EP)).toMatchObject({ failing: true, ttftMs: expect.closeTo(400) });
 });
 
-test("and stays in it for longer each time that another one finds the same", () => {
+test("and each further overtaken call prolongs the trouble", () => {
   const { health, answered, overtaken, times, pass } = rig();
   times(20, () => answered(400));
   times(5, () => overtaken(2400));
@@ -51,20 +51,20 @@ test("and stays in it for longer each time that another one finds the same", () 
   expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000]);
 });
 
-test("who is overtaken sooner than thrice what is usual only lost a race", () => {
+test("an overtaken call within three times the usual time does not count as a failure", () => {
   const { health, answered, overtaken, times } = rig();
   times(20, () => answered(400));
   times(20, () => overtaken(600));
   expect(health.of(EP)).toMatchObject({ failing: false, errorRate: 0 });
 });
 
-test("nothing is known of what is usual: a loss says nothing", () => {
+test("without a usual time an overtaken call does not count", () => {
   const { health, overtaken } = rig();
   overtaken(5000);
   expect(health.of(EP)).toMatchObject({ failing: false, errorRate: 0, ttftMs: 5000 });
 });
 
-test("whole answers are measured by whole answers", () => {
+test("non-streamed answers are compared with non-streamed answers", () => {
   const { health, call, times } = rig();
   times(20, () => call(800, { outcome: "ok", errorClass: "", wholeMs: 800 }));
   times(5, () => call(900, { ...LOST, wholeMs: 900, isOvertaken: true }));
@@ -73,7 +73,7 @@ test("whole answers are measured by whole answers", () => {
   expect(health.of(EP)?.failing).toBe(true);
 });
 
-test("a client that leaves says nothing of the endpoint, however long it waited", () => {
+test("a client's disconnect does not affect the endpoint, however long it waited", () => {
   const { health, answered, call, times } = rig();
   times(20, () => answered(400));
   times(20, () => call(9000, LOST));

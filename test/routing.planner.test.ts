@@ -9,7 +9,7 @@ import { decideAlone } from "../src/routing/policy.ts";
 import { attemptIds, decided } from "./routing.arbitraries.ts";
 import { endpoint, FRESH, facts, type Given, health, ids, model, provider } from "./routing.fixtures.ts";
 
-describe("who is left out", () => {
+describe("exclusions", () => {
   test.each<[string, Given, Partial<RouteFacts>, RouteOptions, string, RegExp]>([
     ["switched off", { status: "inactive" }, {}, {}, "status", /switched off/],
     [
@@ -89,7 +89,7 @@ describe("who is left out", () => {
     expect(result.trace()).toContain(`a (${kind}: `);
   });
 
-  test("a limit that is just met lets it in", () => {
+  test("an endpoint that just meets the limit is admitted", () => {
     const m = model(endpoint("a", { input: 1000, output: 2000 }));
     expect(
       ids(m, facts({ promptTokens: 9_900 }), { require: { max_price: { input: 1, output: 2 } } }),
@@ -131,7 +131,7 @@ describe("the order", () => {
     expect(ids(three, facts(), { sort: "throughput" }, view)).toEqual(["c", "a", "b"]);
   });
 
-  test("balanced sends most calls to the cheap, some to each, fewer to those with errors or slow", () => {
+  test("balanced sends most calls to cheap endpoints, some to each, fewer to failing or slow ones", () => {
     const m = model(endpoint("cheap"), endpoint("dear", { input: 200, output: 800 }));
     const first = (view: HealthView) => {
       const random = seededRandom(7);
@@ -175,7 +175,7 @@ describe("the order", () => {
     expect(ids(three, facts(), { sort: "price", order: ["a"] }, view)).toEqual(["a", "b", "c"]);
   });
 
-  test("every attempt has a reason, and the trace tells the whole plan in one line", () => {
+  test("every attempt has a reason, and the trace has the whole plan in one line", () => {
     const result = plan(
       facts(),
       three,
@@ -215,7 +215,7 @@ describe("how many are tried", () => {
     },
   );
 
-  test("one that is left of several is not called the only one", () => {
+  test("the last of several endpoints is not called the only one", () => {
     for (const route of [{ max_attempts: 1 }, { fallbacks: false }]) {
       const decision = decideAlone({ sort: "price", ...route });
       const [first] = plan(facts(), eight, decision, FRESH, seededRandom(1)).ranking();
@@ -226,7 +226,7 @@ describe("how many are tried", () => {
     expect(only?.reason).toBe("the only endpoint that may serve the call");
   });
 
-  test("what the cut leaves out is the worst: a canary outside its share goes before anything else", () => {
+  test("max_attempts drops the last ones: a canary outside its share first", () => {
     const canary = { endpoint: "a", percent: 0, max_error_rate: 0.1, min_samples: 10 };
     const decision = decided({ sort: "price", max_attempts: 7, canary });
     const result = plan(facts(), eight, decision, FRESH, seededRandom(1));
@@ -239,7 +239,7 @@ describe("latency", () => {
   const byLatency = (stream: boolean, view: HealthView) =>
     ids(three, facts({ stream }), { sort: "latency" }, view);
 
-  test("is the first token's of a stream, and the last one's of a whole answer", () => {
+  test("is the time to the first token of a stream, and to the end of a non-streamed answer", () => {
     const view = health({
       a: { ttftMs: 100, wholeMs: 9_000 },
       b: { ttftMs: 200, wholeMs: 3_000 },
@@ -249,20 +249,20 @@ describe("latency", () => {
     expect(byLatency(false, view)).toEqual(["b", "c", "a"]);
   });
 
-  test("of the other kind of answer has to do where nothing else is known", () => {
+  test("of the other kind of answer is used where nothing else is known", () => {
     const view = health({ a: { wholeMs: 250 }, b: { ttftMs: 200 }, c: { ttftMs: 300, wholeMs: 100 } });
     expect(byLatency(true, view)).toEqual(["b", "a", "c"]);
     expect(byLatency(false, view)).toEqual(["c", "b", "a"]);
   });
 
-  test("is found out where nobody measured it, by one call: for the others the endpoint is last", () => {
+  test("is measured by one call where it is unknown: for other calls the endpoint is last", () => {
     const known = { a: { ttftMs: 100 }, b: { ttftMs: 200 } };
     expect(byLatency(true, health(known))).toEqual(["c", "a", "b"]);
     expect(byLatency(true, health({ ...known, c: { isBeingMeasured: false } }))).toEqual(["c", "a", "b"]);
     expect(byLatency(true, health({ ...known, c: { isBeingMeasured: true } }))).toEqual(["a", "b", "c"]);
   });
 
-  test("and throughput say so of what was not measured", () => {
+  test("and throughput mark endpoints without a measurement", () => {
     for (const sort of ["latency", "throughput"] as const) {
       const view = health({ a: { isBeingMeasured: true } });
       const result = plan(facts(), three, decideAlone({ sort }), view, seededRandom(1));
@@ -275,7 +275,7 @@ describe("latency", () => {
 describe("saturation", () => {
   const two = model(endpoint("a"), endpoint("b"));
 
-  test("a saturated endpoint moves out", () => {
+  test("a saturated endpoint is excluded", () => {
     const result = plan(facts(), two, decideAlone({}), health({ a: { outForMs: 700.2 } }), seededRandom(1));
     expect(result.attempts.map((e) => e.id)).toEqual(["b"]);
     expect(result.excluded).toEqual([

@@ -209,7 +209,7 @@ describe("the first place", () => {
     expect(made({ order: [], only: ["a", "c"] })).toEqual(["a", "c"]);
   });
 
-  test("an order of the request that names nothing lifts the policy's and nothing else", () => {
+  test("an empty order in the request removes only the policy's order", () => {
     const block: PolicyBlock = { sort: "price", order: ["d"], ...canary("c", 100) };
     const result = plan(facts(), all, decided(block, { order: [] }), FRESH, seededRandom(1));
     expect([result.canary, attemptIds(result)]).toEqual(["c", ["c", "a", "b", "d"]]);

@@ -60,7 +60,7 @@ describe("for any model, call, health, policy and request", () => {
     );
   });
 
-  test("each endpoint is in exactly once: tried, or left out, with a reason and a finite score", () => {
+  test("each endpoint appears exactly once: tried or excluded, with a reason and a finite score", () => {
     fc.assert(
       fc.property(cases, (made) => {
         const result = planned(made);
@@ -78,7 +78,7 @@ describe("for any model, call, health, policy and request", () => {
     );
   });
 
-  test("a plan is empty for saturation's sake only if something was saturated, and then says when to come back", () => {
+  test("a plan is empty because of saturation only if an endpoint was saturated, and then has a retry time", () => {
     fc.assert(
       fc.property(cases, (made) => {
         const { attempts, excluded, availability, retryAfterMs } = planned(made);
@@ -92,7 +92,7 @@ describe("for any model, call, health, policy and request", () => {
     );
   });
 
-  test("a shadow is never the endpoint that answers, and always one that may", () => {
+  test("a shadow is never the first attempt, and always an eligible endpoint", () => {
     fc.assert(
       fc.property(cases, (made) => {
         const { shadow } = planned(made);

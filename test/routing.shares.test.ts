@@ -33,7 +33,7 @@ function expectShare(actual: number, expected: number, calls = CALLS): void {
 const firstId = (made: Plan): string | undefined => made.attempts[0]?.id;
 
 describe("weights", () => {
-  test("are the shares of the first attempts, and those that are listed follow each other", () => {
+  test("are the shares of the first attempts, and weighted endpoints follow each other", () => {
     const plans = plansOf({ weights: { d: 5, c: 3, b: 2 } });
     for (const [id, share] of [...Object.entries({ d: 0.5, c: 0.3, b: 0.2 }), ["a", 0] as const]) {
       expectShare(
@@ -51,12 +51,12 @@ describe("weights", () => {
     expect(plans.every((made) => made.attempts[3]?.id === "a")).toBe(true);
   });
 
-  test("of 0, or for endpoints that do not exist, are as if they were not there", () => {
+  test("of 0, or for unknown endpoints, are ignored", () => {
     const plans = plansOf({ weights: { d: 1, b: 0, unknown: 100 } });
     expect(new Set(plans.map((made) => attemptIds(made).join()))).toEqual(new Set(["d,a,b,c"]));
   });
 
-  test("what one that is out or failing would have had goes to the others by their weights", () => {
+  test("the share of an endpoint that is out or failing goes to the others by their weights", () => {
     const out = plansOf({ weights: { d: 5, c: 3, b: 2 } }, undefined, health({ d: { outForMs: 5 } }));
     const failing = plansOf({ weights: { d: 5, c: 3, b: 2 } }, undefined, health({ d: { failing: true } }));
     for (const plans of [out, failing]) {
@@ -68,7 +68,7 @@ describe("weights", () => {
     expect(failing.every((made) => made.attempts[3]?.id === "d")).toBe(true);
   });
 
-  test("however far apart, leave nothing out and give nothing to the one that weighs nothing much", () => {
+  test("however far apart, exclude nothing and give almost nothing to a tiny weight", () => {
     const plans = plansOf({ weights: { d: 1_000_000, b: Number.MIN_VALUE } });
     expect(new Set(plans.map((made) => attemptIds(made).join()))).toEqual(new Set(["d,b,a,c"]));
   });
@@ -96,7 +96,7 @@ describe("a canary", () => {
     expect(plans.every((made) => made.canary === "")).toBe(true);
   });
 
-  test("at 100 percent has all, and goes on while it fails: its own test decides", () => {
+  test("at 100 percent gets all calls, even while it fails: its test decides", () => {
     const view = health({ d: { failing: true } });
     const plans = plansOf({ canary: { ...CANARY, percent: 100 } }, undefined, view);
     expect(plans.every((made) => firstId(made) === "d" && made.canary === "d")).toBe(true);
@@ -142,7 +142,7 @@ describe("an experiment", () => {
     }
   });
 
-  test("keeps a caller in its arm, whatever is drawn, sorted or out", () => {
+  test("keeps a caller in its arm, whatever the draws, the sort or exclusions", () => {
     const armsOf = (block: PolicyBlock, view = FRESH) =>
       plansOf({ experiment: EXPERIMENT, ...block }, unit, view).map((made) => made.arm);
     const arms = armsOf({});
@@ -150,21 +150,21 @@ describe("an experiment", () => {
     expect(armsOf({}, health({ c: { outForMs: 5 }, d: { failing: true } }))).toEqual(arms);
   });
 
-  test("an arm whose endpoint may not serve the call keeps its callers, who go as usual", () => {
+  test("an arm whose endpoint may not serve the call keeps its callers, whose calls are ordered as usual", () => {
     const plans = plansOf({ experiment: EXPERIMENT, ignore: ["c"] }, unit);
     const treated = plans.filter((made) => made.arm === "new");
     expectShare(treated.length / CALLS, 0.2);
     for (const made of treated) expect(attemptIds(made)).toEqual(["a", "b", "d"]);
   });
 
-  test("divides the same callers anew under another name: the arms of two say nothing of each other", () => {
+  test("divides callers independently under another name", () => {
     const first = plansOf({ experiment: EXPERIMENT }, unit);
     const second = plansOf({ experiment: { ...EXPERIMENT, name: "y" } }, unit);
     const inBoth = first.filter((made, i) => made.arm === "new" && second[i]?.arm === "new").length;
     expectShare(inBoth / CALLS, 0.2 * 0.2);
   });
 
-  test("takes each call on its own where nobody is known", () => {
+  test("assigns each call on its own without a user or session", () => {
     const plans = plansOf({ experiment: EXPERIMENT });
     expectShare(
       shareOf(plans, (made) => made.arm === "usual"),
@@ -185,7 +185,7 @@ describe("an experiment", () => {
     );
   });
 
-  test("whose arms all weigh nothing is none", () => {
+  test("whose arms all have weight 0 is ignored", () => {
     const arms = EXPERIMENT.arms.map((arm) => ({ ...arm, weight: 0 }));
     const plans = plansOf({ experiment: { ...EXPERIMENT, arms } }, unit);
     expect(plans.every((made) => made.arm === "" && firstId(made) === "a")).toBe(true);
@@ -212,7 +212,7 @@ describe("a shadow", () => {
     expect(plansOf({ shadow: SHADOW, ...block }).every((made) => made.shadow === undefined)).toBe(true);
   });
 
-  test("gets them too where it may not be a fallback", () => {
+  test("gets copies even if it may not be a fallback", () => {
     for (const block of [{ fallbacks: false }, { max_attempts: 1 }]) {
       const plans = plansOf({ shadow: SHADOW, ...block });
       expectShare(

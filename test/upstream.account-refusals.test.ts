@@ -45,14 +45,14 @@ describe("O26: a request that is too large for the account", () => {
     expect(mayFallBack(failed)).toBe(true);
   });
 
-  test("is told in a stream's error event, too", () => {
+  test("is also recognised in a stream's error event", () => {
     const error = readErrorValue(
       openAi("Request too large for m: Limit 10, Requested 20", "rate_limit_exceeded", "tokens").error,
     );
     expect(reportedFailure(error, 200)).toMatchObject({ outcome: "rate_limited", errorClass: "client" });
   });
 
-  test("413 of any other reason is everywhere the same", () => {
+  test("413 for another reason is refused by every endpoint", () => {
     expect(
       mayFallBack(failureOf(413, anthropic("request_too_large", "Request exceeds the maximum size"))),
     ).toBe(false);
@@ -146,7 +146,7 @@ describe("O26: too many calls now", () => {
     expect(failureOf(429, body)).toMatchObject({ outcome: "rate_limited", errorClass: "capacity" });
   });
 
-  test("Google says when to come back among the details", () => {
+  test("Google's retry time is in the details", () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "20.04466179s" }];
     const body = { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "Quota", details } };
     expect(failureOf(429, body).retryAfterMs).toBe(20_045);
@@ -158,7 +158,7 @@ describe("O26: too many calls now", () => {
     expect(failureOf(429, odd).retryAfterMs).toBeUndefined();
   });
 
-  test("a caller's own words shut nobody out: they stand behind others", () => {
+  test("the caller's text in a message cannot trigger a refusal: it comes after the provider's words", () => {
     const echoed = openAi("Invalid value: 'Your credit balance is too low'", null, "invalid_request_error");
     expect(failureOf(400, echoed).errorClass).toBe("client");
     expect(
@@ -236,7 +236,7 @@ describe("O26, T61: what names the gateway's account", () => {
     }
   });
 
-  test("is found in no time in any text", () => {
+  test("is recognised quickly in any text", () => {
     const texts = ["organization ", "org-", "sk-*", "projects/", "limit 1, used 1, ", "arn:aws:"].map((t) =>
       t.repeat(300).slice(0, 2000),
     );

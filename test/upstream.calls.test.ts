@@ -79,7 +79,7 @@ describe("addresses", () => {
     expect((await arrived("chat", { provider: { paths: one }, stream: true })).path).toBe("/elsewhere");
   });
 
-  test("a region stands in the address, or has one of its own", async () => {
+  test("a region is inserted into the URL, or has a URL of its own", async () => {
     const baseUrl = `${provider.url}/{region}/x`;
     const regional = { baseUrl, regionUrls: { global: `${provider.url}/all` } };
     expect((await arrived("chat", { provider: regional })).path).toBe("/eu/x/chat/completions");
@@ -87,7 +87,7 @@ describe("addresses", () => {
     expect(path).toBe("/all/chat/completions");
   });
 
-  test("what an endpoint does not do is known, and not asked", async () => {
+  test("unsupported acts are known and not called", async () => {
     const none = at({ paths: { messages: { count: "none" } } });
     const does = (dialect: Dialect, act: Act) => upstreams.does(none, dialect, act);
     expect([does("messages", "count"), does("chat", "count"), does("gemini", "count")]).toEqual([
@@ -106,7 +106,7 @@ function fault(): never {
 }
 
 describe("headers", () => {
-  test("the credential travels as the provider wants it, and in no other header", async () => {
+  test("the credential is sent as the provider requires, and in no other header", async () => {
     const bearer = await arrived("chat", { provider: { credential: "sk-1" } });
     expect(bearer.headers.authorization).toBe("Bearer sk-1");
     for (const header of ["x-api-key", "api-key", "x-goog-api-key"]) {
@@ -118,7 +118,7 @@ describe("headers", () => {
     expect((await arrived("chat")).headers.authorization).toBeUndefined();
   });
 
-  test("nothing compressed is asked for, and a stream is asked for as what it is", async () => {
+  test("compression is not requested, and Accept names the stream's type", async () => {
     const accept = async (dialect: Dialect, stream: boolean) => {
       const { headers } = await arrived(dialect, { stream });
       expect(headers["accept-encoding"]).toBe("identity");
@@ -164,7 +164,7 @@ describe("bodies", () => {
     expect(asked?.headers["content-length"]).toBe(String(Buffer.concat(parts).length));
   });
 
-  test("a view of a larger buffer is sent as what it shows", async () => {
+  test("of a view on a larger buffer only the view is sent", async () => {
     const whole = new Uint8Array(Buffer.from("..{}.."));
     const call = { ...plainCall(at(), "chat"), parts: [whole.subarray(2, 4)] };
     await heard((handler) => upstreams.call(call, handler));

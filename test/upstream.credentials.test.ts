@@ -138,7 +138,7 @@ describe("Google", () => {
     expect(tokensAsked()).toHaveLength(2);
   });
 
-  test("a refusal fails the call as one of credentials, which another endpoint may cure, and is asked again", async () => {
+  test("a refusal fails the call with class auth, allows another endpoint, and is retried by the next call", async () => {
     provider.answer = (_, response) => response.writeHead(401).end('{"error":"invalid_grant"}');
     const endpoint = at(account());
     const call = () => heard((handler) => upstreams.call(plainCall(endpoint, "gemini"), handler));

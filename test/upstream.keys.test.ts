@@ -59,7 +59,7 @@ describe("calls", () => {
     expect(paths).toEqual(["/a/chat/completions", "/b/chat/completions", "/a/chat/completions"]);
   });
 
-  test("of one pool may differ in kind: AWS keys sign, a bearer token travels as it is", async () => {
+  test("of one pool may differ in kind: AWS keys sign, a bearer token is sent unchanged", async () => {
     const auth = { scheme: "aws_sigv4", service: "bedrock", region: "eu-west-1" } as const;
     const endpoint = endpointAt({ baseUrl: provider.url, auth, credential: AWS });
     const [signing] = endpoint.provider.keys as [ProviderKey];
@@ -70,7 +70,7 @@ describe("calls", () => {
     expect(bearer?.headers.authorization).toBe("Bearer bedrock-token");
   });
 
-  test("questions carry theirs too", async () => {
+  test("small requests carry their key too", async () => {
     const endpoint = endpointAt({ baseUrl: `${provider.url}/v1`, credential: "sk-platform-1" });
     const key = ownKey("pk_1", "p", "sk-of-an-org");
     await upstreams.ask({ ...plainCall(endpoint, "messages"), key, act: "count", timeoutMs: 1000 });
@@ -79,7 +79,7 @@ describe("calls", () => {
 });
 
 describe("a key", () => {
-  test("says whose it is and which, in records' words", () => {
+  test("has the pool id and hint that records contain", () => {
     expect({ ...platformKey("acme", 3, "sk-abcd-1234") }).toEqual({
       id: "acme/3",
       poolId: "pool_acme",

@@ -7,14 +7,14 @@ import { type KeyRow, keyWorks } from "./key.ts";
 import type { AccountTables } from "./tables.ts";
 
 /** Whether an org can create live keys: permanently, until its last such key ends by itself, or no more. */
-type Standing = "for good" | "for now" | "no more";
-const RANK: Readonly<Record<Standing, number>> = { "for good": 2, "for now": 1, "no more": 0 };
+type KeyMakerState = "for good" | "for now" | "no more";
+const RANK: Readonly<Record<KeyMakerState, number>> = { "for good": 2, "for now": 1, "no more": 0 };
 
 /** A test key creates only test keys, so it does not count. */
 const makesKeys = ({ environment, scopes }: KeyRow): boolean =>
   environment === "live" && scopes.includes("write:keys");
 
-function standingOf(keys: readonly KeyRow[], nowMs: number): Standing {
+function standingOf(keys: readonly KeyRow[], nowMs: number): KeyMakerState {
   const makers = keys.filter((key) => makesKeys(key) && keyWorks(key, nowMs));
   if (makers.length === 0) return "no more";
   return makers.some(({ expiresAtMs, revokedAtMs }) => expiresAtMs === null && revokedAtMs === null)

@@ -104,7 +104,7 @@ interface Pool {
   platformFallback: boolean;
 }
 
-const NONE: readonly ProviderKey[] = Object.freeze([]);
+const NO_KEYS: readonly ProviderKey[] = Object.freeze([]);
 
 class OrgKeys implements OwnKeys {
   readonly #pools: ReadonlyMap<string, Pool>;
@@ -116,7 +116,7 @@ class OrgKeys implements OwnKeys {
   }
 
   of(providerId: string): readonly ProviderKey[] {
-    return this.#pools.get(providerId)?.keys ?? NONE;
+    return this.#pools.get(providerId)?.keys ?? NO_KEYS;
   }
 
   keyOf(providerId: string, id: string): ProviderKey | undefined {
@@ -169,7 +169,7 @@ const openedOnce = new WeakMap<Endpoint, Endpoint>();
 function opened(endpoint: Endpoint): Endpoint {
   let copy = openedOnce.get(endpoint);
   if (copy === undefined) {
-    const provider: Provider = Object.freeze({ ...endpoint.provider, status: "active", keys: NONE });
+    const provider: Provider = Object.freeze({ ...endpoint.provider, status: "active", keys: NO_KEYS });
     copy = Object.freeze({ ...endpoint, provider });
     openedOnce.set(endpoint, copy);
   }

@@ -9,14 +9,14 @@ import type { ProviderEntry } from "./schema.ts";
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** One credential of a pool. */
-interface Found {
+interface PoolCredential {
   /** Number of its variable in the pool, from 1. */
   readonly place: number;
   readonly credential: Credential;
 }
 
 export interface Pool {
-  readonly found: readonly Found[];
+  readonly found: readonly PoolCredential[];
   /** Why some of the variables that are set cannot be used. */
   readonly faults: readonly string[];
 }
@@ -37,7 +37,7 @@ export async function poolOf(
   taken: ReadonlySet<string>,
 ): Promise<Pool> {
   const faults: string[] = [];
-  const found: Found[] = [];
+  const found: PoolCredential[] = [];
   const known = new Set<string>();
   const add = (place: number, credential: Credential | undefined) => {
     const content = JSON.stringify(credential);

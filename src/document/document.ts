@@ -13,7 +13,7 @@ import {
   type YAMLParseError,
 } from "yaml";
 import type { z } from "zod";
-import { toldOf } from "./issues.ts";
+import { issueMessages } from "./issues.ts";
 
 export interface Problem {
   readonly file: string;
@@ -77,7 +77,7 @@ export function readDocument<S extends z.ZodType>(
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return { ok: true, value: parsed.data, at };
-  const problems = toldOf(parsed.error, value, schema).map(({ path, key, message }): Problem => {
+  const problems = issueMessages(parsed.error, value, schema).map(({ path, key, message }): Problem => {
     const place = key === undefined ? at(path) : keyPlace(doc.getIn(path, true), key, placeOf, at(path));
     const pointer = pointerTo(key === undefined ? path : [...path, key]);
     return { file, ...place, pointer, message };

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { didYouMean, nearest } from "./nearest.ts";
 
 /** One problem. */
-export interface Told {
+export interface IssueMessage {
   readonly path: readonly PropertyKey[];
   /** The unknown key, if that is the problem: `path` is then its parent. */
   readonly key?: string;
@@ -16,15 +16,15 @@ export interface Told {
 }
 
 /** Nobody reads more, and locating each takes time. */
-const MAX_TOLD = 100;
+const MAX_MESSAGES = 100;
 /** Prefix of zod's default messages. */
 const OF_ZOD = "Invalid input";
 const MISSING = "is missing";
 
 /** @param value the input of the schema. */
-export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType): Told[] {
+export function issueMessages({ issues }: z.ZodError, value: unknown, schema: z.ZodType): IssueMessage[] {
   const told = issues
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_MESSAGES)
     .flatMap((issue) => branchOf(issue, value))
     .flatMap((issue) =>
       issue.code === "unrecognized_keys" ? unknownKeys(issue, schema) : [wrongValue(issue, value)],
@@ -35,20 +35,20 @@ export function toldOf({ issues }: z.ZodError, value: unknown, schema: z.ZodType
       t.key === undefined || t.nearest === undefined ? [] : [nameOf([...t.path, t.nearest])],
     ),
   );
-  return told.filter((t) => t.message !== MISSING || !meant.has(nameOf(t.path))).slice(0, MAX_TOLD);
+  return told.filter((t) => t.message !== MISSING || !meant.has(nameOf(t.path))).slice(0, MAX_MESSAGES);
 }
 
 const nameOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
 
-function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): Told[] {
+function unknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): IssueMessage[] {
   const known = knownKeys(schema, path);
-  return keys.slice(0, MAX_TOLD).map((key) => {
+  return keys.slice(0, MAX_MESSAGES).map((key) => {
     const near = nearest(key, known);
     return { path, key, message: `unknown key "${key}"${didYouMean(near)}`, nearest: near };
   });
 }
 
-function wrongValue(issue: z.core.$ZodIssue, value: unknown): Told {
+function wrongValue(issue: z.core.$ZodIssue, value: unknown): IssueMessage {
   const { path } = issue;
   const said = valueAt(value, path);
   if (said === undefined && issue.message.startsWith(OF_ZOD))

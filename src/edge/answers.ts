@@ -67,7 +67,7 @@ export function headerLines(headers: readonly string[]): string {
 }
 
 /** Reports errors that are not the client's to `onFault`. */
-export function known(deps: FaultDeps, thrown: unknown, id: string): WeirError {
+export function reportedError(deps: FaultDeps, thrown: unknown, id: string): WeirError {
   const error = asWeirError(thrown);
   if (error.kind === "internal") deps.onFault(thrown, id);
   return error;

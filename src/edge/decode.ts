@@ -3,7 +3,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, type ZlibOptions } from "node:zlib";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { BodyShare } from "./body-budget.ts";
-import { Gathering, tooLarge } from "./gathering.ts";
+import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 
 const DECODERS: Readonly<Record<string, (options: ZlibOptions) => Transform>> = {
   gzip: createGunzip,
@@ -32,7 +32,7 @@ export function decode(
     done(fail("unsupported_media_type", `Content-Encoding "${encoding.slice(0, 40)}" is not supported.`));
     return () => {};
   }
-  const decoded = new Gathering(-1, maxBytes, share);
+  const decoded = new BodyBuffer(-1, maxBytes, share);
   let over = false;
   const stop = () => {
     over = true;

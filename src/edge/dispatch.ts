@@ -10,7 +10,15 @@ import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
 import type { Caller } from "../operation.ts";
-import { asksAnthropic, errorBodyOf, type FaultDeps, known, refuse, refuseBody, send } from "./answers.ts";
+import {
+  asksAnthropic,
+  errorBodyOf,
+  type FaultDeps,
+  refuse,
+  refuseBody,
+  reportedError,
+  send,
+} from "./answers.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
@@ -123,7 +131,7 @@ function callOperation(
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
       .then((answer) => send(reply, id, answer, mediaType))
-      .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody));
+      .catch((error: unknown) => refuse(reply, reportedError(deps, error, id), id, errorBody));
   if (route.method === "GET") {
     void run(NO_BODY);
     return;
@@ -147,7 +155,7 @@ function openEvents(
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   const events = new ReplyEvents(reply, identityHeaders(id));
   const failed = (thrown: unknown) => {
-    const error = known(deps, thrown, id);
+    const error = reportedError(deps, thrown, id);
     if (!events.isOpen) {
       refuse(reply, error, id, errorBodyOf(route, head));
       return;
@@ -177,7 +185,7 @@ function callHook(
     if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);
     else
       run(uploaded.body)
-        .catch((error: unknown) => refuse(reply, known(deps, error, id), id, errorBody))
+        .catch((error: unknown) => refuse(reply, reportedError(deps, error, id), id, errorBody))
         .finally(() => uploaded.share.release());
   });
 }

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
 import { exampleOf } from "./example.ts";
-import { meaningOf, type Place } from "./field-words.ts";
+import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
 import type {
   Content,
@@ -77,15 +77,19 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 
-/** Adds field descriptions to the item in place; its schemas are not shared. */
+/** Adds field descriptions to the item in position; its schemas are not shared. */
 function described(item: OperationItem): OperationItem {
-  const place: Place = { operationId: item.operationId, tag: item.tags[0] ?? "", parent: undefined };
+  const position: FieldPosition = {
+    operationId: item.operationId,
+    tag: item.tags[0] ?? "",
+    parent: undefined,
+  };
   const contents = [item.requestBody, ...Object.values(item.responses)].flatMap((part) =>
     Object.values(part?.content ?? {}),
   );
-  for (const { schema } of contents) describeFields(schema, place);
+  for (const { schema } of contents) describeFields(schema, position);
   const parameters = item.parameters?.map((parameter) => ({
-    description: meaningOf(parameter.name, place) ?? "",
+    description: fieldDescription(parameter.name, position) ?? "",
     ...parameter,
   }));
   return parameters === undefined ? item : { ...item, parameters };
@@ -248,16 +252,16 @@ function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Par
 const TEXT: Content[string] = { schema: { type: "string" } };
 
 /** Gives each field without its own description the one of its name. */
-function describeFields(schema: Schema, place: Place): void {
+function describeFields(schema: Schema, position: FieldPosition): void {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     if (typeof field !== "object") continue;
-    const meaning = field.description ?? meaningOf(name, place);
+    const meaning = field.description ?? fieldDescription(name, position);
     if (meaning !== undefined) field.description = meaning;
-    describeFields(field, { ...place, parent: name });
+    describeFields(field, { ...position, parent: name });
   }
   const { items, additionalProperties } = schema;
   const inner = [schema.anyOf, schema.oneOf, schema.allOf, [items, additionalProperties]].flat(2);
-  for (const variant of inner) if (typeof variant === "object") describeFields(variant, place);
+  for (const variant of inner) if (typeof variant === "object") describeFields(variant, position);
 }
 
 function schemaOf(schema: z.ZodType, io: "input" | "output"): Schema {

@@ -151,7 +151,7 @@ export function requireJson({ contentType }: RequestHead): void {
 
 const JSON_TYPES = /^application\/([\w.+-]+\+)?json\s*(;|$)/i;
 
-const NONE: Readonly<Record<string, string>> = Object.freeze({});
+const NO_FEATURES: Readonly<Record<string, string>> = Object.freeze({});
 /** Comma-separated names of features; anything else is not passed on. */
 const FEATURES = /^[\w.,=; -]{1,1000}$/;
 
@@ -160,9 +160,9 @@ export function passingHeaders(
   head: RequestHead,
   { featuresHeader }: ClientFormat["habits"],
 ): Readonly<Record<string, string>> {
-  if (featuresHeader === undefined) return NONE;
+  if (featuresHeader === undefined) return NO_FEATURES;
   const features = featuresHeader === "anthropic-beta" ? head.anthropicBeta : head.openaiBeta;
-  return FEATURES.test(features) ? { [featuresHeader]: features } : NONE;
+  return FEATURES.test(features) ? { [featuresHeader]: features } : NO_FEATURES;
 }
 
 /** Empty where missing. @throws WeirError 400 `idempotency_key_invalid` */

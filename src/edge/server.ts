@@ -7,7 +7,7 @@ import { errorEnvelope, fail } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import { requestId } from "../ids.ts";
-import { errorBodyOf, headerLines, known, refuse } from "./answers.ts";
+import { errorBodyOf, headerLines, refuse, reportedError } from "./answers.ts";
 import { type DispatchDeps, dispatch } from "./dispatch.ts";
 import { SocketReply } from "./reply.ts";
 import { RequestHead, servedAddress } from "./request.ts";
@@ -171,7 +171,7 @@ function bind(app: ReturnType<typeof App>, pattern: string, route: Route, deps: 
       } catch (error) {
         // The body is still arriving: it is read and dropped, so that the answer can be sent.
         if (!reply.closed) res.onData(() => {});
-        refuse(reply, known(deps, error, id), id, errorBodyOf(route, head));
+        refuse(reply, reportedError(deps, error, id), id, errorBodyOf(route, head));
       }
     });
   const verbs = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "del" } as const;
@@ -215,7 +215,7 @@ function servePage(deps: ServerDeps, page: Page, res: HttpResponse, req: HttpReq
       .then(({ status, contentType, body }) =>
         reply.send(status, headerLines(["content-type", contentType]) + identityHeaders(id), body),
       )
-      .catch((error: unknown) => refuse(reply, known(deps, error, id), id));
+      .catch((error: unknown) => refuse(reply, reportedError(deps, error, id), id));
   });
 }
 

@@ -7,8 +7,8 @@ import type { HttpResponse } from "uWebSockets.js";
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import { type BodyBudget, BodyShare } from "./body-budget.ts";
+import { BodyBuffer, tooLarge } from "./body-buffer.ts";
 import { decode } from "./decode.ts";
-import { Gathering, tooLarge } from "./gathering.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
 
@@ -162,7 +162,7 @@ class Upload {
   readonly #res: HttpResponse;
   readonly #share: BodyShare;
   readonly #give: (result: Buffer | WeirError) => void;
-  #gathering: Gathering | undefined;
+  #gathering: BodyBuffer | undefined;
   /** Stops a running decompression. */
   #stopDecoding: (() => void) | undefined;
   /** Bytes at the last progress check. */
@@ -236,7 +236,7 @@ class Upload {
 
   #begin(announced: number, maxBytes: number): void {
     try {
-      this.#gathering = new Gathering(announced, maxBytes, this.#share);
+      this.#gathering = new BodyBuffer(announced, maxBytes, this.#share);
     } catch (error) {
       this.refuse(asWeirError(error));
     }

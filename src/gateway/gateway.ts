@@ -21,7 +21,7 @@ import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
-import { metricSources, type Surroundings } from "./metric-sources.ts";
+import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
@@ -58,7 +58,7 @@ const FLUSH_MOST_MS = 8000;
 export async function startGateway(
   config: Config,
   log: Logger,
-  surroundings: Surroundings = { droppedLogLines: () => 0 },
+  facts: ProcessFacts = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
@@ -79,7 +79,7 @@ export async function startGateway(
     // Analytics may be unreachable for hours without affecting calls.
     return { ready: parts.store && parts.serving, parts };
   };
-  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, surroundings));
+  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, facts));
   const openApi = (address: string) =>
     openApiDocument({ routes: table, pages: PAGE_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);

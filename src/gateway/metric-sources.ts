@@ -7,7 +7,7 @@ import { endpointsOut } from "./health.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** Facts about the process around the gateway. */
-export interface Surroundings {
+export interface ProcessFacts {
   droppedLogLines(): number;
 }
 
@@ -15,7 +15,7 @@ export function metricSources(
   { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies }: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
-  surroundings: Surroundings,
+  facts: ProcessFacts,
 ): MetricSources {
   const calls = () => exchange.counts();
   return {
@@ -52,7 +52,7 @@ export function metricSources(
       },
       weir_log_lines_dropped_total: read(
         "Lines of log and start screen that could not be written.",
-        surroundings.droppedLogLines,
+        facts.droppedLogLines,
       ),
       weir_reserve_exceeded_total: read(
         "Calls whose upstream reported more than was held: charged in full.",

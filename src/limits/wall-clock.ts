@@ -24,12 +24,12 @@ interface Span {
 }
 
 /** Shift of the times of a wrong span into another one. */
-type Move = readonly [from: number, to: number, byMs: number];
+type ClockShift = readonly [from: number, to: number, byMs: number];
 
 interface SpanRow {
   readonly nextId: number;
   readonly spans: readonly Span[];
-  readonly moves: readonly Move[];
+  readonly moves: readonly ClockShift[];
 }
 
 export interface WallClockDeps {
@@ -62,7 +62,7 @@ export class WallClock {
   #nextId: number;
   /** In order of their start; the last one is current. Spans that proved wrong are removed. */
   #spans: Span[];
-  #moves: Map<number, Move>;
+  #moves: Map<number, ClockShift>;
   #running: Span;
   #lastMs = Number.NEGATIVE_INFINITY;
 

@@ -5,13 +5,13 @@
 
 export const WINDOW_MS = 60_000;
 const SMALLEST = 8;
-const NONE = new Float64Array(0);
+const EMPTY_RING = new Float64Array(0);
 
 /** Times are whole milliseconds of one clock that never steps back. */
 export class SlidingWindow {
   /** Ring buffer of times and running sums, each including its entry. Running sums allow a binary search for waits. */
-  #atMs = NONE;
-  #sum = NONE;
+  #atMs = EMPTY_RING;
+  #sum = EMPTY_RING;
   #head = 0;
   #size = 0;
   /** The running sum before the oldest entry. */

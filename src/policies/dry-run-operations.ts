@@ -14,9 +14,9 @@ import type { Health, OwnPools } from "../routing/health.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { CatalogView } from "./catalog-view.ts";
 import { type DryRun, dryRun, dryRunShape } from "./dry-run.ts";
-import type { Policies, ReadVersion } from "./policies.ts";
+import type { ParsedVersion, Policies } from "./policies.ts";
 import { ownPolicy, readableVersion } from "./policy-lookup.ts";
-import { inForce } from "./policy-wire.ts";
+import { currentActivations } from "./policy-wire.ts";
 import type { ReplayRequest } from "./replay.ts";
 import { type ReplayReport, replayReportSchema, replaySchema } from "./replay-report.ts";
 
@@ -142,7 +142,7 @@ async function run(
 function planCall(
   deps: DryRunDeps,
   caller: Caller,
-  version: ReadVersion,
+  version: ParsedVersion,
   modelName: string,
   body: DryRunBody,
 ): DryRun {
@@ -205,7 +205,7 @@ function usualVersion(
   projectId: string,
 ): number {
   const newest = ownPolicy(policies, orgId, name).versions;
-  const active = inForce(policies.tables, accounts, orgId).filter((a) => a.name === name);
+  const active = currentActivations(policies.tables, accounts, orgId).filter((a) => a.name === name);
   return (active.find(({ scope }) => scope === projectId) ?? active[0])?.version ?? newest;
 }
 

@@ -13,7 +13,7 @@ import type { HealthView } from "../routing/health.ts";
 import { type Plan, plan } from "../routing/planner.ts";
 import { decisionNotes, type PolicyFacts } from "../routing/policy.ts";
 import { expectedOutputTokens } from "../routing/sorts.ts";
-import type { ReadVersion } from "./policies.ts";
+import type { ParsedVersion } from "./policies.ts";
 
 /** The facts of a call that a policy and the planner read. */
 export interface DryCall {
@@ -59,7 +59,7 @@ const shape = z.object(dryRunShape);
 export type DryRun = z.input<typeof shape>;
 
 /** Uses the canary's current state; a canary that never ran is warming. */
-export function dryRun(version: ReadVersion, call: DryCall, health: HealthView, random: Random): DryRun {
+export function dryRun(version: ParsedVersion, call: DryCall, health: HealthView, random: Random): DryRun {
   const decision = version.compiled.decide(call.facts, call.route);
   const told = {
     sort: decision.sort,
@@ -80,7 +80,7 @@ export function dryRun(version: ReadVersion, call: DryCall, health: HealthView, 
   return { decision: told, ...planWire(made, call) };
 }
 
-function routeFacts({ active }: ReadVersion, call: DryCall, decision: Decision): RouteFacts {
+function routeFacts({ active }: ParsedVersion, call: DryCall, decision: Decision): RouteFacts {
   const { facts, user, session } = call;
   const { canary } = decision;
   return {

@@ -45,7 +45,7 @@ export interface PoliciesOptions {
 }
 
 /** A stored version that is still valid. */
-export interface ReadVersion {
+export interface ParsedVersion {
   readonly compiled: CompiledPolicy;
   readonly active: ActivePolicy;
   /** By endpoint id. */
@@ -68,7 +68,7 @@ export class Policies {
   readonly #inForce = new Map<string, Map<string, ActivePolicy | null>>();
   #scopes = 0;
   /** Versions never change, so activations need not drop them; `null`: unreadable. */
-  readonly #versions = new Map<string, ReadVersion | null>();
+  readonly #versions = new Map<string, ParsedVersion | null>();
   #closed = false;
 
   constructor(options: PoliciesOptions) {
@@ -96,7 +96,7 @@ export class Policies {
    * the event loop if nobody has prepared the version: after a start that can be a policy that `warm` has not reached
    * yet.
    */
-  read(key: VersionKey): ReadVersion | undefined {
+  read(key: VersionKey): ParsedVersion | undefined {
     const known = this.#versions.get(idOf(key));
     if (known !== undefined) return known ?? undefined;
     const text = this.tables.text(key);
@@ -105,7 +105,7 @@ export class Policies {
   }
 
   /** The same for the control plane, which can wait for a worker thread. */
-  async prepare(key: VersionKey): Promise<ReadVersion | undefined> {
+  async prepare(key: VersionKey): Promise<ParsedVersion | undefined> {
     const text = this.#versions.has(idOf(key)) ? undefined : this.tables.text(key);
     if (text === undefined) return this.read(key);
     const reading = await this.readText(text, { name: key.policy });
@@ -156,10 +156,10 @@ export class Policies {
     const activation = this.tables.activation(orgId, scope);
     if (activation === undefined) return undefined;
     const { name, version } = activation;
-    return this.read({ orgId, policy: name, version })?.active ?? refusing(name, version);
+    return this.read({ orgId, policy: name, version })?.active ?? denyAll(name, version);
   }
 
-  #remember(key: VersionKey, reading: PolicyReading): ReadVersion | undefined {
+  #remember(key: VersionKey, reading: PolicyReading): ParsedVersion | undefined {
     if (this.#versions.size >= MOST_VERSIONS) this.#versions.clear();
     const version = reading.ok ? this.#compile(key, reading.document) : null;
     if (version === null) this.#onUnreadable(key);
@@ -167,7 +167,7 @@ export class Policies {
     return version ?? undefined;
   }
 
-  #compile(key: VersionKey, document: PolicyDocument): ReadVersion {
+  #compile(key: VersionKey, document: PolicyDocument): ParsedVersion {
     const { policy: name, version } = key;
     const compiled = compilePolicy(document, { name, version });
     const canaries = canariesOf(document);
@@ -188,7 +188,7 @@ export class Policies {
  * A policy that refuses every call: what the unreadable version forbade is unknown, and it may be all that keeps
  * prompts in their region.
  */
-function refusing(name: string, version: number): ActivePolicy {
+function denyAll(name: string, version: number): ActivePolicy {
   const deny = `Version ${version} of the routing policy "${name}" can be read no more. Put another one in force.`;
   const decision = Object.freeze({ ...DEFAULT_DECISION, policy: { name, version }, deny });
   return Object.freeze({

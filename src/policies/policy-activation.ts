@@ -9,7 +9,7 @@ import { type AccountView, isProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
 import { assertMayWrite, ownPolicy, ownVersion, readableVersion, versionOrNewest } from "./policy-lookup.ts";
 import { WHOLE_ORG } from "./policy-tables.ts";
-import { inForce, summaryWire } from "./policy-wire.ts";
+import { currentActivations, summaryWire } from "./policy-wire.ts";
 
 export interface ActivationDeps {
   readonly policies: Policies;
@@ -39,7 +39,7 @@ export async function activate(
       tables.activate(orgId, { scope, name, version, ...at }, row);
     }
     // Read inside the act: afterwards another activation may have changed it.
-    return summaryWire(row, inForce(tables, deps.accounts, orgId));
+    return summaryWire(row, currentActivations(tables, deps.accounts, orgId));
   });
   return summary;
 }
@@ -63,7 +63,7 @@ export async function deactivate(
     if (version !== undefined) tables.deactivate(orgId, scope);
     return summaryWire(
       versionOrNewest(deps.policies, orgId, name, version),
-      inForce(tables, deps.accounts, orgId),
+      currentActivations(tables, deps.accounts, orgId),
     );
   });
   return summary;

@@ -3,7 +3,7 @@
  */
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
-import type { Policies, ReadVersion } from "./policies.ts";
+import type { ParsedVersion, Policies } from "./policies.ts";
 import type { PolicyRow, VersionKey, VersionRow } from "./policy-tables.ts";
 
 /** @throws WeirError `not_found`. */
@@ -24,7 +24,7 @@ export function ownVersion(policies: Policies, orgId: string, name: string, vers
 }
 
 /** The compiled version. @throws WeirError `not_found`; `state` where a later grammar refuses it. */
-export async function readableVersion(policies: Policies, key: VersionKey): Promise<ReadVersion> {
+export async function readableVersion(policies: Policies, key: VersionKey): Promise<ParsedVersion> {
   ownVersion(policies, key.orgId, key.policy, key.version);
   const read = await policies.prepare(key);
   if (read === undefined) {

@@ -16,7 +16,7 @@ import { assertMayWrite, ownPolicy, ownVersion, versionOrNewest } from "./policy
 import type { VersionRow } from "./policy-tables.ts";
 import {
   createdShape,
-  inForce,
+  currentActivations,
   problemShape,
   problemWire,
   summaryShape,
@@ -156,7 +156,7 @@ function writeOperations(deps: PolicyOperationDeps) {
 }
 
 function listPolicies({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller) {
-  const active = inForce(policies.tables, accounts, orgId);
+  const active = currentActivations(policies.tables, accounts, orgId);
   const data = policies.tables.policiesOf(orgId).map(({ name }) => {
     const row = versionOrNewest(policies, orgId, name, active.find((a) => a.name === name)?.version);
     return summaryWire(row, active);
@@ -167,7 +167,7 @@ function listPolicies({ policies, accounts }: PolicyOperationDeps, { orgId }: Ca
 async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId }: Caller, name: string) {
   const { tables } = policies;
   const { versions } = ownPolicy(policies, orgId, name);
-  const ofPolicy = inForce(tables, accounts, orgId).filter((a) => a.name === name);
+  const ofPolicy = currentActivations(tables, accounts, orgId).filter((a) => a.name === name);
   const active = Map.groupBy(ofPolicy, ({ version }) => version);
   const data: z.input<typeof summaryShape>[] = [];
   for (let newest = versions; newest > 0; await turn()) {
@@ -181,7 +181,7 @@ async function listVersions({ policies, accounts }: PolicyOperationDeps, { orgId
 function getVersion(deps: PolicyOperationDeps, { orgId }: Caller, policy: string, version: number) {
   const { tables } = deps.policies;
   const row = ownVersion(deps.policies, orgId, policy, version);
-  const active = inForce(tables, deps.accounts, orgId);
+  const active = currentActivations(tables, deps.accounts, orgId);
   return { ...summaryWire(row, active), yaml: tables.text({ orgId, policy, version }) ?? "" };
 }
 

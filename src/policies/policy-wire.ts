@@ -37,7 +37,7 @@ export const createdShape = z.object({
 });
 
 /** Activations of an org, without those of deleted projects. */
-export function inForce(tables: PolicyTables, accounts: AccountView, orgId: string): Activation[] {
+export function currentActivations(tables: PolicyTables, accounts: AccountView, orgId: string): Activation[] {
   return tables
     .activationsOf(orgId)
     .filter(({ scope }) => scope === WHOLE_ORG || isProject(accounts, orgId, scope));

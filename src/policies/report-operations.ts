@@ -10,7 +10,7 @@ import type { CanaryRow } from "./canary-row.ts";
 import type { Policies } from "./policies.ts";
 import { ownPolicy } from "./policy-lookup.ts";
 import type { VersionKey } from "./policy-tables.ts";
-import { inForce } from "./policy-wire.ts";
+import { currentActivations } from "./policy-wire.ts";
 
 export interface ReportDeps {
   readonly policies: Policies;
@@ -132,7 +132,7 @@ export function reportOperations(deps: ReportDeps) {
 /** Recently used versions, newest first: the active ones, and those of the newest that were active once. */
 function usedVersions({ policies, accounts }: ReportDeps, orgId: string, policy: string) {
   const { tables } = policies;
-  const active = inForce(tables, accounts, orgId).filter((a) => a.name === policy);
+  const active = currentActivations(tables, accounts, orgId).filter((a) => a.name === policy);
   const inUse = new Set(active.map((a) => a.version));
   const newest = ownPolicy(policies, orgId, policy).versions;
   const used = new Set(inUse);

@@ -88,18 +88,18 @@ const out = (endpoint: Endpoint, kind: ExclusionKind, reason: string): Exclusion
   reason,
 });
 
-/** Whether a list of provider and endpoint ids names this endpoint. */
-export const names = (ids: readonly string[], endpoint: Endpoint): boolean =>
+/** Whether a list of provider and endpoint ids listsEndpoint this endpoint. */
+export const listsEndpoint = (ids: readonly string[], endpoint: Endpoint): boolean =>
   ids.includes(endpoint.id) || ids.includes(endpoint.provider.id);
 
 function named(endpoint: Endpoint, decision: Decision): Exclusion | undefined {
-  if (decision.only !== undefined && !names(decision.only, endpoint)) {
+  if (decision.only !== undefined && !listsEndpoint(decision.only, endpoint)) {
     return out(endpoint, "route", "it is not among those that are allowed (only)");
   }
-  if (decision.ignore !== undefined && names(decision.ignore, endpoint)) {
+  if (decision.ignore !== undefined && listsEndpoint(decision.ignore, endpoint)) {
     return out(endpoint, "route", "it is left out by name (ignore)");
   }
-  if (!decision.fallbacks && decision.order?.length && !names(decision.order, endpoint)) {
+  if (!decision.fallbacks && decision.order?.length && !listsEndpoint(decision.order, endpoint)) {
     return out(endpoint, "route", "it is not in the order, and fallbacks are off");
   }
   return undefined;

@@ -5,7 +5,7 @@
 
 import type { Endpoint } from "../endpoint.ts";
 import type { Decision } from "./decision.ts";
-import { names } from "./eligibility.ts";
+import { listsEndpoint } from "./eligibility.ts";
 import type { EndpointHealth } from "./health.ts";
 
 export type TierName =
@@ -72,7 +72,7 @@ export function tierOf(
   if (endpoint.id === canary?.endpoint) {
     // A canary is tried even while it fails: its test decides.
     if (endpoint.id === draws.canary) return TIER.canary;
-    const isNamed = isChosenByRequest && (at >= 0 || (only !== undefined && names(only, endpoint)));
+    const isNamed = isChosenByRequest && (at >= 0 || (only !== undefined && listsEndpoint(only, endpoint)));
     if (!isNamed) return TIER.canary_outside;
   }
   // A policy's order does not replace the arms of its experiment.
@@ -98,7 +98,7 @@ export function tierReason(
 ): string | undefined {
   switch (name) {
     case "ordered":
-      return names(order.slice(0, 1), endpoint) ? "asked for first" : "asked for by name";
+      return listsEndpoint(order.slice(0, 1), endpoint) ? "asked for first" : "asked for by name";
     case "preferred":
       return "knows the conversation";
     case "canary":

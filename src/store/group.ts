@@ -8,7 +8,7 @@ export class Group {
   readonly committed: Promise<void>;
   #resolve: () => void = () => {};
   /**
-   * Index of the newest write per table and key, for the first so many writes: most acts read nothing that is
+   * Index of the newest write per table and key, for a limited number of writes: most acts read nothing that is
    * uncommitted.
    */
   readonly #newest = new Map<string, Map<string, Write>>();

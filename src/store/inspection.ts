@@ -166,7 +166,7 @@ function textOf(key: Buffer): string {
     // Some bits of a number's encoding are unused, but LMDB compares all of them.
     if (key.equals(keyValueToBuffer(value))) return keyText(value);
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new DamagedLmdb("there is a row whose key cannot be read");
 }

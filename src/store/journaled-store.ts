@@ -13,7 +13,7 @@ import type { Log } from "./log.ts";
 import type { Logs } from "./logs.ts";
 import { type Layer, Pending, type Row } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
-import type { Reached } from "./survey.ts";
+import type { JournalProgress } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 import { Watchers } from "./watchers.ts";
 
@@ -35,7 +35,7 @@ export interface JournaledStoreParts {
   readonly journal: Journal;
   readonly logs: Logs;
   /** LMDB's progress: equal to the journal's. */
-  readonly reached: Reached;
+  readonly reached: JournalProgress;
   /** Releases the claim on the folder. */
   readonly release: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -55,7 +55,7 @@ export class JournaledStore {
   /** Number of the newest appended frame. */
   #frame: number;
   /** LMDB's progress. */
-  #reached: Reached;
+  #reached: JournalProgress;
   /** The group of the next append. */
   #group = this.#newGroup();
   #scheduled = false;

@@ -5,7 +5,7 @@
 import type { Database, Key, RootDatabase } from "lmdb";
 import { packChecked, unpackChecked } from "./checked.ts";
 import type { Disk } from "./disk.ts";
-import type { Progress, Reached } from "./survey.ts";
+import type { JournalProgress, Progress } from "./survey.ts";
 
 export type Bytes = Database<Uint8Array, Key>;
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
@@ -84,7 +84,7 @@ export class Lmdb {
   checked = false;
 
   /** Inside a transaction, or in its own, which is not on disk yet on return. */
-  putProgress(progress: Reached): void {
+  putProgress(progress: JournalProgress): void {
     const row: Progress = { ...progress, checked: this.checked };
     const bytes = packChecked(JSON.stringify(PROGRESS_KEY), row);
     this.database(PROGRESS).putSync(PROGRESS_KEY, bytes as Buffer);

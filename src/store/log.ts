@@ -27,7 +27,7 @@ export interface LogMemory {
   readonly bytes: number;
 }
 
-const NOTHING: LogMemory = { rows: 0, bytes: 0 };
+const KEEP_NONE: LogMemory = { rows: 0, bytes: 0 };
 /** Rows moved in one LMDB transaction, so that no call waits long for it. */
 const SLICE_ROWS = 500;
 const SLICE_BYTES = 4 * 1024 * 1024;
@@ -113,7 +113,7 @@ export class LogRows {
 
   /** Whether rows should move to LMDB (`all`: any) or be removed from it. */
   waits(all: boolean): boolean {
-    const { rows, bytes } = all ? NOTHING : this.#memory;
+    const { rows, bytes } = all ? KEEP_NONE : this.#memory;
     if (this.#rows.length > rows || this.#bytes > bytes) return true;
     return this.#oldestStored <= Math.min(this.#trimmed, this.#newestStored);
   }
@@ -124,7 +124,7 @@ export class LogRows {
    */
   move(all: boolean, applied: number, trimmed: number): () => void {
     const swept = this.#sweep(trimmed);
-    const stored = this.#store(all ? NOTHING : this.#memory, applied);
+    const stored = this.#store(all ? KEEP_NONE : this.#memory, applied);
     return () => {
       this.#oldestStored = Math.max(this.#oldestStored, swept + 1);
       if (stored === undefined) return;

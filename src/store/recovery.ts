@@ -4,9 +4,9 @@ import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { Layer } from "./pending.ts";
 import { frameNumber } from "./segment.ts";
-import type { Reached } from "./survey.ts";
+import type { JournalProgress } from "./survey.ts";
 
-type Known = Pick<Reached, "applied" | "kept">;
+type Known = Pick<JournalProgress, "applied" | "kept">;
 
 /** One layer for tables and trims, and the log rows, including trimmed ones. */
 function unapplied(
@@ -44,7 +44,7 @@ export function putLayer(lmdb: Lmdb, logs: Logs, layer: Layer): void {
   lmdb.putProgress(progressOf(layer));
 }
 
-export const progressOf = ({ upTo, loggedTo, segment }: Layer): Reached => ({
+export const progressOf = ({ upTo, loggedTo, segment }: Layer): JournalProgress => ({
   applied: upTo,
   kept: loggedTo,
   segment,

@@ -1,19 +1,20 @@
 /**
  * One file of the journal, as bytes. All numbers are little-endian.
  *
- * The head (`HEADER_BYTES`): "weir-jnl", version (u32), salt (u32), number of the segment (f64), number of the newest frame
- * before it (f64), size of the file (f64), crc32 of all that (u32). The file has its full size from the start, so that a
- * file that was cut short is noticed.
- * A frame: length of the payload (u32), crc32 of the payload with the salt as its seed (u32), payload, whose first eight
- * bytes are the number of the frame (f64; numbers have no gaps). The salt keeps clients from forging frames inside of what
- * they send.
- * Behind the newest frame lies the tail (`TAIL_BYTES`): a mark and the number of the newest frame, again and again, longer
- * than a page. The next frame overwrites it. So the loss of the newest frames shows: a mark that names a later frame than
- * the last readable one is left.
- * The end mark: like a frame, with the highest bit of the length set; its payload is the number of the segment that
- * follows (f64) and that of the newest frame (f64). It is written once the next file exists.
+ * - Head (`HEADER_BYTES`): "weir-jnl", version (u32), salt (u32), number of the segment (f64), number of the newest
+ *   frame before it (f64), size of the file (f64), crc32 of all that (u32). The file has its full size from the start,
+ *   so that truncation is detected.
+ * - Frame: length of the payload (u32), crc32 of the payload with the salt as its seed (u32), payload, whose first
+ *   eight bytes are the number of the frame (f64; numbers have no gaps). The salt prevents clients from forging frames
+ *   within the data they send.
+ * - Tail (`TAIL_BYTES`), after the newest frame: a mark and the number of the newest frame, repeated for more than a
+ *   page. The next frame overwrites it. So the loss of the newest frames is detected: a mark remains that names a later
+ *   frame than the last readable one.
+ * - End mark: like a frame, with the highest bit of the length set; its payload is the number of the next segment (f64)
+ *   and that of the newest frame (f64). It is written once the next file exists.
  *
- * Version 1 had neither head nor tail nor end mark, its salt was 0, and its files grew with their frames. It is still read.
+ * Version 1 had neither head nor tail nor end mark, its salt was 0, and its files grew with their frames. It is still
+ * read.
  */
 import { crc32 } from "node:zlib";
 

@@ -8,7 +8,7 @@ import { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
-import { JournalDamaged, type Reached, surveyJournal, type TornTail } from "./survey.ts";
+import { JournalDamaged, type JournalProgress, surveyJournal, type TornTail } from "./survey.ts";
 
 /** Bytes copied of a torn frame, and the number of copies kept. */
 const TORN_BYTES = 1024 * 1024;
@@ -25,7 +25,7 @@ export interface StartParts {
 /** @throws JournalDamaged, with one line for the operator; all files are then unchanged. */
 export function startJournal({ lmdb, logs, journalFolder, onNotice }: StartParts): {
   readonly journal: Journal;
-  readonly reached: Reached;
+  readonly reached: JournalProgress;
 } {
   mkdirSync(journalFolder, { recursive: true, mode: 0o700 });
   const known = lmdb.progress();

@@ -8,7 +8,7 @@ import { segmentName } from "./journal.ts";
 import { frameNumber, isBlank, readSegment, type SegmentContent } from "./segment.ts";
 
 /** How much of the journal LMDB has. */
-export interface Reached {
+export interface JournalProgress {
   /** Tables have all frames up to this one. */
   readonly applied: number;
   /** The same for log rows; never more than `applied`. */
@@ -21,7 +21,7 @@ export interface Reached {
 }
 
 /** LMDB's row with its progress. */
-export interface Progress extends Reached {
+export interface Progress extends JournalProgress {
   /** The folder was created with checksums, so a row without one is damaged. */
   readonly checked: boolean;
 }

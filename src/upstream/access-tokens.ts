@@ -16,7 +16,7 @@ export interface AccessTokens {
 /** Sends a form to a URL. */
 export type PostForm = (url: URL, form: string) => Promise<Answer>;
 
-interface Held {
+interface CachedToken {
   readonly token: string;
   /** Monotonic. */
   readonly untilMs: number;
@@ -29,7 +29,7 @@ const ASSERTION_S = 3_600;
 const MARGIN_MS = 120_000;
 
 export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens {
-  const held = new WeakMap<ServiceAccount, Held>();
+  const held = new WeakMap<ServiceAccount, CachedToken>();
   const asked = new WeakMap<ServiceAccount, Promise<string>>();
 
   const refresh = async (account: ServiceAccount): Promise<string> => {
@@ -52,7 +52,7 @@ export function openAccessTokens(postForm: PostForm, clock: Clock): AccessTokens
   };
 }
 
-async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Clock): Promise<Held> {
+async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Clock): Promise<CachedToken> {
   const askedMs = clock.monotonic();
   const assertion = await assertionOf(account, Math.floor(clock.now() / 1000));
   const form = new URLSearchParams({ grant_type: GRANT, assertion }).toString();

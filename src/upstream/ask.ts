@@ -3,7 +3,7 @@
  */
 import type { Dispatcher } from "undici";
 import { fail, type WeirError } from "../errors.ts";
-import { Call, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
+import { DispatchedCall, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
 import type { UpstreamFailure } from "./failure.ts";
 
 export interface Answer {
@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * @param start sends the request, now or later; what it throws rejects the promise.
  * @throws WeirError `upstream_timeout`, `upstream_invalid_response` (too long), `upstream_error` (no answer).
  */
-export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Promise<Answer> {
+export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -48,7 +48,7 @@ export function wholeAnswer(start: (call: Call) => void, timeoutMs: number): Pro
       },
       onFailure: (failed) => give(unanswered(failed)),
     };
-    const call = new Call(handler);
+    const call = new DispatchedCall(handler);
     const timer = setTimeout(
       () => give(fail("upstream_timeout", `The provider did not answer within ${timeoutMs} ms.`)),
       timeoutMs,

@@ -28,7 +28,7 @@ const CANCELLED = new Error("cancelled");
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
 /** A call as undici's handler and as its caller's handle; it may be cancelled before it has started. */
-export class Call implements Dispatcher.DispatchHandler, UpstreamCall {
+export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall {
   readonly #handler: UpstreamHandler;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;

@@ -7,12 +7,12 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
 import { openAccessTokens } from "./access-tokens.ts";
 import { type Answer, post, wholeAnswer } from "./ask.ts";
-import { Call, type UpstreamCall, type UpstreamHandler } from "./call.ts";
+import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
-import { type Line, Lines } from "./lines.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
+import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
 
 export type { Answer } from "./ask.ts";
 export type { UpstreamCall, UpstreamHandler, UpstreamHeaders } from "./call.ts";
@@ -70,30 +70,30 @@ const OWN_HEADERS: readonly string[] = [
 
 export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {
   const pools = openPools(connectTimeoutMs);
-  const lines = new Lines(pools);
+  const templates = new RequestTemplates(pools);
   const tokens = openAccessTokens((url, form) => {
     const headers = ["content-type", "application/x-www-form-urlencoded", "accept", "application/json"];
     return post(pools.of(url.origin), url, headers, form, TOKEN_TIMEOUT_MS);
   }, clock);
 
   const send = (
-    line: Line,
+    template: RequestTemplate,
     { endpoint, key, parts, headers }: Omit<UpstreamRequest, "stream">,
-    call: Call,
+    call: DispatchedCall,
   ) => {
-    const own = withExtra(line.headers, headers);
-    if (line.isFixed) {
-      dispatch(line, own, parts, call);
+    const own = withExtra(template.headers, headers);
+    if (template.isFixed) {
+      dispatch(template, own, parts, call);
       return;
     }
-    const signable = { method: "POST", url: line.url, headers: own, parts };
+    const signable = { method: "POST", url: template.url, headers: own, parts };
     const made = callHeaders(endpoint, key, signable, tokens, clock);
     if (Array.isArray(made)) {
-      dispatch(line, made, parts, call);
+      dispatch(template, made, parts, call);
       return;
     }
     made.then(
-      (all) => sendLater(line, all, parts, call),
+      (all) => sendLater(template, all, parts, call),
       (error: unknown) => call.fail(failure("connect_error", "auth", 0, uncredited(error))),
     );
   };
@@ -102,22 +102,22 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
     call(request, handler) {
       const { endpoint, key, dialect, stream } = request;
       const act = endpoint.task === "generate" ? (stream ? "stream" : "call") : endpoint.task;
-      const call = new Call(handler);
-      send(lines.of(key, endpoint, dialect, act), request, call);
+      const call = new DispatchedCall(handler);
+      send(templates.of(key, endpoint, dialect, act), request, call);
       return call;
     },
     does: (endpoint, dialect, act) => urlOf(endpoint, dialect, act) !== undefined,
     ask: (question) =>
       wholeAnswer((call) => {
         const { endpoint, key, dialect, act } = question;
-        send(lines.of(key, endpoint, dialect, act), question, call);
+        send(templates.of(key, endpoint, dialect, act), question, call);
       }, question.timeoutMs),
     connections: (origin) => pools.connections(origin),
     close: () => pools.close(),
   };
 }
 
-/** Returns the line's own array where the client adds nothing. */
+/** Returns the template's own array where the client adds nothing. */
 function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]): readonly string[] {
   const added = Object.keys(extra).filter((name) => !OWN_HEADERS.includes(name));
   if (added.length === 0) return headers;
@@ -130,15 +130,25 @@ function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]
 }
 
 /** @throws what undici rejects, such as an invalid header. */
-function dispatch(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
-  line.pool.dispatch({ method: "POST", path: line.path, ...bodyOf(headers, parts) }, call);
+function dispatch(
+  template: RequestTemplate,
+  headers: readonly string[],
+  parts: readonly Uint8Array[],
+  call: DispatchedCall,
+): void {
+  template.pool.dispatch({ method: "POST", path: template.path, ...bodyOf(headers, parts) }, call);
 }
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */
-function sendLater(line: Line, headers: readonly string[], parts: readonly Uint8Array[], call: Call): void {
+function sendLater(
+  template: RequestTemplate,
+  headers: readonly string[],
+  parts: readonly Uint8Array[],
+  call: DispatchedCall,
+): void {
   if (call.over) return;
   try {
-    dispatch(line, headers, parts, call);
+    dispatch(template, headers, parts, call);
   } catch (error) {
     call.fail(networkFailure(error, 0));
   }

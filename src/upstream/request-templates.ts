@@ -9,7 +9,7 @@ import { fixedHeaders } from "./credentials.ts";
 import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
 import type { Pools } from "./pools.ts";
 
-export interface Line {
+export interface RequestTemplate {
   readonly pool: Pool;
   readonly url: URL;
   readonly path: string;
@@ -18,9 +18,9 @@ export interface Line {
   readonly isFixed: boolean;
 }
 
-type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, Line>>>>;
+type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, RequestTemplate>>>>;
 
-export class Lines {
+export class RequestTemplates {
   readonly #pools: Pools;
   readonly #known = new WeakMap<ProviderKey, WeakMap<Endpoint, OfEndpoint>>();
 
@@ -29,7 +29,7 @@ export class Lines {
   }
 
   /** @throws WeirError `internal` where the endpoint does not support this act in this dialect. */
-  of(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+  of(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): RequestTemplate {
     let ofKey = this.#known.get(key);
     if (ofKey === undefined) {
       ofKey = new WeakMap();
@@ -45,15 +45,15 @@ export class Lines {
       ofDialect = {};
       ofEndpoint[dialect] = ofDialect;
     }
-    let line = ofDialect[act];
-    if (line === undefined) {
-      line = this.#make(key, endpoint, dialect, act);
-      ofDialect[act] = line;
+    let template = ofDialect[act];
+    if (template === undefined) {
+      template = this.#make(key, endpoint, dialect, act);
+      ofDialect[act] = template;
     }
-    return line;
+    return template;
   }
 
-  #make(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): Line {
+  #make(key: ProviderKey, endpoint: Endpoint, dialect: Dialect, act: Act): RequestTemplate {
     const address = urlOf(endpoint, dialect, act);
     if (address === undefined) throw fail("internal", `${endpoint.id} has no path to ${act} in ${dialect}`);
     const url = new URL(address);

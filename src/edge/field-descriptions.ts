@@ -3,10 +3,10 @@
  * meaning wherever it occurs, defined once here. If a name has several meanings, the entry is qualified by operation
  * (`getUsage/range`), parent field (`usage.source`) or route group (`Keys/status`); the most specific entry wins.
  */
-import { CALL_WORDS } from "./call-words.ts";
+import { CALL_FIELD_DESCRIPTIONS } from "./call-field-descriptions.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
-  ...CALL_WORDS,
+  ...CALL_FIELD_DESCRIPTIONS,
   // Every list.
   limit: "So many at most.",
   cursor: "`next_cursor` of the page before.",
@@ -287,7 +287,7 @@ const WORDS: Readonly<Record<string, string>> = {
   experiment: "The experiment's name.",
 };
 
-export interface Place {
+export interface FieldPosition {
   readonly operationId: string;
   /** The group of the route. */
   readonly tag: string;
@@ -296,7 +296,10 @@ export interface Place {
 }
 
 /** The description of a field at this position; undefined without an entry. */
-export function meaningOf(name: string, { operationId, tag, parent }: Place): string | undefined {
+export function fieldDescription(
+  name: string,
+  { operationId, tag, parent }: FieldPosition,
+): string | undefined {
   return (
     (parent === undefined ? undefined : WORDS[`${parent}.${name}`]) ??
     WORDS[`${operationId}/${name}`] ??
@@ -306,4 +309,4 @@ export function meaningOf(name: string, { operationId, tag, parent }: Place): st
 }
 
 /** All entries, for the test that finds unused ones. */
-export const FIELD_WORDS: readonly string[] = Object.keys(WORDS);
+export const DESCRIBED_FIELDS: readonly string[] = Object.keys(WORDS);

@@ -13,7 +13,7 @@ let slab: Buffer = Buffer.allocUnsafeSlow(SLAB_BYTES);
 let slabUsed = 0;
 const FIRST_BYTES = SLAB_BYTES / 16;
 
-export class Gathering {
+export class BodyBuffer {
   readonly #maxBytes: number;
   readonly #share: BodyShare;
   #bytes: Buffer = EMPTY;
