@@ -181,12 +181,12 @@ const CASES = Object.entries(UPSTREAMS).flatMap(([dialect, upstream]) =>
     upstream,
     word,
     expected,
-    call: call === undefined ? "" : ` ${call}`,
+    call: call ?? "",
   })),
 );
 
 test.each(CASES)(
-  '$dialect: "$word" is recorded as $expected$call',
+  '$dialect: "$word" is recorded as $expected $call',
   ({ dialect, upstream, word, expected, call }) => {
     const ended = { word, hasCall: call !== "" };
     const recorded = Object.entries(ASKED).flatMap(([client, body]) => {
