@@ -103,7 +103,8 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   }
 
   event(data: string, name: string, event: JsonObject): Passed | undefined {
-    const type = [stringOf(event.type), name].find((text) => NAME.test(text)) ?? "";
+    const told = stringOf(event.type);
+    const type = isName(told) ? told : isName(name) ? name : "";
     // Of several data lines: the line feeds are white space between tokens, and would end the line we send.
     return this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
   }
@@ -135,6 +136,8 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
 
 /** What can stand in the line of an event's name. */
 const NAME = /^[\w.]+$/;
+
+const isName = (text: string): boolean => text !== "" && NAME.test(text);
 
 const NO_EDITS: readonly Edit[] = [];
 

@@ -48,6 +48,8 @@ interface Frame {
   readonly headOut: string;
   /** The first has no literal but the head. */
   readonly steps: readonly Step[];
+  /** The growing string is all that differs. */
+  readonly isPlain: boolean;
   /** Blank line included. */
   readonly tail: string;
   readonly tailOut: string;
@@ -67,6 +69,9 @@ interface Frame {
 
 /** Frames in a row that no event fitted: then no more are learned, since each costs more than it saves. */
 const MOST_VAIN = 32;
+
+/** More than any read holds. */
+const MOST_EVENTS = 1 << 30;
 
 const SPACE = 32;
 const ZERO = 48;
@@ -109,18 +114,21 @@ export class DeltaFrames {
   }
 
   /** The index behind the events from `from` on that fit, at most so many; -1 where the first does not. */
-  fit(read: string, from: number, most = Number.POSITIVE_INFINITY): number {
+  fit(read: string, from: number, most = MOST_EVENTS): number {
     const frame = this.#frame;
     if (frame === undefined || !stands(frame.head, read, from)) return -1;
-    const { head, tail, between, isPatched } = frame;
+    const { head, tail, between, isPatched, isPlain } = frame;
     const limit = frame.isRenamed ? 1 : most;
     let events = 0;
     let text = "";
     let out = frame.headOut;
     let end = -1;
     for (let start = from; ; start = end) {
-      const close = this.#holes(frame, read, start + head.length);
-      if (close < 0) break;
+      const at = start + head.length;
+      const close = isPlain ? fragmentEnd(read, at) : this.#holes(frame, read, at);
+      // No reader tells a part of it that it grew by nothing.
+      if (close <= at) break;
+      if (isPlain) this.#grown = this.#inside = read.slice(at, close);
       // Of most events the end and the next one's begin are compared in one step.
       const goesOn = stands(between, read, close);
       const behind = goesOn ? close + tail.length : tailEnd(frame, read, close);
@@ -154,7 +162,6 @@ export class DeltaFrames {
       if (close < 0) return -1;
       const held = read.slice(at, close);
       if (hole === "growing") {
-        // No reader tells a part of it that it grew by nothing.
         if (held === "") return -1;
         this.#grown = held;
       }
@@ -196,6 +203,7 @@ function frameOf(
   if (openings === undefined) return undefined;
   const { head: dataHead, edits } = passed ?? NOT_PASSED;
   const steps: Step[] = [];
+  let first = NO_PIECE;
   let from = 0;
   let patches = 0;
   const piece = (to: number) => {
@@ -208,13 +216,16 @@ function frameOf(
   };
   for (const { at, end, hole } of openings) {
     const { literal, out } = piece(at);
-    steps.push({ literal: copied(literal), out: copied(out), hole });
+    if (steps.length === 0) first = { literal, out };
+    steps.push(
+      steps.length === 0 ? { ...NO_PIECE, hole } : { literal: copied(literal), out: copied(out), hole },
+    );
     from = end;
   }
   const last = piece(data.length);
   // One that stands in what differs from event to event.
   if (patches < edits.length) return undefined;
-  const { literal, out } = steps[0] as Step;
+  const { literal, out } = first;
   const eventHead = headOf(name);
   const isPatched = edits.length > 0;
   const isLoose = !isPatched && !last.literal.includes('"', 1);
@@ -227,6 +238,7 @@ function frameOf(
     head: between.slice(tail.length),
     headOut: betweenOut.slice(tailOut.length),
     steps,
+    isPlain: steps.length === 1,
     tail: between.slice(0, tail.length),
     tailOut: betweenOut.slice(0, tailOut.length),
     between,
@@ -238,6 +250,8 @@ function frameOf(
     isRenamed: dataHead !== eventHead,
   };
 }
+
+const NO_PIECE = { literal: "", out: "" };
 
 const NOT_PASSED: Passed = { head: "", edits: [] };
 

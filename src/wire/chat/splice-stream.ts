@@ -26,7 +26,7 @@ import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope
 import { cutChunk } from "./finish-chunk.ts";
 import { ChatStreamReader } from "./reader.ts";
 import type { ChatRequest } from "./request.ts";
-import { readChatUsage, readEventUsage, writeChatUsage } from "./usage.ts";
+import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 const HEAD = "data: ";
 
@@ -49,12 +49,15 @@ export class ChatSpliceStream extends SplicedStream {
   readonly #modelJson: string;
   #events = 0;
   #envelope: Envelope | undefined;
-  /** Of the event that is read: how it fits the envelope, or where its members are. */
+  /** Of the event that is read: how it fits the envelope, or its text and where its members are. */
   #enclosed: Enclosed | undefined;
+  #text = "";
   #members = NO_MEMBERS;
   /** The finish reason and what ends the stream: goes out after the settlement. */
   #last = "";
   #holding = false;
+  /** The last report that an event was looked through for. */
+  #reported: Usage | undefined;
   /** The last report as the upstream wrote it: its own details are not lost. */
   #usageJson: string | undefined;
   /** The last chunk is made of it. */
@@ -84,18 +87,18 @@ export class ChatSpliceStream extends SplicedStream {
   parse(data: string): JsonObject | undefined {
     const enclosed = this.#envelope && enclosedIn(this.#envelope, data);
     const choices = enclosed && listIn(enclosed.choices);
-    if (choices !== undefined && choices.length > 0 && readEventUsage({ choices }) === undefined) {
+    if (choices !== undefined && choices.length > 0) {
       this.#enclosed = enclosed;
       return { choices };
     }
     this.#enclosed = undefined;
-    const text = copied(data);
+    this.#text = copied(data.includes("\n") ? data.replaceAll("\n", " ") : data);
     try {
-      this.#members = skim(text).members;
+      this.#members = skim(this.#text).members;
     } catch {
       return undefined;
     }
-    return parsed(text);
+    return parsed(data);
   }
 
   /** What leaves after the settlement: held events, the usage chunk, `[DONE]`. */
@@ -109,33 +112,37 @@ export class ChatSpliceStream extends SplicedStream {
     // Its first event goes out at once, though it may hold no content: clients wait for it.
     this.begin();
     const choices = listOf(event.choices);
+    const { usage } = this.capture;
+    const isReport = usage !== this.#reported;
+    this.#reported = usage;
     if (this.#enclosed !== undefined && this.#envelope !== undefined) {
-      const { tailAt } = this.#enclosed;
+      const { choices: inside, tailAt } = this.#enclosed;
       const { head, headOut, tail, tailOut } = this.#envelope;
-      return this.#passChoices(data, choices, [
+      const behind = tailAt + tail.length;
+      if (isReport) this.#usageJson = undefined;
+      return this.#passChoices(headOut + inside + tailOut + data.slice(behind), choices, [
         { start: 0, end: head.length, text: headOut },
-        { start: tailAt, end: tailAt + tail.length, text: tailOut },
+        { start: tailAt, end: behind, text: tailOut },
       ]);
     }
     const members = this.#members;
     this.#tell(event.created);
-    const usage = readEventUsage(event);
-    if (usage !== undefined) this.#report(event.usage, data, members);
+    if (isReport) this.#report(event.usage, members);
     if (choices.length > 0) {
       const edits = this.#edits(data, members);
-      if (usage === undefined) this.#enclose(data, members, edits);
-      return this.#passChoices(data, choices, edits);
+      if (!isReport) this.#enclose(data, members, edits);
+      return this.#passChoices(applyEdits(data, edits), choices, edits);
     }
-    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = { text: copied(data), members };
+    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = { text: this.#text, members };
     // Some servers open with an empty chunk (Azure's content filter results): pass those on. What has no choices
     // member at all is no chunk, and clients would fall over it.
     else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
     return undefined;
   }
 
-  #passChoices(data: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
+  /** @param edits what its data were patched with. */
+  #passChoices(patched: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
     this.#events++;
-    const patched = applyEdits(data, edits);
     if (this.#isOnly && this.reader.complete) this.#holding = true;
     if (!this.#holding) {
       this.out += sseData(patched);
@@ -171,9 +178,9 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   /** Reports are cumulative wherever they come from: the last one stands, they are never added up. */
-  #report(usage: unknown, data: string, members: readonly Member[]): void {
+  #report(usage: unknown, members: readonly Member[]): void {
     const member = readChatUsage(usage) === undefined ? undefined : memberOf(members, "usage");
-    this.#usageJson = member && copied(data.slice(member.valueStart, member.valueEnd));
+    this.#usageJson = member && this.#text.slice(member.valueStart, member.valueEnd);
   }
 
   #edits(text: string, members: readonly Member[]): Edit[] {
