@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs";
 import { NO_USAGE, type Usage } from "../src/usage.ts";
-import { ChatStream, type StreamIdentity } from "../src/wire/chat/stream.ts";
+import { readChatRequest } from "../src/wire/chat/request.ts";
+import { ChatSpliceStream } from "../src/wire/chat/splice-stream.ts";
 import type { SvcReply } from "../src/wire/contract.ts";
 
 export type Json = Record<string, unknown>;
@@ -27,38 +28,60 @@ export const usage = (inputTokens: number, outputTokens: number, more: Partial<U
   ...more,
 });
 
-export const chatStream = (given: Partial<StreamIdentity> = {}): ChatStream =>
-  new ChatStream({
+export interface Asked {
+  /** Answers asked for. */
+  readonly choices: number;
+  /** False: the client asked for no usage. */
+  readonly includeUsage: boolean;
+  readonly maxEventBytes: number;
+  readonly maxCaptureBytes: number;
+}
+
+export function chatStream(given: Partial<Asked> = {}): ChatSpliceStream {
+  const { choices: n = 1, includeUsage = true, maxEventBytes = 1 << 20, maxCaptureBytes = 1 << 20 } = given;
+  const messages = [{ role: "user", content: "x" }];
+  const stream_options = { include_usage: includeUsage };
+  const body = { model: MODEL, messages, stream: true, stream_options, n };
+  return new ChatSpliceStream(readChatRequest(Buffer.from(JSON.stringify(body))), {
     id: ID,
+    requestId: SVC.request_id,
     model: MODEL,
-    includeUsage: true,
-    choices: 1,
-    maxEventBytes: 1 << 20,
-    maxCaptureBytes: 1 << 20,
-    ...given,
+    createdS: 0,
+    maxEventBytes,
+    maxCaptureBytes,
   });
+}
 
 export interface Recorded {
   readonly name: string;
   readonly choices: number;
   readonly usage: Usage;
-  /** As one whole answer would give them. */
-  readonly answer: readonly Json[];
+  /** As the native format shows an answer. */
+  readonly answer: readonly Candidate[];
 }
 
-const answer = (finish_reason: string, message: Json, index = 0): Json => ({
+export interface Candidate {
+  readonly index: number;
+  readonly content: readonly Json[];
+  readonly stop: { readonly reason: string };
+}
+
+const answer = (reason: string, content: readonly Json[], index = 0): Candidate => ({
   index,
-  message: { role: "assistant", ...message },
-  finish_reason,
+  content,
+  stop: { reason },
 });
 
-const call = (id: string, name: string, args: string) => ({
+const text = (said: string): Json => ({ type: "text", text: said });
+const reasoning = (said: string): Json => ({ type: "reasoning", text: said });
+const call = (id: string, name: string, args: string): Json => ({
+  type: "tool_call",
   id,
-  type: "function",
-  function: { name, arguments: args },
+  name,
+  arguments: args,
 });
 
-const recorded = (name: string, used: Usage, ...choices: Json[]): Recorded => ({
+const recorded = (name: string, used: Usage, ...choices: Candidate[]): Recorded => ({
   name,
   choices: choices.length,
   usage: used,
@@ -69,55 +92,51 @@ export const RECORDED: readonly Recorded[] = [
   recorded(
     "openai",
     usage(19, 12, { cacheReadTokens: 4, reasoningTokens: 3 }),
-    answer("stop", { content: 'Héllo 世界 🎉\n"ok"' }),
+    answer("stop", [text('Héllo 世界 🎉\n"ok"')]),
   ),
-  recorded("openai-logprobs", usage(8, 2), answer("length", { content: "Ja!" })),
+  recorded("openai-logprobs", usage(8, 2), answer("length", [text("Ja!")])),
   recorded(
     "openai-tools",
     usage(80, 33),
-    answer("tool_calls", {
-      tool_calls: [
-        call("call_a1", "get_weather", '{"city":"Zürich\\n"}'),
-        call("call_b2", "get_time", '{"zone":"CET"}'),
-      ],
-    }),
+    answer("tool_calls", [
+      call("call_a1", "get_weather", '{"city":"Zürich\\n"}'),
+      call("call_b2", "get_time", '{"zone":"CET"}'),
+    ]),
   ),
   recorded(
     "openai-two-choices",
     usage(5, 6),
-    answer("stop", { content: "ABC" }),
-    answer("length", { content: "xyz" }, 1),
+    answer("stop", [text("ABC")]),
+    answer("length", [text("xyz")], 1),
   ),
-  recorded("openai-refusal", usage(7, 4), answer("stop", { refusal: "I'm sorry, no." })),
-  recorded("azure", usage(9, 3), answer("stop", { content: "Hi there" })),
-  recorded("vllm", usage(11, 3), answer("stop", { content: "Grüß Gott" })),
-  recorded("groq", usage(18, 5), answer("stop", { content: "Fast indeed" })),
+  recorded("openai-refusal", usage(7, 4), answer("stop", [{ type: "refusal", text: "I'm sorry, no." }])),
+  recorded("azure", usage(9, 3), answer("stop", [text("Hi there")])),
+  recorded("vllm", usage(11, 3), answer("stop", [text("Grüß Gott")])),
+  recorded("groq", usage(18, 5), answer("stop", [text("Fast indeed")])),
   recorded(
     "deepseek",
     usage(17, 9, { cacheReadTokens: 8, reasoningTokens: 4 }),
-    answer("stop", { reasoning_content: "嗯，好", content: "9.11 < 9.8" }),
+    answer("stop", [reasoning("嗯，好"), text("9.11 < 9.8")]),
   ),
-  recorded("mistral", usage(6, 5), answer("stop", { thinking: "Also", content: "Déjà vu" })),
-  recorded("together", usage(14, 3, { cacheReadTokens: 2 }), answer("stop", { content: "Once" })),
+  recorded("mistral", usage(6, 5), answer("stop", [reasoning("Also"), text("Déjà vu")])),
+  recorded("together", usage(14, 3, { cacheReadTokens: 2 }), answer("stop", [text("Once")])),
   recorded(
     "openrouter",
     usage(12, 4, { reasoningTokens: 1 }),
-    answer("stop", { reasoning: "Hm", content: "Yes." }),
+    answer("stop", [reasoning("Hm"), text("Yes.")]),
   ),
-  recorded("ollama", usage(26, 5), answer("stop", { content: "Good day 𝄞" })),
+  recorded("ollama", usage(26, 5), answer("stop", [text("Good day 𝄞")])),
   recorded(
     "gemini-tools",
     usage(60, 121, { reasoningTokens: 100 }),
-    answer("tool_calls", {
-      tool_calls: [
-        call("function-call-1", "get_weather", '{"city":"Köln"}'),
-        call("function-call-2", "get_weather", '{"city":"Bonn"}'),
-      ],
-    }),
+    answer("tool_calls", [
+      call("function-call-1", "get_weather", '{"city":"Köln"}'),
+      call("function-call-2", "get_weather", '{"city":"Bonn"}'),
+    ]),
   ),
-  recorded("moonshot", usage(19, 13, { cacheReadTokens: 10 }), answer("stop", { content: "你好！" })),
-  recorded("spaced-crlf", usage(3, 2), answer("stop", { content: "Spät €" })),
-  recorded("several-lines", usage(2, 2), answer("stop", { content: "😀!" })),
+  recorded("moonshot", usage(19, 13, { cacheReadTokens: 10 }), answer("stop", [text("你好！")])),
+  recorded("spaced-crlf", usage(3, 2), answer("stop", [text("Spät €")])),
+  recorded("several-lines", usage(2, 2), answer("stop", [text("😀!")])),
 ];
 
 export const bytesOf = (name: string): Buffer =>
@@ -154,11 +173,11 @@ export interface Relayed {
   /** Before the settlement, and all of it. */
   readonly early: string;
   readonly all: string;
-  readonly stream: ChatStream;
+  readonly stream: ChatSpliceStream;
 }
 
 /** Sends a text through a stream in the given pieces and settles it with what it reported. */
-export function relay(pieces: readonly string[], given: Partial<StreamIdentity> = {}): Relayed {
+export function relay(pieces: readonly string[], given: Partial<Asked> = {}): Relayed {
   const stream = chatStream(given);
   let early = "";
   for (const piece of pieces) early += stream.push(piece);
@@ -166,5 +185,8 @@ export function relay(pieces: readonly string[], given: Partial<StreamIdentity> 
   return { early, all: early + stream.close(stream.facts.usage ?? usage(1, 1), SVC), stream };
 }
 
-export const answerOf = ({ stream }: Relayed): unknown =>
-  (JSON.parse(stream.capture.json().toString()) as { choices: unknown }).choices;
+/** The answer as it is kept for the record; undefined where it outgrew the bound. */
+export function answerOf({ stream }: Pick<Relayed, "stream">): unknown {
+  const kept = stream.kept();
+  return kept && (JSON.parse(kept.toString()) as { candidates: unknown }).candidates;
+}

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { errorEnvelope, fail, WeirError } from "../src/errors.ts";
-import { readSplicedChat, writeSplicedChat } from "../src/wire/chat/reply.ts";
+import { readChatRequest } from "../src/wire/chat/request.ts";
+import { chatSplice } from "../src/wire/chat/splice.ts";
 import { readChatUsage, writeChatUsage } from "../src/wire/chat/usage.ts";
 import {
   countedTokenBound,
@@ -11,6 +12,7 @@ import {
   promptTokenBound,
 } from "../src/wire/estimate.ts";
 import { readErrorBody } from "../src/wire/upstream-error.ts";
+import { IDENTITY } from "./wire.chat.fixtures.ts";
 import { ID, type Json, MODEL, SVC, usage } from "./wire.fixtures.ts";
 
 const REPLY =
@@ -18,10 +20,10 @@ const REPLY =
   '"message":{"role":"assistant","content":"Grüß \\"dich\\" 🎉\\n","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],' +
   '"usage":{"prompt_tokens":19,"completion_tokens":10,"total_tokens":29,"x":1.0},"service_tier":"default","seed":12345678901234567890}';
 
+const REQUEST = readChatRequest(Buffer.from('{"model":"v/m","messages":[{"role":"user","content":"x"}]}'));
 const read = (body: string | Json) =>
-  readSplicedChat(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)));
-const write = (body: string | Json, used = usage(3, 4)) =>
-  writeSplicedChat(read(body), { id: ID, model: MODEL }, used, SVC).toString();
+  chatSplice.whole(Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), REQUEST, IDENTITY);
+const write = (body: string | Json, used = usage(3, 4)) => read(body).write(used, SVC).toString();
 
 const saying = (message: Json, more: Json = {}): Json => ({
   choices: [{ index: 0, message, finish_reason: "stop" }],
@@ -95,7 +97,7 @@ describe("a whole answer", () => {
       [{ message: "m", finish_reason: 3 }],
       [{ message: { tool_calls: "x" } }],
     ]) {
-      expect(read({ ...body, choices }).facts).toMatchObject({ stopReason: "", toolCalls: 0 });
+      expect(read({ ...body, choices }).facts).toMatchObject({ stopReason: "other", toolCalls: 0 });
       expect(JSON.parse(write({ ...body, choices }))).toMatchObject({ id: ID, choices });
     }
   });

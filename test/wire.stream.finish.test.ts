@@ -77,7 +77,8 @@ describe("a spliced chunk with a finish reason", () => {
       expect(early).toMatchObject([{ choices: [{ index: 0, delta, finish_reason: null }], usage: null }]);
       expect(last[0]?.choices).toEqual([{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }]);
       expect(last).toHaveLength(2);
-      expect(stream.facts.stopReason).toBe("stop");
+      const hasCall = "tool_calls" in delta || "function_call" in delta;
+      expect(stream.facts.stopReason).toBe(hasCall ? "tool_calls" : "stop");
     }
   });
 

@@ -7,7 +7,7 @@ import type { Usage } from "../usage.ts";
 import type { ReplyFacts } from "./contract.ts";
 import { fragmentOf, latin1OfJson } from "./fragment.ts";
 import { Growing } from "./growing.ts";
-import type { NeutralReply, PartKind, StopReason, StreamEvent } from "./neutral.ts";
+import type { Fragment, NeutralReply, PartKind, StopReason, StreamEvent } from "./neutral.ts";
 
 /** Choices and parts beyond these go uncaptured: no answer has so many. */
 const MAX_CHOICES = 128;
@@ -47,8 +47,7 @@ export class NeutralCapture {
   take(event: StreamEvent): void {
     switch (event.type) {
       case "delta":
-        this.events++;
-        this.#grow(event.choice, event.part, event.text);
+        this.grow(event.choice, event.part, event.text, 1);
         break;
       case "begin":
         this.#begin(event);
@@ -96,7 +95,9 @@ export class NeutralCapture {
     parts[event.part] = { kind: event.kind, id, name, text: new Growing() };
   }
 
-  #grow(choice: number, part: number, text: string): void {
+  /** As many deltas of one part, in one text. */
+  grow(choice: number, part: number, text: Fragment, events: number): void {
+    this.events += events;
     this.textBytes += text.length;
     if (this.textBytes <= this.#maxBytes) this.#choices[choice]?.parts[part]?.text.add(text);
     else if (!this.truncated) this.#forget();

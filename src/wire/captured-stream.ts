@@ -5,10 +5,19 @@
 import type { Usage } from "../usage.ts";
 import { NeutralCapture } from "./capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "./contract.ts";
+import { headOf, type Passed } from "./delta-frame.ts";
 import type { AnswerStream } from "./format.ts";
+import type { Edit } from "./json.ts";
 import { copied } from "./latin1.ts";
 import type { StreamEvent } from "./neutral.ts";
-import { type EventTap, type JsonObject, type StreamReader, stringOf } from "./reader.ts";
+import {
+  type EventTap,
+  type JsonObject,
+  type PartPlace,
+  type Run,
+  type StreamReader,
+  stringOf,
+} from "./reader.ts";
 import { waiting } from "./sse.ts";
 
 export abstract class CapturedStream implements AnswerStream {
@@ -85,21 +94,19 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   #opening = "";
   #begun = false;
 
-  /** What stands before the data of the event that came last. */
-  #head = "";
+  /** An event in full; its data are one line. Returns as {@link EventTap.event}. */
+  protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;
 
-  /** An event in full; its data are one line. */
-  protected abstract pass(data: string, type: string, event: JsonObject): void;
-
-  delta(data: string): void {
-    this.out += `${this.#head}${data}\n\n`;
+  run({ choice, part }: PartPlace, { text, events, out }: Run): void {
+    this.capture.grow(choice, part, text, events);
+    this.out += out;
   }
 
-  event(data: string, name: string, event: JsonObject): void {
-    const type = [stringOf(event.type), name].find((text) => NAME.test(text)) ?? "";
-    this.#head = headOf(type);
+  event(data: string, name: string, event: JsonObject): Passed | undefined {
+    const told = stringOf(event.type);
+    const type = isName(told) ? told : isName(name) ? name : "";
     // Of several data lines: the line feeds are white space between tokens, and would end the line we send.
-    this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
+    return this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
   }
 
   protected get hasBegun(): boolean {
@@ -130,7 +137,12 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
 /** What can stand in the line of an event's name. */
 const NAME = /^[\w.]+$/;
 
-const headOf = (type: string): string => (type === "" ? "data: " : `event: ${type}\ndata: `);
+const isName = (text: string): boolean => text !== "" && NAME.test(text);
+
+const NO_EDITS: readonly Edit[] = [];
+
+/** How an event is passed on of which no byte changes. */
+export const asItCame = (type: string): Passed => ({ head: headOf(type), edits: NO_EDITS });
 
 /** An event under the name that its data say, which clients go by too; under that of its line where they say none. */
 export const passedEvent = (type: string, data: string): string => `${headOf(type)}${data}\n\n`;

@@ -1,55 +1,95 @@
 /**
  * Text that streams pass without being parsed. Nearly every event of a stream is the same JSON around one growing string:
  * that frame is learned from an event that was read in full and came to one delta and nothing else. What fits the frame to
- * the byte, but for the string and for members that nobody reads, comes to the same delta with another text. A frame holds
- * until the next event that does not fit: that one may change what the following mean.
+ * the byte, but for the string and for members that nobody reads, comes to the same delta with another text, and is passed
+ * on as that event was. A frame holds until the next event that does not fit: that one may change what the following mean.
  */
-import { fragmentEnd } from "./fragment.ts";
+import { fragmentEnd, fragmentOf, textOf } from "./fragment.ts";
+import { applyEdits, type Edit } from "./json.ts";
 import { copied, stands } from "./latin1.ts";
 import type { Fragment } from "./neutral.ts";
 
 /** Names of members, at any depth of an event. */
 export interface FrameKeys {
-  /** Their strings are what parts grow by. */
-  readonly growing: readonly string[];
-  /** No reader looks at these, and they differ from event to event: strings and counts. */
-  readonly unread: readonly string[];
+  /** Matches a member's name up to its value; in its first group one whose strings are what parts grow by. */
+  readonly pattern: RegExp;
+}
+
+/**
+ * @param growing members whose strings are what parts grow by.
+ * @param unread members that no reader looks at, and that differ from event to event: strings and counts.
+ */
+export const frameKeys = (growing: readonly string[], unread: readonly string[]): FrameKeys => ({
+  pattern: new RegExp(`"(?:${[`(${growing.join("|")})`, ...unread].join("|")})" *: *`, "g"),
+});
+
+/** How an event was passed on to the client. */
+export interface Passed {
+  /** What stands before its data. */
+  readonly head: string;
+  /** What was changed in its data. */
+  readonly edits: readonly Edit[];
 }
 
 type Hole = "growing" | "string" | "digits";
 
-/** A piece of the event that stays the same, and what follows it. */
+/** A piece of the event that stays the same, as it comes and as it goes out, and what follows it. */
 interface Step {
   readonly literal: string;
+  readonly out: string;
   readonly hole: Hole;
 }
 
 interface Frame {
   /** Where in an event its data begin. */
   readonly dataAt: number;
+  /** What stands before the first hole. */
+  readonly head: string;
+  readonly headOut: string;
+  /** The first has no literal but the head. */
   readonly steps: readonly Step[];
+  /** The growing string is all that differs. */
+  readonly isPlain: boolean;
   /** Blank line included. */
   readonly tail: string;
+  readonly tailOut: string;
+  /** A tail and the head of the next event. */
+  readonly between: string;
+  readonly betweenOut: string;
   /** No string is in the tail, so that white space in it means nothing: Anthropic pads its events with it. */
   readonly isLoose: boolean;
+  /** Events that fit are passed on: what they grow by is kept, and not written again. */
+  readonly isPassed: boolean;
+  /** Data are changed on their way; else they are passed on behind `dataHead`. */
+  readonly isPatched: boolean;
+  readonly dataHead: string;
+  /** Events leave under another name than they came by. */
+  readonly isRenamed: boolean;
 }
 
 /** Frames in a row that no event fitted: then no more are learned, since each costs more than it saves. */
 const MOST_VAIN = 32;
 
+/** More than any read holds. */
+const MOST_EVENTS = 1 << 30;
+
 const SPACE = 32;
 const ZERO = 48;
 const NINE = 57;
-const COLON = 58;
 const QUOTE = 34;
 
 export class DeltaFrames {
-  /** What the event that {@link fit} found grows its part by. */
+  /** What the events that {@link fit} found grow their part by; as a reader of the whole writes it where that is written. */
   text: Fragment = "";
-  /** The index at which its data begin. */
-  dataAt = 0;
+  /** How many they are. */
+  events = 0;
+  /** They as they are passed on. */
+  out = "";
   #frame: Frame | undefined;
   #vain = 0;
+  /** Of the event under way: the inside of its growing string, and all between its head and its tail as it goes out. */
+  #grown: Fragment = "";
+  #inside = "";
   readonly #keys: FrameKeys;
 
   constructor(keys: FrameKeys) {
@@ -65,46 +105,89 @@ export class DeltaFrames {
    * Learns from an event that came to one delta and nothing else.
    * @param data the event's, latin1.
    * @param text of the delta.
+   * @param passed absent: events that fit are not passed on.
    */
-  learn(data: string, name: string, text: Fragment): void {
+  learn(data: string, name: string, text: Fragment, passed?: Passed): void {
     if (this.#vain >= MOST_VAIN) return;
-    this.#frame = frameOf(data, name, text, this.#keys);
+    this.#frame = frameOf(data, name, text, this.#keys, passed);
     if (this.#frame !== undefined) this.#vain++;
   }
 
-  /** The index behind the event at `from` where it fits, else -1. */
-  fit(read: string, from: number): number {
+  /** The index behind the events from `from` on that fit, at most so many; -1 where the first does not. */
+  fit(read: string, from: number, most = MOST_EVENTS): number {
     const frame = this.#frame;
-    if (frame === undefined) return -1;
-    let at = from;
+    if (frame === undefined || !stands(frame.head, read, from)) return -1;
+    const { head, tail, between, isPatched, isPlain } = frame;
+    const limit = frame.isRenamed ? 1 : most;
+    let events = 0;
     let text = "";
-    for (const { literal, hole } of frame.steps) {
-      if (!stands(literal, read, at)) return -1;
-      const start = at + literal.length;
-      at = hole === "digits" ? digitsEnd(read, start) : fragmentEnd(read, start);
-      if (at < 0) return -1;
-      if (hole === "growing") text = read.slice(start, at);
+    let out = frame.headOut;
+    let end = -1;
+    for (let start = from; ; start = end) {
+      const at = start + head.length;
+      const close = isPlain ? fragmentEnd(read, at) : this.#holes(frame, read, at);
+      // No reader tells a part of it that it grew by nothing.
+      if (close <= at) break;
+      if (isPlain) this.#grown = this.#inside = read.slice(at, close);
+      // Of most events the end and the next one's begin are compared in one step.
+      const goesOn = stands(between, read, close);
+      const behind = goesOn ? close + tail.length : tailEnd(frame, read, close);
+      if (behind < 0) break;
+      if (isPatched) out += events === 0 ? this.#inside : frame.betweenOut + this.#inside;
+      text += this.#grown;
+      end = behind;
+      if (++events === limit || !(goesOn || stands(head, read, end))) break;
     }
-    // As the reader would have written it: other escapes of the same characters have to be made the usual ones.
-    if (text === "" || UNUSUAL.test(text)) return -1;
-    const end = frame.isLoose
-      ? looseEnd(frame.tail, read, at)
-      : stands(frame.tail, read, at)
-        ? at + frame.tail.length
-        : -1;
-    if (end < 0) return -1;
+    if (events === 0) return -1;
     this.#vain = 0;
-    // A slice would keep all of the read alive for as long as it waits for a slow client.
-    this.text = copied(text);
-    this.dataAt = from + frame.dataAt;
+    this.events = events;
+    // A slice would keep all of the read alive for as long as it waits for a slow client, and many in one string all theirs.
+    this.text = copied(frame.isPassed ? text : usual(text));
+    this.out = isPatched ? out + frame.tailOut : frame.dataHead + read.slice(from + frame.dataAt, end);
     return end;
+  }
+
+  /** The index behind the last hole of the event whose head ends at `from`; -1 where it does not fit so far. */
+  #holes({ steps, isPatched }: Frame, read: string, from: number): number {
+    let at = from;
+    let inside = "";
+    for (let i = 0; i < steps.length; i++) {
+      const { literal, out, hole } = steps[i] as Step;
+      if (i > 0) {
+        if (!stands(literal, read, at)) return -1;
+        at += literal.length;
+        if (isPatched) inside += out;
+      }
+      const close = hole === "digits" ? digitsEnd(read, at) : fragmentEnd(read, at);
+      if (close < 0) return -1;
+      const held = read.slice(at, close);
+      if (hole === "growing") {
+        if (held === "") return -1;
+        this.#grown = held;
+      }
+      if (isPatched) inside += held;
+      at = close;
+    }
+    this.#inside = inside;
+    return at;
   }
 }
 
 const UNUSUAL = /\\[/u]/;
 
+/** The piece as a reader writes it: other escapes of the same characters have to be made the usual ones. */
+const usual = (piece: Fragment): Fragment =>
+  piece.includes("\\") && UNUSUAL.test(piece) ? fragmentOf(textOf(piece)) : piece;
+
+/** The index behind the tail that stands at `at`; -1 where it does not. */
+function tailEnd({ tail, isLoose }: Frame, read: string, at: number): number {
+  if (isLoose) return looseEnd(tail, read, at);
+  return stands(tail, read, at) ? at + tail.length : -1;
+}
+
 interface Opening {
   readonly at: number;
+  readonly end: number;
   readonly hole: Hole;
 }
 
@@ -113,44 +196,87 @@ function frameOf(
   data: string,
   name: string,
   text: Fragment,
-  { growing, unread }: FrameKeys,
+  keys: FrameKeys,
+  passed: Passed | undefined,
 ): Frame | undefined {
-  if (data.includes("\n")) return undefined;
-  const said = growing.flatMap((key) => valuesOf(data, key)).filter((at) => !saysNothing(data, at));
-  const [at] = said;
-  if (at === undefined || said.length > 1 || !data.startsWith(`"${text}"`, at)) return undefined;
-  const openings: Opening[] = [{ at: at + 1, hole: "growing" }];
-  for (const key of unread) {
-    for (const value of valuesOf(data, key)) {
-      if (data.charCodeAt(value) === QUOTE) openings.push({ at: value + 1, hole: "string" });
-      else if (digitsEnd(data, value) >= 0) openings.push({ at: value, hole: "digits" });
-    }
-  }
-  openings.sort((a, b) => a.at - b.at);
-  const head = name === "" ? "data: " : `event: ${name}\ndata: `;
-  const event = copied(`${head}${data}\n\n`);
+  const openings = data.includes("\n") ? undefined : openingsOf(data, text, keys);
+  if (openings === undefined) return undefined;
+  const { head: dataHead, edits } = passed ?? NOT_PASSED;
   const steps: Step[] = [];
+  let first = NO_PIECE;
   let from = 0;
-  for (const { at, hole } of openings) {
-    const start = head.length + at;
-    steps.push({ literal: event.slice(from, start), hole });
-    from = hole === "digits" ? digitsEnd(event, start) : fragmentEnd(event, start);
+  let patches = 0;
+  const piece = (to: number) => {
+    const within = edits.filter(({ start, end }) => start >= from && end <= to);
+    patches += within.length;
+    const literal = data.slice(from, to);
+    if (within.length === 0) return { literal, out: literal };
+    const moved = within.map(({ start, end, text }) => ({ start: start - from, end: end - from, text }));
+    return { literal, out: applyEdits(literal, moved) };
+  };
+  for (const { at, end, hole } of openings) {
+    const { literal, out } = piece(at);
+    if (steps.length === 0) first = { literal, out };
+    steps.push(
+      steps.length === 0 ? { ...NO_PIECE, hole } : { literal: copied(literal), out: copied(out), hole },
+    );
+    from = end;
   }
-  const tail = event.slice(from);
-  const isLoose = !tail.includes('"', 1);
-  return { dataAt: head.length, steps, tail: isLoose ? tail.replaceAll(" ", "") : tail, isLoose };
+  const last = piece(data.length);
+  // One that stands in what differs from event to event.
+  if (patches < edits.length) return undefined;
+  const { literal, out } = first;
+  const eventHead = headOf(name);
+  const isPatched = edits.length > 0;
+  const isLoose = !isPatched && !last.literal.includes('"', 1);
+  const tail = `${isLoose ? last.literal.replaceAll(" ", "") : last.literal}\n\n`;
+  const tailOut = `${last.out}\n\n`;
+  const between = copied(tail + eventHead + literal);
+  const betweenOut = isPatched ? copied(tailOut + dataHead + out) : "";
+  return {
+    dataAt: eventHead.length,
+    head: between.slice(tail.length),
+    headOut: betweenOut.slice(tailOut.length),
+    steps,
+    isPlain: steps.length === 1,
+    tail: between.slice(0, tail.length),
+    tailOut: betweenOut.slice(0, tailOut.length),
+    between,
+    betweenOut,
+    isLoose,
+    isPassed: passed !== undefined,
+    isPatched,
+    dataHead,
+    isRenamed: dataHead !== eventHead,
+  };
 }
 
-/** Where the values of the members of this name begin. */
-function valuesOf(data: string, key: string): number[] {
-  const found: number[] = [];
-  const quoted = `"${key}"`;
-  for (let at = data.indexOf(quoted); at >= 0; at = data.indexOf(quoted, at + 1)) {
-    const colon = spaceEnd(data, at + quoted.length);
-    // Otherwise it is a value itself.
-    if (data.charCodeAt(colon) === COLON) found.push(spaceEnd(data, colon + 1));
+const NO_PIECE = { literal: "", out: "" };
+
+const NOT_PASSED: Passed = { head: "", edits: [] };
+
+/** What stands before the data of an event. */
+export const headOf = (name: string): string => (name === "" ? "data: " : `event: ${name}\ndata: `);
+
+/** What differs in the event from others of its frame, in order; undefined where the string that grew is not found. */
+function openingsOf(data: string, text: Fragment, { pattern }: FrameKeys): Opening[] | undefined {
+  const openings: Opening[] = [];
+  let isFound = false;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(data); match !== null; match = pattern.exec(data)) {
+    const at = pattern.lastIndex;
+    const isText = data.charCodeAt(at) === QUOTE;
+    if (match[1] === undefined) {
+      const end = isText ? fragmentEnd(data, at + 1) : digitsEnd(data, at);
+      if (end >= 0) openings.push(isText ? { at: at + 1, end, hole: "string" } : { at, end, hole: "digits" });
+    } else if (!saysNothing(data, at)) {
+      const end = isText ? fragmentEnd(data, at + 1) : -1;
+      if (isFound || end < 0 || usual(data.slice(at + 1, end)) !== text) return undefined;
+      openings.push({ at: at + 1, end, hole: "growing" });
+      isFound = true;
+    }
   }
-  return found;
+  return isFound ? openings : undefined;
 }
 
 const NOTHING = /(?:null|""|\[\s*\])/y;
@@ -158,12 +284,6 @@ const NOTHING = /(?:null|""|\[\s*\])/y;
 function saysNothing(data: string, at: number): boolean {
   NOTHING.lastIndex = at;
   return NOTHING.test(data);
-}
-
-function spaceEnd(text: string, from: number): number {
-  let at = from;
-  while (text.charCodeAt(at) === SPACE) at++;
-  return at;
 }
 
 /** The end of the count that begins at `from`; -1 where none does. */

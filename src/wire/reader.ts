@@ -3,7 +3,7 @@
  * skipping what is no JSON, the end. A dialect says what an event means.
  */
 import type { UpstreamError } from "./contract.ts";
-import { DeltaFrames, type FrameKeys } from "./delta-frame.ts";
+import { DeltaFrames, type FrameKeys, type Passed } from "./delta-frame.ts";
 import { utf8Of } from "./json.ts";
 import type { StreamEvent } from "./neutral.ts";
 import { SseReader } from "./sse.ts";
@@ -44,12 +44,21 @@ export interface StreamReader {
 
 /** Is told of the events as they came, each after what it means was emitted: a splice passes them on. */
 export interface EventTap {
-  /** Whether an event can be passed on as well as read: others count as malformed. */
-  accepts?(event: JsonObject, data: string): boolean;
-  /** An event that was read in full. */
-  event(data: string, name: string, event: JsonObject): void;
-  /** The data of one that is the last but for the text by which it lengthened a part. */
-  delta(data: string): void;
+  /** An event as an object; undefined where it cannot be read, or cannot be passed on: it counts as malformed. */
+  parse?(data: string): JsonObject | undefined;
+  /** An event that was read in full. Returns how it was passed on; undefined where those like it must be read in full, too. */
+  event(data: string, name: string, event: JsonObject): Passed | undefined;
+  /** Events that are the last but for the text by which they lengthened a part; of this nothing was emitted. */
+  run(part: PartPlace, run: Run): void;
+}
+
+/** Events one behind the other that lengthen one part. */
+export type Run = Pick<DeltaFrames, "events" | "text" | "out">;
+
+/** Which part of which choice. */
+export interface PartPlace {
+  readonly choice: number;
+  readonly part: number;
 }
 
 /** A stream of server-sent events that hold JSON objects. */
@@ -61,11 +70,12 @@ export abstract class SseStreamReader implements StreamReader {
   readonly #sse: SseReader;
   readonly #frames: DeltaFrames;
   readonly #tap: EventTap | undefined;
-  /** What the event that is read came to. */
+  /** What the event that is read came to; of that what a part of text may do for its first delta. */
   #emitted = 0;
+  #opened = 0;
   #last: StreamEvent | undefined;
   /** The part that events of the learned frame lengthen. */
-  #grown = NOWHERE;
+  #grown: PartPlace = NOWHERE;
   readonly #each = (data: string, name: string) => this.#event(data, name);
   readonly #known = (text: string, from: number) => this.#fits(text, from);
 
@@ -79,6 +89,11 @@ export abstract class SseStreamReader implements StreamReader {
 
   /** Whether `[DONE]` is the dialect's last word. Elsewhere it ends nothing: what has not ended before it was cut off. */
   protected get endsByDone(): boolean {
+    return false;
+  }
+
+  /** Whether an event that begins a part of text by its first delta would, came it again, lengthen that part. */
+  protected get beginsByDelta(): boolean {
     return false;
   }
 
@@ -97,16 +112,24 @@ export abstract class SseStreamReader implements StreamReader {
 
   protected emit(event: StreamEvent): void {
     this.#emitted++;
+    if (event.type === "end" || (event.type === "begin" && event.kind !== "tool_call")) this.#opened++;
     this.#last = event;
     this.#emit(event);
   }
 
   #fits(text: string, from: number): number {
-    const end = this.#frames.fit(text, from);
-    if (end < 0) return end;
-    const { choice, part } = this.#grown;
-    this.#emit({ type: "delta", choice, part, text: this.#frames.text });
-    this.#tap?.delta(text.slice(this.#frames.dataAt, end - "\n\n".length));
+    const frames = this.#frames;
+    const tap = this.#tap;
+    if (tap === undefined) {
+      const end = frames.fit(text, from, 1);
+      if (end >= 0) {
+        const { choice, part } = this.#grown;
+        this.#emit({ type: "delta", choice, part, text: frames.text });
+      }
+      return end;
+    }
+    const end = frames.fit(text, from);
+    if (end >= 0) tap.run(this.#grown, frames);
     return end;
   }
 
@@ -117,20 +140,23 @@ export abstract class SseStreamReader implements StreamReader {
       this.done = this.endsByDone;
       return;
     }
-    const event = parsed(data);
-    if (event === undefined || this.#tap?.accepts?.(event, data) === false) {
+    const tap = this.#tap;
+    const event = tap?.parse === undefined ? parsed(data) : tap.parse(data);
+    if (event === undefined) {
       this.malformed++;
       return;
     }
-    this.#emitted = 0;
+    this.#emitted = this.#opened = 0;
     this.take(event, name);
     const last = this.#last;
-    if (this.#emitted === 1 && last?.type === "delta" && last.logprobs === undefined) {
-      this.#grown = last;
-      this.#frames.learn(data, name, last.text);
-    }
     this.#last = undefined;
-    if (this.error === undefined) this.#tap?.event(data, name, event);
+    if (this.error !== undefined) return;
+    const passed = tap?.event(data, name, event);
+    if (last?.type !== "delta" || last.logprobs !== undefined || (tap !== undefined && passed === undefined))
+      return;
+    if (this.#emitted > 1 && !(this.beginsByDelta && this.#emitted === this.#opened + 1)) return;
+    this.#grown = last;
+    this.#frames.learn(data, name, last.text, passed);
   }
 }
 

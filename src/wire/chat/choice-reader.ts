@@ -169,14 +169,9 @@ export class ChoiceReader {
     this.#close();
     const part = this.#parts++;
     this.#open = { part, kind, index, isSummary, seal: undefined };
-    this.#emit({
-      type: "begin",
-      choice: this.#choice,
-      part,
-      kind,
-      ...(isSummary && { isSummary }),
-      ...(isRedacted && { isRedacted }),
-    });
+    const begin = { type: "begin", choice: this.#choice, part, kind } as const;
+    if (!isSummary && !isRedacted) this.#emit(begin);
+    else this.#emit({ ...begin, ...(isSummary && { isSummary }), ...(isRedacted && { isRedacted }) });
   }
 
   #close(): void {

@@ -14,17 +14,21 @@ import { readEventUsage } from "./usage.ts";
 export function readChatReply(body: unknown): NeutralReply {
   // Gemini's compatible endpoint wraps an error in a list.
   const reply = objectOf(Array.isArray(body) ? body[0] : body);
-  if (reply.error || reply.object === "error") {
+  if (isErrorBody(reply)) {
     return { choices: [], usage: undefined, error: readErrorValue(reply.error || reply) };
   }
-  if (!Array.isArray(reply.choices)) {
-    throw fail("upstream_invalid_response", "The provider's answer is not a chat completion.");
-  }
+  if (!Array.isArray(reply.choices)) throw noCompletion();
   return {
     choices: reply.choices.map((choice, index) => choiceOf(objectOf(choice), index, reply.id)),
     usage: readEventUsage(reply),
   };
 }
+
+/** An error that came with status 200, or as an event of a stream. */
+export const isErrorBody = (body: JsonObject): boolean => Boolean(body.error) || body.object === "error";
+
+export const noCompletion = () =>
+  fail("upstream_invalid_response", "The provider's answer is not a chat completion.");
 
 function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralChoice {
   const message = objectOf(choice.message);

@@ -1,17 +1,20 @@
 /** A chat-completions stream of an upstream, read into neutral events (OpenAI API reference, "Streaming"). */
-import type { FrameKeys } from "../delta-frame.ts";
+import { frameKeys } from "../delta-frame.ts";
 import type { StreamEvent } from "../neutral.ts";
-import { type Emit, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
+import { type Emit, type EventTap, type JsonObject, listOf, objectOf, SseStreamReader } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { MAX_CHOICES, placeOf } from "./capture.ts";
 import { ChoiceReader } from "./choice-reader.ts";
+import { isErrorBody } from "./read-reply.ts";
 import { readEventUsage } from "./usage.ts";
 
+/** Choices beyond these are taken for the last: no answer has so many. */
+const MAX_CHOICES = 128;
+
 /** `text` and `summary` stand in lists of parts and of reasoning details. */
-const FRAME_KEYS: FrameKeys = {
-  growing: ["content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "summary"],
-  unread: ["obfuscation"],
-};
+const FRAME_KEYS = frameKeys(
+  ["content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "summary"],
+  ["obfuscation"],
+);
 
 export class ChatStreamReader extends SseStreamReader {
   /** By index; undefined where an index was passed over. */
@@ -19,8 +22,8 @@ export class ChatStreamReader extends SseStreamReader {
   readonly #forward = (event: StreamEvent) => this.emit(event);
   #reply: unknown;
 
-  constructor(maxEventBytes: number) {
-    super(maxEventBytes, FRAME_KEYS);
+  constructor(maxEventBytes: number, tap?: EventTap) {
+    super(maxEventBytes, FRAME_KEYS, tap);
   }
 
   /** Every choice has its finish reason, whether or not the upstream said `[DONE]`. */
@@ -38,6 +41,10 @@ export class ChatStreamReader extends SseStreamReader {
     return true;
   }
 
+  protected override get beginsByDelta(): boolean {
+    return true;
+  }
+
   override push(read: string, emit: Emit): void {
     super.push(read, emit);
     if (this.done) this.#stop();
@@ -49,7 +56,7 @@ export class ChatStreamReader extends SseStreamReader {
   }
 
   protected take(event: JsonObject): void {
-    if (event.error || event.object === "error") {
+    if (isErrorBody(event)) {
       this.error = readErrorValue(event.error || event);
       return;
     }
@@ -61,7 +68,7 @@ export class ChatStreamReader extends SseStreamReader {
     }
     for (const value of listOf(event.choices)) {
       const choice = objectOf(value);
-      this.#choice(placeOf(choice.index, MAX_CHOICES) ?? 0).take(choice, this.#reply);
+      this.#choice(placeOf(choice.index)).take(choice, this.#reply);
     }
     if (usage !== undefined) this.emit({ type: "usage", usage });
   }
@@ -81,3 +88,7 @@ export class ChatStreamReader extends SseStreamReader {
     for (const choice of this.#choices) choice?.stop(this.#reply);
   }
 }
+
+/** Where a choice stands by its `index`; what is no place is taken for the first. */
+const placeOf = (index: unknown): number =>
+  typeof index === "number" && Number.isInteger(index) && index >= 0 ? Math.min(index, MAX_CHOICES - 1) : 0;

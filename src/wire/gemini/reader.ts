@@ -4,7 +4,7 @@
  * stream has no last word: it is whole once its candidates have finished.
  */
 import type { Usage } from "../../usage.ts";
-import type { FrameKeys } from "../delta-frame.ts";
+import { frameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { Stop, StreamEvent } from "../neutral.ts";
 import {
@@ -39,7 +39,7 @@ const MAX_CHOICES = 128;
 const PROMPT_BLOCKED = Symbol("prompt blocked");
 const BLOCKED: Stop = { reason: "content_filter" };
 
-const FRAME_KEYS: FrameKeys = { growing: ["text"], unread: [] };
+const FRAME_KEYS = frameKeys(["text"], []);
 
 export class GeminiStreamReader extends SseStreamReader {
   readonly #choices = new Map<number, Choice>();

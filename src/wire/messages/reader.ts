@@ -4,7 +4,7 @@
  * expected type is passed over.
  */
 
-import type { FrameKeys } from "../delta-frame.ts";
+import { frameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import type { PartKind } from "../neutral.ts";
 import { type EventTap, isObject, type JsonObject, objectOf, SseStreamReader, stringOf } from "../reader.ts";
@@ -18,7 +18,7 @@ import { MessagesUsage } from "./usage.ts";
 /** Block indexes beyond this are passed over: no answer has so many. */
 const MAX_BLOCKS = 4096;
 
-const FRAME_KEYS: FrameKeys = { growing: ["text", "thinking", "partial_json"], unread: [] };
+const FRAME_KEYS = frameKeys(["text", "thinking", "partial_json"], []);
 
 interface Block {
   readonly part: number;

@@ -4,8 +4,9 @@
  */
 import { fail } from "../../errors.ts";
 import { NO_USAGE, type Usage } from "../../usage.ts";
-import { passedEvent, SplicedStream } from "../captured-stream.ts";
+import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
 import type { SvcReply } from "../contract.ts";
+import type { Passed } from "../delta-frame.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { applyEdits, latin1Json, type Member, memberOf, setMember, skim } from "../json.ts";
 import { copied } from "../latin1.ts";
@@ -38,18 +39,20 @@ export class MessagesSpliceStream extends SplicedStream {
     return out + sseEvent("message_stop", stop);
   }
 
-  protected pass(data: string, type: string): void {
+  protected pass(data: string, type: string): Passed | undefined {
     if (type === "message_stop") this.#stop = copied(data);
     else if (type === "message_start") this.#start(data);
     // One without a stop reason only reports usage.
     else if (type === "message_delta" && this.reader.stopped) this.#delta = copied(data);
     // No client could tell what it is.
-    else if (type === "") return;
+    else if (type === "") return undefined;
     else if (this.#delta !== "") this.#behind += copied(passedEvent(type, data));
     else {
       if (type !== "ping") this.begin();
       this.add(passedEvent(type, data));
+      return asItCame(type);
     }
+    return undefined;
   }
 
   /** There is one only (T51). */

@@ -3,7 +3,7 @@
  * neutral parts in the order in which they begin; an upstream that leaves out some of the events that frame them is
  * understood all the same.
  */
-import type { FrameKeys } from "../delta-frame.ts";
+import { frameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment } from "../neutral.ts";
@@ -47,7 +47,7 @@ import {
 } from "./stream-items.ts";
 import { readResponsesUsage } from "./usage.ts";
 
-const FRAME_KEYS: FrameKeys = { growing: ["delta"], unread: ["sequence_number", "obfuscation"] };
+const FRAME_KEYS = frameKeys(["delta"], ["sequence_number", "obfuscation"]);
 
 export class ResponsesStreamReader extends SseStreamReader {
   readonly #items: StreamItems;

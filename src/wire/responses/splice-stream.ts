@@ -3,11 +3,12 @@
  * last waits for the settlement.
  */
 import type { Usage } from "../../usage.ts";
-import { passedEvent, SplicedStream } from "../captured-stream.ts";
+import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
 import type { SvcReply } from "../contract.ts";
+import type { Passed } from "../delta-frame.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { applyEdits, memberOf, setMember, skim, utf8Of } from "../json.ts";
-import { isObject, type JsonObject } from "../reader.ts";
+import { isObject, type JsonObject, parsed } from "../reader.ts";
 import { responseEdits, settledEdits } from "./patch.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 
@@ -39,8 +40,9 @@ export class ResponsesSpliceStream extends SplicedStream {
   }
 
   /** Patched by position: an event must be what the positions are found by, too. */
-  accepts(event: JsonObject, data: string): boolean {
-    return !isObject(event.response) || isSkimmable(data);
+  parse(data: string): JsonObject | undefined {
+    const event = parsed(data);
+    return event === undefined || !isObject(event.response) || isSkimmable(data) ? event : undefined;
   }
 
   get nextSequence(): number {
@@ -69,12 +71,18 @@ export class ResponsesSpliceStream extends SplicedStream {
     return out;
   }
 
-  protected pass(data: string, type: string, event: JsonObject): void {
-    if (!isObject(event.response)) {
-      this.begin();
-      this.#add(type, data, event);
-      return;
+  protected pass(data: string, type: string, event: JsonObject): Passed | undefined {
+    if (isObject(event.response)) {
+      this.#passWhole(data, type, event);
+      return undefined;
     }
+    this.begin();
+    this.#add(type, data, event);
+    return asItCame(type);
+  }
+
+  /** An event that holds the response. */
+  #passWhole(data: string, type: string, event: JsonObject): void {
     const { members } = skim(data);
     const member = memberOf(members, "response");
     if (member === undefined) return;

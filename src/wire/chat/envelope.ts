@@ -1,0 +1,88 @@
+/**
+ * The JSON around an event's choices, which the events of a stream share: it is learned from an event that was parsed, and
+ * of those that fit it to the byte only the choices are. No event passes that a reader of the whole would have refused,
+ * skipped or patched in another way.
+ */
+import { fragmentEnd } from "../fragment.ts";
+import { applyEdits, type Edit, MAX_DEPTH, type Member } from "../json.ts";
+import { copied, stands } from "../latin1.ts";
+
+/** The JSON of an event around its choices, as it comes and as it goes out. */
+export interface Envelope {
+  /** With the bracket that opens the choices. */
+  readonly head: string;
+  /** From the bracket that closes them; where there is padding, with the quote that opens it. */
+  readonly tail: string;
+  readonly headOut: string;
+  readonly tailOut: string;
+  /** The last member is a string that differs each time (OpenAI's `obfuscation`); it stands behind `tail`. */
+  readonly padded: boolean;
+}
+
+/** What an envelope leaves open in an event. */
+export interface Enclosed {
+  /** The choices without their brackets. */
+  readonly choices: string;
+  /** Where the envelope's tail begins. */
+  readonly tailAt: number;
+}
+
+const PADDING = "obfuscation";
+const PADDING_END = '"}';
+/** JSON of so many characters cannot nest deeper than the bound, the event's own two levels included. */
+const SHALLOW = 2 * (MAX_DEPTH - 2);
+const QUOTE = 34;
+
+/**
+ * Undefined where it would fit no other event.
+ * @param choices the member of that name, an array.
+ * @param edits what the event is patched with; all of it stands outside the choices.
+ */
+export function envelopeOf(
+  text: string,
+  members: readonly Member[],
+  choices: Member,
+  edits: readonly Edit[],
+): Envelope | undefined {
+  const start = choices.valueStart + 1;
+  const end = choices.valueEnd - 1;
+  const last = members.at(-1) ?? choices;
+  // Padding must be the last that is said: what followed it would have to be looked at as well.
+  const padded =
+    last.key === PADDING && text.charCodeAt(last.valueStart) === QUOTE && last.valueEnd === text.length - 1;
+  if (padded && edits.some((e) => e.end > last.valueStart)) return undefined;
+  const before = edits.filter((e) => e.end <= start);
+  const after = edits
+    .filter((e) => e.start >= end)
+    .map((e) => ({ start: e.start - end, end: e.end - end, text: e.text }));
+  const opening = text.slice(0, start);
+  const closing = text.slice(end, padded ? last.valueStart + 1 : text.length);
+  const [head, tail] = ownPair(opening, closing);
+  const [headOut, tailOut] = ownPair(applyEdits(opening, before), applyEdits(closing, after));
+  return { head, tail, headOut, tailOut, padded };
+}
+
+/** What the envelope leaves open in an event; undefined where the event does not fit, or must be read in full to tell. */
+export function enclosedIn(envelope: Envelope, text: string): Enclosed | undefined {
+  const { head, tail } = envelope;
+  let end = text.length;
+  if (envelope.padded) {
+    end = text.lastIndexOf('"', end - PADDING_END.length - 1) + 1;
+    if (fragmentEnd(text, end) !== text.length - PADDING_END.length || !text.endsWith(PADDING_END))
+      return undefined;
+  }
+  const start = head.length;
+  const close = end - tail.length;
+  if (close - start > SHALLOW || close <= start || !stands(head, text, 0) || !stands(tail, text, close)) {
+    return undefined;
+  }
+  const choices = text.slice(start, close);
+  // Of several data lines: they have to be made one.
+  return choices.includes("\n") ? undefined : { choices, tailAt: close };
+}
+
+/** Two texts as slices of one copy of their own. */
+function ownPair(first: string, second: string): [string, string] {
+  const both = copied(first + second);
+  return [both.slice(0, first.length), both.slice(first.length)];
+}

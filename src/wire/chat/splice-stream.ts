@@ -1,0 +1,228 @@
+/**
+ * A chat-completions stream, spliced: events pass as they came, but for our id and model, and without their usage, which
+ * the last chunk tells. Of events that share the JSON around their choices only the choices are parsed.
+ */
+import type { Usage } from "../../usage.ts";
+import { SplicedStream } from "../captured-stream.ts";
+import type { SvcReply } from "../contract.ts";
+import type { Passed } from "../delta-frame.ts";
+import type { AnswerIdentity } from "../format.ts";
+import {
+  applyEdits,
+  type Edit,
+  latin1Json,
+  type Member,
+  memberOf,
+  removeMembers,
+  setMember,
+  skim,
+  utf8Of,
+} from "../json.ts";
+import { copied } from "../latin1.ts";
+import { type JsonObject, listOf, type PartPlace, parsed, type Run } from "../reader.ts";
+import { sseData, waiting } from "../sse.ts";
+import { svcJson } from "../svc.ts";
+import { type Enclosed, type Envelope, enclosedIn, envelopeOf } from "./envelope.ts";
+import { cutChunk } from "./finish-chunk.ts";
+import { ChatStreamReader } from "./reader.ts";
+import type { ChatRequest } from "./request.ts";
+import { readChatUsage, writeChatUsage } from "./usage.ts";
+
+const HEAD = "data: ";
+
+/** The upstream's event that holds usage and no choices. */
+interface UsageChunk {
+  readonly text: string;
+  readonly members: readonly Member[];
+}
+
+const NO_MEMBERS: readonly Member[] = [];
+
+export class ChatSpliceStream extends SplicedStream {
+  protected readonly reader: ChatStreamReader;
+  readonly #identity: AnswerIdentity;
+  /** False: the client asked for no usage; `usage` members and the last chunk are left out. */
+  readonly #includeUsage: boolean;
+  /** One answer was asked for: its finish reason waits for the settlement. */
+  readonly #isOnly: boolean;
+  readonly #idJson: string;
+  readonly #modelJson: string;
+  #events = 0;
+  #envelope: Envelope | undefined;
+  /** Of the event that is read: how it fits the envelope, or its text and where its members are. */
+  #enclosed: Enclosed | undefined;
+  #text = "";
+  #members = NO_MEMBERS;
+  /** The finish reason and what ends the stream: goes out after the settlement. */
+  #last = "";
+  #holding = false;
+  /** The last report that an event was looked through for. */
+  #reported: Usage | undefined;
+  /** The last report as the upstream wrote it: its own details are not lost. */
+  #usageJson: string | undefined;
+  /** The last chunk is made of it. */
+  #usageChunk: UsageChunk | undefined;
+  #created = 0;
+
+  constructor({ includeUsage, facts }: ChatRequest, identity: AnswerIdentity) {
+    super(identity.maxCaptureBytes);
+    this.#identity = identity;
+    this.#includeUsage = includeUsage !== false;
+    this.#isOnly = facts.choices === 1;
+    this.#idJson = JSON.stringify(identity.id);
+    this.#modelJson = JSON.stringify(identity.model);
+    this.reader = new ChatStreamReader(identity.maxEventBytes, this);
+  }
+
+  /** Those without text count, too: the client gets them. */
+  override get events(): number {
+    return this.#events;
+  }
+
+  override run(part: PartPlace, run: Run): void {
+    this.#events += run.events;
+    super.run(part, run);
+  }
+
+  parse(data: string): JsonObject | undefined {
+    const enclosed = this.#envelope && enclosedIn(this.#envelope, data);
+    const choices = enclosed && listIn(enclosed.choices);
+    if (choices !== undefined && choices.length > 0) {
+      this.#enclosed = enclosed;
+      return { choices };
+    }
+    this.#enclosed = undefined;
+    this.#text = copied(data.includes("\n") ? data.replaceAll("\n", " ") : data);
+    try {
+      this.#members = skim(this.#text).members;
+    } catch {
+      return undefined;
+    }
+    return parsed(data);
+  }
+
+  /** What leaves after the settlement: held events, the usage chunk, `[DONE]`. */
+  close(usage: Usage, svc: SvcReply): string {
+    const last = this.rest() + this.#last;
+    if (!this.#includeUsage) return `${last}data: [DONE]\n\n`;
+    return `${last}${sseData(this.#usageText(usage, svc))}data: [DONE]\n\n`;
+  }
+
+  protected pass(data: string, _type: string, event: JsonObject): Passed | undefined {
+    // Its first event goes out at once, though it may hold no content: clients wait for it.
+    this.begin();
+    const choices = listOf(event.choices);
+    const { usage } = this.capture;
+    const isReport = usage !== this.#reported;
+    this.#reported = usage;
+    if (this.#enclosed !== undefined && this.#envelope !== undefined) {
+      const { choices: inside, tailAt } = this.#enclosed;
+      const { head, headOut, tail, tailOut } = this.#envelope;
+      const behind = tailAt + tail.length;
+      if (isReport) this.#usageJson = undefined;
+      return this.#passChoices(headOut + inside + tailOut + data.slice(behind), choices, [
+        { start: 0, end: head.length, text: headOut },
+        { start: tailAt, end: behind, text: tailOut },
+      ]);
+    }
+    const members = this.#members;
+    this.#tell(event.created);
+    if (isReport) this.#report(event.usage, members);
+    if (choices.length > 0) {
+      const edits = this.#edits(data, members);
+      if (!isReport) this.#enclose(data, members, edits);
+      return this.#passChoices(applyEdits(data, edits), choices, edits);
+    }
+    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = { text: this.#text, members };
+    // Some servers open with an empty chunk (Azure's content filter results): pass those on. What has no choices
+    // member at all is no chunk, and clients would fall over it.
+    else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
+    return undefined;
+  }
+
+  /** @param edits what its data were patched with. */
+  #passChoices(patched: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
+    this.#events++;
+    if (this.#isOnly && this.reader.complete) this.#holding = true;
+    if (!this.#holding) {
+      this.out += sseData(patched);
+      return { head: HEAD, edits };
+    }
+    // With the finish reason or behind it: its text leaves at once.
+    const { now, later } = cutChunk(patched, choices);
+    if (now !== "") this.out += sseData(now);
+    if (later !== "") this.#hold(later);
+    return undefined;
+  }
+
+  #passEmpty(patched: string): void {
+    this.#events++;
+    if (this.#holding) this.#hold(patched);
+    else this.out += sseData(patched);
+  }
+
+  #hold(data: string): void {
+    this.#last = waiting(this.#last, copied(sseData(data)));
+  }
+
+  #tell(created: unknown): void {
+    if (typeof created !== "number" || created === this.#created) return;
+    this.#created = created;
+    // It holds another time, and would pass on events without telling theirs.
+    this.#envelope = undefined;
+  }
+
+  #enclose(data: string, members: readonly Member[], edits: readonly Edit[]): void {
+    const choices = memberOf(members, "choices");
+    this.#envelope = choices && envelopeOf(data, members, choices, edits);
+  }
+
+  /** Reports are cumulative wherever they come from: the last one stands, they are never added up. */
+  #report(usage: unknown, members: readonly Member[]): void {
+    const member = readChatUsage(usage) === undefined ? undefined : memberOf(members, "usage");
+    this.#usageJson = member && this.#text.slice(member.valueStart, member.valueEnd);
+  }
+
+  #edits(text: string, members: readonly Member[]): Edit[] {
+    const edits = [
+      setMember(text, members, "id", this.#idJson),
+      setMember(text, members, "model", this.#modelJson),
+    ];
+    if (!this.#includeUsage) edits.push(...removeMembers(members, ["usage"]));
+    // A usage report on a chunk with choices moves to the last chunk: the others say null (T1).
+    else edits.push(setMember(text, members, "usage", "null"));
+    return edits;
+  }
+
+  #usageText(usage: Usage, svc: SvcReply): string {
+    const { id, model } = this.#identity;
+    const usageJson = this.#usageJson ?? JSON.stringify(writeChatUsage(usage));
+    if (this.#usageChunk === undefined) {
+      const head = latin1Json({
+        id,
+        object: "chat.completion.chunk",
+        created: this.#created,
+        model,
+        choices: [],
+      });
+      return `${head.slice(0, -1)},"usage":${usageJson},"svc":${svcJson(svc)}}`;
+    }
+    const { text, members } = this.#usageChunk;
+    return applyEdits(text, [
+      setMember(text, members, "id", this.#idJson),
+      setMember(text, members, "model", this.#modelJson),
+      setMember(text, members, "choices", "[]"),
+      setMember(text, members, "usage", usageJson),
+      setMember(text, members, "svc", svcJson(svc)),
+    ]);
+  }
+}
+
+/** Choices that stand in an event's text without their brackets; none where that is no JSON. */
+function listIn(text: string): readonly unknown[] {
+  try {
+    return JSON.parse(`[${utf8Of(text)}]`) as unknown[];
+  } catch {
+    return [];
+  }
+}

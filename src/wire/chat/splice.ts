@@ -1,0 +1,64 @@
+/**
+ * Chat from a client to an upstream that speaks chat: `id` and `model` are ours, `svc` is added, every other byte is as it
+ * came.
+ */
+import type { Usage } from "../../usage.ts";
+import { textBytesOf } from "../capture.ts";
+import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
+import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { NO_FACTS, patchedReply, type ReplyText, readReplyText } from "../splice.ts";
+import { readErrorBody } from "../upstream-error.ts";
+import { parseReply } from "../upstream-reply.ts";
+import { stopOf } from "./finish.ts";
+import { isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
+import { type ChatRequest, spliceChatRequest } from "./request.ts";
+import { ChatSpliceStream } from "./splice-stream.ts";
+import { readChatUsage, writeChatUsage } from "./usage.ts";
+
+export const chatSplice: Passage<ChatRequest> = {
+  write: spliceChatRequest,
+  whole: (body, _request, identity) => new SplicedCompletion(body, identity),
+  stream: (request, identity) => new ChatSpliceStream(request, identity),
+};
+
+class SplicedCompletion implements WholeAnswer {
+  readonly facts: ReplyFacts;
+  readonly error: UpstreamError | undefined;
+  readonly #reply: ReplyText;
+  readonly #identity: AnswerIdentity;
+
+  constructor(bytes: Buffer, identity: AnswerIdentity) {
+    this.#identity = identity;
+    this.#reply = readReplyText(bytes);
+    const { value } = this.#reply;
+    const isError = isErrorBody(value);
+    this.error = isError ? readErrorBody(bytes) : undefined;
+    this.facts = isError ? NO_FACTS : factsOf(value, bytes);
+  }
+
+  write(usage: Usage, svc: SvcReply): Buffer {
+    const missing = this.facts.usage === undefined ? { usage: JSON.stringify(writeChatUsage(usage)) } : {};
+    return patchedReply(this.#reply, this.#identity, svc, missing);
+  }
+}
+
+function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
+  if (!Array.isArray(value.choices)) throw noCompletion();
+  const usage = readChatUsage(value.usage);
+  // From the whole body: long strings are not in the value that the facts are read from.
+  const outputBytes = usage === undefined ? textBytesOf(readChatReply(parseReply(bytes))) : 0;
+  const choices = value.choices.map(objectOf);
+  const calls = choices.map(({ message }) => callsIn(objectOf(message)));
+  const [first] = choices;
+  return {
+    usage,
+    stopReason: first === undefined ? "" : stopOf(stringOf(first.finish_reason), calls[0] !== 0).reason,
+    toolCalls: calls.reduce((sum, count) => sum + count, 0),
+    outputBytes,
+    unreportedBytes: outputBytes,
+  };
+}
+
+const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
+  listOf(calls).length + (isObject(functionCall) ? 1 : 0);
