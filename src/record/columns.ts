@@ -166,7 +166,9 @@ export function readValues(bytes: Uint8Array, names: readonly string[]): Values[
   const from = new RowBinaryReader(bytes, 0);
   const rows: Values[] = [];
   while (from.at < bytes.length) {
-    rows.push(Object.fromEntries(columns.map(({ name, read }) => [name, read(from)])));
+    const row: Record<string, unknown> = {};
+    for (const { name, read } of columns) row[name] = read(from);
+    rows.push(row);
   }
   return rows;
 }
