@@ -10,6 +10,8 @@ import { seededRandom } from "../src/clock.ts";
 import { cursors } from "../src/cursor.ts";
 import { requestId } from "../src/ids.ts";
 import type { Caller } from "../src/operation.ts";
+import { LAYOUT, readRecord } from "../src/record/columns.ts";
+import { RowBinaryReader } from "../src/record/row-binary.ts";
 import type { AttemptRecord, CallRecord } from "../src/record.ts";
 import { openStore } from "../src/store/store.ts";
 import { canonicalRequest } from "../src/wire/canonical.ts";
@@ -49,9 +51,13 @@ export const attempt = (change: Partial<AttemptRecord> = {}): AttemptRecord => (
   ...change,
 });
 
+/** A row of zeros: every column empty or 0, so that a new field needs a value here only where a test looks at it. */
+const EMPTY = readRecord(new RowBinaryReader(new Uint8Array(1024), 0), LAYOUT);
+
 export function record(change: Partial<CallRecord> = {}): CallRecord {
   const tsMs = change.tsMs ?? Date.now();
   return {
+    ...EMPTY,
     requestId: requestId(tsMs),
     tsMs,
     orgId: ORG,

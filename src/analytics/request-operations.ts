@@ -5,10 +5,10 @@
 import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
+import { readValues } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
 import { seenBy } from "./record-access.ts";
-import { LIST_COLUMNS, type ListRow, msOf } from "./stored.ts";
-import { listItem, requestSchema } from "./wire.ts";
+import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps {
   readonly clickhouse: ClickHouse;
@@ -77,17 +77,19 @@ export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDe
       const after = cursors.read(list, filters.cursor);
       await caughtUp();
       const { where, params } = conditions(filters, after);
-      const rows = await clickhouse.rows<ListRow>(
-        `SELECT ${LIST_COLUMNS} FROM requests WHERE org_id = {org:String}${seenBy(caller)}${where}
+      const pieces = await clickhouse.bytes(
+        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${seenBy(caller)}${where}
          ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
         { ...params, org: orgId, limit: filters.limit + 1 },
       );
+      const rows = readValues(Buffer.concat(pieces), LIST_COLUMNS);
       const page = rows.slice(0, filters.limit);
       const last = rows.length > filters.limit ? page.at(-1) : undefined;
       return {
         object: "list" as const,
         data: page.map(listItem),
-        next_cursor: last === undefined ? "" : cursors.write(list, [msOf(last.ts), last.request_id]),
+        next_cursor:
+          last === undefined ? "" : cursors.write(list, [last.ts as number, last.request_id as string]),
       };
     },
   });

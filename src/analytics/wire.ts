@@ -1,10 +1,10 @@
 /** The shapes that callers see, and how a record becomes each of them (specification, "Generation", "Request record"). */
 import { z } from "zod";
 import { isoTime, recordTime } from "../clock.ts";
+import { REQUEST_COLUMNS, type Values, valuesOf } from "../record/columns.ts";
 import type { CallRecord, PayloadState } from "../record.ts";
 import { usageWire } from "../usage.ts";
 import type { Candidate } from "./answer.ts";
-import type { ListRow } from "./stored.ts";
 
 const count = z.int().min(0);
 const milliseconds = z.number().min(0);
@@ -110,39 +110,18 @@ export const requestSchema = z.object({
   user_hash: z.string(),
 });
 
-/** A list item from its stored row: same names, but for `logged`. */
-export function listItem({ payload_state, ...row }: ListRow): z.input<typeof requestSchema> {
-  return { ...row, logged: payload_state === "available" };
-}
+/** Members of a schema that are columns of `requests`, by their names. */
+const columnsIn = (schema: z.ZodObject): string[] =>
+  Object.keys(schema.shape).filter((name) => REQUEST_COLUMNS.includes(name));
 
-const requestWire = (r: CallRecord): z.input<typeof requestSchema> => ({
-  request_id: r.requestId,
-  ts: recordTime(r.tsMs),
-  project_id: r.projectId,
-  key_id: r.keyId,
-  model: r.model,
-  provider: r.provider,
-  endpoint_id: r.endpointId,
-  region: r.region,
-  status: r.status,
-  http_status: r.httpStatus,
-  error_code: r.errorCode,
-  stop_reason: r.stopReason,
-  attempts: r.attempts.length,
-  input_tokens: r.usage.inputTokens,
-  cache_read_tokens: r.usage.cacheReadTokens,
-  output_tokens: r.usage.outputTokens,
-  usage_source: r.usageSource,
-  cost_micro: r.cost.total_micro_usd,
-  ttft_ms: r.ttftMs,
-  duration_ms: r.durationMs,
-  stream: r.stream,
-  byok: r.byok,
-  zdr: r.zdr,
-  logged: r.payloadState === "available",
-  app_id: r.appId,
-  user_hash: r.userHash,
-});
+/** What a list item is made of: its members are columns by name, but for `logged`. */
+export const LIST_COLUMNS: readonly string[] = [...columnsIn(requestSchema), "payload_state"];
+
+/** @param values those of {@link LIST_COLUMNS}, of the types that the schema says */
+export function listItem({ payload_state, ...values }: Values): z.input<typeof requestSchema> {
+  const item = { ...values, ts: recordTime(values.ts as number), logged: payload_state === "available" };
+  return item as z.input<typeof requestSchema>;
+}
 
 const part = z.union([
   z.object({ type: z.enum(["text", "reasoning"]), text: z.string() }),
@@ -227,6 +206,11 @@ export const requestDetailSchema = requestSchema.extend({
     .describe("Only while available."),
 });
 
+type Detail = z.input<typeof requestDetailSchema>;
+
+/** Members of a detail that are columns by name, as they are. */
+const DETAIL_COLUMNS = columnsIn(requestDetailSchema);
+
 export interface DetailPayload {
   readonly request: Readonly<Record<string, unknown>> | undefined;
   readonly candidates: Candidate[];
@@ -239,35 +223,12 @@ export function requestDetailWire(
   r: CallRecord,
   payloadState: PayloadState | "restricted",
   payload?: DetailPayload,
-): z.input<typeof requestDetailSchema> {
+): Detail {
   const usage = usageWire(r.usage);
   const { cost, timing } = generationWire(r);
   return {
-    ...requestWire(r),
-    cell: r.cell,
-    dialect_in: r.dialectIn,
-    upstream_model: r.upstreamModel,
-    price_version_id: r.cost.price_version,
-    upstream_ttft_ms: r.upstreamTtftMs,
-    gw_overhead_ms: r.gwOverheadMs,
-    bytes_in: r.bytesIn,
-    bytes_out: r.bytesOut,
-    tool_calls: r.toolCalls,
-    has_images: r.hasImages,
-    has_tools: r.hasTools,
-    has_schema: r.hasSchema,
-    policy: r.policy,
-    policy_version: r.policyVersion,
-    rule: r.rule,
-    canary: r.canary,
-    experiment: r.experiment,
-    arm: r.arm,
-    cache_write_tokens: r.usage.cacheWriteTokens,
-    reasoning_tokens: r.usage.reasoningTokens,
-    tags: r.tags,
-    user_agent: r.userAgent,
-    client_ip_prefix: r.clientIpPrefix,
-    route_trace: r.routeTrace,
+    ...(valuesOf(r, DETAIL_COLUMNS) as Detail),
+    ...listItem(valuesOf(r, LIST_COLUMNS)),
     timing: { ...timing, upstream_ttft_ms: r.upstreamTtftMs },
     usage: { source: r.usageSource, normalised: usage },
     attempt_rows: r.attempts.map((a) => ({

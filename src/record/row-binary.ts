@@ -198,6 +198,7 @@ export class RowBinaryReader {
 
   text(): string {
     const length = this.varint();
+    if (length === 0) return "";
     const at = this.#skip(length);
     return this.#bytes.toString("utf8", at, at + length);
   }

@@ -1,26 +1,25 @@
 /**
  * A record as one row of the outbox: the rows of `requests` and `payloads` that come of it, in RowBinary, so that
  * whoever inserts them need not understand them. Where a payload must still be redacted, the row says by which rules.
- * Rows outlive the release that wrote them: a layout once released is never changed, a new one gets a new version.
+ * Rows outlive the release that wrote them: one of an earlier layout is brought into this one where it is read.
  *
- * Layout, numbers little-endian: version u8, flags u8, checksum u32 (CRC-32 of all behind it but the payload's text),
- * then as u32 the bytes of the identity, of the columns that redaction leaves alone, of the whole row of `requests`, of
- * the rules. Then that row (it begins with the identity, then those columns), the rules as JSON, and the row of
- * `payloads`, where there is one.
+ * Form, numbers little-endian: layout of the columns u8, flags u8, checksum u32 (CRC-32 of all behind it but the
+ * payload's text), then as u32 the bytes of the identity, of the columns that redaction leaves alone, of the whole row of
+ * `requests`, of the rules. Then that row (it begins with the identity, then those columns), the rules as JSON, and the
+ * row of `payloads`, where there is one.
  */
 import { crc32 } from "node:zlib";
 import type { CallRecord, PayloadState, Redaction } from "../record.ts";
-import { readColumns, writeColumns, writeIdentity } from "./columns.ts";
+import { CHANGING, IDENTITY, LAYOUT, readRecord, SETTLED } from "./columns.ts";
+import { FIRST_LAYOUT } from "./field.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
-const ROW_VERSION = 2;
-
-const FLAGS = 1;
-const CHECKSUM = 2;
-const IDENTITY = 6;
-const COLUMNS = 10;
-const REQUESTS = 14;
-const RULES = 18;
+const FLAGS_AT = 1;
+const CHECKSUM_AT = 2;
+const IDENTITY_AT = 6;
+const COLUMNS_AT = 10;
+const REQUESTS_AT = 14;
+const RULES_AT = 18;
 const HEAD_BYTES = 22;
 
 /** Something in it must be redacted before it may be inserted. */
@@ -44,25 +43,25 @@ export function encodeRow(record: CallRecord): Buffer {
   const hasPayload = record.payloadState === "available" && (request ?? response) !== undefined;
   const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
   writer.rewind(0);
-  writer.u8(ROW_VERSION);
+  writer.u8(LAYOUT);
   writer.u8(
     (ruled && (hasPayload || hasMessages) ? UNFINISHED : 0) |
       (hasPayload && request !== undefined ? HAS_REQUEST : 0) |
       (hasPayload && response !== undefined ? HAS_RESPONSE : 0),
   );
-  writer.skip(HEAD_BYTES - CHECKSUM);
-  writeIdentity(writer, record);
-  writer.patch32(IDENTITY, writer.length - HEAD_BYTES);
-  writeColumns(writer, record);
-  writer.patch32(COLUMNS, writer.length - HEAD_BYTES);
-  writeChanging(writer, record.payloadState, attempts.map(messageOf));
+  writer.skip(HEAD_BYTES - CHECKSUM_AT);
+  IDENTITY.write(writer, record);
+  writer.patch32(IDENTITY_AT, writer.length - HEAD_BYTES);
+  SETTLED.write(writer, record);
+  writer.patch32(COLUMNS_AT, writer.length - HEAD_BYTES);
+  CHANGING.write(writer, record);
   const rulesAt = writer.length;
-  writer.patch32(REQUESTS, rulesAt - HEAD_BYTES);
+  writer.patch32(REQUESTS_AT, rulesAt - HEAD_BYTES);
   if (ruled) writer.raw(rulesOf(record.redact));
-  writer.patch32(RULES, writer.length - rulesAt);
+  writer.patch32(RULES_AT, writer.length - rulesAt);
   let checked = writer.length;
   if (hasPayload) {
-    writeIdentity(writer, record);
+    IDENTITY.write(writer, record);
     checked = writer.length;
     writePayload(
       writer,
@@ -72,22 +71,10 @@ export function encodeRow(record: CallRecord): Buffer {
     );
   }
   const bytes = writer.take();
-  writer.patch32(CHECKSUM, crc32(bytes.subarray(IDENTITY, checked)));
+  writer.patch32(CHECKSUM_AT, crc32(bytes.subarray(IDENTITY_AT, checked)));
   const row = room(bytes.length);
   row.set(bytes);
   return row;
-}
-
-const messageOf = ({ upstreamMessage }: CallRecord["attempts"][number]): string => upstreamMessage;
-
-/** The last two columns of `requests`: what redaction may change. */
-export function writeChanging(
-  out: RowBinaryWriter,
-  payloadState: PayloadState,
-  upstreamMessages: readonly string[],
-): void {
-  out.text(payloadState);
-  out.list(upstreamMessages, (to, message) => to.text(message));
 }
 
 /** The columns of `payloads` behind the identity. */
@@ -136,21 +123,43 @@ export interface InsertableRow {
   readonly finished: boolean;
 }
 
-/** Undefined for a row that is damaged or of a version not known here. */
+/** Undefined for a row that is damaged or of a layout not known here. */
 export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
+  const row = inLayout(bytes);
+  return row === undefined ? undefined : opened(row);
+}
+
+/** A row of an earlier layout is read and written anew: what is inserted has all columns. */
+function inLayout(bytes: Uint8Array): Uint8Array | undefined {
+  if (bytes[0] === LAYOUT) return bytes;
+  const record = decodeRow(bytes);
+  return record === undefined ? undefined : encodeRow(record);
+}
+
+interface OpenedRow extends InsertableRow {
+  readonly row: Buffer;
+  /** Where the rules begin. */
+  readonly rulesAt: number;
+}
+
+function opened(bytes: Uint8Array): OpenedRow | undefined {
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (row.length < HEAD_BYTES || row[0] !== ROW_VERSION) return undefined;
-  const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS);
-  const payloadsAt = rulesAt + row.readUInt32LE(RULES);
-  const textAt = payloadsAt < row.length ? payloadsAt + row.readUInt32LE(IDENTITY) : row.length;
-  if (crc32(row.subarray(IDENTITY, textAt)) !== row.readUInt32LE(CHECKSUM)) return undefined;
+  if (row.length < HEAD_BYTES || !isKnown(row[0])) return undefined;
+  const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS_AT);
+  const payloadsAt = rulesAt + row.readUInt32LE(RULES_AT);
+  const textAt = payloadsAt < row.length ? payloadsAt + row.readUInt32LE(IDENTITY_AT) : row.length;
+  if (crc32(row.subarray(IDENTITY_AT, textAt)) !== row.readUInt32LE(CHECKSUM_AT)) return undefined;
   if (textAt < row.length && !isText(row, textAt)) return undefined;
   return {
+    row,
+    rulesAt,
     requests: row.subarray(HEAD_BYTES, rulesAt),
     payloads: row.subarray(payloadsAt),
-    finished: ((row[FLAGS] ?? 0) & UNFINISHED) === 0,
+    finished: ((row[FLAGS_AT] ?? 0) & UNFINISHED) === 0,
   };
 }
+
+const isKnown = (layout = 0): boolean => layout >= FIRST_LAYOUT && layout <= LAYOUT;
 
 /** Whether expiry, request and response reach from here to the very end: text may be damaged, the next row may not. */
 function isText(row: Buffer, at: number): boolean {
@@ -182,46 +191,60 @@ export interface RowParts {
   readonly response: Uint8Array | undefined;
 }
 
-/** Undefined for a row that is damaged or of a version not known here. */
+/** Undefined for a row that is damaged or of a layout not known here. */
 export function rowParts(bytes: Uint8Array): RowParts | undefined {
-  const insertable = insertableRow(bytes);
-  if (insertable === undefined) return undefined;
-  const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const { requests, payloads } = insertable;
-  const flags = row[FLAGS] ?? 0;
-  const identity = requests.subarray(0, row.readUInt32LE(IDENTITY));
-  const columns = requests.subarray(0, row.readUInt32LE(COLUMNS));
-  const rulesAt = HEAD_BYTES + requests.length;
-  const changing = new RowBinaryReader(requests, columns.length);
-  const payload = payloads.length === 0 ? undefined : new RowBinaryReader(payloads, identity.length);
+  const current = inLayout(bytes);
+  const open = current === undefined ? undefined : opened(current);
+  if (open === undefined) return undefined;
+  const { row, requests } = open;
+  const columns = requests.subarray(0, row.readUInt32LE(COLUMNS_AT));
+  const changing = CHANGING.read(new RowBinaryReader(requests, columns.length), LAYOUT);
   return {
-    identity,
+    identity: requests.subarray(0, row.readUInt32LE(IDENTITY_AT)),
     columns,
-    payloadState: changing.text() as PayloadState,
-    rules: row.toString("utf8", rulesAt, rulesAt + row.readUInt32LE(RULES)),
-    upstreamMessages: changing.list((message) => message.text()),
-    expiresMs: (payload?.u32() ?? 0) * 1000,
-    request: given(flags & HAS_REQUEST, payload?.bytes()),
-    response: given(flags & HAS_RESPONSE, payload?.bytes()),
+    payloadState: changing.payloadState,
+    rules: rulesIn(open),
+    upstreamMessages: changing.attempts.map(({ upstreamMessage }) => upstreamMessage),
+    ...payloadIn(open),
   };
 }
 
-/** The table has no word for absent, only for empty. */
-const given = (flag: number, bytes: Buffer | undefined): Buffer | undefined =>
-  flag === 0 ? undefined : bytes;
+/** The last columns of `requests`, as redaction leaves them. */
+export function writeChanging(
+  out: RowBinaryWriter,
+  payloadState: PayloadState,
+  upstreamMessages: readonly string[],
+): void {
+  const attempts = upstreamMessages.map((upstreamMessage) => ({ upstreamMessage }));
+  CHANGING.write(out, { payloadState, attempts });
+}
 
-/** The record as it was; undefined for a row that is damaged or of a version not known here. */
-export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
-  const parts = rowParts(bytes);
-  if (parts === undefined) return undefined;
-  const { request, response, payloadState, upstreamMessages } = parts;
-  const [presets, patterns] =
-    parts.rules === "" ? [[], []] : (JSON.parse(parts.rules) as [string[], string[]]);
-  const record = readColumns(new RowBinaryReader(parts.columns, 0));
-  for (const [at, attempt] of record.attempts.entries()) attempt.upstreamMessage = upstreamMessages[at] ?? "";
+const rulesIn = ({ row, rulesAt }: OpenedRow): string =>
+  row.toString("utf8", rulesAt, rulesAt + row.readUInt32LE(RULES_AT));
+
+/** The table has no word for absent, only for empty. */
+function payloadIn({ row, payloads }: OpenedRow): Pick<RowParts, "expiresMs" | "request" | "response"> {
+  if (payloads.length === 0) return { expiresMs: 0, request: undefined, response: undefined };
+  const from = new RowBinaryReader(payloads, row.readUInt32LE(IDENTITY_AT));
+  const flags = row[FLAGS_AT] ?? 0;
+  const expiresMs = from.u32() * 1000;
+  const [request, response] = [from.bytes(), from.bytes()];
   return {
-    ...record,
-    payloadState,
+    expiresMs,
+    request: (flags & HAS_REQUEST) === 0 ? undefined : request,
+    response: (flags & HAS_RESPONSE) === 0 ? undefined : response,
+  };
+}
+
+/** The record as it was; undefined for a row that is damaged or of a layout not known here. */
+export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
+  const open = opened(bytes);
+  if (open === undefined) return undefined;
+  const { request, response } = payloadIn(open);
+  const rules = rulesIn(open);
+  const [presets, patterns] = rules === "" ? [[], []] : (JSON.parse(rules) as [string[], string[]]);
+  return {
+    ...readRecord(new RowBinaryReader(open.requests, 0), open.row[0] ?? 0),
     redact: { presets, patterns },
     ...(request !== undefined && { request }),
     ...(response !== undefined && { response }),
@@ -230,12 +253,9 @@ export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
 
 /** Only the id, unchecked; undefined where the bytes cannot be a row. */
 export function requestIdOfRow(bytes: Uint8Array): string | undefined {
-  if (bytes[0] !== ROW_VERSION) return undefined;
+  if (!isKnown(bytes[0])) return undefined;
   try {
-    const reader = new RowBinaryReader(bytes, HEAD_BYTES);
-    reader.text();
-    reader.u64();
-    return reader.text();
+    return IDENTITY.read(new RowBinaryReader(bytes, HEAD_BYTES), LAYOUT).requestId;
   } catch {
     return undefined;
   }

@@ -1,0 +1,196 @@
+/**
+ * Fields of an object as columns of a ClickHouse table, in RowBinary: a table's columns are declared in the shape of the
+ * object that they hold, one line a field, and names, types, writer and reader all come of that line.
+ */
+import { RowBinaryReader, type RowBinaryWriter } from "./row-binary.ts";
+
+/** One column. */
+export interface Column {
+  readonly name: string;
+  /** As ClickHouse says it. */
+  readonly type: string;
+  /** The first layout of rows that has it. */
+  readonly since: number;
+  /** Its value in the object of which it is declared. */
+  valueOf(object: unknown): unknown;
+  /** Its value in a row. @throws RangeError where the bytes end too early */
+  read(from: RowBinaryReader): unknown;
+}
+
+/** A field with all its columns, which stand side by side. */
+export interface Field<T> {
+  readonly columns: readonly Column[];
+  write(to: RowBinaryWriter, value: T): void;
+  /** Columns that this layout of rows lacks are empty or 0. @throws RangeError where the bytes end too early */
+  read(from: RowBinaryReader, layout: number): T;
+}
+
+/** A field of one column. */
+interface ColumnField<T> extends Field<T> {
+  readonly columns: readonly [Column];
+}
+
+/** A field each for what an object must have; what it need not have is not kept. */
+export type Fields<T> = {
+  readonly [K in keyof T as object extends Pick<T, K> ? never : K]: Field<T[K]>;
+};
+type ColumnFields<T> = { readonly [K in keyof T]: ColumnField<T[K]> };
+
+/** The layout of release 0.1.0, the oldest one that is read. */
+export const FIRST_LAYOUT = 2;
+
+interface Since {
+  /** The layout that brings the column: one more than the last release's. */
+  readonly since?: number;
+}
+
+/** A row of zeros: every type reads as empty or 0. */
+const ZEROS = new Uint8Array(8);
+
+function column<T>(
+  type: string,
+  write: (to: RowBinaryWriter, value: T) => void,
+  read: (from: RowBinaryReader) => unknown,
+) {
+  return <V extends T>(name: string, { since = FIRST_LAYOUT }: Since = {}): ColumnField<V> => ({
+    columns: [{ name, type, since, valueOf: (value) => value, read }],
+    write,
+    read: (from, layout) => read(layout < since ? new RowBinaryReader(ZEROS, 0) : from) as V,
+  });
+}
+
+const writeText = (to: RowBinaryWriter, value: string) => to.text(value);
+const readText = (from: RowBinaryReader) => from.text();
+const write64 = (to: RowBinaryWriter, value: number) => to.u64(value);
+const read64 = (from: RowBinaryReader) => from.u64();
+
+export const string = column("String", writeText, readText);
+/** Of few values: names, not texts. */
+export const lowCardinality = column("LowCardinality(String)", writeText, readText);
+export const bool = column<boolean>(
+  "Bool",
+  (to, value) => to.bool(value),
+  (from) => from.bool(),
+);
+export const uint8 = column<number>(
+  "UInt8",
+  (to, value) => to.u8(value),
+  (from) => from.u8(),
+);
+export const uint16 = column<number>(
+  "UInt16",
+  (to, value) => to.u16(value),
+  (from) => from.u16(),
+);
+export const uint32 = column<number>(
+  "UInt32",
+  (to, value) => to.u32(value),
+  (from) => from.u32(),
+);
+export const uint64 = column("UInt64", write64, read64);
+/** From 0. */
+export const int64 = column("Int64", write64, read64);
+export const float64 = column<number>(
+  "Float64",
+  (to, value) => to.f64(value),
+  (from) => from.f64(),
+);
+/** Milliseconds since 1970. */
+export const dateTime64 = column<number>("DateTime64(3, 'UTC')", (to, value) => to.time(value), read64);
+export const names = column<readonly string[]>(
+  "Array(LowCardinality(String))",
+  (to, value) => to.list(value, writeText),
+  (from) => from.list(readText),
+);
+export const textMap = column<Readonly<Record<string, string>>>(
+  "Map(LowCardinality(String), String)",
+  (to, value) => {
+    const entries = Object.entries(value);
+    to.varint(entries.length);
+    for (const [key, text] of entries) {
+      to.text(key);
+      to.text(text);
+    }
+  },
+  (from) => Object.fromEntries(from.list((entry) => [entry.text(), entry.text()])),
+);
+
+/** Entries as what they are: a mapped type loses them. */
+const entriesOf = (fields: object) => Object.entries(fields) as [string, Field<unknown>][];
+
+const member = (object: unknown, key: string): unknown => (object as Readonly<Record<string, unknown>>)[key];
+
+/** An object's fields, one after the other. */
+export function group<T extends object>(fields: Fields<T>): Field<T> {
+  const entries = entriesOf(fields);
+  return {
+    columns: entries.flatMap(([key, { columns }]) =>
+      columns.map((part) => ({ ...part, valueOf: (object: unknown) => part.valueOf(member(object, key)) })),
+    ),
+    write: writerOf(entries),
+    read: (from, layout) =>
+      Object.fromEntries(entries.map(([key, field]) => [key, field.read(from, layout)])) as T,
+  };
+}
+
+/**
+ * A function with a line for each field, as one would write it by hand: a loop that takes the values by key costs each call
+ * two microseconds more. Its text is made of the keys that are declared, never of data.
+ */
+function writerOf<T>(entries: readonly (readonly [key: string, Field<unknown>])[]): Field<T>["write"] {
+  const parameters = entries.map((_, n) => `write${n}`);
+  const lines = entries.map(([key], n) => `write${n}(to, value.${key});`);
+  const bind = new Function(...parameters, `return (to, value) => { ${lines.join(" ")} };`);
+  return bind(...entries.map(([, { write }]) => write));
+}
+
+/** A list of objects as a Nested: an array for each of their fields, called `name.part`. */
+export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly T[]> {
+  const parts = (entriesOf(fields) as [string, ColumnField<unknown>][]).map(([key, field]) => {
+    const [part] = field.columns;
+    const write = (to: RowBinaryWriter, item: T) => field.write(to, member(item, key));
+    return { key, part, write };
+  });
+  const columns = parts.map(({ key, part }) => ({
+    name: `${name}.${part.name}`,
+    type: `Array(${part.type})`,
+    since: part.since,
+    valueOf: (list: unknown) => (list as readonly T[]).map((item) => part.valueOf(member(item, key))),
+    read: (from: RowBinaryReader) => from.list(part.read),
+  }));
+  return {
+    columns,
+    write(to, list) {
+      for (let at = 0; at < parts.length; at++) to.list(list, parts[at]?.write as (typeof parts)[0]["write"]);
+    },
+    read(from, layout) {
+      const lists = columns.map(({ since, read }) => (layout < since ? [] : read(from)));
+      const length = Math.max(0, ...lists.map((list) => list.length));
+      return Array.from({ length }, (_, at) =>
+        Object.fromEntries(
+          parts.map(({ key, part }, n) => [key, lists[n]?.[at] ?? part.read(new RowBinaryReader(ZEROS, 0))]),
+        ),
+      ) as T[];
+    },
+  };
+}
+
+/** A list, and before it a UInt8 column with its length. */
+export function counted<T>(name: string, list: Field<readonly T[]>): Field<readonly T[]> {
+  const length = uint8(name);
+  const columns = length.columns.map((part) => ({
+    ...part,
+    valueOf: (value: unknown) => (value as readonly T[]).length,
+  }));
+  return {
+    columns: [...columns, ...list.columns],
+    write(to, value) {
+      length.write(to, value.length);
+      list.write(to, value);
+    },
+    read(from, layout) {
+      length.read(from, layout);
+      return list.read(from, layout);
+    },
+  };
+}
