@@ -112,7 +112,7 @@ test.each(["first file", "second file", "transaction", "end"] as const)(
   },
 );
 
-test("when what belongs to the seed fails, nothing of it was made, and the next start makes it", async () => {
+test("if a part of the seed fails, nothing is written, and the next start writes it", async () => {
   await expect(
     start(() => {
       throw new Error("no grant");
@@ -124,7 +124,7 @@ test("when what belongs to the seed fails, nothing of it was made, and the next 
   expect(working).toHaveLength(2);
 });
 
-test("a file that holds no secret of its environment is replaced", async () => {
+test("a file without a secret of its environment is replaced", async () => {
   writeFileSync(join(dataDir, "first-key"), "svc-live-half");
   writeFileSync(join(dataDir, "first-key.unfinished"), "", { mode: 0o644 });
   const { made } = await start();

@@ -47,7 +47,7 @@ test("a context holds everything a call needs, frozen", async () => {
   expect(Object.isFrozen(context.limits)).toBe(true);
 });
 
-test("each way of having no valid key has its own error, and none repeats what was sent (T61)", () => {
+test("each reason for an invalid key has its own error, and none repeats the credential (T61)", () => {
   const ring = keyring();
   const typo =
     rig.secrets.live.slice(0, 20) + (rig.secrets.live[20] === "a" ? "b" : "a") + rig.secrets.live.slice(21);
@@ -137,7 +137,7 @@ test("a change to a project or an org is forgotten for their keys only", async (
   expect(ring.resolve(other)).toBe(otherContext);
 });
 
-test("the cache is bounded and keeps what is in use", async () => {
+test("the cache is bounded and keeps contexts in use", async () => {
   const ring = keyring(10);
   const used = ring.resolve(rig.secrets.live);
   for (let i = 0; i < 40; i++) {

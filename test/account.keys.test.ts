@@ -94,7 +94,7 @@ test.each([
   expect(result?.error?.issues.map((issue) => issue.path)).toEqual([path]);
 });
 
-test("creation refuses what only the account knows to be wrong, naming the field", async () => {
+test("creation refuses values that conflict with the account's state, naming the field", async () => {
   expect(await failure(create({ project_id: "prj_none" }))).toBe("invalid_value /project_id");
   expect(await failure(create({ limits: { rpm: 61 } }))).toBe("invalid_value /limits/rpm");
   expect(await failure(create({ svc_version: "2020-01-01" }))).toBe("unsupported_version /svc_version");
@@ -124,14 +124,14 @@ test("O28: a hard budget without an amount is refused with a pointer; no budget 
   }
 });
 
-test("a limit granted above the plan may be set again up to what it is", async () => {
+test("a limit granted above the plan may be set again up to its current value", async () => {
   const { id, secret } = await create();
   await rig.accounts.act(() => rig.accounts.replaceKey({ ...rig.rowOf(secret), limits: { rpm: 600 } }));
   expect((await patch(id, { limits: { rpm: 500 } })).limits).toEqual({ rpm: 500 });
   expect(await failure(patch(id, { limits: { rpm: 501 } }))).toBe("invalid_value /limits/rpm");
 });
 
-test("a change keeps what it leaves out, null clears, and the next call sees it", async () => {
+test("a change keeps absent fields, null clears one, and the next call sees it", async () => {
   const { id, secret } = await create({
     limits: { rpm: 10, tpm: 100 },
     budget: { daily_micro: 7, hard: false },
@@ -254,7 +254,7 @@ describe("life cycle", () => {
 });
 
 describe("privilege", () => {
-  test("nobody grants a scope they do not hold, by creation, change or rotation", async () => {
+  test("a caller cannot grant a scope it does not hold, by creation, change or rotation", async () => {
     const maker = caller((await create({ scopes: ["write:keys", "read:keys", "inference"] })).secret);
     expect(await failure(create({}, maker))).toBe("scope /scopes");
     expect(await failure(create({ scopes: ["inference", "write:billing"] }, maker))).toBe("scope /scopes");

@@ -55,7 +55,7 @@ const model = (...endpoints: Endpoint[]) =>
 const reach = (known: Model, unreachable: Endpoint[]) => ownKeys.of(ORG)?.modelFor(known, unreachable);
 const seen = (reached: Model | undefined) => reached?.endpoints.map((e) => `${e.id} ${e.provider.status}`);
 
-test("has what an own key opens, without a credential of the platform's", async () => {
+test("includes endpoints that only an own key reaches", async () => {
   await add("shut");
   const known = model(open);
   const reached = reach(known, [shut, adrift]);
@@ -67,7 +67,7 @@ test("has what an own key opens, without a credential of the platform's", async 
   expect(JSON.stringify([reached, ownKeys.of(ORG)])).not.toContain("credential");
 });
 
-test("is made once, and what it opens once for all orgs and changes", async () => {
+test("is built once, and its endpoints once for all orgs and changes", async () => {
   await add("shut");
   const known = model(open);
   const reached = reach(known, [shut]);

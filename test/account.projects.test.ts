@@ -13,7 +13,7 @@ const list = async (by?: Caller) => (await call<Page>("listProjects", by)).data;
 const remove = (id: string, by?: Caller) => call<undefined>("deleteProject", by, { id });
 const update = (id: string, body: object, by?: Caller) => call("updateProject", by, { id, body });
 
-test("a project has the specified shape, with what it spent", async () => {
+test("a project has the specified shape, with its spend", async () => {
   expect(rig.ops.getProject.output.parse(await get(rig.owner.projectId))).toEqual({
     id: rig.owner.projectId,
     org_id: rig.owner.orgId,

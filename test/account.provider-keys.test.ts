@@ -270,7 +270,7 @@ describe("in memory", () => {
     expect(own()).toBeUndefined();
   });
 
-  test("what a call took stays as it was, and a key that stays is the same object", async () => {
+  test("the keys held by a call do not change, and an unchanged key stays the same object", async () => {
     const { id } = await add();
     const taken = own();
     const [key] = taken?.of("openai") ?? [];
@@ -296,7 +296,7 @@ describe("in memory", () => {
     expect(own()?.platformFallback("openai")).toBe(true);
   });
 
-  test("keys that no longer open are told of, shown so, and not used; what they forbid stays forbidden", async () => {
+  test("keys that cannot be decrypted are reported, shown as unreadable, and not used; what they forbid stays forbidden", async () => {
     const { id } = await add({ platform_fallback: false });
     expect(open(randomBytes(32))).toEqual([]);
     // The master key's file is gone, and another one has come.
@@ -316,7 +316,7 @@ describe("in memory", () => {
     expect(own()?.platformFallback("openai")).toBe(true);
   });
 
-  test("rows of many orgs are told apart", async () => {
+  test("rows of many orgs are separate", async () => {
     const accounts: AccountTables = rig.accounts;
     for (const [at, orgId] of ["org_a", "org_b", "org_a"].entries()) {
       const owner = { orgId, id: `pk_${at}` };

@@ -18,7 +18,7 @@ test("a secret is its prefix and 43 base-62 characters, and inspects as well-for
   );
 });
 
-test("every single mistyped character is told from a secret that may exist", () => {
+test("every single mistyped character is detected", () => {
   fc.assert(
     fc.property(secrets, fc.integer({ min: 9, max: 51 }), fc.nat(61), (secret, at, letter) => {
       const typo = secret.slice(0, at) + BASE62.charAt(letter) + secret.slice(at + 1);
@@ -29,7 +29,7 @@ test("every single mistyped character is told from a secret that may exist", () 
   );
 });
 
-test("every swap of two neighbours is told from a secret that may exist", () => {
+test("every swap of two neighbours is detected", () => {
   fc.assert(
     fc.property(secrets, fc.integer({ min: 9, max: 50 }), (secret, at) => {
       const swapped = secret.slice(0, at) + secret.charAt(at + 1) + secret.charAt(at) + secret.slice(at + 2);
@@ -40,7 +40,7 @@ test("every swap of two neighbours is told from a secret that may exist", () => 
   );
 });
 
-test("a secret moved to the other environment is mistyped, what is no secret of ours is foreign", () => {
+test("a secret with the other environment's prefix is mistyped, any other text is foreign", () => {
   expect(inspectSecret(newSecret("live").replace("live", "test"))).toBe("mistyped");
   const secret = newSecret("live");
   for (const other of [

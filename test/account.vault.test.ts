@@ -25,7 +25,7 @@ const vault = (masterKey?: Buffer) =>
 const file = () => join(dataDir, MASTER_KEY_FILE);
 
 describe("a sealed text", () => {
-  test("opens for its owner, in this life and the next, and shows nothing of what it holds", () => {
+  test("is decrypted for its owner, also after a restart, and reveals nothing of its content", () => {
     const [one, two] = [vault().seal(SECRET, OWNER), vault().seal(SECRET, OWNER)];
     expect(Buffer.from(one).equals(two)).toBe(false);
     for (const sealed of [one, two]) {
@@ -74,7 +74,7 @@ describe("the master key", () => {
     expect(readFileSync(file(), "utf8")).toBe(made);
   });
 
-  test("is made anew over what a killed start left unfinished", () => {
+  test("replaces an unfinished file of a killed start", () => {
     writeFileSync(`${file()}.unfinished`, "half a k");
     const sealed = vault().seal(SECRET, OWNER);
     expect(existsSync(`${file()}.unfinished`)).toBe(false);
@@ -87,7 +87,7 @@ describe("the master key", () => {
     expect(readFileSync(file(), "utf8")).toBe(text);
   });
 
-  test("from the environment makes no file; what the file's key sealed still opens", () => {
+  test("from the environment creates no file; data encrypted with the file's key can still be decrypted", () => {
     const [mine, other] = [randomBytes(32), randomBytes(32)];
     const sealedByMine = vault(mine).seal(SECRET, OWNER);
     expect(existsSync(file())).toBe(false);

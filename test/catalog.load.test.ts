@@ -133,7 +133,7 @@ describe("the shipped catalog", () => {
     expect(catalog.resolve("gpt-oss-120b")).toBe(catalog.resolve("openai/gpt-oss-120b"));
   });
 
-  test("without any credential has the simulator, and knows the rest as unreachable", async () => {
+  test("without any credential has the simulator, and lists the rest as unreachable", async () => {
     const catalog = await loadCatalog({ ...options(), configDir: SHIPPED });
     const reachable = [...catalog.models.values()].filter((m) => m.endpoints.length > 0).map((m) => m.id);
     expect(reachable.filter((id) => !id.startsWith("weir/sim-"))).toEqual([]);
@@ -145,7 +145,7 @@ describe("the shipped catalog", () => {
   });
 });
 
-describe("what loads", () => {
+describe("valid catalogs", () => {
   test("prices are integer nano-USD with the markup, rounded half up", async () => {
     const catalog = await loadCatalog(options());
     const [endpoint] = catalog.resolve("small")?.endpoints ?? [];
@@ -200,7 +200,7 @@ describe("what loads", () => {
   });
 });
 
-describe("what is refused, with file, line, column and pointer", () => {
+describe("refused catalogs, with file, line, column and pointer", () => {
   test("T29: an endpoint without a price", async () => {
     const broken = MODELS.replace("        price: { input: 0.10, output: 0.40 }\n", "");
     await write("models/weir.yaml", broken);
@@ -242,7 +242,7 @@ describe("what is refused, with file, line, column and pointer", () => {
     ]);
   });
 
-  test("an endpoint id that stands twice, also across files, naming the first place", async () => {
+  test("a repeated endpoint id, also across files, naming the first position", async () => {
     await write(
       "models/again.yaml",
       MODELS.replaceAll("weir", "again").replace("again/small", "again/other"),
@@ -317,7 +317,7 @@ describe("reload", () => {
     expect(catalog.current().resolve("small")?.endpoints[0]?.listPrices.input).toBe(250);
   });
 
-  test("the last of several reloads asked for together is the one in force", async () => {
+  test("of several simultaneous reloads the last one wins", async () => {
     const catalog = await openCatalog(options());
     const reloads = [catalog.reload(), catalog.reload()];
     await write("models/weir.yaml", MODELS.replace("input: 0.15", "input: 0.35"));

@@ -151,7 +151,7 @@ const get = (vendor: string, name: string) =>
   );
 
 describe("GET /v1/models", () => {
-  test("is sorted by name, and leaves out what no credential reaches", async () => {
+  test("is sorted by name, without models that no credential reaches", async () => {
     expect(await list()).toEqual(["b/beta", "a/old", "a/alpha"]);
   });
 

@@ -107,7 +107,7 @@ const EMBED: Entry = { task: "embed", modalities: { in: ["text"], out: [] }, max
 const RERANK: Entry = { ...EMBED, task: "rerank" };
 
 describe("dialects", () => {
-  test("an endpoint takes those of its provider that its model's task is asked in", async () => {
+  test("an endpoint has its provider's dialects for its model's task", async () => {
     expect((await endpointOf({})).dialects).toEqual(["chat", "messages"]);
     const embed = await endpointOf({ model: EMBED, endpoint: { price: { input: 1 } } });
     expect(embed).toMatchObject({ task: "embed", dialects: ["cohere"], maxOutput: 0 });
@@ -208,7 +208,7 @@ describe("addresses", () => {
     });
   });
 
-  test("a region may have an address of its own, which is checked as the other is", async () => {
+  test("a region may have its own URL, which is checked like base_url", async () => {
     const base_url = "https://{region}.acme.example";
     const provider = { base_url, region_urls: { global: `https://acme.example/\${ACME_PROJECT}` } };
     expect((await load({ provider })).providers.get("acme")?.status).toBe("inactive");
@@ -233,7 +233,7 @@ describe("addresses", () => {
 });
 
 describe("credentials", () => {
-  test("AWS: a bearer token, else its own variables; half a pair is none", async () => {
+  test("AWS: a bearer token, else its standard variables; half a pair is ignored", async () => {
     const provider = { auth: "aws_sigv4", credential_env: ["AWS_BEARER_TOKEN_BEDROCK"] };
     const acme = async (env: Record<string, string>) => (await load({ provider, env })).providers.get("acme");
     expect((await acme({}))?.status).toBe("inactive");
@@ -252,7 +252,7 @@ describe("credentials", () => {
     expect(bearer?.keys.map((key) => key.credential)).toEqual(["token"]);
   });
 
-  test("Google: the variable names a key file; what is wrong with it is told, its content is not", async () => {
+  test("Google: the variable names a key file; its faults are reported, its content is not", async () => {
     const keyFile = join(dir, "key.json");
     const provider = { auth: "google_oauth", credential_env: ["ACME_KEY_FILE"] };
     const env = { ACME_KEY_FILE: keyFile };
@@ -310,7 +310,7 @@ describe("credentials", () => {
     expect(chosen.providers.get("acme")?.keys.map((key) => key.credential)).toEqual(["mine"]);
   });
 
-  test("pairs of AWS and key files of Google form pools likewise; each broken file is told by its variable", async () => {
+  test("pairs of AWS and key files of Google form pools likewise; each broken file is reported with its variable", async () => {
     const env = {
       ...{ AWS_ACCESS_KEY_ID: "AKIA1111", AWS_SECRET_ACCESS_KEY: "s1" },
       ...{ AWS_ACCESS_KEY_ID_2: "AKIA2222", AWS_SECRET_ACCESS_KEY_2: "s2", AWS_SESSION_TOKEN_2: "t2" },

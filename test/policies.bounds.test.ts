@@ -69,7 +69,7 @@ test.each([
   expect(said.length).toBeLessThanOrEqual(100);
 });
 
-test("what is told of an unknown name stays what it was: the place and the nearest", () => {
+test("the warning about an unknown name still has its position and the nearest name", () => {
   const { reading } = read(
     "version: 1\ndefaults: {order: [provder-7, provder-7], weights: {provder-7: 1}}\n",
   );
@@ -144,7 +144,7 @@ test("T54: a thousand versions, each in force in a project of its own, are liste
   expect(versions[999]).toMatchObject({ scopes: [{ project_id: "prj_0001" }] });
 });
 
-test("whoever reads thousands of versions takes nobody's policy out of memory", async () => {
+test("reading thousands of versions does not drop active policies from memory", async () => {
   await rig.create("house");
   await rig.activate("house", 1);
   expect(rig.currentActivations()).toBe("house@1");

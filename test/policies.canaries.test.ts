@@ -86,7 +86,7 @@ test("a green one turns red too, when its failures are more than chance", async 
   expect(rig.reds[0]?.samples).toBeLessThan(200);
 });
 
-test("red stays through a restart, another version and back; a new version begins anew", async () => {
+test("red survives a restart, and activating another version and back; a new version starts anew", async () => {
   await house();
   results(true, 20);
   await rig.restart();
@@ -135,7 +135,7 @@ test("a burst of results is a few writes, and the last of them has everything", 
   });
 });
 
-test("counts that cannot be saved are told of, and the next result saves them", async () => {
+test("counts that cannot be saved are reported, and the next result saves them", async () => {
   await house();
   const { tables } = rig.policies;
   const save = vi.spyOn(tables, "addToCanary");
@@ -158,7 +158,7 @@ test("counts that cannot be saved are told of, and the next result saves them", 
   });
 });
 
-test("red that could not be saved is saved by what comes next, a result or the end", async () => {
+test("red that could not be saved is saved by the next result or at the end", async () => {
   await house();
   const { tables } = rig.policies;
   const key = { orgId: "org_1", policy: "house", version: 1 };
@@ -214,7 +214,7 @@ test("an endpoint that is no canary of the version is never judged", async () =>
   expect([active().canaryState("ep_other"), rig.reds]).toEqual(["warming", []]);
 });
 
-test("drafts and what was green are not listed once they are not in force", async () => {
+test("drafts and green canaries are not listed once their version is inactive", async () => {
   await house();
   results(false, 30);
   await rig.addVersion("house", YAML);

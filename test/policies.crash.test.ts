@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { removeFolder, seededFolder, spawnGateway, testGateway } from "./gateway.fixtures.ts";
 
-test("kill -9 amid activations leaves one version in force, whole", async () => {
+test("kill -9 during activations leaves exactly one version active, complete", async () => {
   const folder = await seededFolder(() => {});
   try {
     const first = await spawnGateway({ folder, engine: false });

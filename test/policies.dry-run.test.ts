@@ -16,7 +16,7 @@ const dryRun = (body: object = {}, by?: Parameters<typeof rig.call>[2]) =>
 const tried = (answer: object) =>
   (answer as { plan: { endpoint_id: string }[] }).plan.map((a) => a.endpoint_id);
 
-test("the plan with costs and reasons, and what is left out", async () => {
+test("the plan with costs and reasons, and the excluded endpoints", async () => {
   await rig.create(
     "house",
     "version: 1\nsort: price\nrules:\n  - {name: cheap only, match: {app: batch}, then: {ignore: [dear]}}\n",
@@ -51,14 +51,14 @@ test.each([
   expect(expectedCostMicroUsd(CHEAP, input, max)).toBe(micro);
 });
 
-test("a task that writes nothing costs what it reads", () => {
+test("a task without output costs its input", () => {
   expect(
     expectedCostMicroUsd(endpoint("e", { task: "embed", input: 100, output: 400 }), 3_000, undefined),
   ).toBe(300);
 });
 
 describe("the version", () => {
-  test("is the one asked for, else the one in force, else the newest", async () => {
+  test("is the requested one, else the active one, else the newest", async () => {
     await rig.create("house");
     await rig.addVersion("house");
     expect((await dryRun()).version).toBe(2);
@@ -68,7 +68,7 @@ describe("the version", () => {
     expect(await failure(() => dryRun({ version: 3 }))).toBe("not_found /version");
   });
 
-  test("in force in the call's project goes before the whole org's", async () => {
+  test("active in the call's project overrides the whole org's", async () => {
     await rig.create("house");
     await rig.addVersion("house");
     await rig.activate("house", 1);
@@ -108,7 +108,7 @@ describe("the call", () => {
     expect([tried(only), (only.decision as { max_attempts: number }).max_attempts]).toEqual([["ep_dear"], 2]);
   });
 
-  test("is told of what applies to it: an order of its own takes it out of shares, arms and weights", async () => {
+  test("shows only what applies: with an order of its own, no shares, arms and weights", async () => {
     const arms = "[{arm: a, endpoint: ep_dear}, {arm: b, endpoint: ep_cheap}]";
     const shares = [
       "canary: {endpoint: ep_dear, percent: 5, max_error_rate: 0.1, min_samples: 10}",
@@ -161,7 +161,7 @@ describe("the call", () => {
     expect(await dryRun()).toMatchObject({ decision: { deny: "Not on Sundays" }, plan: [], excluded: [] });
   });
 
-  test("names what is there and the org's own", async () => {
+  test("accepts only existing objects of the org", async () => {
     await rig.create("house");
     expect(await failure(() => dryRun({ model: "v/other" }))).toBe("model_not_found /model");
     expect(await failure(() => dryRun({ project_id: "prj_9" }))).toBe("not_found /project_id");
@@ -169,7 +169,7 @@ describe("the call", () => {
     await expect(rig.call("dryRunPolicy", { name: "house", body: {} })).rejects.toThrow(/model/);
   });
 
-  test("reaches what only the org's own keys reach, unless a test key asks", async () => {
+  test("includes endpoints that only the org's own keys reach, unless a test key asks", async () => {
     await rig.create("house", "version: 1\nsort: price");
     const own = endpoint("ep_own", { input: 1, output: 1 });
     const keys = {
@@ -213,7 +213,7 @@ describe("a replay", () => {
   });
 });
 
-test("reports come from analytics, told which endpoint each arm stood for", async () => {
+test("reports come from analytics, which gets each arm's endpoint", async () => {
   const arms =
     "experiment: {name: hosts, arms: [{arm: a, endpoint: ep_cheap, weight: 1}, {arm: b, endpoint: ep_dear, weight: 1}]}";
   await rig.create("house", `version: 1\ndefaults:\n  ${arms}\n`);

@@ -79,7 +79,7 @@ test("validate, create, dry run, activate, see it in a call, and roll back", asy
   expect((await ask(BY_NO_POLICY)).headers.get("x-svc-route-trace")).not.toContain("policy=");
 });
 
-test("amid activations each call goes by one version, and after the last by that", async () => {
+test("during activations each call uses one version, and after the last one that version", async () => {
   for (const provider of ["beta", "gamma"])
     await enforce("swap", decided(`order: [${provider}]`, "max_attempts: 1"));
   const calls: Promise<Answer>[] = [];
@@ -113,7 +113,7 @@ test("the native dry run names policy and rule, and plans what the call then doe
   await post("/dry/deactivate", {});
 });
 
-describe("what a policy may say", () => {
+describe("policy features", () => {
   test.each([
     ["only", "only: [gamma]", "gamma"],
     ["only, by endpoint id and with nothing left", "only: [nobody]", "no_endpoint"],
@@ -154,7 +154,7 @@ describe("what a policy may say", () => {
     await post("/weighed/deactivate", {});
   });
 
-  test("deny is 403 in the format of the call, cannot be lifted by it, and stands in the record", async () => {
+  test("deny is 403 in the format of the call, cannot be removed by it, and is recorded", async () => {
     await enforce("shut", decided("deny: {message: 'Closed until Monday'}"));
     const chat = await ask(steered({ providers: { only: ["alpha"] }, fallbacks: true }));
     expect([chat.status, chat.json.error]).toMatchObject([
@@ -208,7 +208,7 @@ describe("policy and request", () => {
     await post("/both/deactivate", {});
   });
 
-  test("a project's policy goes before the org's, for its keys only", async () => {
+  test("a project's policy overrides the org's, for its keys only", async () => {
     const created = await rig.gateway.call("POST", "/v1/projects", { body: { slug: "lab", name: "Lab" } });
     const scope = { project_id: created.json.id };
     const made = await rig.gateway.call("POST", "/v1/keys", { body: { name: "lab", ...scope } });

@@ -29,7 +29,7 @@ describe("creation", () => {
     expect(rig.currentActivations()).toBe("none");
   });
 
-  test("a text that is not valid is refused with every problem, and leaves nothing", async () => {
+  test("an invalid text is refused with every problem, and nothing is stored", async () => {
     const refused = await rig.create("house", WRONG).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       kind: "invalid_value",
@@ -94,7 +94,7 @@ describe("creation", () => {
     expect(await failure(() => rig.create("other", big))).toBe("done");
   });
 
-  test("what the catalog does not know is a warning", async () => {
+  test("names unknown to the catalog are warnings", async () => {
     const made = await rig.create("house", "version: 1\ndefaults:\n  order: [cheep]\n");
     expect(made.warnings).toMatchObject([
       { path: "/defaults/order/0", line: 3, message: expect.stringContaining("cheap") },
@@ -102,7 +102,7 @@ describe("creation", () => {
   });
 });
 
-test("validation says what is wrong and where, and is always an answer", async () => {
+test("validation reports problems with positions, and always answers 200", async () => {
   const validate = (yaml: string) => rig.call("validatePolicy", { body: { yaml } });
   expect(await validate(PRICE)).toEqual({
     valid: true,
@@ -150,7 +150,7 @@ describe("activation", () => {
     expect((await rig.versions("house")).map((v) => v.status)).toEqual(["retired", "active"]);
   });
 
-  test("a project's policy goes before the org's; taking it out of force brings the org's back", async () => {
+  test("a project's policy overrides the org's; deactivating it restores the org's", async () => {
     await rig.create("house");
     await rig.create("lab");
     await rig.activate("house", 1);
@@ -177,7 +177,7 @@ describe("activation", () => {
     for (let i = 0; i < 2; i++) expect((await rig.deactivate("house")).status).toBe("retired");
   });
 
-  test("what is not there or another's cannot be put in force", async () => {
+  test("missing policies and those of other orgs cannot be activated", async () => {
     await rig.create("house");
     expect(await failure(() => rig.activate("house", 2))).toBe("not_found /version");
     expect(await failure(() => rig.activate("hose", 1))).toBe("not_found");
@@ -189,7 +189,7 @@ describe("activation", () => {
     expect(rig.currentActivations()).toBe("none");
   });
 
-  test("200 simultaneous activations: one is in force, and every answer told the truth", async () => {
+  test("200 simultaneous activations: one is active, and every answer was correct", async () => {
     await rig.create("house");
     for (let i = 2; i <= 5; i++) await rig.addVersion("house");
     const answers = await Promise.all(
@@ -233,7 +233,7 @@ describe("activation", () => {
   });
 });
 
-test("nobody sees or touches another org's policies", async () => {
+test("no org can see or change another org's policies", async () => {
   await rig.create("house");
   expect(await rig.list(STRANGER)).toEqual([]);
   for (const act of [
@@ -280,7 +280,7 @@ describe("a version that can be read no more", () => {
       ),
     );
 
-  test("lets nothing pass where it is in force, is told once, and gives way to another", async () => {
+  test("refuses all calls while it is active, is reported once, and can be replaced", async () => {
     await rig.create("house");
     await rig.create("lab");
     await rig.activate("house", 1);
@@ -302,7 +302,7 @@ describe("a version that can be read no more", () => {
     expect([rig.currentActivations("prj_2"), denied("prj_2")]).toEqual(["house@1", undefined]);
   });
 
-  test("cannot be put in force or planned with", async () => {
+  test("cannot be activated or used in a dry run", async () => {
     await rig.create("house");
     await spoil("house", 2);
     expect(await failureKind(() => rig.activate("house", 2))).toBe("state");
@@ -341,7 +341,7 @@ test("T54: a long document is read in another thread, once an act and never by a
   expect(a).toBe(b);
 });
 
-test("what is in force is compiled once, and nothing in force is remembered too", async () => {
+test("an active version is compiled once, and the absence of one is cached too", async () => {
   await rig.create("house", PRICE);
   await rig.activate("house", 1);
   const first = rig.policies.of({ orgId: "org_1", projectId: "prj_1" });

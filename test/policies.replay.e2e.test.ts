@@ -109,7 +109,7 @@ const DRAFT = [
   "  - {name: tools, match: {tools: true}, then: {max_attempts: 2}}",
 ].join("\n");
 
-test("a replay says of 60 calls what adding them up by hand says", async () => {
+test("a replay of 60 calls equals the sums computed by hand", async () => {
   const made = await makeCalls(60);
   await policies("", { name: "draft", yaml: DRAFT });
   const { json } = await policies("/draft/dry-run", { replay: { hours: 1 } });

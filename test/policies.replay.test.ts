@@ -110,7 +110,7 @@ describe("a draft that decides as it was decided", () => {
 });
 
 describe("a draft that asks the cheapest first", () => {
-  test("moves and saves exactly what a table by hand says", async () => {
+  test("moves and saves exactly what a hand-written table expects", async () => {
     const orgId = newOrg();
     await home.add([
       // 1400 → 350 micro-USD, expected after the 200 ms of cheap.
@@ -222,7 +222,7 @@ test("the org's data policy of today and a draft's requirements leave endpoints 
   });
 });
 
-test("what no policy changes is skipped and counted by reason", async () => {
+test("calls that no policy affects are skipped and counted by reason", async () => {
   const orgId = newOrg();
   await home.add([
     refused("rpm", { orgId }),
@@ -346,7 +346,7 @@ describe("bounds", () => {
     await vi.waitUntil(() => threads.every(({ threadId }) => threadId === -1));
   });
 
-  test("a version that cannot be read is told as such", async () => {
+  test("an unreadable version is reported as such", async () => {
     const replays = replaysOf(home.traffic);
     const error = await replay(replays, "version: 1\nfallback: true\n").catch((thrown: WeirError) => thrown);
     expect(error).toMatchObject({

@@ -74,7 +74,7 @@ describe("the evidence", () => {
     expect(Math.exp(errorRateTest(0.2).logEvidence(1, 1))).toBeCloseTo(mean, 12);
   });
 
-  test("is a fair game at the limit: what one more result makes of it is in the mean what it was", () => {
+  test("is a martingale at the limit: one more result leaves its mean unchanged", () => {
     const { logEvidence } = errorRateTest(0.1);
     for (const [failures, samples] of [
       [0, 0],

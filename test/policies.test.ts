@@ -36,7 +36,7 @@ async function enforce(name: string, yaml: string, scope?: object): Promise<numb
   return made.json.version;
 }
 
-test("what is put in force steers the next call, and no longer once it is taken out", async () => {
+test("an activated version applies from the next call on, and no longer once it is deactivated", async () => {
   await enforce("house", "version: 1\ndefaults:\n  order: [beta, alpha]\n");
   expect(await answeredBy()).toBe("beta");
   await enforce("house", "version: 1\ndefaults:\n  order: [alpha, beta]\n");
@@ -51,7 +51,7 @@ test("what is put in force steers the next call, and no longer once it is taken 
   expect(["alpha", "beta", "broken"]).toContain(await answeredBy());
 });
 
-test("a project's policy holds for its keys only", async () => {
+test("a project's policy applies to its keys only", async () => {
   const project = (await gateway.call("POST", "/v1/projects", { body: { slug: "lab", name: "Lab" } })).json
     .id;
   const made = await gateway.call("POST", "/v1/keys", { body: { name: "lab", project_id: project } });
@@ -66,7 +66,7 @@ test("a project's policy holds for its keys only", async () => {
   expect((await get("")).data.find((p: { name: string }) => p.name === "lab").status).toBe("retired");
 });
 
-test("a canary that fails turns red by itself and leaves the share at once", async () => {
+test("a failing canary turns red by itself and loses its share at once", async () => {
   const { broken, alpha } = await ids();
   const canary = `{endpoint: ${broken}, percent: 100, max_error_rate: 0.05, min_samples: 5}`;
   const version = await enforce(
@@ -108,7 +108,7 @@ test("a dry run says what would be tried, and charges nothing", async () => {
   expect((await post("/dry/dry-run", { model: "test/none" })).json.error.code).toBe("model_not_found");
 });
 
-test("what is wrong with a document is said with its place; an unknown field of the body with its nearest", async () => {
+test("a document's problems have positions; an unknown field of the body has a suggestion", async () => {
   const yaml = "version: 1\nrules:\n  - name: a\n    then: {weigths: {}}\n";
   const verdict = await post("/validate", { yaml });
   expect([verdict.status, verdict.json]).toMatchObject([

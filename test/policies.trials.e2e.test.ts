@@ -61,7 +61,7 @@ test("of 60 calls at once each result counts once, and none after red", async ()
   await post("/crowd/deactivate", {});
 });
 
-test("a red canary leaves the share at the next call, for good; a new version begins anew", async () => {
+test("a red canary has no share from the next call on; a new version starts anew", async () => {
   const canary = `canary: {endpoint: ${rig.ids.broken}, percent: 100, max_error_rate: 0.1, min_samples: 4}`;
   const yaml = decided(canary, "only: [alpha, broken]");
   expect(await enforce("risky", yaml)).toBe(1);

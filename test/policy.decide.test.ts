@@ -100,7 +100,7 @@ describe("a rule takes a call", () => {
     expect(takes(match, given)).toBe(taken);
   });
 
-  test("the first that fits applies, and no other", () => {
+  test("the first that matches applies, and no other", () => {
     const policy = policyOf(
       "rules:",
       "  - {name: chat, match: {app: chat}, then: {sort: price}}",
@@ -115,7 +115,7 @@ describe("a rule takes a call", () => {
     });
   });
 
-  test("what was found for one model is not taken for another's", () => {
+  test("cached results of one model do not apply to another", () => {
     const policy = policyOf("rules:", "  - {name: openai, match: {model: openai/*}}");
     const rulesOf = () =>
       ["openai/a", "acme/a", "openai/a"].map((modelId) => decided(policy, { modelId }).rule);
@@ -127,7 +127,7 @@ describe("globs", () => {
   /** Short texts of few letters, so that they fit often. */
   const text = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 9 });
 
-  test("fit what the same regular expression fits", () => {
+  test("match what the equivalent regular expression matches", () => {
     let fitting = 0;
     fc.assert(
       fc.property(text("ab./*?"), text("ab./"), (glob, said) => {
@@ -200,7 +200,7 @@ describe("a rule and the defaults", () => {
     });
   });
 
-  test("false and 0 lift what the defaults say; a rule that is silent keeps it", () => {
+  test("false and 0 remove the defaults' value; a rule without the key keeps it", () => {
     const policy = policyOf(
       "defaults:",
       "  deny: {message: closed}",
@@ -253,7 +253,7 @@ describe("a request", () => {
     expect(decideAlone({})).toBe(DEFAULT_DECISION);
   });
 
-  test("goes before the policy in all that is its own to say", () => {
+  test("overrides the policy in every option of its own", () => {
     const route: RouteOptions = {
       order: ["z"],
       only: ["z"],
@@ -299,7 +299,7 @@ describe("a request", () => {
     expect(decided(house, {}, { require: { regions: ["ap"] } }).require.regions).toEqual([]);
   });
 
-  test("never lets in an endpoint that the policy's requirements refused, nor one that its own refuse", () => {
+  test("never admits an endpoint excluded by the policy's requirements or its own", () => {
     const regions = fc.subarray(["eu", "us", "ap"]);
     const limit = fc.constantFrom(0.5, 1, 3);
     const usd = fc.constantFrom(0, 0.5, 0.9, 1, 2);

@@ -14,7 +14,7 @@ const problemsOf = (reading: PolicyReading): readonly PolicyProblem[] => (readin
 const told = ({ line, column, pointer, message }: PolicyProblem): string =>
   `${line}:${column} ${pointer}: ${message}`;
 
-describe("what reads", () => {
+describe("valid documents", () => {
   test.each(GOOD_SAMPLES)("$what", ({ yaml, calls }) => {
     const reading = readPolicy(yaml);
     if (!reading.ok) expect.fail(reading.problems.map(told).join("\n"));
@@ -54,7 +54,7 @@ describe("what reads", () => {
   });
 });
 
-describe("what does not", () => {
+describe("invalid documents", () => {
   test.each([...BAD_DOCUMENTS, ...BAD_BLOCKS])("$what", ({ yaml, name, problem }) => {
     const [first] = problemsOf(readPolicy(yaml, name === undefined ? {} : { name }));
     if (first === undefined) expect.fail("it was read");
@@ -71,7 +71,7 @@ describe("what does not", () => {
     expect(took).toBeLessThan(500);
   });
 
-  test("every mistake is told at once, in the order of the text", () => {
+  test("all problems are reported at once, in text order", () => {
     expect(problemsOf(readPolicy(fixture("many-mistakes.yaml"))).map(told)).toEqual(MISTAKES);
   });
 
@@ -124,7 +124,7 @@ describe("names that the catalog lacks", () => {
     return reading.warnings.map(told);
   };
 
-  test("are warnings with what was probably meant, wherever they stand", () => {
+  test("are warnings with a suggestion, at any position", () => {
     const yaml = `version: 1
 defaults:
   order: [openai, grok]

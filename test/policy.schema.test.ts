@@ -23,7 +23,7 @@ function parsed(yaml: string): { value: unknown } | undefined {
   }
 }
 
-test("the file is what the grammar says today: if not, write policyJsonSchema() to it", () => {
+test("the file matches the current grammar: if not, write policyJsonSchema() to it", () => {
   expect(written).toEqual(policyJsonSchema());
 });
 
@@ -32,7 +32,7 @@ describe("the schema", () => {
     schema.parse(parsed(yaml)?.value);
   });
 
-  test("refuses what is refused, but for what no schema can say", () => {
+  test("refuses what the reader refuses, except what no schema can express", () => {
     const read = [...BAD_DOCUMENTS, ...BAD_BLOCKS].flatMap(({ what, yaml }) => {
       const document = parsed(yaml);
       return document === undefined ? [] : [{ what, value: document.value }];

@@ -35,7 +35,7 @@ describe.each([
   ["run once", false],
   ["run twice: each is one act", true],
 ])("acts that are %s", (_, actsTwice) => {
-  test("read what those before them left and put what the model has; others see whole groups of them", async () => {
+  test("read the writes of earlier acts and match the model; other readers see whole groups", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(round, { maxLength: 20 }), async (rounds) => {
         const folder = newFolder();
@@ -126,7 +126,7 @@ async function live(folder: string, seed: number): Promise<number> {
 }
 
 describe("an act", () => {
-  test("within another is refused, and so is one that no store takes any more", async () => {
+  test("within another is refused, and so is one after the store has closed", async () => {
     const store = openStore(newFolder());
     const rows = store.table<number>("rows");
     const outer = store.act(() => {
@@ -140,7 +140,7 @@ describe("an act", () => {
     await expect(store.act(() => {})).rejects.toThrow("closed");
   });
 
-  test("that throws leaves what others put under the same key", async () => {
+  test("that throws keeps the writes of others under the same key", async () => {
     const store = openStore(newFolder());
     const rows = store.table<number>("rows");
     const first = store.act(() => rows.put("a", 1));
@@ -158,7 +158,7 @@ describe("an act", () => {
 });
 
 describe("Table.watch", () => {
-  test("tells of each changed row in order, once reads see it and before its act resolves", async () => {
+  test("watchers are called for each changed row in order, once reads see it and before its act resolves", async () => {
     const failures: unknown[] = [];
     const store = openStore(newFolder(), { onFailure: (error) => failures.push(error) });
     const [rows, others] = [store.table<number>("rows"), store.table<number>("others")];

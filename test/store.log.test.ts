@@ -190,7 +190,7 @@ test("a row is written in an act alone, and under a number greater than all befo
   await store.close();
 });
 
-test("of two trims the greater holds, whichever comes last, also after a restart", async () => {
+test("of two trims the greater one wins, whichever comes last, also after a restart", async () => {
   const folder = newFolder();
   const store = openStore(folder);
   const log = store.log("log");

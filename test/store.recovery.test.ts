@@ -34,7 +34,7 @@ describe("T35: over a crash", () => {
     ]);
   });
 
-  test("zeros behind the last frame, as a power failure leaves them, are no frames", async () => {
+  test("zeros after the last frame, as after a power failure, are not frames", async () => {
     const folder = newFolder();
     await crashAfter(folder, "await store.act(() => rows.put('a', 1));");
     appendFileSync(segmentsOf(folder)[0] as string, Buffer.alloc(4096));
@@ -48,7 +48,7 @@ describe("T35: over a crash", () => {
     expect(() => openStore(folder)).toThrow(/damaged at byte 0/);
   });
 
-  test("acts on the same rows come back in the order in which they were made, whether LMDB has them or not", async () => {
+  test("acts on the same rows are restored in their order, whether LMDB has them or not", async () => {
     const folder = newFolder();
     await crashAfter(
       folder,
@@ -116,7 +116,7 @@ test("only ended segments that hold nothing newer, and that LMDB needs no more, 
   expect([frames.map((frame) => frame.length), faults]).toEqual([[12], []]);
 });
 
-test("closing right behind acts leaves all of them in LMDB, and no journal", async () => {
+test("closing right after acts leaves all of them in LMDB, and no journal", async () => {
   for (let round = 0; round < 20; round++) {
     const folder = newFolder();
     const store = openStore(folder);
@@ -173,7 +173,7 @@ test("T35: a segment that cannot be ended holds no write back from LMDB", async 
   await store.close();
 });
 
-test("a key longer than LMDB takes is refused before it is promised, and found nowhere", async () => {
+test("a key too long for LMDB is refused before the commit, and never found", async () => {
   const failures: unknown[] = [];
   const store = openStore(newFolder(), { onFailure: (error) => failures.push(error) });
   const rows = store.table<number>("rows");

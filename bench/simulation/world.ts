@@ -135,7 +135,7 @@ function arrivals(
 function trialIn(time: VirtualTime, block: PolicyBlock) {
   let redAtS: number | undefined;
   const canaries = new Canaries({
-    tables: { canary: () => undefined, saveCanary: async () => {} } as unknown as PolicyTables,
+    tables: { canary: () => undefined, addToCanary: async () => {} } as unknown as PolicyTables,
     clock: time,
     onCanaryRed: () => {
       redAtS = time.monotonic() / 1000;

@@ -1,6 +1,6 @@
 /**
  * Descriptions of the fields of model calls for the API reference: by field name, or by `parent.name` where the name
- * has another meaning below that field. See `field-words.ts` for the look-up.
+ * has another meaning below that field. See `field-descriptions.ts` for the look-up.
  */
 export const CALL_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   model: "Model id, `<vendor>/<model>`; the bare model name where it is unique.",

@@ -69,7 +69,7 @@ class KeySpend extends Sums {
 
   /** Time of its last charge, by the current clock. */
   lastMs(wall: WallClock): number {
-    return Math.max(...partsIn(this.row).map(({ span, lastMs }) => wall.placed(span, lastMs)));
+    return Math.max(...partsIn(this.row).map(({ span, lastMs }) => wall.toCurrentTime(span, lastMs)));
   }
 
   count(period: Period, wall: WallClock): void {
@@ -77,7 +77,7 @@ class KeySpend extends Sums {
     this.dayMicroUsd = 0;
     this.monthMicroUsd = 0;
     for (const { span, lastMs, microUsd } of partsIn(this.row)) {
-      const placedMs = wall.placed(span, lastMs);
+      const placedMs = wall.toCurrentTime(span, lastMs);
       if (placedMs >= period.dayStartsMs) this.dayMicroUsd += microUsd;
       if (placedMs >= period.monthStartsMs) this.monthMicroUsd += microUsd;
     }
@@ -127,8 +127,8 @@ function shorten(parts: Part[], { monthStartsMs }: Period, wall: WallClock): voi
   const next = parts[0];
   if (oldest === undefined || next === undefined) return;
   const isEarlier =
-    wall.placed(oldest.span, oldest.lastMs) < monthStartsMs &&
-    wall.placed(next.span, next.lastMs) >= monthStartsMs;
+    wall.toCurrentTime(oldest.span, oldest.lastMs) < monthStartsMs &&
+    wall.toCurrentTime(next.span, next.lastMs) >= monthStartsMs;
   if (!isEarlier) next.microUsd += oldest.microUsd;
 }
 

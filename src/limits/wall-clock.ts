@@ -39,7 +39,7 @@ export interface WallClockDeps {
   readonly boot?: string | undefined;
 }
 
-/** Span id for `placed`: before the first span. */
+/** Span id for `toCurrentTime`: before the first span. */
 export const BEFORE_ALL_SPANS = 0;
 
 const ROW = "spans";
@@ -52,7 +52,7 @@ const MOST_SPANS = 16;
 const MOST_MOVES = 128;
 
 export class WallClock {
-  /** Changes whenever results of `placed` may change. */
+  /** Changes whenever results of `toCurrentTime` may change. */
   version = 0;
   readonly #clock: Clock;
   readonly #store: Store;
@@ -86,7 +86,7 @@ export class WallClock {
     }
   }
 
-  /** Id of the current span: stored with a time, it lets `placed` convert that time later. Call `now` first. */
+  /** Id of the current span: stored with a time, it lets `toCurrentTime` convert that time later. Call `now` first. */
   get span(): number {
     return this.#running.id;
   }
@@ -116,7 +116,7 @@ export class WallClock {
   }
 
   /** Converts a time of an earlier span to the current clock. */
-  placed(span: number, atMs: number): number {
+  toCurrentTime(span: number, atMs: number): number {
     if (span === this.#running.id) return atMs;
     let id = span;
     let placedMs = atMs;
