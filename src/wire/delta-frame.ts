@@ -128,13 +128,16 @@ export class DeltaFrames {
       const close = isPlain ? fragmentEnd(read, at) : this.#holes(frame, read, at);
       // No reader tells a part of it that it grew by nothing.
       if (close <= at) break;
-      if (isPlain) this.#grown = this.#inside = read.slice(at, close);
+      const grown = isPlain ? read.slice(at, close) : this.#grown;
       // Of most events the end and the next one's begin are compared in one step.
       const goesOn = stands(between, read, close);
       const behind = goesOn ? close + tail.length : tailEnd(frame, read, close);
       if (behind < 0) break;
-      if (isPatched) out += events === 0 ? this.#inside : frame.betweenOut + this.#inside;
-      text += this.#grown;
+      if (isPatched) {
+        if (events > 0) out += frame.betweenOut;
+        out += isPlain ? grown : this.#inside;
+      }
+      text += grown;
       end = behind;
       if (++events === limit || !(goesOn || stands(head, read, end))) break;
     }

@@ -65,6 +65,7 @@ export class SseReader {
       const behind = known === undefined ? -1 : known(joined, from);
       if (behind >= 0) {
         from = scan = behind;
+        if (behind === joined.length) break;
         continue;
       }
       const end = joined.indexOf("\n\n", scan);
