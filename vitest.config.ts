@@ -6,12 +6,12 @@
 import { defineConfig } from "vitest/config";
 
 /** Rooms that hold no state, in processes of their own that stay small: some of these tests measure memory. */
-const STATELESS = ["wire", "routing", "policy", "catalog", "fuzz", "simulator"].map(
-  (room) => `test/${room}.*.test.ts`,
+const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
+  (room) => `test/unit/${room}/**/*.test.ts`,
 );
 /** What replaces a module of the product finds it loaded in a process that others share. */
-const OWN_PROCESS = ["test/store.journal.test.ts"];
-const TIMED = ["test/latency.test.ts", "test/policies.replay.speed.test.ts"];
+const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
+const TIMED = ["test/gateway/latency.test.ts", "test/unit/policies/replay.speed.test.ts"];
 
 export default defineConfig({
   test: {

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeFolder, type SpawnedGateway, spawnGateway } from "../gateway.fixtures.ts";
+import { removeFolder, type SpawnedGateway, spawnGateway } from "../gateway/fixtures.ts";
 import { type Expected, READS, releaseOptions } from "./release.ts";
 
 const [version = ""] = process.argv.slice(2);

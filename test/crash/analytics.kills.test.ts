@@ -1,0 +1,387 @@
+/**
+ * The engine killed at its file writes. It writes a line of its deduplication log before the part that the line speaks
+ * of: a kill between the two leaves the line alone, and an insertion under the same token then inserts nothing.
+ * `WEIR_ENGINE_KILLS=50` for many rounds.
+ */
+import { fork } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ClickHouse, openClickHouse } from "../../src/analytics/client.ts";
+import { type Engine, startEngine } from "../../src/analytics/engine.ts";
+import { openOutbox } from "../../src/analytics/outbox.ts";
+import { seededRandom } from "../../src/clock.ts";
+import { requestId } from "../../src/ids.ts";
+import type { CallRecord } from "../../src/record.ts";
+import { openStore } from "../../src/store/store.ts";
+import {
+  attempt,
+  type Bench,
+  clickhouseOf,
+  ORG,
+  OTHER_ORG,
+  openBench,
+  record,
+  shadowRow,
+  silentLog,
+  temporaryFolder,
+  until,
+} from "../unit/analytics/records.ts";
+
+const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? 3);
+const TABLES = ["payloads", "requests", "usage_hourly", "attempts_hourly", "shadow_runs"] as const;
+
+/** Records of two orgs, some streamed, one with two attempts: everything that roll-ups sum up by. */
+const someRecords = (count: number): CallRecord[] =>
+  Array.from({ length: count }, (_, n) => {
+    const tsMs = Date.now();
+    return record({
+      tsMs,
+      orgId: n % 3 === 0 ? OTHER_ORG : ORG,
+      stream: n % 2 === 0,
+      cost: { total_micro_usd: 1 + n, lines: [], price_version: "pv" },
+      attempts: [attempt({ tsMs }), ...(n % 4 === 0 ? [attempt({ attempt: 2, tsMs, outputTokens: n })] : [])],
+    });
+  });
+
+/** Puts records, and a shadow run of each. */
+async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> {
+  await bench.add(records);
+  await bench.store.act(() => {
+    for (const { requestId: id, orgId, tsMs } of records) {
+      bench.analytics.shadowRuns.prepare(
+        shadowRow({ orgId, tsMs, requestId: id, shadowRequestId: requestId(tsMs) }),
+      )();
+    }
+  });
+}
+
+const flushed = async (bench: Bench): Promise<boolean> =>
+  (await bench.analytics.flush(30_000)) && (await bench.analytics.shadowRuns.flush(30_000));
+
+const USAGE_SUMS = `sum(requests) AS n, sum(ok) AS good, sum(input_tokens) AS input, sum(output_tokens) AS output,
+  sum(cost_micro) AS cost`;
+
+/** Every record is there once, with its payload and its shadow run, and roll-ups say what the records sum up to. */
+async function check(clickhouse: ClickHouse, records: readonly CallRecord[]): Promise<void> {
+  const ids = records.map(({ requestId: id }) => id).sort();
+  for (const table of ["requests", "payloads", "shadow_runs"]) {
+    const rows = await clickhouse.rows<{ id: string }>(`SELECT request_id AS id FROM ${table} ORDER BY id`);
+    expect([table, rows.map(({ id }) => id)]).toEqual([table, ids]);
+  }
+  const hour = "toStartOfHour(toDateTime(ts, 'UTC'), 'UTC')";
+  expect(
+    await clickhouse.rows(
+      `SELECT org_id, hour, ${USAGE_SUMS} FROM usage_hourly GROUP BY org_id, hour ORDER BY org_id, hour`,
+    ),
+  ).toEqual(
+    await clickhouse.rows(`SELECT org_id, ${hour} AS hour, count() AS n, countIf(status = 'ok') AS good,
+      sum(input_tokens) AS input, sum(output_tokens) AS output, sumIf(cost_micro, charged) AS cost
+      FROM requests GROUP BY org_id, hour ORDER BY org_id, hour`),
+  );
+  expect(
+    await clickhouse.rows(`SELECT endpoint_id, hour, sum(attempts) AS n, sum(output_tokens) AS output
+      FROM attempts_hourly GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+  ).toEqual(
+    await clickhouse.rows(`SELECT endpoint_id, ${hour} AS hour, count() AS n, sum(output_tokens) AS output
+      FROM attempts GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+  );
+}
+
+/** A wire that passes everything on, until it has lost the answer to an insertion into one table: then nothing passes. */
+class Wire {
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #target = 0;
+  loses: string | undefined;
+  lost = 0;
+  port = 0;
+
+  async open(target: number): Promise<void> {
+    this.#target = target;
+    const server = createServer((near) => this.#carry(near));
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(this.port, "127.0.0.1", () => resolve()));
+    this.port = (server.address() as AddressInfo).port;
+  }
+
+  close(): void {
+    this.#server?.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #carry(near: Socket): void {
+    const far = connect(this.#target, "127.0.0.1");
+    let awaited = false;
+    near.on("data", (chunk: Buffer) => {
+      if (this.loses !== undefined) awaited ||= chunk.includes(`INSERT+INTO+${this.loses}+`);
+      far.write(chunk);
+    });
+    far.on("data", (chunk: Buffer) => {
+      if (!awaited) {
+        near.write(chunk);
+        return;
+      }
+      this.lost++;
+      this.loses = undefined;
+      this.close();
+    });
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  }
+}
+
+const command = async (engine: Engine, database: string, sql: string): Promise<void> => {
+  const { url, username, password } = await engine.address(5000);
+  const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
+  const answer = await fetch(`${url}/?database=${database}`, { method: "POST", headers, body: sql });
+  expect([sql, answer.status]).toEqual([sql, 200]);
+};
+
+/** What a case loses: the answer to an insertion into `inserted`, and the newest part of each of the tables `lost`. */
+interface LossCase {
+  readonly name: string;
+  readonly inserted: string;
+  readonly lost: readonly string[];
+}
+
+/** A case whose insertion reached the engine, whose answer was lost, and whose wire passes nothing any more. */
+interface Loss {
+  readonly database: string;
+  readonly dataDir: string;
+  readonly wire: Wire;
+  readonly bench: Bench;
+  readonly records: readonly CallRecord[];
+}
+
+const portOf = async (engine: Engine) => Number(new URL((await engine.address(20_000)).url).port);
+
+const direct = (engine: Engine, database: string): ClickHouse =>
+  openClickHouse({ address: () => engine.address(10_000), database });
+
+async function benchOnWire(engine: Engine, wire: Wire, database: string, dataDir: string): Promise<Bench> {
+  const { username, password } = await engine.address(5000);
+  const clickhouseUrl = `http://${username}:${password}@127.0.0.1:${wire.port}/${database}`;
+  return openBench({ dataDir, clickhouseUrl });
+}
+
+async function loseAnswer(engine: Engine, { inserted }: LossCase, database: string): Promise<Loss> {
+  const wire = new Wire();
+  await wire.open(await portOf(engine));
+  const dataDir = temporaryFolder();
+  const bench = await benchOnWire(engine, wire, database, dataDir);
+  const records = someRecords(20);
+  await put(bench, records);
+  expect(await flushed(bench)).toBe(true);
+  // Merged with another, a part could not be taken away alone.
+  await command(engine, database, "SYSTEM STOP MERGES");
+  wire.loses = inserted;
+  const more = someRecords(30);
+  await put(bench, more);
+  await until(() => wire.lost === 1);
+  return { database, dataDir, wire, bench, records: [...records, ...more] };
+}
+
+/** Paths of the newest part of each table. */
+async function newestParts(
+  engine: Engine,
+  { database }: Loss,
+  tables: readonly string[],
+): Promise<readonly string[]> {
+  const clickhouse = direct(engine, database);
+  const newest = await clickhouse.rows<{ path: string }>(
+    `SELECT argMax(path, min_block_number) AS path FROM system.parts
+     WHERE database = {database:String} AND active AND has({tables:Array(String)}, table) GROUP BY table`,
+    { database, tables },
+  );
+  await clickhouse.close();
+  expect(newest).toHaveLength(tables.length);
+  return newest.map(({ path }) => path);
+}
+
+const CASES: readonly LossCase[] = [
+  { name: "payloads", inserted: "payloads", lost: ["payloads"] },
+  { name: "shadow runs", inserted: "shadow_runs", lost: ["shadow_runs"] },
+  { name: "records", inserted: "requests", lost: ["requests"] },
+  { name: "roll-ups", inserted: "requests", lost: ["usage_hourly", "attempts_hourly"] },
+  {
+    name: "records and a roll-up, though the other is there",
+    inserted: "requests",
+    lost: ["requests", "attempts_hourly"],
+  },
+  {
+    name: "records and both roll-ups",
+    inserted: "requests",
+    lost: ["requests", "usage_hourly", "attempts_hourly"],
+  },
+];
+const DEATH: LossCase = { name: "", inserted: "requests", lost: ["requests", "usage_hourly"] };
+
+let home: string;
+let engine: Engine;
+
+beforeAll(() => {
+  home = temporaryFolder();
+  engine = startEngine(home, silentLog);
+});
+afterAll(async () => {
+  await engine.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+// The engine starts twice, for all cases together: seconds, or half a minute on a busy machine.
+describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
+  /** Each case has a database, a wire and a bench of its own; the engine is down once, for all of them. */
+  const losses = new Map<LossCase, Loss>();
+
+  beforeAll(async () => {
+    await Promise.all(
+      [...CASES, DEATH].map(async (one, n) => losses.set(one, await loseAnswer(engine, one, `case_${n}`))),
+    );
+    const death = losses.get(DEATH)?.bench;
+    await death?.analytics.stop(1);
+    await death?.pool.close();
+    await death?.store.close();
+    const paths = await Promise.all([...losses].map(([{ lost }, loss]) => newestParts(engine, loss, lost)));
+    await engine.stop();
+    // Taken away while the engine is down: as if it had died before the parts' rename.
+    for (const path of paths.flat())
+      rmSync(join(home, "clickhouse", path.replace(/^.*?(?=store\/)/, "")), { recursive: true });
+    engine = startEngine(home, silentLog);
+    for (const { wire } of losses.values()) await wire.open(await portOf(engine));
+  }, 90_000);
+  afterAll(async () => {
+    for (const [one, { bench, wire, dataDir }] of losses) {
+      if (one !== DEATH) await bench.close();
+      wire.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  });
+
+  const lossOf = (one: LossCase): Loss => {
+    const loss = losses.get(one);
+    if (loss === undefined) throw new Error(`the case was not prepared: ${one.name}`);
+    return loss;
+  };
+
+  test.each(CASES.map((one) => [one.name, one] as const))("is inserted anew: %s", async (_name, one) => {
+    const { bench, database, records } = lossOf(one);
+    expect(await flushed(bench)).toBe(true);
+    const clickhouse = direct(engine, database);
+    await check(clickhouse, records);
+    await clickhouse.close();
+  });
+
+  test("is inserted anew after the gateway has died as well", async () => {
+    const { wire, database, dataDir, records } = lossOf(DEATH);
+    const second = await benchOnWire(engine, wire, database, dataDir);
+    try {
+      expect(await flushed(second)).toBe(true);
+      const clickhouse = direct(engine, database);
+      await check(clickhouse, records);
+      await clickhouse.close();
+    } finally {
+      await second.close();
+    }
+  });
+});
+
+test("O2: a batch that the release before this one left under way reaches the roll-ups too", async () => {
+  const dataDir = temporaryFolder();
+  const database = "earlier";
+  const { url, username, password } = await engine.address(20_000);
+  const clickhouseUrl = `${url.replace("://", `://${username}:${password}@`)}/${database}`;
+  const before = openBench({ dataDir, clickhouseUrl });
+  const records = someRecords(20);
+  await put(before, records);
+  expect(await flushed(before)).toBe(true);
+  await before.close();
+  const more = someRecords(30);
+  const store = openStore(dataDir);
+  const outbox = openOutbox(store);
+  for (const record of more) await store.act(() => outbox.add(record));
+  // As that release wrote it: it told neither run nor number.
+  const { batch } = (await outbox.nextBatch({ rows: 100, bytes: 1e9 }, () => "weir-earlier")) ?? {};
+  const { first, last, token } = batch ?? {};
+  await store.act(() => store.table("outbox_state").put("batch", { first, last, token }));
+  await store.close();
+  const after = openBench({ dataDir, clickhouseUrl });
+  try {
+    expect(await flushed(after)).toBe(true);
+    const clickhouse = direct(engine, database);
+    const sums = "SELECT sum(requests) AS n FROM usage_hourly";
+    expect(await clickhouse.rows(sums)).toEqual([{ n: records.length + more.length }]);
+    const tries = [...records, ...more].flatMap(({ attempts }) => attempts);
+    expect(await clickhouse.rows("SELECT sum(attempts) AS n FROM attempts_hourly")).toEqual([
+      { n: tries.length },
+    ]);
+    await clickhouse.close();
+  } finally {
+    await after.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test(
+  `O2: ${ROUNDS} kills aimed at the engine's file writes lose no row and double none`,
+  async () => {
+    const bench = openBench();
+    const random = seededRandom(ROUNDS);
+    const killer = fileURLToPath(new URL("./analytics.kill-at-writes.ts", import.meta.url));
+    const records: CallRecord[] = someRecords(5);
+    try {
+      await put(bench, records);
+      expect(await flushed(bench)).toBe(true);
+      const clickhouse = clickhouseOf(bench);
+      const folders = new Map(
+        (
+          await clickhouse.rows<{ name: string; path: string }>(
+            "SELECT name, data_paths[1] AS path FROM system.tables WHERE database = 'weir' AND notEmpty(data_paths)",
+          )
+        ).map(({ name, path }) => [
+          name,
+          join(bench.dataDir, "clickhouse", path.replace(/^.*?(?=store\/)/, "")),
+        ]),
+      );
+      for (let round = 0; round < ROUNDS; round++) {
+        const table = TABLES[round % TABLES.length] as string;
+        const folder = folders.get(table) ?? "";
+        expect(readdirSync(folder)).toContain("deduplication_logs");
+        // Mostly at the line of the log; else while the part is written, or right after it is there.
+        const aim = ["log", "log", "log", "writing", "part"][Math.floor(random() * 5)] as string;
+        // Where the batch was in before the kill, nothing has waited for the engine to come back.
+        await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
+        if (round % 10 === 9) await check(clickhouse, records);
+        const pid = bench.analytics.metrics().enginePid;
+        const delayUs = Math.floor(random() * random() * 400);
+        const child = fork(killer, [String(pid), folder, aim, String(delayUs)], { execArgv: [] });
+        const watching = new Promise((resolve) => child.once("message", () => resolve("watching")));
+        const ended = new Promise((resolve) => child.once("exit", (code) => resolve(`ended: ${code}`)));
+        expect(await Promise.race([watching, ended])).toBe("watching");
+        const more = someRecords(1 + Math.floor(random() * 20));
+        records.push(...more);
+        await put(bench, more);
+        expect(await ended).toBe("ended: 0");
+        await until(() => bench.analytics.metrics().engineRestarts === round + 1);
+        expect(await flushed(bench)).toBe(true);
+      }
+      await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
+      await check(clickhouse, records);
+      await clickhouse.close();
+    } finally {
+      await bench.close();
+    }
+  },
+  60_000 + ROUNDS * 40_000,
+);

@@ -1,0 +1,4 @@
+/** The conformance cases of the chat format over every upstream dialect. */
+import { conformance } from "./suite.ts";
+
+conformance("chat");

@@ -1,0 +1,4 @@
+/** The conformance cases of the responses format over every upstream dialect. */
+import { conformance } from "./suite.ts";
+
+conformance("responses");

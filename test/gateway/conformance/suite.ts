@@ -1,0 +1,376 @@
+/**
+ * Runs the conformance cases of one client format over every upstream dialect: a whole gateway between real sockets. Each
+ * answer is compared with what the upstream itself says to the very request that it got, whole and streamed.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type TestEndpoint, type TestGateway, testGateway } from "../fixtures.ts";
+import type { Ask, AskPart, Heard, HeardChoice, Json, Media, Seen, Told } from "./ask.ts";
+import type { AnswerCase } from "./cases.ts";
+import type { Client, ClientName, Upstream } from "./ends.ts";
+import { type Ending, type FailureCase, failuresOf } from "./failures.ts";
+import { answersOf, CLIENTS, UPSTREAMS, upstreamLack } from "./pairs.ts";
+
+let gateway: TestGateway;
+
+const MODES = [
+  ["whole", false],
+  ["streamed", true],
+] as const;
+
+/** nano-USD a token, as the catalog has them: the cost is worked out anew here. */
+const PRICES: Readonly<Record<string, { input: number; output: number; cacheRead: number }>> = {
+  "test/model": { input: 1_000, output: 2_000, cacheRead: 1_000 },
+};
+const SIMULATED = { input: 150, output: 600, cacheRead: 75 };
+
+/** Each failure has an endpoint of its own: what one does to its health is nobody else's. */
+const faulty = (upstream: Upstream, index: number, stream: boolean): string =>
+  `${upstream.name}-${index}-${stream ? "stream" : "whole"}`;
+
+const endpoints: readonly TestEndpoint[] = [
+  {
+    provider: "claude-on-bedrock",
+    entry: { dialects: ["converse"], upstream_model: "anthropic.claude-sonnet-4-5-20250929-v1:0" },
+  },
+  ...UPSTREAMS.flatMap((upstream) =>
+    failuresOf(upstream.name).flatMap(({ instruction, words }, index) =>
+      [false, true].map((stream) => ({
+        provider: faulty(upstream, index, stream),
+        instruction: { ...instruction, ...words?.[upstream.name] },
+        entry: { dialects: [upstream.name] },
+      })),
+    ),
+  ),
+];
+
+interface Exchanged {
+  readonly heard: Heard;
+  readonly seen: Seen;
+  readonly told: Told;
+  readonly source: string;
+}
+
+/** One file a format: `test/conformance.<format>.test.ts`. */
+export function conformance(name: ClientName): void {
+  const client = CLIENTS[name];
+  beforeAll(async () => {
+    gateway = await testGateway({
+      endpoints: endpoints.map((endpoint) => ({
+        ...endpoint,
+        entry: {
+          ...endpoint.entry,
+          capabilities: ["tools", "parallel_tools", "json_schema", "reasoning", "cache"],
+        },
+      })),
+    });
+  });
+  afterAll(() => gateway.stop());
+
+  describe.each(UPSTREAMS.map((upstream) => [upstream.name, upstream] as const))(
+    `${name} to %s`,
+    (_, upstream) => {
+      for (const one of answersOf(client)) {
+        const lack = upstreamLack(client, upstream, one);
+        if (lack === undefined) test(one.name, () => answers(client, upstream, one));
+        else test(`${one.name}: no place for it`, () => doesWithout(client, upstream, one));
+      }
+      failuresOf(upstream.name).forEach((failure, index) => {
+        test(`failure: ${failure.name}`, () => fails(client, upstream, failure, index));
+      });
+      test("an option of the format's own", () => ownOption(client, upstream));
+      test("strict: an option of the format's own", () => strictly(client, upstream));
+      test("an unknown model", () => unknownModel(client));
+      test("a body that is no request", () => noRequest(client, upstream));
+    },
+  );
+}
+
+async function answers(client: Client, upstream: Upstream, one: AnswerCase): Promise<void> {
+  const [whole, streamed] = [
+    await inMode(client, upstream, one, false),
+    await inMode(client, upstream, one, true),
+  ];
+  expect(streamed.seen, "streamed or not, the upstream is told the same").toEqual(whole.seen);
+  expect(contentOf(streamed.heard), "the stream adds up to the whole answer").toEqual(contentOf(whole.heard));
+  expect(streamed.heard.usage).toEqual(whole.heard.usage);
+  expect(streamed.heard.svc.cost).toEqual(whole.heard.svc.cost);
+  expect(streamed.heard.svc.warnings).toEqual(whole.heard.svc.warnings);
+  for (const exchanged of [whole, streamed]) one.check?.(exchanged);
+}
+
+const contentOf = ({ choices, model }: Heard) => ({ choices, model });
+
+/** The case in one mode, to its last request, held to what is true of every case. */
+async function inMode(
+  client: Client,
+  upstream: Upstream,
+  one: AnswerCase,
+  stream: boolean,
+): Promise<Exchanged> {
+  const model = one.needs.includes("thinking") ? upstream.thinker : upstream.model;
+  const first = await exchange(client, upstream, withOnly(one.ask, model), model, stream);
+  check(client, upstream, one, one.ask, first);
+  if (one.next === undefined) return first;
+  const ask = one.next(first.heard);
+  const second = await exchange(client, upstream, withOnly(ask, model), model, stream);
+  check(client, upstream, { ...one, calls: 0 }, ask, second);
+  if (one.needs.includes("thinking") && upstream.seals) expect(first.told.seals).not.toEqual([]);
+  expect(second.seen.seals, "signatures go back to the byte, in order").toEqual(first.told.seals);
+  return second;
+}
+
+const withOnly = (ask: Ask, model: string): Ask =>
+  model === "test/model" ? { ...ask, only: "claude-on-bedrock" } : ask;
+
+function check(client: Client, upstream: Upstream, one: AnswerCase, ask: Ask, exchanged: Exchanged): void {
+  const { heard, seen, told } = exchanged;
+  expect(seen, "the upstream is told what was asked").toMatchObject(expected(ask, client, upstream));
+  if (one.mayWarn === undefined) expect(heard.svc.warnings).toEqual([]);
+  if (told.usage !== undefined) expect(heard.usage).toEqual(told.usage);
+  expect(heard.choices.length).toBe(told.choices.length);
+  if (one.calls !== undefined) expect(heard.choices[0]?.calls.length).toBe(one.calls);
+  if (one.refusal !== undefined) {
+    expect(isRefused(heard.choices[0] as HeardChoice, one.refusal)).toBe(true);
+    return;
+  }
+  expect(heard.choices).toEqual(told.choices.map((choice) => saidIn(client, choice)));
+}
+
+/** Completions have a text and nothing else. */
+const saidIn = (client: Client, { stop, reasoning, ...said }: Told["choices"][number]): HeardChoice => ({
+  ...said,
+  reasoning: client.lacks.thinking === undefined ? reasoning : "",
+  stop: client.stops[stop],
+});
+
+/** A refusal has a place of its own, or stands in the text under a stop reason that tells, or was withheld whole. */
+const isRefused = ({ text, refusal, stop }: HeardChoice, wanted: string): boolean =>
+  (refusal === wanted && text === "") ||
+  (refusal === "" && (text === wanted || text === "") && /^(refusal|content_filter)$/.test(stop));
+
+/** What an upstream must have been told of an ask. Turns that were sent back as they came are judged by the upstream. */
+function expected(ask: Ask, client: Client, upstream: Upstream): Partial<Seen> {
+  const { turns, tools = [], choosing, schema, stop = [], choices = 1 } = ask;
+  const isEchoed = turns.some((turn) => "echo" in turn);
+  const parts = turns.flatMap((turn): readonly AskPart[] => ("user" in turn ? turn.user : []));
+  const results = turns.flatMap((turn) => ("results" in turn ? turn.results : []));
+  const media = (kind: "image" | "document"): Media[] =>
+    parts.flatMap((part) => (kind in part ? [(part as Record<string, Media>)[kind] as Media] : []));
+  const maxTokens = ask.maxTokens ?? (client.name === "messages" ? 4096 : undefined);
+  const isForbidden = choosing === "none";
+  return {
+    ...(ask.system !== undefined && { system: ask.system }),
+    ...(!isEchoed && {
+      texts: turns.flatMap(textsOf),
+      calls: turns.flatMap((turn) => ("assistant" in turn ? (turn.calls ?? []) : [])),
+    }),
+    images: [...media("image"), ...results.flatMap(({ image }) => image ?? [])],
+    imageUrls: parts.flatMap((part) => ("imageUrl" in part ? [part.imageUrl] : [])),
+    documents: media("document"),
+    results: results.map(({ id, text, isError = false }) => ({ id, text, isError })),
+    ...(!isForbidden && { tools }),
+    ...(choosing !== undefined && choosing !== "auto" && !isForbidden && { choosing }),
+    schema,
+    json: ask.json ?? false,
+    temperature: ask.temperature,
+    seed: ask.seed,
+    stop,
+    choices,
+    ...(maxTokens !== undefined && { maxTokens }),
+    cacheMarks:
+      upstream.lacks.cache_marks && client.name !== upstream.name
+        ? 0
+        : parts.filter((part) => "text" in part && part.isCached).length,
+  };
+}
+
+function textsOf(turn: Ask["turns"][number]): string[] {
+  if ("user" in turn) return turn.user.flatMap((part) => ("text" in part ? part.text : []));
+  if ("results" in turn) return turn.said === undefined ? [] : [turn.said];
+  return "assistant" in turn && turn.assistant !== "" ? [turn.assistant] : [];
+}
+
+/** One call through the gateway, with what the upstream got and says to it, and what is recorded. */
+async function exchange(
+  client: Client,
+  upstream: Upstream,
+  ask: Ask,
+  model: string,
+  stream: boolean,
+): Promise<Exchanged> {
+  const { simulator } = gateway;
+  const before = simulator.totalCalls;
+  const answer = await post(client, client.request(ask, model, stream));
+  expect(answer.status, answer.text).toBe(200);
+  expect(simulator.totalCalls, "one call upstream").toBe(before + 1);
+  const sent = simulator.calls.at(-1);
+  if (sent === undefined) throw new Error("the simulator saw no call");
+  const body: Json = JSON.parse(sent.body.toString());
+  const heard = stream ? client.streamed(answer.text) : client.whole(answer.json);
+  const requestId = answer.headers.get("x-svc-request-id") ?? "";
+  expect(heard.id).toBe(client.idPrefix + requestId);
+  expect(heard.svc.requestId).toBe(requestId);
+  expect(heard.model).toBe(model);
+  const source = await isRecorded(heard, requestId, model);
+  return {
+    heard,
+    seen: upstream.seen(body),
+    told: upstream.told(await wholeAnswer(upstream, sent, body)),
+    source,
+  };
+}
+
+const post = (client: Client, body: object) =>
+  gateway.call("POST", client.path, { body, headers: client.headers });
+
+/** The same request again, asked for a whole answer: equal requests get equal answers. */
+async function wholeAnswer(
+  upstream: Upstream,
+  sent: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  body: Json,
+): Promise<Json> {
+  const path = sent.path
+    .replace("converse-stream", "converse")
+    .replace("streamGenerateContent?alt=sse", "generateContent");
+  const { stream: _, stream_options: __, ...rest } = body;
+  const names = ["authorization", "anthropic-version", "x-amz-date", "x-goog-api-key", "x-api-key"];
+  const headers = Object.fromEntries(
+    names.flatMap((name) => (sent.headers[name] ? [[name, sent.headers[name]]] : [])),
+  );
+  const response = await fetch(`${gateway.simulator.url}${path}`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(rest),
+  });
+  expect(response.status, `asked again, ${upstream.name} answers`).toBe(200);
+  return response.json();
+}
+
+/** The record shows what the answer said, and the cost is that of its usage. Returns the source of the usage. */
+async function isRecorded({ usage, svc }: Heard, requestId: string, model: string): Promise<string> {
+  const { json: generation } = await gateway.call("GET", `/v1/generation/${requestId}`);
+  expect(generation.usage).toEqual({
+    input_tokens: usage.input,
+    output_tokens: usage.output,
+    cache_read_tokens: usage.cacheRead,
+    cache_write_tokens: usage.cacheWrite,
+    reasoning_tokens: usage.reasoning,
+  });
+  expect(generation.cost).toEqual(svc.cost);
+  expect(generation.warnings).toEqual(svc.warnings);
+  expect(generation.resolved).toMatchObject({ provider: svc.provider, endpoint_id: svc.endpointId });
+  const price = PRICES[model] ?? SIMULATED;
+  const fresh = usage.input - usage.cacheRead - usage.cacheWrite;
+  const lines = [
+    fresh * price.input,
+    usage.cacheRead * price.cacheRead,
+    usage.cacheWrite * price.input,
+    usage.output * price.output,
+  ];
+  // Writes of two lengths of stay are two lines, each rounded: a micro more or less.
+  const total = lines.reduce((sum, nano) => sum + Math.round(nano / 1000), 0);
+  expect(Math.abs(svc.cost.total_micro_usd - total)).toBeLessThanOrEqual(usage.cacheWrite > 0 ? 1 : 0);
+  const { json: record } = await gateway.call("GET", `/v1/requests/${requestId}`);
+  expect(record).toMatchObject({ status: "ok", cost_micro: svc.cost.total_micro_usd });
+  return record.usage_source;
+}
+
+/** What the upstream has no place for is named in a warning, if anything is lost by it; `strict` refuses instead. */
+async function doesWithout(client: Client, upstream: Upstream, one: AnswerCase): Promise<void> {
+  const lack = upstreamLack(client, upstream, one);
+  const isTold = lack !== undefined && upstream.lacks[lack]?.isTold === true;
+  const pointer = lack && client.pointers[lack];
+  // The simulator refuses a stop sequence that does not reach it, so it is not told to end at one.
+  const ask = { ...one.ask, turns: one.ask.turns.map((turn) => ("user" in turn ? plain(turn) : turn)) };
+  for (const [mode, stream] of MODES) {
+    const { heard } = await exchange(client, upstream, ask, upstream.model, stream);
+    const named = heard.svc.warnings.some((warning) => warning.startsWith(`dropped: ${pointer}`));
+    expect(named, `${mode}: ${heard.svc.warnings.join(", ")}`).toBe(isTold);
+    if (isTold) await isRefusedStrictly(client, { ...ask, strict: true }, upstream, stream, pointer ?? "");
+  }
+}
+
+const plain = ({ user }: { readonly user: readonly AskPart[] }) => ({
+  user: user.map((part) =>
+    "text" in part ? { ...part, text: part.text.replace(/ \[\[sim.*\]\]/, "") } : part,
+  ),
+});
+
+async function isRefusedStrictly(
+  client: Client,
+  ask: Ask,
+  upstream: Upstream,
+  stream: boolean,
+  pointer: string,
+) {
+  const before = gateway.simulator.totalCalls;
+  const answer = await post(client, client.request(ask, upstream.model, stream));
+  const error = client.errorOf(answer.json);
+  expect(answer.status).toBe(400);
+  expect(error.code).toBe("capability_not_supported");
+  expect(error.param.startsWith(pointer), error.param).toBe(true);
+  expect(gateway.simulator.totalCalls, "nobody is asked").toBe(before);
+}
+
+const OWN: Ask = { turns: [{ user: [{ text: "Hello" }] }], own: true };
+
+async function ownOption(client: Client, upstream: Upstream): Promise<void> {
+  const { pointer, keptBy } = client.own;
+  const warnings = keptBy.includes(upstream.name) ? [] : [`dropped: ${pointer}`];
+  for (const [mode, stream] of MODES) {
+    const { heard } = await exchange(client, upstream, OWN, upstream.model, stream);
+    expect(heard.svc.warnings, mode).toEqual(warnings);
+    const name = pointer.slice(pointer.lastIndexOf("/") + 1);
+    const sent = gateway.simulator.calls.at(-1)?.body.toString() ?? "";
+    expect(sent.includes(`"${name}"`), mode).toBe(keptBy.includes(upstream.name));
+  }
+}
+
+async function strictly(client: Client, upstream: Upstream): Promise<void> {
+  const { pointer, keptBy } = client.own;
+  for (const [, stream] of MODES) {
+    if (keptBy.includes(upstream.name))
+      await exchange(client, upstream, { ...OWN, strict: true }, upstream.model, stream);
+    else await isRefusedStrictly(client, { ...OWN, strict: true }, upstream, stream, pointer);
+  }
+}
+
+async function unknownModel(client: Client): Promise<void> {
+  for (const [, stream] of MODES) {
+    const answer = await post(client, client.request(OWN, "weir/no-such-model", stream));
+    expect([answer.status, client.errorOf(answer.json).code]).toEqual([404, "model_not_found"]);
+  }
+}
+
+async function noRequest(client: Client, { model }: Upstream): Promise<void> {
+  for (const [, stream] of MODES) {
+    const { messages: _, input: __, prompt: ___, ...rest }: Json = client.request(OWN, model, stream);
+    const answer = await post(client, { ...rest, messages: 7, input: 7, prompt: 7 });
+    const error = client.errorOf(answer.json);
+    expect([answer.status, error.code]).toEqual([400, "invalid_value"]);
+    expect(error.param).toMatch(/^\/(messages|input|prompt)/);
+  }
+}
+
+async function fails(client: Client, upstream: Upstream, failure: FailureCase, index: number): Promise<void> {
+  for (const [mode, stream] of MODES) {
+    const ask = { ...OWN, own: false, only: faulty(upstream, index, stream) };
+    const answer = await post(client, client.request(ask, "test/model", stream));
+    const ending = stream ? failure.stream : (failure.wholeOf?.[upstream.name] ?? failure.whole);
+    expect(answer.status, `${mode}: ${answer.text}`).toBe(ending.status);
+    const error = ending.status === 200 ? undefined : client.errorOf(answer.json);
+    const code = error === undefined ? client.streamError(answer.text) : error.code;
+    expect(code, `${mode}: ${answer.text}`).toBe(ending.code);
+    if (failure.message !== undefined) expect(error.message).toContain(failure.message);
+    else expect(answer.text, "a fault is not told in the upstream's words").not.toMatch(/sk-123|Traceback/);
+    if (failure.retryAfter !== undefined) expect(answer.headers.get("retry-after")).toBe(failure.retryAfter);
+    await failureIsRecorded(answer.headers.get("x-svc-request-id") ?? "", ending);
+  }
+}
+
+/** What was delivered is billed, and nothing else. */
+async function failureIsRecorded(requestId: string, ending: Ending): Promise<void> {
+  const { json } = await gateway.call("GET", `/v1/requests/${requestId}`);
+  expect(json).toMatchObject({ status: "error", error_code: ending.code, http_status: ending.status });
+  expect(json.cost_micro > 0).toBe(ending.status === 200);
+}

@@ -1,0 +1,373 @@
+/**
+ * A whole gateway for tests: the real `startGateway` on a data folder of its own, in front of a simulator that the
+ * test can instruct and watch. `spawnGateway` runs it as the process users run, for what only a process can show.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import OpenAI from "openai";
+import { pino } from "pino";
+import { parse, stringify } from "yaml";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { type FirstStart, firstStart } from "../../src/account/first-start.ts";
+import { AccountTables } from "../../src/account/tables.ts";
+import { systemClock } from "../../src/clock.ts";
+import { readConfig } from "../../src/config.ts";
+import { openCredits } from "../../src/credits/credits.ts";
+import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
+import { openStore } from "../../src/store/store.ts";
+
+const REPO = join(import.meta.dirname, "../..");
+
+/** An endpoint of the model `test/model`: what its upstream does to every call. */
+export interface TestEndpoint {
+  /** Provider id; also the endpoint's order under `svc.route.providers.order`. */
+  readonly provider: string;
+  /** Simulator instruction carried by the provider's address; see `simulator/README.md`. */
+  readonly instruction?: Readonly<Record<string, unknown>>;
+  /** Instead of the simulator; a closed port, for one. */
+  readonly baseUrl?: string;
+  readonly price?: { readonly input: number; readonly output: number };
+  /** What the provider speaks; chat unless told. */
+  readonly dialects?: readonly string[];
+  readonly quirks?: Readonly<Record<string, unknown>>;
+  /** The environment variable that holds the provider's credential. */
+  readonly credentialEnv?: string;
+  /** What the provider does with data; keeps nothing and trains on nothing unless told. */
+  readonly dataPolicy?: { readonly trains: boolean; readonly retention_days: number; readonly zdr: boolean };
+  /** How the credential travels, where it is no bearer: `aws_sigv4`, … */
+  readonly auth?: string;
+  /** Not marked as simulated, so that test keys may not reach it. */
+  readonly isReal?: boolean;
+  /** Fields of the endpoint's YAML entry: `context`, `max_output`, `capabilities`, … */
+  readonly entry?: Readonly<Record<string, unknown>>;
+}
+
+export interface GatewayOptions {
+  /** Endpoints of `test/model`, beside the shipped catalog. */
+  readonly endpoints?: readonly TestEndpoint[];
+  /** Fields of the YAML entry of `test/model`. */
+  readonly model?: Readonly<Record<string, unknown>>;
+  /** `weir.yaml`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /**
+   * With ClickHouse in a child, for usage, feeds and reports. It costs more than the rest of a start: `testGateway` has it only
+   * where it is asked for, `spawnGateway` unless it is told not to.
+   */
+  readonly engine?: boolean;
+  /** Keep using a folder of an earlier gateway. */
+  readonly folder?: string;
+  /** Lines of the operator's log are collected here. */
+  readonly log?: string[];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+  readonly json: any;
+}
+
+export interface TestGateway {
+  readonly url: string;
+  readonly folder: string;
+  readonly simulator: Simulator;
+  readonly liveKey: string;
+  readonly testKey: string;
+  /** Any route; the live key unless `key` says otherwise (null: none). */
+  call(
+    method: string,
+    path: string,
+    options?: { body?: unknown; key?: string | null; headers?: object },
+  ): Promise<Answer>;
+  /** A chat completion of `weir/sim-small` unless the body says otherwise. */
+  chat(body?: Record<string, unknown>, options?: { key?: string | null; headers?: object }): Promise<Answer>;
+  openai(options?: { key?: string; maxRetries?: number; timeout?: number }): OpenAI;
+  /** micro-USD. */
+  balance(): Promise<{ available: number; held: number }>;
+  reload(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a gateway in this process. `stop` also removes its folder, unless the folder was given. */
+export async function testGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const simulator = await startSimulator({});
+  const inProcess = { ...options, engine: options.engine === true };
+  const folder = prepareFolder(inProcess, simulator.url);
+  const lines = options.log;
+  const log = lines
+    ? pino({ level: "debug" }, { write: (line: string) => void lines.push(line) })
+    : pino({ level: "silent" });
+  let gateway: Gateway;
+  try {
+    const env = environment(inProcess, folder, simulator.url);
+    gateway = await startGateway(readConfig(env), log);
+  } catch (error) {
+    await simulator.close();
+    throw error;
+  }
+  return client(gateway.url, folder, simulator, {
+    reload: () => gateway.reload(),
+    stop: async () => {
+      await gateway.stop();
+      await simulator.close();
+      if (options.folder === undefined) removeFolder(folder);
+    },
+  });
+}
+
+export interface SpawnedGateway extends TestGateway {
+  readonly process: ChildProcess;
+  readonly pid: number;
+  /** Standard output and error so far. */
+  output(): string;
+  /** Ends it with a signal and resolves with its exit code, or null when the signal ended it. */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `src/main.ts` as a process of its own. `stop` ends it with SIGTERM and keeps the folder when it was given. */
+export async function spawnGateway(
+  options: GatewayOptions & { simulator?: Simulator } = {},
+): Promise<SpawnedGateway> {
+  const simulator = options.simulator ?? (await startSimulator({}));
+  const folder = prepareFolder(options, simulator.url);
+  const env = { ...process.env, ...environment(options, folder, simulator.url) };
+  const child = spawn(process.execPath, [join(REPO, "src/main.ts")], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (d: Buffer) => (text += d.toString()));
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const url = await new Promise<string>((resolve, reject) => {
+    const look = () => {
+      const ready = /ready at (http:\/\/\S+)/.exec(text);
+      if (ready?.[1] !== undefined) resolve(ready[1]);
+    };
+    child.stdout.on("data", look);
+    void exited.then((code) => reject(new Error(`the gateway ended with ${code}: ${text}`)));
+  });
+  const kill = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return exited;
+  };
+  const base = client(url, folder, simulator, {
+    reload: async () => void child.kill("SIGHUP"),
+    stop: async () => {
+      await kill("SIGTERM");
+      if (options.simulator === undefined) await simulator.close();
+      if (options.folder === undefined) removeFolder(folder);
+    },
+  });
+  return { ...base, process: child, pid: child.pid as number, output: () => text, kill };
+}
+
+/** An event stream read to its end: the parsed `data` of each event, `[DONE]` as a string. */
+export async function events(response: Response): Promise<unknown[]> {
+  return sseData(await response.text());
+}
+
+export const sseData = (text: string): unknown[] =>
+  text
+    .split("\n\n")
+    .filter((event) => event.startsWith("data: "))
+    .map((event) => event.slice(6))
+    .map((data) => (data === "[DONE]" ? data : JSON.parse(data)));
+
+/** Resolves once `holds` is true; a failure names what was waited for. Polls often and never sleeps blindly. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/**
+ * A new folder with what a first start makes and whatever `add` puts beside it: orgs and keys that no route can make.
+ * For `GatewayOptions.folder`; the caller removes it.
+ */
+export async function seededFolder(
+  add: (accounts: AccountTables, first: FirstStart) => void,
+): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
+  const dataDir = join(folder, "data");
+  const store = openStore(dataDir);
+  const accounts = new AccountTables(store);
+  const { book } = openCredits({ store, clock: systemClock });
+  const first = await firstStart({
+    ...{ accounts, clock: systemClock, dataDir },
+    planId: "local",
+    also: ({ orgId }) =>
+      book.post(orgId, { kind: "grant", amountMicroUsd: 25_000_000, refType: "first_start", refId: orgId }),
+  });
+  await accounts.act(() => add(accounts, first as FirstStart));
+  await store.close();
+  return folder;
+}
+
+/** A gateway that was killed leaves an engine that writes there until it notices, a moment later. */
+export const removeFolder = (folder: string): void =>
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+
+/** A loopback port that nothing listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function environment(options: GatewayOptions, folder: string, simulatorUrl: string): Record<string, string> {
+  return {
+    HOST: "127.0.0.1",
+    PORT: "0",
+    DATA_DIR: join(folder, "data"),
+    CONFIG_DIR: join(folder, "config"),
+    SIMULATOR_URL: simulatorUrl,
+    LOG_LEVEL: "warn",
+    // Nothing listens there.
+    ...(options.engine === false && { CLICKHOUSE_URL: "http://127.0.0.1:1" }),
+    ...options.env,
+  };
+}
+
+function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "weir-test-"));
+  const config = join(folder, "config");
+  mkdirSync(join(config, "models"), { recursive: true });
+  cpSync(join(REPO, "config/models/weir.yaml"), join(config, "models/weir.yaml"));
+  const providers = shippedSimulators();
+  for (const endpoint of options.endpoints ?? []) {
+    const path = endpoint.instruction
+      ? `/with/${encodeURIComponent(JSON.stringify(endpoint.instruction))}`
+      : "";
+    const baseUrl = endpoint.baseUrl ?? `${simulatorUrl}${path}/v1`;
+    providers.push({
+      ...provider(endpoint.provider, baseUrl),
+      ...(endpoint.dialects && { dialects: endpoint.dialects }),
+      ...(endpoint.quirks && { quirks: endpoint.quirks }),
+      ...(endpoint.isReal && { simulated: false }),
+      ...(endpoint.credentialEnv && { credential_env: [endpoint.credentialEnv] }),
+      ...(endpoint.auth && { auth: endpoint.auth }),
+      ...(endpoint.dataPolicy && { data_policy: endpoint.dataPolicy }),
+    });
+  }
+  writeFileSync(join(config, "providers.yaml"), stringify({ providers }));
+  if (options.endpoints)
+    writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints, options.model)));
+  if (options.settings) writeFileSync(join(config, "weir.yaml"), stringify(options.settings));
+  return folder;
+}
+
+/** The product's own entries of the simulator; their address is that of the environment. */
+function shippedSimulators(): Record<string, unknown>[] {
+  const { providers } = parse(readFileSync(join(REPO, "config/providers.yaml"), "utf8"));
+  return (providers as Record<string, unknown>[]).filter(({ simulated }) => simulated === true);
+}
+
+const provider = (id: string, baseUrl: string): Record<string, unknown> => ({
+  id,
+  name: id,
+  base_url: baseUrl,
+  dialects: ["chat"],
+  simulated: true,
+  data_policy: { trains: false, retention_days: 0, zdr: true },
+  regions: ["local", "eu", "us"],
+});
+
+const testModel = (endpoints: readonly TestEndpoint[], fields: GatewayOptions["model"]) => ({
+  vendor: "test",
+  models: [
+    {
+      id: "test/model",
+      name: "Test model",
+      modalities: { in: ["text", "image"], out: ["text"] },
+      // Takes a million tokens of any kind, also where a rough estimate is far above the truth.
+      context: 1_900_000,
+      max_output: 100_000,
+      capabilities: ["tools", "parallel_tools", "json_schema"],
+      ...fields,
+      endpoints: endpoints.map((e) => ({
+        provider: e.provider,
+        upstream_model: "sim-test",
+        region: "local",
+        price: e.price ?? { input: 1, output: 2 },
+        ...e.entry,
+      })),
+    },
+  ],
+});
+
+function client(
+  url: string,
+  folder: string,
+  simulator: Simulator,
+  life: Pick<TestGateway, "reload" | "stop">,
+): TestGateway {
+  const read = (file: string) => readFileSync(join(folder, "data", file), "utf8").trim();
+  const liveKey = read("first-key");
+  const call: TestGateway["call"] = async (method, path, { body, key = liveKey, headers } = {}) => {
+    const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
+    const waited = AbortSignal.timeout(ANSWER_MS);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { authorization: `Bearer ${key}` }),
+          ...(sent !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(sent !== undefined && { body: sent }),
+        signal: waited,
+      });
+      text = await response.text();
+    } catch (error) {
+      if (!waited.aborted) throw error;
+      const open = `the simulator has ${simulator.openCalls} calls open`;
+      throw new Error(
+        `no answer within ${ANSWER_MS} ms to ${method} ${path} ${sent?.slice(0, 500)}; ${open}`,
+      );
+    }
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson && text !== "" ? JSON.parse(text) : undefined,
+    };
+  };
+  return {
+    url,
+    folder,
+    simulator,
+    liveKey,
+    testKey: read("first-test-key"),
+    call,
+    chat: (body = {}, options = {}) =>
+      call("POST", "/v1/chat/completions", { body: { ...HELLO, ...body }, ...options }),
+    openai: ({ key = liveKey, maxRetries = 0, timeout = 10_000 } = {}) =>
+      new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries, timeout }),
+    async balance() {
+      const { json } = await call("GET", "/v1/credits");
+      return { available: json.available_micro_usd, held: json.held_micro_usd };
+    },
+    ...life,
+  };
+}
+
+/** Less than a test may take, so that a call that hangs is named by the failure. */
+const ANSWER_MS = 15_000;
+
+const HELLO = { model: "weir/sim-small", messages: [{ role: "user", content: "Hello" }] };

@@ -1,0 +1,33 @@
+/** The cap where credit and budgets are asked for elsewhere, and answer later: whatever happens meanwhile. */
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, expect, test, vi } from "vitest";
+import { seededRandom } from "../../../src/clock.ts";
+import { BookPurse } from "../../../src/credits/purse.ts";
+import { PeriodBudgets } from "../../../src/limits/budgets.ts";
+import { capCases } from "./cap.cases.ts";
+
+afterAll(() => vi.restoreAllMocks());
+
+const random = seededRandom(11);
+/** Answers that came later. */
+let late = 0;
+
+/** The method decides some turns of the event loop later, by what is true then. */
+function decidesLater(prototype: object, name: string): void {
+  const methods = prototype as Record<string, (...args: unknown[]) => unknown>;
+  const decide = methods[name] as (...args: unknown[]) => unknown;
+  vi.spyOn(methods, name).mockImplementation(async function (this: unknown, ...args) {
+    for (let turns = Math.ceil(random() * 4); turns > 0; turns--) await turn();
+    late++;
+    return decide.apply(this, args);
+  });
+}
+
+capCases(() => {
+  for (const name of ["hold", "extend"]) {
+    decidesLater(BookPurse.prototype, name);
+    decidesLater(PeriodBudgets.prototype, name);
+  }
+});
+
+test("they did answer later", () => expect(late).toBeGreaterThan(500));

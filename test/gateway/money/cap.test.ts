@@ -1,0 +1,3 @@
+import { capCases } from "./cap.cases.ts";
+
+capCases();

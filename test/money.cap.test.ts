@@ -1,3 +1,0 @@
-import { capCases } from "./money.cap.cases.ts";
-
-capCases();

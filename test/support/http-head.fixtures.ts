@@ -1,0 +1,4 @@
+/** For operations that are run without a request. */
+import type { HttpHead } from "../../src/http-head.ts";
+
+export const NO_HEAD: HttpHead = { header: () => "", cookie: () => undefined, address: "" };

@@ -1,0 +1,195 @@
+/** What the tests of keys and projects stand on: a first start in a folder of its own, time and plan set by hand. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect } from "vitest";
+import { firstStart } from "../../../src/account/first-start.ts";
+import { type KeyOrder, type KeyRow, newKey } from "../../../src/account/key.ts";
+import { callerOf, Keyring } from "../../../src/account/keyring.ts";
+import { LastUsed } from "../../../src/account/last-used.ts";
+import { accountOperations } from "../../../src/account/operations.ts";
+import type { PlanLimits } from "../../../src/account/plan.ts";
+import { hashSecret, newSecret } from "../../../src/account/secret.ts";
+import { AccountTables } from "../../../src/account/tables.ts";
+import { cursors } from "../../../src/cursor.ts";
+import { WeirError } from "../../../src/errors.ts";
+import type { AnyOperation, Caller } from "../../../src/operation.ts";
+import { openStore, type Store } from "../../../src/store/store.ts";
+import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { ManualClock } from "../credits/fixtures.ts";
+
+/** A key or a project as it is answered; `secret` only where one was made. */
+export type Wire = Record<string, unknown> & { id: string; secret: string; status: string };
+export interface Page {
+  data: Wire[];
+  next_cursor: string;
+}
+interface Input {
+  id?: string;
+  query?: object;
+  body?: unknown;
+}
+
+/** When every test begins. */
+export const START = Date.UTC(2026, 8, 9);
+const PLAN: PlanLimits = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, projects: 5 };
+const NOTHING = { todayMicroUsd: 0, monthMicroUsd: 0 };
+
+/**
+ * For the top of a test file: opens everything anew before each test and throws it away after. The functions may be
+ * taken out once; the rest is another for every test, so read it from the rig.
+ * @param spent by the owner's project; no other has spent anything.
+ */
+export function accountRig(spent = NOTHING) {
+  let clock: ManualClock;
+  let plan: PlanLimits;
+  let dataDir: string;
+  let store: Store;
+  let accounts: AccountTables;
+  let lastUsed: LastUsed;
+  let keyring: Keyring;
+  let ops: ReturnType<typeof accountOperations>;
+  let secrets: { live: string; test: string };
+  let owner: Caller | undefined;
+
+  beforeEach(async () => {
+    clock = new ManualClock(new Date(START).toISOString());
+    plan = PLAN;
+    dataDir = mkdtempSync(join(tmpdir(), "weir-account-"));
+    store = openStore(dataDir);
+    accounts = new AccountTables(store);
+    lastUsed = new LastUsed(accounts);
+    keyring = newKeyring();
+    ops = accountOperations({
+      accounts,
+      clock,
+      lastUsed,
+      cursors: cursors(Buffer.alloc(32, 1)),
+      plan: () => plan,
+      spend: (id) => (id === theOwner().projectId ? spent : NOTHING),
+    });
+    const made = await firstStart({ accounts, clock, dataDir, planId: "free" });
+    secrets = { live: made?.liveSecret ?? "", test: made?.testSecret ?? "" };
+    owner = undefined;
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  const newKeyring = (capacity?: number): Keyring =>
+    new Keyring({
+      accounts,
+      clock,
+      lastUsed,
+      plan: () => plan,
+      ...(capacity === undefined ? {} : { capacity }),
+    });
+
+  /** Who signs a request with this secret. */
+  const caller = (secret: string): Caller => callerOf(keyring.resolve(secret), "01J00000000000000000000000");
+  /** Resolved when first asked for, so that a test that never asks has no key that was used. */
+  const theOwner = (): Caller => {
+    owner ??= caller(secrets.live);
+    return owner;
+  };
+
+  const rowOf = (secret: string): KeyRow => {
+    const row = accounts.keyByHash(hashSecret(secret));
+    if (row === undefined) throw new Error("no such key");
+    return row;
+  };
+  /** Adds a key like the owner's but for `differing`, past the operations; gives its secret. */
+  async function addKey(differing: Partial<KeyOrder> = {}): Promise<string> {
+    const secret = newSecret("live");
+    await accounts.act(() =>
+      accounts.addKey(newKey({ ...rowOf(secrets.live), ...differing }, secret, clock.now())),
+    );
+    return secret;
+  }
+
+  /** Runs an operation as the edge does: inputs through its schemas, and its answer too. */
+  async function call<T = Wire>(name: keyof typeof ops, by = theOwner(), input: Input = {}): Promise<T> {
+    const op = ops[name] as AnyOperation;
+    const answer = await op.run(
+      {
+        path: op.path?.parse({ id: input.id }),
+        query: op.query?.parse(input.query ?? {}),
+        body: op.body?.parse(input.body),
+      },
+      by,
+      NO_HEAD,
+    );
+    expect(op.output.parse(answer)).toEqual(answer);
+    return answer as T;
+  }
+
+  return {
+    get clock(): ManualClock {
+      return clock;
+    },
+    get plan(): PlanLimits {
+      return plan;
+    },
+    set plan(to: PlanLimits) {
+      plan = to;
+    },
+    caughtUp: () => store.caughtUp(),
+    get dataDir(): string {
+      return dataDir;
+    },
+    get accounts(): AccountTables {
+      return accounts;
+    },
+    get lastUsed(): LastUsed {
+      return lastUsed;
+    },
+    get keyring(): Keyring {
+      return keyring;
+    },
+    get ops(): typeof ops {
+      return ops;
+    },
+    /** Of the two keys that the first start makes. */
+    get secrets(): typeof secrets {
+      return secrets;
+    },
+    /** Who signs with the live one. */
+    get owner(): Caller {
+      return theOwner();
+    },
+    newKeyring,
+    caller,
+    rowOf,
+    addKey,
+    call,
+    create: (body: object = {}, by?: Caller) => call("createKey", by, { body: { name: "k", ...body } }),
+    get: (id: string, by?: Caller) => call("getKey", by, { id }),
+    patch: (id: string, body: object, by?: Caller) => call("updateKey", by, { id, body }),
+    revoke: (id: string, by?: Caller) => call("revokeKey", by, { id }),
+    rotate: (id: string, body: object | undefined, by?: Caller) => call("rotateKey", by, { id, body }),
+    list: (query: object = {}, by?: Caller) => call<Page>("listKeys", by, { query }),
+  };
+}
+
+type Act = Promise<unknown> | (() => unknown);
+
+/** What an act is refused with; undefined where it is done. Any other error goes on. */
+async function refusal(act: Act): Promise<WeirError | undefined> {
+  try {
+    await (typeof act === "function" ? act() : act);
+  } catch (error) {
+    if (error instanceof WeirError) return error;
+    throw error;
+  }
+  return undefined;
+}
+
+/** `kind param` of the error an act fails with, else `done`. */
+export async function failure(act: Act): Promise<string> {
+  const error = await refusal(act);
+  return error === undefined ? "done" : [error.kind, error.param].filter(Boolean).join(" ");
+}
+
+/** The same without the param. */
+export const failureKind = async (act: Act): Promise<string> => (await refusal(act))?.kind ?? "done";

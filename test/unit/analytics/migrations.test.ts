@@ -1,0 +1,50 @@
+/** What the migrations make of a database: once, and with the columns that a record is written to. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { MARKED_COLUMNS } from "../../../src/analytics/batch.ts";
+import type { ClickHouse } from "../../../src/analytics/client.ts";
+import { migrationFiles } from "../../../src/analytics/migrations.ts";
+import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
+import { type Bench, clickhouseOf, openBench, until } from "./records.ts";
+
+let bench: Bench;
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  bench = openBench();
+  await until(() => bench.analytics.live());
+  clickhouse = clickhouseOf(bench);
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await bench.close();
+});
+
+it("the migrations make the columns that a record is written to, of the same types, and those of its batch", async () => {
+  const mark = MARKED_COLUMNS.slice(REQUEST_COLUMNS.length);
+  const stored = (
+    await clickhouse.rows<{ name: string; type: string }>(
+      "SELECT name, type FROM system.columns WHERE database = 'weir' AND table = 'requests'",
+    )
+  ).filter(({ name }) => !mark.includes(name));
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  expect(stored.sort(byName)).toEqual(COLUMNS.map(({ name, type }) => ({ name, type })).sort(byName));
+});
+
+it("two first callers at once share one migration", async () => {
+  const fresh = clickhouseOf(bench, "at_once");
+  await Promise.all(Array.from({ length: 8 }, () => fresh.ready()));
+  const rows = await fresh.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name");
+  await fresh.close();
+  expect(rows.map(({ name }) => name)).toEqual(migrationFiles().map(({ name }) => name));
+});
+
+it("migrations are numbered without gaps and applied once, however often they run", async () => {
+  const names = migrationFiles().map((file) => file.name);
+  expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, at) => at + 1));
+  const again = clickhouseOf(bench);
+  await again.ready();
+  await again.close();
+  expect(
+    (await clickhouse.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name")).map((r) => r.name),
+  ).toEqual(names);
+});

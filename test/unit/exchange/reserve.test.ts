@@ -1,0 +1,177 @@
+/**
+ * Reservation where the balance is near, with real credits, budgets and limits: the prompt is counted by a worker, and
+ * between the question and its answer any number of others may come, the worker may be too busy, the call may fail.
+ */
+import { afterAll, describe, expect, test } from "vitest";
+import type { KeyContext } from "../../../src/account/keyring.ts";
+import { systemClock } from "../../../src/clock.ts";
+import type { Endpoint } from "../../../src/endpoint.ts";
+import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
+import { extend, reserve } from "../../../src/exchange/reserve.ts";
+import { giveBack } from "../../../src/exchange/settle.ts";
+import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
+import { openLimits } from "../../../src/limits/limits.ts";
+import { chatFormat } from "../../../src/wire/chat/format.ts";
+import { promptTexts, readChatRequest } from "../../../src/wire/chat/request.ts";
+import { openPool } from "../../../src/workers/pool.ts";
+import { openCredits, type TestCredits, tempStore } from "../credits/fixtures.ts";
+
+const temp = tempStore();
+const { store } = temp;
+const pool = openPool({ maxWaiting: 8 });
+afterAll(async () => {
+  await pool.close();
+  await temp.dispose();
+});
+
+const endpoint = {
+  maxOutput: 1000,
+  imageTokens: 3200,
+  prices: { version: "v", input: 1000, output: 2000 },
+} as Endpoint;
+const request = readChatRequest(
+  Buffer.from(
+    JSON.stringify({
+      model: "m",
+      messages: [{ role: "user", content: "count me ".repeat(50) }],
+      max_tokens: 10,
+    }),
+  ),
+);
+
+let orgs = 0;
+/** Books of an org of its own with so much credit. */
+async function books(creditMicroUsd: number, hardBudgetMicroUsd?: number, asked = request) {
+  const orgId = `org_${++orgs}`;
+  const credits: TestCredits = openCredits({ store, clock: systemClock });
+  const budgets: LocalBudgets = openBudgets({ store, clock: systemClock });
+  const grant = { kind: "grant", refType: "test", refId: orgId, amountMicroUsd: creditMicroUsd } as const;
+  await credits.post(orgId, grant);
+  const key = {
+    keyId: `key_${orgs}`,
+    projectId: `prj_${orgs}`,
+    orgId,
+    environment: "live",
+    timeZone: "UTC",
+    limits: { concurrency: 5 },
+    ...(hardBudgetMicroUsd !== undefined && { keyBudget: { dailyMicroUsd: hardBudgetMicroUsd, hard: true } }),
+  } as KeyContext;
+  const plan = () =>
+    Object.assign(new Call({ key, format: chatFormat } as unknown as Incoming), {
+      request: asked,
+      plan: { attempts: [endpoint] },
+    }) as unknown as PlannedCall;
+  const countPrompt = async () => {
+    const counts = await pool.countTokens(promptTexts(asked), "o200k_base");
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  return {
+    orgId,
+    key,
+    credits,
+    budgets,
+    plan,
+    deps: { purse: credits.purse, budgets, byokFee: NO_FEE, defaultMaxTokens: 100, bodies: { countPrompt } },
+  };
+}
+
+const NO_FEE = { bps: 0, microUsdPerRequest: 0 };
+
+/** What one call holds, counted exactly and by the bound. */
+async function amounts(): Promise<{ exact: number; bound: number }> {
+  const rich = await books(1_000_000_000);
+  await reserve(rich.deps, rich.plan());
+  const near = await books(rich.credits.open().heldMicroUsd * 2);
+  await reserve(near.deps, near.plan());
+  return { exact: near.credits.open().heldMicroUsd, bound: rich.credits.open().heldMicroUsd };
+}
+
+describe("T24: where the balance is near", () => {
+  test("an exact count admits what the bound would refuse", async () => {
+    const { exact, bound } = await amounts();
+    expect(exact).toBeLessThan(bound);
+    const { deps, plan, credits } = await books(exact);
+    await reserve(deps, plan());
+    expect(credits.open()).toEqual({ holds: 1, heldMicroUsd: exact });
+  });
+
+  test("O20: images that stand elsewhere are held for beside the count, which is of their addresses", async () => {
+    const parts = Array.from({ length: 10 }, () => ({
+      type: "image_url",
+      image_url: { url: "https://e/x.png" },
+    }));
+    const messages = [{ role: "user", content: parts }];
+    const asked = readChatRequest(Buffer.from(JSON.stringify({ model: "m", messages, max_tokens: 10 })));
+    const { deps, plan, credits } = await books(40_000, undefined, asked);
+    await reserve(deps, plan());
+    // A micro a token.
+    expect(credits.open().heldMicroUsd).toBeGreaterThan(10 * endpoint.imageTokens);
+  });
+
+  test("200 that wait for their counts at once admit one", async () => {
+    const { exact } = await amounts();
+    const { deps, plan, credits, budgets, orgId } = await books(exact);
+    const all = await Promise.allSettled(
+      Array.from({ length: 200 }, async () => await reserve(deps, plan())),
+    );
+    const refused = all.filter((one) => one.status === "rejected");
+    expect(refused).toHaveLength(199);
+    for (const { reason } of refused) expect(reason).toMatchObject({ code: "insufficient_credits" });
+    expect(credits.balance(orgId).availableMicroUsd).toBe(0);
+    expect([credits.open().holds, budgets.openHolds()]).toEqual([1, 1]);
+  });
+
+  test("where no worker is free the bound of the estimate is held", async () => {
+    const { bound } = await amounts();
+    const { deps, plan, credits } = await books(bound);
+    const bodies = { countPrompt: () => Promise.reject(new Error("too many token counts wait")) };
+    const busy = { ...deps, bodies };
+    await reserve(busy, plan());
+    expect(credits.open().heldMicroUsd).toBe(bound);
+    const short = await books(bound - 1);
+    await expect(async () => await reserve({ ...short.deps, bodies }, short.plan())).rejects.toThrow(
+      /may cost up to/,
+    );
+    expect([short.credits.open().holds, short.budgets.openHolds()]).toEqual([0, 0]);
+  });
+});
+
+test("T40: a hold that its budget lets grow no further does not go on taking credit with every try", async () => {
+  const { exact } = await amounts();
+  const { deps, plan, credits } = await books(exact * 3, exact + 50);
+  const { reservation } = await reserve(deps, plan());
+  const heldBefore = credits.open().heldMicroUsd;
+  for (let tries = 0; tries < 5; tries++) expect(extend(deps, reservation, endpoint, 1000)).toBe(false);
+  expect(credits.open().heldMicroUsd).toBe(heldBefore);
+  expect(extend(deps, reservation, endpoint, 10)).toBe(true);
+  expect(credits.open().heldMicroUsd).toBe(heldBefore + 10 * 2 + 1);
+});
+
+describe("T26, T65: a fault on the way out gives everything back, wherever it struck", () => {
+  test.each([
+    ["before anything was closed", []],
+    ["after the slot was given back", ["slot"]],
+    ["after the budget was charged", ["slot", "budget"]],
+    ["after the credit was settled", ["slot", "budget", "credit"]],
+  ])("%s", async (_, closed) => {
+    const { deps, plan, credits, budgets, key } = await books(1_000_000);
+    const limits = openLimits({ clock: systemClock });
+    const planned = plan();
+    const admission = limits.admit(key, 1);
+    if (!admission.admitted) throw new Error("not admitted");
+    const { reservation } = await reserve(deps, planned);
+    const { credit, budget } = reservation.holds ?? {};
+    if (closed.includes("slot")) admission.release();
+    if (closed.includes("budget") && budget !== undefined) await store.act(budgets.charging(budget, 5));
+    if (closed.includes("credit") && credit !== undefined) {
+      await credits.settle(credit, { requestId: "R", amountMicroUsd: 5, atMs: systemClock.now() });
+    }
+    giveBack(deps, planned.withAdmission(admission));
+    expect([
+      credits.open().holds,
+      credits.open().heldMicroUsd,
+      budgets.openHolds(),
+      limits.inFlight(),
+    ]).toEqual([0, 0, 0, 0]);
+  });
+});

@@ -1,0 +1,91 @@
+/** Damaged whole answers of every dialect: refused with a typed error, or told to the client as JSON. */
+import { beforeAll, describe } from "vitest";
+import type { Dialect } from "../../../src/endpoint.ts";
+import { NO_USAGE } from "../../../src/usage.ts";
+import { countAnswer } from "../../../src/wire/count.ts";
+import type { ClientRequest, FormatName } from "../../../src/wire/format.ts";
+import { FORMATS } from "../../../src/wire/formats.ts";
+import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { family, type Round } from "./harness.ts";
+import { damagedBody, pick } from "./mutations.ts";
+import {
+  ANSWERED,
+  checkFacts,
+  endpointsOf,
+  IDENTITY,
+  isJson,
+  must,
+  objectIn,
+  typed,
+  UPSTREAMS_FAULT,
+  wayTo,
+} from "./rules.ts";
+import {
+  type Answers,
+  answerSeeds,
+  EMBEDDING,
+  GENERATION,
+  otherAnswers,
+  RERANKING,
+  requestSeeds,
+} from "./seeds.ts";
+
+const CLIENTS: readonly FormatName[] = ["chat", "completions", "responses", "messages", "generate"];
+
+const requests = new Map<FormatName, ClientRequest[]>();
+for (const name of Object.keys(FORMATS) as FormatName[]) {
+  requests.set(
+    name,
+    requestSeeds(name).map((text) => FORMATS[name].read(Buffer.from(text, "latin1"))),
+  );
+}
+
+/** One damaged body, and what the client gets of it. */
+function answer(round: Round, text: string, dialect: Dialect, names: readonly FormatName[]): boolean {
+  const { random } = round;
+  round.input = text;
+  const body = Buffer.from(text, "latin1");
+  const { code, type, message } = readErrorBody(body, pick(random, ["", "Kind:http://x", ":"]));
+  must(
+    [code, type, message].every((word) => typeof word === "string"),
+    "errors are texts",
+  );
+  const tokens = countAnswer(dialect, body);
+  must(tokens === undefined || (Number.isSafeInteger(tokens) && tokens > 0), `counted ${tokens}`);
+  const name = pick(random, names);
+  const format = FORMATS[name];
+  const request = pick(random, requests.get(name) ?? []);
+  const passage = wayTo(format, pick(random, endpointsOf(dialect)));
+  const whole = typed(UPSTREAMS_FAULT, format, () => passage?.whole(body, request, IDENTITY));
+  if (whole === undefined || whole.error !== undefined) return false;
+  checkFacts(whole.facts);
+  const bytes = whole.write(whole.facts.usage ?? NO_USAGE, ANSWERED);
+  if (!isJson(body)) return true;
+  const written = objectIn(bytes);
+  must(written.model === IDENTITY.model, `the model is ${written.model}`);
+  return true;
+}
+
+describe("whole answers", () => {
+  let found: ReadonlyMap<Dialect, Answers>;
+  beforeAll(async () => {
+    found = await answerSeeds();
+  });
+
+  for (const dialect of GENERATION) {
+    family(`answers of ${dialect}`, 0.3, (round) => {
+      const { random } = round;
+      const seeds = found.get(dialect)?.whole ?? [];
+      return answer(round, damagedBody(pick(random, seeds), pick(random, seeds), random), dialect, CLIENTS);
+    });
+  }
+
+  for (const name of ["embeddings", "embed", "rerank"] as const) {
+    family(`answers to ${name}`, 0.02, (round) => {
+      const { random } = round;
+      const dialect = pick(random, name === "rerank" ? RERANKING : EMBEDDING);
+      const seeds = otherAnswers(name, dialect);
+      return answer(round, damagedBody(pick(random, seeds), pick(random, seeds), random), dialect, [name]);
+    });
+  }
+});

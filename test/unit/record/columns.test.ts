@@ -1,0 +1,128 @@
+/** The list of columns of a call's record: what a line of it says is what is written, and what is read again. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { COLUMNS, LAYOUT, readRecord, readValues, valuesOf } from "../../../src/record/columns.ts";
+import { bool, group, nested, string, uint32 } from "../../../src/record/field.ts";
+import { decodeRow, encodeRow, insertableRow, rowParts } from "../../../src/record/row.ts";
+import { RowBinaryReader, RowBinaryWriter } from "../../../src/record/row-binary.ts";
+import type { CallRecord } from "../../../src/record.ts";
+
+/** As ClickHouse takes a value of the type; `n` tells columns apart. */
+const WRITERS: Readonly<Record<string, (to: RowBinaryWriter, n: number) => void>> = {
+  String: (to, n) => to.text(`text ${n}`),
+  "LowCardinality(String)": (to, n) => to.text(`name ${n}`),
+  Bool: (to, n) => to.bool((n & 1) === 1),
+  UInt8: (to, n) => to.u8(n),
+  UInt16: (to, n) => to.u16(60_000 + n),
+  UInt32: (to, n) => to.u32(4_000_000_000 + n),
+  UInt64: (to, n) => to.u64(9_000_000_000_000 + n),
+  Int64: (to, n) => to.u64(8_000_000_000_000 + n),
+  Float64: (to, n) => to.f64(n + 0.25),
+  "DateTime64(3, 'UTC')": (to, n) => to.time(1_760_000_000_000 + n),
+  "Map(LowCardinality(String), String)": (to, n) =>
+    to.list([n, n + 1], (entry, key) => {
+      entry.text(`key ${key}`);
+      entry.text(`value ${n}`);
+    }),
+};
+
+/** A row with another value in each column; truth values differ by this bit of the column's number. */
+function rowOf(bit: number): Buffer {
+  const to = new RowBinaryWriter(4096);
+  for (const [at, { name, type }] of COLUMNS.entries()) {
+    const n = type === "Bool" ? at >> bit : at;
+    const item = /^Array\((.*)\)$/.exec(type)?.[1];
+    if (name === "attempts") to.u8(2);
+    else if (item === undefined) WRITERS[type]?.(to, n);
+    else to.list([n, n + 100], (element, value) => WRITERS[item]?.(element, value));
+  }
+  return to.take();
+}
+
+const recordOf = (row: Buffer): CallRecord => ({
+  ...readRecord(new RowBinaryReader(row, 0), LAYOUT),
+  redact: { presets: [], patterns: [] },
+});
+const rows = Array.from({ length: 7 }, (_, bit) => rowOf(bit));
+const names = COLUMNS.map(({ name }) => name);
+
+describe("the columns of a record", () => {
+  test("have types that this test can write, and names of their own", () => {
+    const types = COLUMNS.map(({ type }) => /^Array\((.*)\)$/.exec(type)?.[1] ?? type);
+    expect(types.filter((type) => WRITERS[type] === undefined)).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  test("are read, each into a field of its own, and written back as they were", () => {
+    for (const row of rows) {
+      const record = recordOf(row);
+      expect(insertableRow(encodeRow(record))?.requests.toString("hex")).toBe(row.toString("hex"));
+      expect(decodeRow(encodeRow(record))).toEqual(record);
+    }
+  });
+
+  test("are called as their fields", () => {
+    const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const called = (name: string) =>
+      ({ ts_ms: "ts", total_micro_usd: "cost_micro", price_version: "price_version_id" })[name] ?? name;
+    for (const row of rows) {
+      const { attempts, cost, usage, redact, ...plain } = recordOf(row);
+      const { lines, ...totals } = cost;
+      const expected: Record<string, unknown> = { attempts: attempts.length };
+      const fields = { ...plain, ...usage, ...totals };
+      for (const [name, value] of Object.entries(fields)) expected[called(snake(name))] = value;
+      for (const [prefix, items] of [
+        ["cost_lines", lines],
+        ["attempt_rows", attempts],
+      ] as const) {
+        for (const name of Object.keys(items[0] ?? {})) {
+          const values = (items as readonly object[]).map((item) => item[name as keyof typeof item]);
+          expected[`${prefix}.${snake(name).replace("ts_ms", "ts")}`] = values;
+        }
+      }
+      expect(valuesOf(recordOf(row), names)).toEqual(expected);
+      expect(readValues(row, names)).toEqual([expected]);
+    }
+  });
+});
+
+describe("a row of release 0.1.0", () => {
+  const kept = JSON.parse(readFileSync(new URL("../../releases/0.1.0.row.json", import.meta.url), "utf8"));
+  const row = Buffer.from(kept.row, "base64");
+  const { redact, ...recorded } = kept.record as CallRecord;
+
+  test("reads as the record it was", () => {
+    const { request, response, ...record } = decodeRow(row) ?? {};
+    expect(record).toMatchObject({ ...recorded, redact });
+    expect([request, response].map(String)).toEqual([kept.request, kept.response]);
+  });
+
+  test("is inserted with all columns of this release", () => {
+    const requests = insertableRow(row)?.requests ?? Buffer.alloc(0);
+    const reader = new RowBinaryReader(requests, 0);
+    expect(readRecord(reader, LAYOUT)).toMatchObject(recorded);
+    expect(reader.at).toBe(requests.length);
+    expect(rowParts(row)).toMatchObject({
+      rules: JSON.stringify([redact.presets, redact.patterns]),
+      upstreamMessages: recorded.attempts.map(({ upstreamMessage }) => upstreamMessage),
+    });
+  });
+});
+
+test("a column that a row's layout lacks is empty, wherever it stands", () => {
+  const item = { kind: string("kind"), count: uint32("count") };
+  const before = group({ name: string("name"), items: nested("items", item), last: bool("last") });
+  const since = { since: 3 };
+  const after = group({
+    first: uint32("first", since),
+    name: string("name"),
+    note: string("note", since),
+    items: nested("items", { size: uint32("size", since), kind: item.kind, count: item.count }),
+    last: bool("last"),
+  });
+  const to = new RowBinaryWriter(64);
+  before.write(to, { name: "a", items: [{ kind: "b", count: 7 }], last: true });
+  expect(after.read(new RowBinaryReader(to.take(), 0), 2)).toEqual({
+    ...{ first: 0, name: "a", note: "", items: [{ kind: "b", size: 0, count: 7 }], last: true },
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * Rules over imports: which room may know which, which folder alone knows a library, no cycles.
+ * The two tables here are the architecture; a change to them is a decision, not a repair.
+ */
+import { inSrc, readText, type Source, type Tree } from "./tree.ts";
+
+export interface Finding {
+  readonly file: string;
+  readonly line: number;
+  readonly what: string;
+}
+
+export interface Rule {
+  readonly name: string;
+  /** What to do about a finding. */
+  readonly cure: string;
+  find(tree: Tree): Finding[];
+}
+
+/**
+ * Room → what it may import beside itself: rooms, single files, or `operations`, which means the files of any room that
+ * describe control-plane acts (`operations.ts`, `key-operations.ts`). `gateway` is not here: it may import everything.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  vocabulary: [],
+  main: ["commands", "process"],
+  // Each opens what it needs of the rooms, and nothing opens a command.
+  commands: [
+    "vocabulary",
+    "document",
+    "config",
+    "process",
+    "gateway",
+    "account",
+    "catalog",
+    "store",
+    "credits",
+  ],
+  // Texts that people write: YAML with places, unknown words and their nearest kin.
+  document: ["vocabulary"],
+  // What is kept of a call, column by column.
+  record: ["vocabulary"],
+  process: ["vocabulary"],
+  config: ["vocabulary", "document"],
+  wire: ["vocabulary", "document"],
+  routing: ["vocabulary", "document"],
+  workers: ["vocabulary", "record"],
+  // No part of the product: it is what the product is held against.
+  simulator: ["vocabulary"],
+  store: ["vocabulary"],
+  analytics: ["vocabulary", "record", "store"],
+  credits: ["vocabulary", "store"],
+  limits: ["vocabulary", "store", "credits"],
+  catalog: ["vocabulary", "document", "store"],
+  // What all processes of an installation share; a process keeps it in files.
+  installation: ["vocabulary", "process"],
+  account: ["vocabulary", "document", "store", "installation", "process"],
+  billing: ["vocabulary", "store", "credits", "account", "catalog"],
+  policies: ["vocabulary", "document", "record", "store", "routing"],
+  upstream: ["vocabulary", "wire"],
+  exchange: [
+    ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
+    ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
+  ],
+  // Of the account: what it takes to authenticate a request and to say which key may call a route.
+  edge: [
+    ...["vocabulary", "document", "operations", "exchange"],
+    ...["src/account/keyring.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+  ],
+};
+
+/** Library → the only place of `src` that imports it. */
+const EXCLUSIVE: Readonly<Record<string, string>> = {
+  lmdb: "src/store/",
+  ioredis: "src/store/",
+  piscina: "src/workers/",
+  "uWebSockets.js": "src/edge/",
+  undici: "src/upstream/",
+  chdb: "src/analytics/",
+  "@clickhouse/client": "src/analytics/",
+  yaml: "src/document/document.ts",
+};
+
+const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;
+
+/** `main`, `config` and `vocabulary` are files of `src` itself; every other room is a folder, the simulator beside `src`. */
+function roomOf(path: string): string | undefined {
+  const [top, second = "", third] = path.split("/");
+  if (top === "simulator") return top;
+  if (top !== "src") return undefined;
+  if (third !== undefined) return second;
+  if (second === "main.ts" || second === "config.ts") return second.slice(0, -".ts".length);
+  return "vocabulary";
+}
+
+const isAllowed = (entry: string, target: string): boolean =>
+  entry === roomOf(target) || entry === target || (entry === "operations" && OPERATIONS.test(target));
+
+const rooms: Rule = {
+  name: "a room imports only what lies below it",
+  cure: "declare what you need as an interface in your own room, and let src/gateway pass it in; or move the code to the room that owns it",
+  find: (tree) => tree.sources.flatMap(forbiddenImports),
+};
+
+function forbiddenImports(source: Source): Finding[] {
+  const room = roomOf(source.path);
+  if (room === undefined || room === "gateway") return [];
+  const allowed = MAY_IMPORT[room];
+  if (allowed === undefined) {
+    const what = `the room "${room}" is not in the import table of test/unit/tidy/imports.ts`;
+    return [{ file: source.path, line: 1, what }];
+  }
+  return source.imports.flatMap(({ file, line }) => {
+    if (file === undefined || roomOf(file) === room || allowed.some((entry) => isAllowed(entry, file)))
+      return [];
+    const what = `imports ${file}, but ${room} may import only ${allowed.join(", ") || "itself"}`;
+    return [{ file: source.path, line, what }];
+  });
+}
+
+const libraries: Rule = {
+  name: "a library with an owner is imported by its owner only",
+  cure: "call the owner's functions, or have src/gateway pass them in",
+  find: (tree) =>
+    tree.sources.filter(inSrc).flatMap(({ path, imports }) =>
+      imports.flatMap(({ library = "", line }) => {
+        const owner = EXCLUSIVE[library];
+        if (owner === undefined || path.startsWith(owner)) return [];
+        return [{ file: path, line, what: `imports ${library}, which belongs to ${owner}` }];
+      }),
+    ),
+};
+
+const dependencies: Rule = {
+  name: "src loads only packages that an install without development packages has",
+  cure: 'move the package to "dependencies" of package.json, or import only its types',
+  find(tree) {
+    const declared = Object.keys(JSON.parse(readText(tree, "package.json")).dependencies ?? {});
+    return tree.sources
+      .filter(inSrc)
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((i) => i.library !== undefined && !i.typeOnly && !declared.includes(i.library))
+          .map(({ library, line }) => ({ file: path, line, what: `imports ${library}` })),
+      );
+  },
+};
+
+const cycles: Rule = {
+  name: "no file reaches itself through imports, those of types included",
+  cure: "move what both files need into a file below them, often the type alone",
+  find: (tree) => cyclesOf(tree.sources.filter(inSrc)),
+};
+
+/** At least one finding for every knot of files, at the alphabetically first of the cycle; depth first. */
+function cyclesOf(sources: readonly Source[]): Finding[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const findings = new Map<string, Finding>();
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    const from = trail.indexOf(path);
+    if (from >= 0) {
+      const found = cycleFinding(trail.slice(from), byPath);
+      findings.set(found.what, found);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const { file } of byPath.get(path)?.imports ?? [])
+      if (file !== undefined) visit(file, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of byPath.keys()) visit(path, []);
+  return [...findings.values()];
+}
+
+function cycleFinding(cycle: readonly string[], byPath: ReadonlyMap<string, Source>): Finding {
+  const start = cycle.indexOf([...cycle].sort()[0] ?? "");
+  const turned = [...cycle.slice(start), ...cycle.slice(0, start)];
+  const [file = "", next = file] = turned;
+  const line = byPath.get(file)?.imports.find((i) => i.file === next)?.line ?? 1;
+  return { file, line, what: `is in a cycle: ${[...turned, file].join(" → ")}` };
+}
+
+export const importRules: readonly Rule[] = [rooms, libraries, dependencies, cycles];

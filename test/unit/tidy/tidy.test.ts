@@ -1,0 +1,122 @@
+/**
+ * The house rules, held against the whole repository; and each rule held against a small tree that breaks it, because a
+ * rule that finds nothing proves nothing.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { importRules, type Rule } from "./imports.ts";
+import { styleRules } from "./style.ts";
+import { readTree, type Tree } from "./tree.ts";
+
+const rules = [...importRules, ...styleRules];
+
+describe("the repository", () => {
+  let tree: Tree;
+  beforeAll(() => {
+    tree = readTree(resolve(import.meta.dirname, "../../.."));
+  });
+
+  test("is read whole", () => {
+    const paths = tree.sources.map((source) => source.path);
+    expect(paths).toEqual(
+      expect.arrayContaining(["src/main.ts", "src/money.ts", "test/unit/tidy/tidy.test.ts"]),
+    );
+    expect(
+      tree.sources
+        .find((s) => s.path === "test/unit/tidy/tidy.test.ts")
+        ?.imports.map((i) => i.file ?? i.library),
+    ).toEqual(["vitest", "test/unit/tidy/imports.ts", "test/unit/tidy/style.ts", "test/unit/tidy/tree.ts"]);
+  });
+
+  test.each(rules.map((rule) => [rule.name, rule] as const))("%s", (_, rule) => {
+    const findings = rule.find(tree);
+    const lines = findings.map(({ file, line, what }) => `  ${file}:${line} ${what}`);
+    if (lines.length > 0) expect.fail(`${rule.name}:\n${lines.join("\n")}\nCure: ${rule.cure}.`);
+  });
+});
+
+/** Each sin once, with the line it is on; words that the rules look for are cut so that this file stays clean. */
+const SINS: Readonly<Record<string, string>> = {
+  "tsconfig.json": '{"compilerOptions":{"noLib":true,"types":[]},"include":["src","test","bench"]}',
+  "package.json": '{"dependencies":{"zod":"4"},"devDependencies":{"openai":"7"}}',
+  "src/main.ts": '#!/usr/bin/env node\n// Wires.\nimport { serve } from "./edge/server.ts";\nserve();\n',
+  "src/money.ts": '/** Money. */\nimport { open } from "./store/store.ts";\nexport const half = open;\n',
+  "src/store/store.ts":
+    '/** Store. */\nimport lmdb from "lmdb";\nimport "yaml";\nexport const open = () => lmdb;\nexport const at = Date.now();\n',
+  "src/edge/server.ts":
+    '// Edge.\nimport type { Key } from "../account/keyring.ts";\nimport { row } from "../account/tables.ts";\nimport type { ops } from "../account/key-operations.ts";\nexport const serve = (key: Key, o: typeof ops) => [key, row, o, new Date(1), new Date()];\n',
+  "src/account/keyring.ts":
+    '// Keys.\nimport type { row } from "./tables.ts";\nimport type OpenAI from "openai";\nimport "openai";\nexport type Key = [typeof row, OpenAI];\n',
+  "src/account/tables.ts":
+    '// Rows.\nimport { type Key } from "./keyring.ts";\nexport const row = (key: Key) => key;\n',
+  "src/account/key-operations.ts":
+    "// Operations.\nconst late = () => import('zod');\nexport const ops: any = late;\nexport default ops;\n",
+  "src/credits/ledger.ts": `// Long.\nexport function post() {\n${"  void 0;\n".repeat(70)}}\nexport enum Kind { A }\n`,
+  "src/attic/old.ts": 'export { post } from "../credits/ledger.ts";\n',
+  "src/credits/README.md": "line\n".repeat(41),
+  "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
+  "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
+  "test/unit/attic/pay.test.ts": `// Whole.\nawait ${"test"}Gateway();\n`,
+  "test/unit/nowhere/pay.test.ts": "// Of no room.\n",
+  "test/crash/pay.test.ts": `// Killed.\nawait ${"spawn"}Gateway();\n`,
+  "docs/traps.md": "- **T24** One is admitted.\n",
+  "docs/decisions.md": "T57 is answered by design.\n",
+};
+
+describe("each rule finds what breaks it", () => {
+  const dir = mkdtempSync(join(tmpdir(), "weir-tidy-"));
+  let tree: Tree;
+  beforeAll(() => {
+    for (const [path, text] of Object.entries(SINS)) {
+      mkdirSync(join(dir, dirname(path)), { recursive: true });
+      writeFileSync(join(dir, path), text);
+    }
+    tree = readTree(dir);
+  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  const found = (start: string): string[] => {
+    const rule = rules.find(({ name }) => name.startsWith(start)) as Rule;
+    return rule.find(tree).map(({ file, line }) => `${file}:${line}`);
+  };
+
+  test.each([
+    [
+      "a room imports only",
+      ["src/attic/old.ts:1", "src/edge/server.ts:3", "src/main.ts:3", "src/money.ts:2"],
+    ],
+    ["a library with an owner", ["src/store/store.ts:3"]],
+    ["src loads only packages", ["src/account/keyring.ts:4", "src/store/store.ts:2", "src/store/store.ts:3"]],
+    ["no file reaches itself", ["src/account/keyring.ts:2"]],
+    ["time and randomness", ["src/edge/server.ts:5", "src/store/store.ts:5"]],
+    ["no any", ["src/account/key-operations.ts:3"]],
+    ["no default exports", ["src/account/key-operations.ts:4"]],
+    ["no enums", ["src/credits/ledger.ts:74"]],
+    ["functions to", ["src/credits/ledger.ts:2"]],
+    ["no barrel files", ["src/attic/old.ts:1"]],
+    ["files to", ["bench/string-utils.ts:401"]],
+    ["a file of src opens", ["src/attic/old.ts:1"]],
+    ["no file or folder is called", ["bench/string-utils.ts:1"]],
+    ["a room's README", ["src/credits/README.md:41"]],
+    [
+      "a test is in",
+      ["test/pay.test.ts:1", "test/unit/attic/pay.test.ts:1", "test/unit/nowhere/pay.test.ts:1"],
+    ],
+    ["no notes of unfinished work", ["bench/string-utils.ts:4"]],
+    ["the type-checker is not silenced", ["test/pay.test.ts:1"]],
+    ["a number in a test's title", ["test/pay.test.ts:1"]],
+  ])("%s", (start, expected) => {
+    expect(found(start).sort()).toEqual(expected);
+  });
+
+  test("every trap and finding: those in titles and in the decisions are answered, the rest are listed", () => {
+    const rule = rules.find(({ name }) => name.startsWith("every trap")) as Rule;
+    const missing = rule.find(tree).map(({ what }) => what.split(" ")[0]);
+    expect(missing).toContain("T25");
+    expect(missing).not.toContain("T1");
+    expect(missing).not.toContain("O8");
+    expect(missing).toHaveLength(40 + 31 - ["T1", "T24", "T26", "T57", "O8"].length);
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * The repository as the tidy rules see it: every source file parsed once, with its imports resolved to files or packages.
+ * The parser is the TypeScript compiler's own, so what the rules read is what `tsc` reads.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix, relative, sep } from "node:path";
+import * as ast from "typescript/unstable/ast";
+import { API } from "typescript/unstable/sync";
+
+export interface Import {
+  readonly line: number;
+  /** Path of the imported file in the repository; undefined for a package or a built-in module. */
+  readonly file: string | undefined;
+  /** Name of the imported package, such as `@clickhouse/client`. */
+  readonly library: string | undefined;
+  /** Only types pass, so nothing is loaded at run time. */
+  readonly typeOnly: boolean;
+}
+
+export interface Source {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+  readonly root: ast.SourceFile;
+  readonly imports: readonly Import[];
+}
+
+export interface Tree {
+  readonly dir: string;
+  readonly sources: readonly Source[];
+  /** Every file that people write, sources included; paths as in {@link Source}. */
+  readonly paths: readonly string[];
+}
+
+const WRITTEN = ["src", "simulator", "test", "bench", "scripts", "docs", "config", ".ci"];
+
+/** Reads the TypeScript project at `dir` (its `tsconfig.json` says which files are sources). */
+export function readTree(dir: string): Tree {
+  const api = new API({ cwd: dir });
+  try {
+    const project = api.updateSnapshot({ openProjects: [join(dir, "tsconfig.json")] }).getProjects()[0];
+    if (project === undefined) throw new Error(`${dir} holds no TypeScript project`);
+    const sources = project.rootFiles.map((file): Source => {
+      const root = project.program.getSourceFile(file);
+      if (root === undefined) throw new Error(`${file} cannot be parsed`);
+      const path = slashed(relative(dir, file));
+      return { path, text: root.text, root, imports: importsOf(root, path) };
+    });
+    return { dir, sources, paths: writtenFiles(dir) };
+  } finally {
+    api.close();
+  }
+}
+
+export const readText = (tree: Tree, path: string): string => readFileSync(join(tree.dir, path), "utf8");
+
+export const lineAt = (source: Source, position: number): number =>
+  source.root.getLineAndCharacterOfPosition(position).line + 1;
+
+export const lineOf = (source: Source, node: ast.Node): number => lineAt(source, node.getStart(source.root));
+
+/** What runs without development packages: `src`, and the simulator, which is the default upstream. */
+export const inSrc = ({ path }: Source): boolean => path.startsWith("src/") || path.startsWith("simulator/");
+
+/** The node and everything below it, in the order of the text. */
+export function* nodesOf(node: ast.Node): Generator<ast.Node> {
+  yield node;
+  const children: ast.Node[] = [];
+  node.forEachChild((child) => {
+    children.push(child);
+  });
+  for (const child of children) yield* nodesOf(child);
+}
+
+/** The text of a string literal or of a template's fixed parts; undefined for other nodes. */
+export function textOf(node: ast.Node | undefined): string | undefined {
+  if (node === undefined) return undefined;
+  if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return node.text;
+  if (ast.isTemplateExpression(node)) return node.getText();
+  return undefined;
+}
+
+const slashed = (path: string): string => path.split(sep).join("/");
+
+function writtenFiles(dir: string): string[] {
+  const atRoot = readdirSync(dir).filter((name) => /\.(md|ts)$/.test(name));
+  return [...atRoot, ...WRITTEN.flatMap((folder) => filesUnder(dir, folder))].sort();
+}
+
+function filesUnder(dir: string, folder: string): string[] {
+  if (!existsSync(join(dir, folder))) return [];
+  return readdirSync(join(dir, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => slashed(relative(dir, join(entry.parentPath, entry.name))));
+}
+
+function importsOf(root: ast.SourceFile, path: string): Import[] {
+  const found: Import[] = [];
+  for (const node of nodesOf(root)) {
+    const specifier = specifierOf(node);
+    const name = textOf(specifier);
+    if (specifier === undefined || name === undefined || name.startsWith("node:")) continue;
+    const line = root.getLineAndCharacterOfPosition(specifier.getStart(root)).line + 1;
+    const file = name.startsWith(".") ? posix.join(posix.dirname(path), name) : undefined;
+    const library = file === undefined ? libraryOf(name) : undefined;
+    found.push({ line, file, library, typeOnly: isTypeOnly(node) });
+  }
+  return found;
+}
+
+const libraryOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+
+/** What a node imports: statements, `import()` as value or type, and `new URL("./x.ts", import.meta.url)` of a thread or child. */
+function specifierOf(node: ast.Node): ast.Node | undefined {
+  if (ast.isImportDeclaration(node) || ast.isExportDeclaration(node)) return node.moduleSpecifier;
+  if (ast.isImportTypeNode(node))
+    return ast.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
+  if (ast.isCallExpression(node) && node.expression.kind === ast.SyntaxKind.ImportKeyword)
+    return node.arguments[0];
+  if (ast.isNewExpression(node) && node.expression.getText() === "URL") {
+    const [first, base] = node.arguments ?? [];
+    return base?.getText() === "import.meta.url" && textOf(first)?.endsWith(".ts") ? first : undefined;
+  }
+  return undefined;
+}
+
+function isTypeOnly(node: ast.Node): boolean {
+  if (ast.isImportTypeNode(node)) return true;
+  if (ast.isExportDeclaration(node)) return node.isTypeOnly;
+  if (!ast.isImportDeclaration(node) || node.importClause === undefined) return false;
+  if (node.importClause.phaseModifier === ast.SyntaxKind.TypeKeyword) return true;
+  const named = node.importClause.namedBindings;
+  return (
+    node.importClause.name === undefined &&
+    named !== undefined &&
+    ast.isNamedImports(named) &&
+    named.elements.every((element) => element.isTypeOnly)
+  );
+}

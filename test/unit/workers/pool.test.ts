@@ -1,0 +1,102 @@
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { afterAll, describe, expect, it } from "vitest";
+import { decodeRow, encodeRow } from "../../../src/record/row.ts";
+import { openPool } from "../../../src/workers/pool.ts";
+import { distinctRecord, record } from "../analytics/records.ts";
+
+const pool = openPool();
+afterAll(() => pool.close());
+
+const joined = (rows: readonly Uint8Array[]) => ({
+  bytes: new Uint8Array(Buffer.concat(rows)),
+  lengths: Uint32Array.from(rows, (r) => r.length),
+});
+
+describe("counting tokens", () => {
+  it("is exact for text as people write it, control tokens as text included", async () => {
+    const texts = [
+      "",
+      "hello world",
+      "नमस्ते दुनिया, wie geht's? 😀\n\n\tcode();",
+      "漢字かな交じり文。".repeat(20),
+    ];
+    expect(await pool.countTokens(texts, "o200k_base")).toEqual(texts.map((text) => countTokens(text)));
+    expect(await pool.countTokens(["<|endoftext|>"], "o200k_base")).toEqual([
+      countTokens("<|endoftext|>", { allowedSpecial: new Set(), disallowedSpecial: new Set() }),
+    ]);
+  });
+
+  it("T54: a million tokens hold up neither the event loop nor, as one unbroken run, the worker", async () => {
+    await pool.countTokens(["warm"], "o200k_base");
+    let longestMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last - 1);
+      last = performance.now();
+    }, 1);
+    const prose = "the quick brown fox jumps over it all ".repeat(125_000);
+    const [count] = await pool.countTokens([prose], "o200k_base");
+    expect(count).toBeGreaterThan(990_000);
+    for (const run of ["a", " ", "!", "\n", "漢", "😀"]) {
+      const [n] = await pool.countTokens([run.repeat(100_000)], "o200k_base");
+      expect(n).toBeGreaterThan(100);
+    }
+    clearInterval(timer);
+    expect(longestMs).toBeLessThan(100);
+  });
+
+  it("of an unbroken run is at most a token a slice over", async () => {
+    const run = "Donaudampfschifffahrtsgesellschaft".repeat(60);
+    const [counted = 0] = await pool.countTokens([run], "o200k_base");
+    const exact = countTokens(run);
+    expect(counted).toBeGreaterThanOrEqual(exact - 1);
+    expect(counted).toBeLessThanOrEqual(exact + Math.ceil(run.length / 256) + 1);
+  });
+
+  it("refuses what waits beyond the bound", async () => {
+    const small = openPool({ maxWaiting: 2 });
+    const results = await Promise.allSettled(
+      Array.from({ length: 6 }, () => small.countTokens(["x"], "o200k_base")),
+    );
+    expect(results.map((r) => r.status)).toContain("rejected");
+    expect(results.map((r) => r.status)).toContain("fulfilled");
+    await small.close();
+  });
+});
+
+describe("a row of the outbox", () => {
+  const distinct = distinctRecord();
+
+  it("comes back as the record it was, with and without payload", () => {
+    expect(decodeRow(encodeRow(distinct))).toEqual(distinct);
+    const { request, response, ...without } = distinct;
+    expect(decodeRow(encodeRow(without))).toEqual(without);
+  });
+
+  it("is finished with its payload redacted, and hands its buffers over", async () => {
+    const secret = record({ request: Buffer.from('{"key":"sk-aaaaaaaaaaaaaaaaaaaaaaaa"}') });
+    const input = joined([encodeRow(distinct), encodeRow(secret)]);
+    const finished = await pool.finish(input);
+    expect(input.bytes.length).toBe(0);
+    expect(finished).toMatchObject({ payloadsLost: 0, undecodable: [] });
+    expect([finished.requests.rows, finished.payloads.rows]).toEqual([2, 2]);
+    const text = Buffer.from(finished.payloads.bytes).toString("latin1");
+    expect(text).toContain("[REDACTED:api_key]");
+    expect(text).not.toContain("sk-aaaa");
+  });
+
+  it("that is damaged anywhere never throws (each cut, each flipped byte of the head)", async () => {
+    const bytes = encodeRow(distinct);
+    const damaged: Uint8Array[] = [];
+    for (let cut = 0; cut < bytes.length; cut += 7) damaged.push(bytes.slice(0, cut));
+    for (let at = 0; at < 60; at++) {
+      const copy = Uint8Array.from(bytes);
+      copy[at] = (copy[at] ?? 0) ^ 0xff;
+      damaged.push(copy);
+    }
+    for (const row of damaged) decodeRow(row);
+    const finished = await pool.finish(joined([...damaged, bytes]));
+    expect(finished.requests.rows + finished.undecodable.length).toBe(damaged.length + 1);
+    expect(finished.undecodable).not.toContain(damaged.length);
+  });
+});
