@@ -4,12 +4,12 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
  */
 import { type Answer, type Choice, callsOf, reasoningParts } from "./answer.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import { type ConverseRequest, checkAuthorization, readConverse } from "./converse-request.ts";
 import type { Headers, ReportedError, SimulatedDialect, StreamEvent } from "./dialect.ts";
 import { EVENT_STREAM_TYPE, eventStreamFrame } from "./event-stream.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./answer-text.ts";
 import { isObject } from "./schema.ts";
 import { sealOf, signatureOf } from "./signature.ts";
 

@@ -5,13 +5,13 @@
  */
 import { fail } from "../src/errors.ts";
 import { type Answer, type Choice, callsOf, type Token, type ToolCall } from "./answer.ts";
+import { argumentsOf, textOf } from "./answer-text.ts";
 import type { SimulatedDialect, StreamEvent } from "./dialect.ts";
 import { type GeminiRequest, readGeminiRequest } from "./gemini-request.ts";
 import { callSignature, textSignature } from "./gemini-turns.ts";
 import { googleError, refuseInvalidKey, refuseUnknown } from "./google-error.ts";
 import type { Instruction } from "./instruction.ts";
 import { bulk, filled, padded } from "./padding.ts";
-import { argumentsOf, textOf } from "./answer-text.ts";
 import { isObject, type JsonObject } from "./schema.ts";
 import { parseObject } from "./simulated-request.ts";
 import type { SimulatedRoute } from "./simulated-route.ts";
