@@ -167,11 +167,11 @@ class Build {
     task: Task,
     own: readonly Dialect[] | undefined,
   ): readonly Dialect[] {
-    const stranger = own?.find((dialect) => !DIALECTS_OF[task].includes(dialect));
+    const stranger = own?.find((dialect) => !TASKS_OF[dialect].includes(task));
     if (stranger !== undefined) {
       this.#refuse(document, [...path, "dialects"], `nothing is asked to ${task} in ${stranger}`);
     }
-    const dialects = (own ?? provider.dialects).filter((dialect) => DIALECTS_OF[task].includes(dialect));
+    const dialects = (own ?? provider.dialects).filter((dialect) => TASKS_OF[dialect].includes(task));
     if (dialects.length === 0 && stranger === undefined) {
       const message = `${provider.id} speaks ${provider.dialects.join(", ")}: nothing is asked to ${task} in these`;
       this.#refuse(document, [...path, "provider"], message);
@@ -210,10 +210,17 @@ class Build {
   }
 }
 
-const DIALECTS_OF: Readonly<Record<Task, readonly Dialect[]>> = {
-  generate: ["chat", "responses", "messages", "gemini", "converse"],
-  embed: ["openai_embeddings", "gemini_embeddings", "cohere", "jina", "voyage"],
-  rerank: ["cohere", "jina", "voyage"],
+const TASKS_OF: Readonly<Record<Dialect, readonly Task[]>> = {
+  chat: ["generate"],
+  responses: ["generate"],
+  messages: ["generate"],
+  gemini: ["generate"],
+  converse: ["generate"],
+  openai_embeddings: ["embed"],
+  gemini_embeddings: ["embed"],
+  cohere: ["embed", "rerank"],
+  jina: ["embed", "rerank"],
+  voyage: ["embed", "rerank"],
 };
 
 const capabilitiesOf = (listed: readonly string[], modalitiesIn: readonly Modality[]): Capabilities =>

@@ -28,21 +28,23 @@ interface RouteGroup {
   readonly mediaType?: string;
 }
 
-export type Route = {
-  readonly method: Method;
-  /** Parameters in braces: `/v1/keys/{id}`. */
-  readonly path: string;
-  readonly access: Access;
-  readonly group: RouteGroup;
-} & (
+/** What a route runs. */
+type Runs =
   | Act
   /** A model call. */
   | { readonly exchange: CallName }
   /** Server-sent events, by GET. */
   | { readonly stream: StreamOperation }
   /** Passes the body on unchanged; the hook itself authenticates the sender. */
-  | { readonly hook: Hook }
-);
+  | { readonly hook: Hook };
+
+export type Route = {
+  readonly method: Method;
+  /** Parameters in braces: `/v1/keys/{id}`. */
+  readonly path: string;
+  readonly access: Access;
+  readonly group: RouteGroup;
+} & Runs;
 
 /** Operations by the names the table uses; `gateway/operations.ts` takes each from its room. */
 export type Operations = Readonly<
@@ -95,13 +97,13 @@ export type Operations = Readonly<
 >;
 
 /** One row: what the path runs, required access, and its heading in the documentation. */
-const row = (
-  method: Method,
-  path: string,
-  access: Access,
-  group: string,
-  runs: Act | { readonly exchange: CallName },
-): Route => ({ method, path, access, group: { heading: group }, ...runs });
+const row = (method: Method, path: string, access: Access, group: string, runs: Runs): Route => ({
+  method,
+  path,
+  access,
+  group: { heading: group },
+  ...runs,
+});
 
 const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
   operation,

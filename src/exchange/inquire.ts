@@ -94,9 +94,9 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
 }
 
 /** Anthropic's clients read one member; the only other that they get says that the number is an estimate. */
-function countJson({ name }: ClientFormat, count: Count): string {
+function countJson({ habits }: ClientFormat, count: Count): string {
   const { input_tokens, source } = count;
-  if (name !== "messages") return JSON.stringify(count);
+  if (habits.readsBareCounts !== true) return JSON.stringify(count);
   return JSON.stringify(source === "estimated" ? { input_tokens, source } : { input_tokens });
 }
 

@@ -6,6 +6,7 @@ import type { Dialect, Endpoint } from "../endpoint.ts";
 import { WeirError } from "../errors.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
 import { failure, reportedFailure, type UpstreamFailure } from "../upstream/failure.ts";
+import { streamType } from "../upstream/paths.ts";
 import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
@@ -312,10 +313,6 @@ export class StreamRelay extends Relay {
     if (this.paused) this.upstream?.resume();
   }
 }
-
-/** The media type that a stream of the dialect comes as. */
-const streamType = (dialect: Dialect): string =>
-  dialect === "converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 
 const NO_STREAM = { code: "not_an_event_stream", type: "", message: "" };
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };

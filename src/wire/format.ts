@@ -145,6 +145,8 @@ export interface ClientHabits {
   readonly featuresHeader?: "anthropic-beta" | "openai-beta";
   /** They read the state of rate limits in headers that begin with this as well, with resets as times. */
   readonly ratePrefix?: "anthropic-ratelimit";
+  /** Of an answer to `count_tokens` they read the number alone. */
+  readonly readsBareCounts?: boolean;
   /** Members of the body that name the end user; the first that is there counts. */
   readonly userMembers: readonly string[];
 }

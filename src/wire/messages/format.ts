@@ -15,6 +15,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
     sendsApiKey: true,
     featuresHeader: "anthropic-beta",
     ratePrefix: "anthropic-ratelimit",
+    readsBareCounts: true,
     // It holds the user's id and nothing else; OpenAI's holds anything.
     userMembers: ["metadata"],
   },
