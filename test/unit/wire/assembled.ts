@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { textOf } from "../../../src/wire/fragment.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, StreamEvent } from "../../../src/wire/neutral.ts";
 import type { StreamReader } from "../../../src/wire/reader.ts";
+import { CUT_STEP } from "../../support/effort.ts";
 
 interface OpenPart {
   readonly begin: StreamEvent & { type: "begin" };
@@ -34,7 +35,7 @@ export function splitsThatMatter(text: string, reader: () => StreamReader): numb
   const told = (pieces: readonly string[]) => JSON.stringify(eventsOf(reader(), pieces));
   const whole = told([text]);
   const found = told([...text]) === whole ? [] : [-1];
-  for (let at = 0; at <= text.length; at++) {
+  for (let at = 0; at <= text.length; at += CUT_STEP) {
     if (told([text.slice(0, at), text.slice(at)]) !== whole) found.push(at);
   }
   return found;

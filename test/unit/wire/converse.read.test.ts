@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/errors.ts";
 import { converseDialect } from "../../../src/wire/converse/dialect.ts";
+import { rounds } from "../../support/effort.ts";
 import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
 import {
   ANSWERS,
@@ -282,7 +283,7 @@ describe("anything else", () => {
         assembled(eventsOf(reader(), frames));
         converseDialect.readReply({ output: { message: { content: [content] } }, usage: content });
       }),
-      { numRuns: 2000, seed: 4 },
+      { numRuns: rounds(2000), seed: 4 },
     );
   });
 
@@ -306,7 +307,7 @@ describe("anything else", () => {
           expect(error).toBeInstanceOf(WeirError);
         }
       }),
-      { numRuns: 2000, seed: 4 },
+      { numRuns: rounds(2000), seed: 4 },
     );
   });
 });

@@ -11,6 +11,7 @@ import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/formats.t
 import { embedPassage } from "../../../src/wire/embed/passages.ts";
 import { embeddingsSplice } from "../../../src/wire/embed/splice.ts";
 import { base64Of, floatsOf } from "../../../src/wire/embed/vectors.ts";
+import { rounds } from "../../support/effort.ts";
 import {
   A,
   A64,
@@ -291,7 +292,7 @@ test("the answer is what the SDK's types say", () => {
 });
 
 describe("T12: damaged input", () => {
-  const ROUNDS = 1500;
+  const ROUNDS = rounds(1500);
   const PIECES = [
     '"',
     "\\",

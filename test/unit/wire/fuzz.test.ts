@@ -5,11 +5,12 @@ import { WeirError } from "../../../src/errors.ts";
 import { readChatRequest, spliceChatRequest } from "../../../src/wire/chat/request.ts";
 import { chatSplice } from "../../../src/wire/chat/splice.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
+import { rounds } from "../../support/effort.ts";
 import { endpoint } from "../routing/fixtures.ts";
 import { IDENTITY } from "./chat.fixtures.ts";
 import { bytesOf, chatStream, ID, MODEL, plainEvents, RECORDED, SVC, usage } from "./fixtures.ts";
 
-const ROUNDS = 4000;
+const ROUNDS = rounds(4000);
 const PIECES = [
   '"',
   "\\",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { WeirError } from "../../../src/errors.ts";
 import { geminiDialect } from "../../../src/wire/gemini/dialect.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../../../src/wire/reader.ts";
+import { rounds } from "../../support/effort.ts";
 import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
 import { plainChunks } from "./fixtures.ts";
 import { ANSWERS, latin1Of, NAMES } from "./gemini.fixtures.ts";
@@ -249,7 +250,7 @@ describe("anything else", () => {
         const json = Buffer.from(JSON.stringify(value)).toString("latin1");
         assembled(eventsOf(reader(), [`data: ${json}\n\n`]));
       }),
-      { numRuns: 2000, seed: 4 },
+      { numRuns: rounds(2000), seed: 4 },
     );
   });
 
@@ -269,7 +270,7 @@ describe("anything else", () => {
         const split = cut % (damaged.length + 1);
         assembled(eventsOf(reader(), [damaged.slice(0, split), damaged.slice(split)]));
       }),
-      { numRuns: 2000, seed: 4 },
+      { numRuns: rounds(2000), seed: 4 },
     );
   });
 });

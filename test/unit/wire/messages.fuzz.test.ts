@@ -13,10 +13,11 @@ import { writeMessagesReply } from "../../../src/wire/messages/write-reply.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import { MessagesStreamWriter } from "../../../src/wire/messages/writer.ts";
 import { Source } from "../../../src/wire/source.ts";
+import { rounds } from "../../support/effort.ts";
 import { endpoint } from "../routing/fixtures.ts";
 import { clientEvents, IDENTITY, RECORDED_MESSAGES, SVC, streamText } from "./messages.fixtures.ts";
 
-const ROUNDS = 3000;
+const ROUNDS = rounds(3000);
 const PIECES = [
   ...[
     '"',

@@ -22,6 +22,7 @@ import {
   type messageStart,
 } from "../../../src/wire/messages/writer.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import { CUT_STEP } from "../../support/effort.ts";
 import { usage } from "./fixtures.ts";
 import {
   clientEvents,
@@ -73,10 +74,10 @@ describe("the reader", () => {
     const whole = eventsOf(text);
     expect(JSON.stringify(whole)).not.toContain("\ufffd");
     const crlf = text.replace(/\r?\n/g, "\r\n");
-    for (let cut = 0; cut <= text.length; cut++) {
+    for (let cut = 0; cut <= text.length; cut += CUT_STEP) {
       expect(eventsOf(text.slice(0, cut), text.slice(cut))).toEqual(whole);
     }
-    for (let cut = 0; cut <= crlf.length; cut += 3) {
+    for (let cut = 0; cut <= crlf.length; cut += CUT_STEP) {
       expect(eventsOf(crlf.slice(0, cut), crlf.slice(cut))).toEqual(whole);
     }
     expect(eventsOf(...text)).toEqual(whole);
@@ -150,7 +151,7 @@ describe("the splice", () => {
     expect(stream.facts.usage).toEqual(recorded.usage);
     expect(stream.facts.stopReason).toBe(recorded.stop.reason);
     expect(stream.facts.toolCalls).toBe(recorded.parts.filter((part) => part.type === "tool_call").length);
-    for (let cut = 0; cut <= text.length; cut += 7) {
+    for (let cut = 0; cut <= text.length; cut += CUT_STEP) {
       const again = spliced(text.slice(0, cut), text.slice(cut));
       expect(again.all).toBe(all);
       expect(again.stream.facts).toEqual(stream.facts);

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
 import { placeIn, StreamItems } from "../../../src/wire/responses/stream-items.ts";
+import { rounds } from "../../support/effort.ts";
 import { assembled, eventsOf } from "./assembled.ts";
 import type { Json } from "./fixtures.ts";
 import { reader } from "./responses.fixtures.ts";
@@ -293,7 +294,7 @@ test("O24: sources that only a finished text names are told, and once", () => {
 
 describe("O24: a responses stream reads to the whole that it tells", () => {
   test("whichever events a server sends, and however it numbers and names", () => {
-    const runs = Number(process.env.WEIR_ODD_STREAMS ?? 4000);
+    const runs = Number(process.env.WEIR_ODD_STREAMS ?? rounds(4000));
     fc.assert(
       fc.property(fc.array(item, { minLength: 1, maxLength: 4 }), server, (items, how) => {
         fc.pre(isTold(items, how));

@@ -7,6 +7,7 @@ import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import { responsesSplice } from "../../../src/wire/responses/splice.ts";
 import { ResponsesSpliceStream } from "../../../src/wire/responses/splice-stream.ts";
+import { CUT_STEP } from "../../support/effort.ts";
 import { type Json, SVC, usage } from "./fixtures.ts";
 import {
   eventsIn,
@@ -136,7 +137,7 @@ describe("streams", () => {
     const { all, stream } = relay([text]);
     const kept = stream.kept()?.toString();
     expect(relay([...text]).all).toBe(all);
-    for (let at = 0; at <= text.length; at += 3) {
+    for (let at = 0; at <= text.length; at += CUT_STEP) {
       const cut = relay([text.slice(0, at), text.slice(at)]);
       if (cut.all !== all || cut.stream.kept()?.toString() !== kept) expect.fail(`cut at ${at}`);
     }
