@@ -113,6 +113,14 @@ export class DeltaFrames {
     if (this.#frame !== undefined) this.#vain++;
   }
 
+  /** Lets go of what {@link fit} found: a slice of a read keeps all of it alive, for as long as a slow client lets the stream wait. */
+  release(): void {
+    this.text = "";
+    this.out = "";
+    this.#grown = "";
+    this.#inside = "";
+  }
+
   /** The index behind the events from `from` on that fit, at most so many; -1 where the first does not. */
   fit(read: string, from: number, most = MOST_EVENTS): number {
     const frame = this.#frame;

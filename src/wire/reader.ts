@@ -129,7 +129,10 @@ export abstract class SseStreamReader implements StreamReader {
       return end;
     }
     const end = frames.fit(text, from);
-    if (end >= 0) tap.run(this.#grown, frames);
+    if (end >= 0) {
+      tap.run(this.#grown, frames);
+      frames.release();
+    }
     return end;
   }
 

@@ -102,14 +102,20 @@ async function callAllWays(key: string, text: string, more: object = {}): Promis
   await idle(gateway);
 }
 
-/** Files under the data folder that hold the text. */
+/** Files under the data folder that hold the text. The engine renames and merges files meanwhile: then all are read again. */
 function filesWith(text: string): string[] {
   const needle = Buffer.from(text);
-  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => readFileSync(file).includes(needle))
-    .map((file) => relative(dataDir, file));
+  for (let tries = 1; ; tries++) {
+    try {
+      return readdirSync(dataDir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+        .filter((file) => readFileSync(file).includes(needle))
+        .map((file) => relative(dataDir, file));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 10) throw error;
+    }
+  }
 }
 
 /** Every row of both tables, as text. */

@@ -117,6 +117,8 @@ export class ChatSpliceStream extends SplicedStream {
     this.#reported = usage;
     if (this.#enclosed !== undefined && this.#envelope !== undefined) {
       const { choices: inside, tailAt } = this.#enclosed;
+      // A slice of the read, which it would keep alive until the next event.
+      this.#enclosed = undefined;
       const { head, headOut, tail, tailOut } = this.#envelope;
       const behind = tailAt + tail.length;
       if (isReport) this.#usageJson = undefined;
