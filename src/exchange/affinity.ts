@@ -52,7 +52,7 @@ export function affinityKey(
 function userOf({ habits }: ClientFormat, request: ClientRequest): string {
   if (request.svc.userId !== "") return request.svc.userId;
   for (const member of habits.userMembers) {
-    const user = said(request, member);
+    const user = valueText(request, member);
     if (user !== "") return user;
   }
   return "";
@@ -60,10 +60,10 @@ function userOf({ habits }: ClientFormat, request: ClientRequest): string {
 
 /** `svc.metadata.session_id`, else OpenAI's key of its prompt cache. */
 const sessionOf = (request: ClientRequest): string =>
-  request.svc.sessionId === "" ? said(request, "prompt_cache_key") : request.svc.sessionId;
+  request.svc.sessionId === "" ? valueText(request, "prompt_cache_key") : request.svc.sessionId;
 
 /** A string's inside, or another value's JSON text, as it came: equal texts are equal names. */
-function said({ members, bytes }: ClientRequest, key: string): string {
+function valueText({ members, bytes }: ClientRequest, key: string): string {
   const member = memberOf(members, key);
   if (member === undefined) return "";
   const { valueStart, valueEnd } = member;

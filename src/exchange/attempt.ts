@@ -31,7 +31,7 @@ export interface AttemptHost {
   attemptEnds(attempt: Attempt, end: RelayEnd): void;
 }
 
-export interface Tried {
+export interface AttemptInput {
   readonly lane: LaneLease;
   readonly passable: Passable;
   readonly outgoing: Outgoing;
@@ -57,7 +57,7 @@ export class Attempt implements RelayHost {
     deps: OneAttemptDeps,
     call: ReservedCall,
     host: AttemptHost,
-    { lane, passable, outgoing, number }: Tried,
+    { lane, passable, outgoing, number }: AttemptInput,
   ) {
     this.lane = lane;
     this.passable = passable;

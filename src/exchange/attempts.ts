@@ -11,12 +11,12 @@ import type { Health, LaneLease } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
-import { Attempt, type AttemptHost, type OneAttemptDeps, type Tried } from "./attempt.ts";
+import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ReservedCall } from "./call.ts";
-import { moreTelling } from "./failure.ts";
+import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
-import type { Placed } from "./live.ts";
+import type { Indexed } from "./live.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 
 export interface AttemptDeps extends OneAttemptDeps {
@@ -37,8 +37,8 @@ export interface AttemptDeps extends OneAttemptDeps {
 }
 
 /** Asks the endpoints in order; `callEnds` is called once, with what is to be settled. */
-export class Attempts implements AttemptHost, Placed {
-  place = -1;
+export class Attempts implements AttemptHost, Indexed {
+  index = -1;
   readonly #deps: AttemptDeps;
   readonly #call: ReservedCall;
   readonly #callEnds: (outcome: Outcome) => void;
@@ -85,7 +85,7 @@ export class Attempts implements AttemptHost, Placed {
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
-      if (this.#running.length === 0 && this.#writing === 0) this.#noneLeft(isLate);
+      if (this.#running.length === 0 && this.#writing === 0) this.#finishUnanswered(isLate);
       return;
     }
     this.#next++;
@@ -99,7 +99,7 @@ export class Attempts implements AttemptHost, Placed {
       if (outgoing instanceof Promise) this.#sendLater(endpoint, passable, outgoing);
       else this.#send(endpoint, passable, outgoing);
     } catch (error) {
-      this.#unwritable(error);
+      this.#writeFailed(error);
     }
   }
 
@@ -116,7 +116,7 @@ export class Attempts implements AttemptHost, Placed {
           throw error;
         },
       )
-      .catch((error: unknown) => this.#unwritable(error));
+      .catch((error: unknown) => this.#writeFailed(error));
   }
 
   #send(endpoint: Endpoint, passable: Passable, outgoing: Outgoing): void {
@@ -125,7 +125,7 @@ export class Attempts implements AttemptHost, Placed {
     const [first] = dropped;
     if (first !== undefined && request.svc.strict) {
       const message = `${first} cannot be told to ${endpoint.id}, and svc.compat.strict is set.`;
-      this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
+      this.#writeFailed(fail("capability_not_supported", message, { param: first, details: { dropped } }));
       return;
     }
     // While this body was written the client may have left, or the attempt before begun to answer. If that one breaks off, this
@@ -143,7 +143,7 @@ export class Attempts implements AttemptHost, Placed {
   #open(lane: LaneLease, passable: Passable, outgoing: Outgoing): void {
     const call = this.#call;
     const { plan } = call;
-    const attempt = this.#made({ lane, passable, outgoing, number: ++this.#started });
+    const attempt = this.#newAttempt({ lane, passable, outgoing, number: ++this.#started });
     if (attempt === undefined) return;
     if (this.#running.length === 0) {
       this.#waitingSinceMs = attempt.startMs;
@@ -164,12 +164,12 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** Undefined after a fault of ours: then another one is asked. */
-  #made(tried: Tried): Attempt | undefined {
+  #newAttempt(input: AttemptInput): Attempt | undefined {
     try {
-      return new Attempt(this.#deps, this.#call, this, tried);
+      return new Attempt(this.#deps, this.#call, this, input);
     } catch (error) {
-      this.#deps.health.onResult(tried.lane, NOTHING_LEARNT);
-      this.#unwritable(error);
+      this.#deps.health.onResult(input.lane, CANCELLED_RESULT);
+      this.#writeFailed(error);
       return undefined;
     }
   }
@@ -196,7 +196,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** The request cannot be written for this endpoint: the next one is tried. */
-  #unwritable(thrown: unknown): void {
+  #writeFailed(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
     if (!(thrown instanceof WeirError)) this.#deps.onFault(thrown, this.#call.requestId);
@@ -205,7 +205,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** @param isLate the time is over, too. */
-  #noneLeft(isLate: boolean): void {
+  #finishUnanswered(isLate: boolean): void {
     if (this.#lastFailure === undefined && this.#refusal !== undefined) {
       this.#finish({ kind: "refused", error: this.#refusal });
       return;
@@ -220,7 +220,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#winner = attempt;
     attempt.adopt(this.#call);
     this.#stopHedge?.();
-    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
   }
 
   attemptEnds(attempt: Attempt, end: RelayEnd): void {
@@ -241,7 +241,7 @@ export class Attempts implements AttemptHost, Placed {
     const failed = withoutCredential(reported, attempt.lane.key.credential);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
-    this.#lastFailure = moreTelling(this.#lastFailure, failed);
+    this.#lastFailure = moreHelpful(this.#lastFailure, failed);
     if (attempt === this.#winner) {
       // The winner of a stream has delivered: there is one.
       this.#finish({
@@ -276,7 +276,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   #answered(attempt: Attempt, end: Extract<RelayEnd, { kind: "whole" | "streamed" }>): void {
-    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
     const { usage } = end.kind === "whole" ? end.answer.facts : end.stream.facts;
     this.#close(attempt, undefined, usage?.outputTokens ?? 0);
   }
@@ -286,17 +286,17 @@ export class Attempts implements AttemptHost, Placed {
   tick(nowMs: number): void {
     if (this.#over) return;
     if (this.#drainUntilMs > 0) {
-      if (nowMs >= this.#drainUntilMs) this.#leave();
+      if (nowMs >= this.#drainUntilMs) this.#cancelCall();
       return;
     }
     const { timeouts, health } = this.#deps;
     if (nowMs - this.#call.incoming.startMs >= timeouts.totalMs) {
-      this.#outOfTime();
+      this.#timeOut();
       return;
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#standIn(attempt);
+      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#hedgeIfDoubtful(attempt);
       if (this.#over) return;
     }
     // One is enough to keep the connection alive.
@@ -304,7 +304,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** It hangs where others hang too, or none was ever answered: the next endpoint, where it is well, is asked as well. */
-  #standIn({ endpoint, isStream }: Attempt): void {
+  #hedgeIfDoubtful({ endpoint, isStream }: Attempt): void {
     const next = this.#call.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
@@ -312,13 +312,13 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** The time of the whole call is over: no further endpoint is asked. */
-  #outOfTime(): void {
+  #timeOut(): void {
     this.#next = Number.POSITIVE_INFINITY;
     const [first] = this.#running;
     this.#cancelAllBut(first);
     first?.giveUp();
     // A body that is still being written is not waited for.
-    if (!this.#over) this.#noneLeft(true);
+    if (!this.#over) this.#finishUnanswered(true);
   }
 
   shutDown(): void {
@@ -343,10 +343,10 @@ export class Attempts implements AttemptHost, Placed {
       drained.clientGone();
       return;
     }
-    this.#leave();
+    this.#cancelCall();
   }
 
-  #leave(): void {
+  #cancelCall(): void {
     const stream = this.#leader()?.stream;
     this.#cancelAllBut(undefined);
     this.#finish({ kind: "cancelled", stream });
@@ -366,7 +366,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   /** Another attempt answered first. How long this one was silent is reported to `health`. */
-  #lose(attempt: Attempt): void {
+  #closeLoser(attempt: Attempt): void {
     attempt.cancel();
     this.#close(attempt, CANCELLED, 0, true);
   }
@@ -397,4 +397,4 @@ export class Attempts implements AttemptHost, Placed {
 }
 
 const CANCELLED = failure("cancelled", "");
-const NOTHING_LEARNT = { outcome: "cancelled", errorClass: "" } as const;
+const CANCELLED_RESULT = { outcome: "cancelled", errorClass: "" } as const;

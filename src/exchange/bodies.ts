@@ -40,30 +40,30 @@ export interface Bodies {
 export type Question = readonly Uint8Array[] | undefined;
 
 /** What prompts are counted with where the model's own tokenizer is not public. */
-export const USUAL_ENCODING: Encoding = "o200k_base";
+export const DEFAULT_ENCODING: Encoding = "o200k_base";
 
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
 /** Bodies up to this are read on the event loop, however many values they have. */
-const QUICK_BYTES = 16 * 1024;
+const INLINE_BYTES = 16 * 1024;
 /** A schema takes about a microsecond for each value, and several where the value is wrong. */
-const QUICK_VALUES = 4000;
+const INLINE_VALUES = 4000;
 const COMMA = 44;
 
 /** Whether a body of many values is too slow to read on the event loop for its size. Commas in texts count, too. */
 function isDense(bytes: Buffer): boolean {
-  if (bytes.length <= QUICK_BYTES) return false;
+  if (bytes.length <= INLINE_BYTES) return false;
   let values = 0;
   // The search is native: a loop over 100 KB took longer than reading them.
   for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) {
-    if (++values > QUICK_VALUES) return true;
+    if (++values > INLINE_VALUES) return true;
   }
   return false;
 }
 
 /** @param thread runs the functions of `wire/thread.ts` */
 export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
-  const there = async <T>(name: string, task: object): Promise<T> =>
+  const inThread = async <T>(name: string, task: object): Promise<T> =>
     fromThread((await thread.run(name, task)) as ThreadResult<T>);
   const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
     const counts = await pool.countTokens(texts, encoding);
@@ -73,23 +73,26 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
     read(format, bytes) {
       if (!isLarge(bytes) && !isDense(bytes)) return format.read(bytes);
       const task: ReadTask = { format: format.key, bytes };
-      return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
+      return inThread<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({
+        bytes,
+        ...read,
+      }));
     },
     write(format, { passage, dialect, isSplice }, request, endpoint) {
-      const isQuick = isSplice && passage.looksThrough?.(request) !== true;
-      if (isQuick || !isLarge(request.bytes)) return passage.write(request, endpoint);
+      const isInline = isSplice && passage.looksThrough?.(request) !== true;
+      if (isInline || !isLarge(request.bytes)) return passage.write(request, endpoint);
       const task: WriteTask = { format: format.key, dialect, request, endpoint };
-      return there<Outgoing>("writeInThread", task);
+      return inThread<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
       if (!isLarge(request.bytes)) return countable(format, request);
-      return there<Countable>("countableInThread", { format: format.key, request });
+      return inThread<Countable>("countableInThread", { format: format.key, request });
     },
     question(format, dialect, request, endpoint) {
       if (!isLarge(request.bytes)) return countQuestion(format, dialect, request, endpoint);
-      return there<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
+      return inThread<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
     },
     countTexts,
-    countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),
+    countPrompt: (format, request) => countTexts(format.promptTexts(request), DEFAULT_ENCODING),
   };
 }

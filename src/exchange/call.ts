@@ -15,7 +15,7 @@ import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import type { Holds } from "./holds.ts";
-import type { Placed } from "./live.ts";
+import type { Indexed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 
 export interface Incoming {
@@ -40,12 +40,12 @@ export interface Incoming {
   readonly reply: ClientReply;
 }
 
-export class Call implements Placed {
+export class Call implements Indexed {
   /** Among the calls that wait for their commit. */
-  place = -1;
+  index = -1;
   incoming: Incoming;
   /** Of a call with an `Idempotency-Key`. */
-  pledge: Pledge | undefined;
+  idempotencyLock: IdempotencyLock | undefined;
   readonly attempts: AttemptRecord[] = [];
   readonly warnings: string[] = [];
   /** Members of the client's body that the dialect of the current attempt has no place for: JSON pointers. */
@@ -84,7 +84,7 @@ export class Call implements Placed {
   /** When its commit was asked for; monotonic. */
   settledMs = 0;
   /** The client left, and the call goes on so that a repetition of its request gets the answer. */
-  stays = false;
+  runsWithoutClient = false;
   /** The upstream reported more than was held; it was charged all the same. */
   reserveExceeded = false;
 
@@ -117,7 +117,7 @@ export class Call implements Placed {
   }
 
   /** Which of an endpoint's keys to take, where there are several. */
-  get wish(): LanePreference | undefined {
+  get lanePreference(): LanePreference | undefined {
     const isLastResort = this.plan?.isLastResort === true;
     if (this.preferred === undefined && this.affinityKey === "" && !isLastResort) return undefined;
     return { keyId: this.preferred?.keyId, affinityKey: this.affinityKey, isLastResort };
@@ -179,18 +179,18 @@ export interface OwnKeys extends OwnPools {
 }
 
 /** Why an answer cannot be repeated: its client left before the end, or the data policy forbids to keep it. */
-export type Lost = "cut" | "private";
+export type NotKeptReason = "cut" | "private";
 
 /** What a call with an `Idempotency-Key` owes to its repetitions: see `idempotency.ts`. */
-export interface Pledge {
+export interface IdempotencyLock {
   /**
    * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why only its existence is remembered, without its bytes
+   * @param notKept why only its existence is remembered, without its bytes
    */
   keep(
     answer: { readonly requestId: string; readonly status: number; readonly isStream: boolean },
     last: Buffer,
-    lost: Lost | undefined,
+    notKept: NotKeptReason | undefined,
   ): void;
   /** The call is over: the key is answered by what was kept, or free again. */
   release(): void;

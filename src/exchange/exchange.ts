@@ -17,7 +17,7 @@ import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
 import { judgeCanary, type PlanDeps, planCall } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
-import { giveBack, type SettleDeps, settle } from "./settle.ts";
+import { releaseAll, type SettleDeps, settle } from "./settle.ts";
 import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
 
 /** What each step needs, and what the way between them does. */
@@ -93,7 +93,7 @@ class LiveExchange implements Exchange {
   #reserveExceeded = 0;
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
-  #cutting = false;
+  #isShuttingDown = false;
   #idle: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
 
@@ -112,7 +112,7 @@ class LiveExchange implements Exchange {
 
   run(incoming: Incoming): void {
     if (!this.#deps.hasRoomFor(this.#open + 1)) {
-      this.#turnAway(incoming);
+      this.#refuseUnrecorded(incoming);
       return;
     }
     const call = new Call(incoming);
@@ -130,7 +130,7 @@ class LiveExchange implements Exchange {
   }
 
   /** Refuses without a record: a flood of refusals must not cost a commit each while descriptors are short. */
-  #turnAway({ reply, format, requestId, release }: Incoming): void {
+  #refuseUnrecorded({ reply, format, requestId, release }: Incoming): void {
     release();
     const message = "The gateway has as many connections open as it may.";
     const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
@@ -146,14 +146,15 @@ class LiveExchange implements Exchange {
       this.#ends(call);
       return;
     }
-    const { pledge } = claim;
-    call.pledge = pledge;
-    call.incoming = { ...call.incoming, reply: pledge.recorder };
+    const { lock } = claim;
+    call.idempotencyLock = lock;
+    call.incoming = { ...call.incoming, reply: lock.recorder };
     // A client that leaves a call with an idempotency key is expected to repeat it: the call goes on, unless the request forbids
     // that or the call is over.
-    pledge.recorder.staysWithout = () => {
-      call.stays = !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
-      return call.stays;
+    lock.recorder.mayRunWithoutClient = () => {
+      call.runsWithoutClient =
+        !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+      return call.runsWithoutClient;
     };
     this.#read(call);
   }
@@ -195,7 +196,7 @@ class LiveExchange implements Exchange {
   async drain(withinMs: number): Promise<void> {
     this.#closing = true;
     const cut = setTimeout(() => {
-      this.#cutting = true;
+      this.#isShuttingDown = true;
       for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -212,7 +213,7 @@ class LiveExchange implements Exchange {
     });
     this.#live.add(attempts);
     // It may have waited in the reservation until after the cut.
-    if (this.#cutting) attempts.shutDown();
+    if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
     call.shadow = this.#shadows.start(call);
   }
@@ -251,15 +252,15 @@ class LiveExchange implements Exchange {
       await settle(this.#deps.settle, call, outcome);
     } catch (error) {
       this.#deps.onFault(error, call.requestId);
-      giveBack(this.#deps.settle, call);
+      releaseAll(this.#deps.settle, call);
       this.#abort(call, asWeirError(error));
     } finally {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
-      call.pledge?.release();
+      call.idempotencyLock?.release();
       // Where settlement failed, the shadow run has not been told how the call ended.
       call.shadow?.primaryEnded(undefined);
-      if (call.stays) this.#draining--;
+      if (call.runsWithoutClient) this.#draining--;
       this.#ends(call);
     }
   }
@@ -282,7 +283,7 @@ class LiveExchange implements Exchange {
       }
     }
     for (const call of this.#settling.all()) {
-      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#unrecorded(call);
+      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#commitTimedOut(call);
     }
   }
 
@@ -290,7 +291,7 @@ class LiveExchange implements Exchange {
    * The store could not commit the charge in time: the client gets an error. The commit goes on, and may still charge: a retry
    * could pay twice.
    */
-  #unrecorded(call: Call): void {
+  #commitTimedOut(call: Call): void {
     this.#settling.remove(call);
     const message = "The answer was not recorded in time and is not given in full. It may still be charged.";
     const error = fail("storage_unavailable", message, { retryable: false });

@@ -6,15 +6,15 @@ import { fail, type WeirError } from "../errors.ts";
 import type { LaneLease } from "../routing/health.ts";
 import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
-import { refusedCredential } from "./nothing-left.ts";
+import { refusedCredential } from "./empty-plan.ts";
 
 /** A wait to name where the provider named none. */
-const USUAL_WAIT_MS = 1000;
+const DEFAULT_WAIT_MS = 1000;
 /** Statuses of a refused request that mean the same here as there. */
-const KEPT_STATUSES = new Set([400, 404, 409, 413, 422]);
+const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
 
 /** The one of two failures of a call that helps its client more: a refusal of the request itself, else one that may pass. */
-export function moreTelling(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
+export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
   if (!mayFallBack(known)) return known;
   if (!mayFallBack(failed)) return failed;
@@ -24,7 +24,7 @@ export function moreTelling(known: UpstreamFailure | undefined, failed: Upstream
   return areFull && waitOf(known) < waitOf(failed) ? known : failed;
 }
 
-const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? USUAL_WAIT_MS;
+const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DEFAULT_WAIT_MS;
 
 /**
  * @param failed undefined when no attempt could be made because every endpoint had just saturated.
@@ -37,7 +37,7 @@ export function callerError(
   const modelId = model?.id ?? "the model";
   if (failed === undefined) {
     return fail("upstream_all_out", `Every endpoint of ${modelId} is saturated. Try again later.`, {
-      retryAfterMs: USUAL_WAIT_MS,
+      retryAfterMs: DEFAULT_WAIT_MS,
     });
   }
   // One that rests may serve the same call later; so may one that failed in a way that passes.
@@ -80,7 +80,7 @@ function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): 
 const upstreamCode = (code: string) => (code === "" ? {} : { details: { upstream_code: code } });
 
 function rejected({ httpStatus, upstream }: UpstreamFailure): WeirError {
-  const status = KEPT_STATUSES.has(httpStatus) ? httpStatus : 400;
+  const status = PASSED_STATUSES.has(httpStatus) ? httpStatus : 400;
   const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
   if (upstream.code === "context_length_exceeded") return fail("context_length_exceeded", message);
   return fail("upstream_rejected", message, { status, ...upstreamCode(upstream.code) });

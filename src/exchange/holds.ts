@@ -33,7 +33,7 @@ export function takeHolds(
   return after(budgets.hold(scopeOf(key), microUsd), (budget) => {
     if (!budget.admitted) return { refusedBy: "budget", budget };
     const giveBack = () => budgets.release(budget);
-    return orElse(giveBack, () =>
+    return undoOnError(giveBack, () =>
       after(purse.hold(key.orgId, microUsd), (credit) => {
         if (credit !== undefined) return { credit, budget };
         giveBack();
@@ -52,7 +52,7 @@ export function growHolds(
   return after(budgets.extend(budget, moreMicroUsd), (hasBudget) => {
     if (!hasBudget) return false;
     const giveBack = () => budgets.shrink(budget, moreMicroUsd);
-    return orElse(giveBack, () =>
+    return undoOnError(giveBack, () =>
       after(purse.extend(credit, moreMicroUsd), (hasCredit) => {
         if (!hasCredit) giveBack();
         return hasCredit;
@@ -112,7 +112,7 @@ export function scopeOf(key: KeyContext): BudgetScope {
 }
 
 /** Runs `undo` where `act` throws or rejects. */
-function orElse<T>(undo: () => void, act: () => MaybePromise<T>): MaybePromise<T> {
+function undoOnError<T>(undo: () => void, act: () => MaybePromise<T>): MaybePromise<T> {
   try {
     const value = act();
     if (!(value instanceof Promise)) return value;

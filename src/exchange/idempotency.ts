@@ -11,7 +11,7 @@ import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import type { Call, Lost } from "./call.ts";
+import type { Call, NotKeptReason } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
 /** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */
@@ -26,17 +26,17 @@ export interface KeptAnswer {
   readonly status: number;
   readonly isStream: boolean;
   /** Why it cannot be given again, where it cannot. `large`: it outgrew what is kept. */
-  readonly lost?: Lost | "large";
+  readonly lost?: NotKeptReason | "large";
   readonly body: Uint8Array;
 }
 
 export type Claim =
-  | { readonly kind: "first"; readonly pledge: Pledge }
+  | { readonly kind: "first"; readonly lock: IdempotencyLock }
   | { readonly kind: "again"; readonly answer: KeptAnswer }
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The right to be the call that answers a key. Ends with `keep` or `release`. */
-class Pledge {
+class IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
   readonly #id: string;
@@ -51,15 +51,15 @@ class Pledge {
 
   /**
    * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why only its existence is remembered, without its bytes
+   * @param notKept why only its existence is remembered, without its bytes
    */
   keep(
     answer: { requestId: string; status: number; isStream: boolean },
     last: Buffer,
-    lost: Lost | undefined,
+    notKept: NotKeptReason | undefined,
   ): void {
-    const body = lost === undefined ? this.recorder.with(last) : undefined;
-    const kept = body === undefined ? { lost: lost ?? ("large" as const), body: NOTHING } : { body };
+    const body = notKept === undefined ? this.recorder.with(last) : undefined;
+    const kept = body === undefined ? { lost: notKept ?? ("large" as const), body: NO_BYTES } : { body };
     this.#answers.put(this.#id, { ...answer, ...kept, fingerprint: this.#fingerprint });
   }
 
@@ -69,7 +69,7 @@ class Pledge {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
 export interface IdempotencyDeps {
   readonly store: Store;
@@ -119,11 +119,11 @@ export class IdempotentAnswers {
     if (running !== undefined) {
       return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
     }
-    if (kept?.lost !== undefined) return refused("state", LOST[kept.lost]);
+    if (kept?.lost !== undefined) return refused("state", NOT_KEPT[kept.lost]);
     if (kept !== undefined) return { kind: "again", answer: kept };
     this.#running.set(id, fingerprint);
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    return { kind: "first", pledge: new Pledge(this, id, fingerprint, recorder) };
+    return { kind: "first", lock: new IdempotencyLock(this, id, fingerprint, recorder) };
   }
 
   /** Only inside a commit. */
@@ -145,7 +145,7 @@ export class IdempotentAnswers {
   }
 }
 
-const LOST = {
+const NOT_KEPT = {
   cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
   private: "The answer to the first request with this Idempotency-Key was not kept: zero data retention.",
   large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
@@ -190,10 +190,10 @@ class RecordingReply implements ClientReply {
   #parts: Buffer[] = [];
   #bytes = 0;
   /** The client left, and the call goes on so that a repetition of its request gets the answer. */
-  #stays = false;
+  #runsWithoutClient = false;
   #resume: (() => void) | undefined;
   /** Asked when the client leaves: whether the call shall go on without it. */
-  staysWithout: () => boolean = () => false;
+  mayRunWithoutClient: () => boolean = () => false;
 
   constructor(reply: ClientReply, maxBytes: number) {
     this.#reply = reply;
@@ -201,7 +201,7 @@ class RecordingReply implements ClientReply {
   }
 
   get gone(): boolean {
-    return this.#reply.gone && !this.#stays;
+    return this.#reply.gone && !this.#runsWithoutClient;
   }
 
   /** All of the answer; undefined where it outgrew the bound. */
@@ -239,9 +239,9 @@ class RecordingReply implements ClientReply {
 
   onGone(gone: () => void): void {
     this.#reply.onGone(() => {
-      this.#stays = this.staysWithout();
+      this.#runsWithoutClient = this.mayRunWithoutClient();
       // The client is gone, so there is nothing to wait for.
-      if (this.#stays) this.#resume?.();
+      if (this.#runsWithoutClient) this.#resume?.();
       else gone();
     });
   }

@@ -9,10 +9,10 @@ import type { ByokFee } from "../usage.ts";
 import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import { isEncoding } from "../workers/tokenise.ts";
-import { type Bodies, USUAL_ENCODING } from "./bodies.ts";
+import { type Bodies, DEFAULT_ENCODING } from "./bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "./call.ts";
+import { excludedWire } from "./empty-plan.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
-import { excludedWire } from "./nothing-left.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
 import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
 import { worstCaseOf } from "./reserve.ts";
@@ -78,15 +78,15 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
   const own = isEncoding(model.tokenizer) ? model.tokenizer : undefined;
   const texts = own && (await deps.bodies.countable(format, request));
   if (own === undefined || texts?.isAll !== true) {
-    const told = await countByProvider(deps, call);
-    if (told?.body !== undefined) return told.body;
-    if (told !== undefined) {
-      const tokenizer = `${told.provider} count`;
-      return countJson(format, { input_tokens: told.tokens, source: "provider", tokenizer });
+    const providerCount = await countByProvider(deps, call);
+    if (providerCount?.body !== undefined) return providerCount.body;
+    if (providerCount !== undefined) {
+      const tokenizer = `${providerCount.provider} count`;
+      return countJson(format, { input_tokens: providerCount.tokens, source: "provider", tokenizer });
     }
   }
   const { texts: prompt, framingTokens, isAll } = texts ?? (await deps.bodies.countable(format, request));
-  const tokenizer = own ?? USUAL_ENCODING;
+  const tokenizer = own ?? DEFAULT_ENCODING;
   const media = estimatePromptTokens(0, request.facts.imageCount);
   const tokens = (await deps.bodies.countTexts(prompt, tokenizer)) + framingTokens + media;
   const source = isAll && own !== undefined ? "exact" : "estimated";

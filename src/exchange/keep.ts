@@ -14,7 +14,7 @@ import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-res
  * @param bytes what is still to be sent of the answer
  * @param gone the client left: of a stream that was read on for its bill, the rest is not there.
  */
-export function keepForRepetition(
+export function keepForReplay(
   call: Call,
   { kind }: Outcome,
   error: WeirError | undefined,
@@ -23,16 +23,16 @@ export function keepForRepetition(
 ): void {
   const isStream = call.streaming || kind === "streamed";
   const status = error === undefined || isStream ? 200 : error.status;
-  const isCut = kind === "cancelled" || (isStream && gone);
-  const lost = isCut ? "cut" : call.isZdr ? "private" : undefined;
-  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, lost);
+  const isIncomplete = kind === "cancelled" || (isStream && gone);
+  const notKept = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
+  call.idempotencyLock?.keep({ requestId: call.requestId, status, isStream }, bytes, notKept);
 }
 
 /**
  * What puts an answer that a later request may ask for or continue into the commit; undefined where it is not kept. Made
  * before the commit: what throws there would take the charge with it.
  */
-export function laterOf(
+export function responseWriter(
   responses: StoredResponses,
   call: Call,
   outcome: Outcome,
@@ -42,7 +42,7 @@ export function laterOf(
   const { request, key } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
   // Not made text only to be found too large (T54).
-  if (!responses.takes(request.bytes.length)) return undefined;
+  if (!responses.fits(request.bytes.length)) return undefined;
   const answer =
     outcome.kind === "whole"
       ? bytes.toString()
@@ -70,7 +70,7 @@ function conversationOf(
   answer: string,
 ): Pick<StoredResponse, "items" | "itemIds"> | undefined {
   try {
-    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= LONGEST_ID);
+    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= MAX_ID_LENGTH);
     return { items: history.itemsAfter(request, answer), itemIds };
   } catch {
     return undefined;
@@ -78,4 +78,4 @@ function conversationOf(
 }
 
 /** Of an item that can be named later. */
-const LONGEST_ID = 256;
+const MAX_ID_LENGTH = 256;

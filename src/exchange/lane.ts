@@ -16,12 +16,12 @@ export function laneFor(
   const { provider } = endpoint;
   const own = call.ownKeys?.of(provider.id);
   if (own !== undefined && own.length > 0) {
-    const lane = health.begin(endpoint, without(own, tried), call.wish);
+    const lane = health.begin(endpoint, without(own, tried), call.lanePreference);
     if (lane !== undefined) return lane;
   }
   // Also where the org's keys cannot be used at all: what they forbid stays forbidden.
   if (call.ownKeys?.platformFallback(provider.id) === false) return undefined;
-  return health.begin(endpoint, without(provider.keys, tried), call.wish);
+  return health.begin(endpoint, without(provider.keys, tried), call.lanePreference);
 }
 
 /** Keys of one pool that one call may be refused with. */

@@ -4,27 +4,27 @@
  * outlived two collections, which cost a quarter of the exchange's time.
  */
 
-export interface Placed {
+export interface Indexed {
   /** Index in the list; -1 while it is in none. */
-  place: number;
+  index: number;
 }
 
-export class Live<T extends Placed> {
+export class Live<T extends Indexed> {
   readonly #items: T[] = [];
 
   add(item: T): void {
-    item.place = this.#items.push(item) - 1;
+    item.index = this.#items.push(item) - 1;
   }
 
   /** Moves the last item to its index. Does nothing where the item is not in the list. */
   remove(item: T): void {
-    if (item.place < 0) return;
+    if (item.index < 0) return;
     const last = this.#items.pop() as T;
     if (last !== item) {
-      this.#items[item.place] = last;
-      last.place = item.place;
+      this.#items[item.index] = last;
+      last.index = item.index;
     }
-    item.place = -1;
+    item.index = -1;
   }
 
   /** A copy of the list: items may be removed while it is gone through. */

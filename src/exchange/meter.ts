@@ -10,12 +10,15 @@ import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 
 /** Tokens that a reservation covers. */
-export interface Held {
+export interface CoveredTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-const UNBOUNDED: Held = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER };
+const UNBOUNDED: CoveredTokens = {
+  inputTokens: Number.MAX_SAFE_INTEGER,
+  outputTokens: Number.MAX_SAFE_INTEGER,
+};
 
 export interface Metered {
   readonly usage: Usage;
@@ -25,33 +28,33 @@ export interface Metered {
 
 /**
  * @param facts what was read of the answer, as far as it came; undefined when no upstream answered.
- * @param held what the hold covers: an estimate of ours is never charged beyond it; only an upstream's report may be.
+ * @param covered what the hold covers: an estimate of ours is never charged beyond it; only an upstream's report may be.
  * @param fee where an org's own key answered; undefined where one of the platform's did.
  */
 export function meter(
   request: RequestFacts | undefined,
   endpoint: Endpoint | undefined,
   facts: ReplyFacts | undefined,
-  held: Held = UNBOUNDED,
+  covered: CoveredTokens = UNBOUNDED,
   fee?: ByokFee,
 ): Metered {
-  if (request === undefined || endpoint === undefined || facts === undefined) return nothing(endpoint);
+  if (request === undefined || endpoint === undefined || facts === undefined) return noUsage(endpoint);
   const { usage, outputBytes, unreportedBytes } = facts;
-  if (usage === undefined && outputBytes === 0) return nothing(endpoint);
+  if (usage === undefined && outputBytes === 0) return noUsage(endpoint);
   const priced = (used: Usage, source: UsageSource): Metered => {
     const cost = costOf(used, endpoint.prices, request.imageCount);
     return { usage: used, source, cost: fee === undefined ? cost : byokCost(cost, fee) };
   };
   if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
   // A report that came early does not count the output after it.
-  const inputTokens = Math.min(request.promptTokens, held.inputTokens);
+  const inputTokens = Math.min(request.promptTokens, covered.inputTokens);
   const known = usage ?? { ...NO_USAGE, inputTokens };
-  const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), held.outputTokens);
+  const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), covered.outputTokens);
   const outputTokens = Math.max(known.outputTokens, output);
   return priced({ ...known, outputTokens }, "estimated");
 }
 
-const nothing = (endpoint: Endpoint | undefined): Metered => ({
+const noUsage = (endpoint: Endpoint | undefined): Metered => ({
   usage: NO_USAGE,
   source: "none",
   cost: noCost(endpoint?.prices.version ?? ""),

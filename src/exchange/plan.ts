@@ -12,7 +12,7 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
-import { nothingLeft } from "./nothing-left.ts";
+import { emptyPlanError } from "./empty-plan.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -30,7 +30,7 @@ interface PolicyPort {
 }
 
 /** What a model's name led to. */
-interface Found {
+interface ResolvedModel {
   readonly model: Model;
   /** The same with the endpoints that only the org's own keys reach. */
   readonly reach: Model;
@@ -84,7 +84,12 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
   return false;
 }
 
-function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, promptTokens: number): PlannedCall {
+function planned(
+  deps: PlanDeps,
+  call: ReadCall,
+  { model, reach }: ResolvedModel,
+  promptTokens: number,
+): PlannedCall {
   const { request } = call;
   const { environment, dataPolicy } = call.key;
   const { format } = call.incoming;
@@ -112,7 +117,7 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
   call.plan = made;
   if (made.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    throw nothingLeft(made, model, { reached: reach.endpoints, unreachable }, call);
+    throw emptyPlanError(made, model, { reached: reach.endpoints, unreachable }, call);
   }
   return call.withPlan(model, decision, made);
 }

@@ -52,9 +52,9 @@ export async function countByProvider(
   let asksLeft = plan.decision.maxAttempts;
   let failed: WeirError | undefined;
   for (const endpoint of plan.attempts) {
-    const way = wayTo(deps, call, endpoint);
-    const parts = way && (await questionFor(deps, call, endpoint, way));
-    if (way === undefined || parts === undefined) continue;
+    const route = routeTo(deps, call, endpoint);
+    const parts = route && (await questionFor(deps, call, endpoint, route));
+    if (route === undefined || parts === undefined) continue;
     if (parts instanceof WeirError) {
       failed ??= parts;
       continue;
@@ -62,37 +62,41 @@ export async function countByProvider(
     for (const key of keysFor(call, endpoint)) {
       const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
       if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
-      const headers = way.isSplice ? call.incoming.passing : NO_HEADERS;
+      const headers = route.isSplice ? call.incoming.passing : NO_HEADERS;
       const question = {
         endpoint,
         key,
-        dialect: way.dialect,
+        dialect: route.dialect,
         parts,
         headers,
         act: "count",
         timeoutMs,
       } as const;
-      const told = await outcomeOf(deps, question, call);
-      if (told.kind === "counted") return { ...told, body: way.isSplice ? told.body : undefined };
+      const result = await countResult(deps, question, call);
+      if (result.kind === "counted") return { ...result, body: route.isSplice ? result.body : undefined };
       // Another key of the pool would find the same.
-      if (told.kind === "unable") break;
-      failed = told.error;
-      if (told.isFinal) throw failed;
-      if (!told.isOfKey) break;
+      if (result.kind === "unable") break;
+      failed = result.error;
+      if (result.isFinal) throw failed;
+      if (!result.isOfKey) break;
     }
   }
   if (failed !== undefined) throw failed;
   return undefined;
 }
 
-interface Way {
+interface CountRoute {
   readonly dialect: Dialect;
   /** Bytes pass. */
   readonly isSplice: boolean;
 }
 
 /** The client's own dialect where the endpoint counts in it, else the first that it counts in. */
-function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: Endpoint): Way | undefined {
+function routeTo(
+  { upstreams }: ProviderCountDeps,
+  { incoming }: Call,
+  endpoint: Endpoint,
+): CountRoute | undefined {
   const counts = (dialect: Dialect) =>
     endpoint.dialects.includes(dialect) &&
     countingDialects.includes(dialect) &&
@@ -108,7 +112,7 @@ async function questionFor(
   { bodies }: ProviderCountDeps,
   { incoming, request }: ReadCall,
   endpoint: Endpoint,
-  { dialect, isSplice }: Way,
+  { dialect, isSplice }: CountRoute,
 ): Promise<Question | WeirError> {
   const { format } = incoming;
   try {
@@ -127,7 +131,7 @@ function keysFor({ ownKeys }: Call, { provider }: Endpoint): readonly ProviderKe
   return ownKeys?.platformFallback(provider.id) === false ? own : [...own, ...provider.keys];
 }
 
-type Told =
+type CountResult =
   | { readonly kind: "counted"; readonly tokens: number; readonly provider: string; readonly body: Buffer }
   /** There is no such route. */
   | { readonly kind: "unable" }
@@ -140,11 +144,11 @@ type Told =
       readonly isOfKey: boolean;
     };
 
-async function outcomeOf(
+async function countResult(
   { clock, upstreams }: ProviderCountDeps,
   question: UpstreamQuestion,
   { model, plan }: PlannedCall,
-): Promise<Told> {
+): Promise<CountResult> {
   let answer: Answer;
   try {
     answer = await upstreams.ask(question);

@@ -127,10 +127,10 @@ function payloadOf(
   const { redact } = key.dataPolicy;
   if (state !== "available") return { redact };
   const { body } = incoming;
-  const spoken = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
-  const look = !spoken && body.length + (response?.length ?? 0) <= LOOK_BYTES;
+  const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
+  const isChecked = !hasMessages && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
   return {
-    redact: look && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
+    redact: isChecked && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
     request: body,
     ...(response !== undefined && { response }),
   };
@@ -147,7 +147,7 @@ function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | 
 }
 
 /** Larger payloads are looked at in a worker: this much takes the event loop about 50 us. */
-const LOOK_BYTES = 24 * 1024;
+const MAX_CHECKED_BYTES = 24 * 1024;
 const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
 
 /** Most requests have no route options. */

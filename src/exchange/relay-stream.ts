@@ -59,7 +59,7 @@ export class StreamRelay extends Relay {
   #broken: UpstreamFailure | undefined;
   #lastWriteMs: number;
   /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
-  #cut: NodeJS.Timeout | undefined;
+  #closeTimer: NodeJS.Timeout | undefined;
 
   constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
     super(deps, host);
@@ -74,7 +74,7 @@ export class StreamRelay extends Relay {
   clientGone(): void {
     this.#clientGone = true;
     this.#isClientSlow = false;
-    this.#goOn();
+    this.#resume();
   }
 
   /** After a silence a comment line; before the first byte it opens the stream (T7). */
@@ -113,7 +113,7 @@ export class StreamRelay extends Relay {
 
   onEnd(): void {
     this.#ended = true;
-    clearTimeout(this.#cut);
+    clearTimeout(this.#closeTimer);
     if (this.over) return;
     if (!this.answering) {
       this.#endOfError();
@@ -123,7 +123,7 @@ export class StreamRelay extends Relay {
   }
 
   override onFailure(failure: UpstreamFailure): void {
-    clearTimeout(this.#cut);
+    clearTimeout(this.#closeTimer);
     if (this.over) return;
     if (this.#isWaiting) {
       this.#broken ??= failure;
@@ -168,17 +168,17 @@ export class StreamRelay extends Relay {
     }
     const isCovered = out === "" || this.#covered();
     if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
-    else this.#passOn(isCovered, { out, isLast, before });
+    else this.#forward(isCovered, { out, isLast, before });
   }
 
   /** The upstream rests meanwhile; what it has sent already, its end and its failure are kept for later. */
   async #wait(promised: Promise<boolean>, piece: Piece): Promise<void> {
     this.#isWaiting = true;
-    this.#rest();
+    this.#pause();
     let pass: () => void;
     try {
       const isCovered = await promised;
-      pass = () => this.#passOn(isCovered, piece);
+      pass = () => this.#forward(isCovered, piece);
     } catch (error) {
       pass = () => {
         throw error;
@@ -190,10 +190,10 @@ export class StreamRelay extends Relay {
     if (this.#chunks.length > 0 || (this.#ended && !piece.isLast)) this.#flush();
     // It may wait again, for what came meanwhile.
     if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
-    this.#goOn();
+    this.#resume();
   }
 
-  #passOn(isCovered: boolean, { out, isLast, before }: Piece): void {
+  #forward(isCovered: boolean, { out, isLast, before }: Piece): void {
     const { stream } = this;
     if (!isCovered) {
       this.upstream?.cancel();
@@ -246,21 +246,21 @@ export class StreamRelay extends Relay {
   #waitForClient(): void {
     if (this.#isClientSlow) return;
     this.#isClientSlow = true;
-    this.#rest();
+    this.#pause();
     this.#call.incoming.reply.onDrain(() => {
       if (!this.#isClientSlow) return;
       this.#isClientSlow = false;
-      this.#goOn();
+      this.#resume();
     });
   }
 
-  #rest(): void {
+  #pause(): void {
     if (this.paused) return;
     this.paused = true;
     this.upstream?.pause();
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (!this.paused || this.over || this.#isClientSlow || this.#isWaiting) return;
     this.paused = false;
     // The silence was ours: the stall clock starts anew.
@@ -308,7 +308,7 @@ export class StreamRelay extends Relay {
 
   /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
   #finishConnection(): void {
-    this.#cut = setTimeout(() => this.upstream?.cancel(), 1000).unref();
+    this.#closeTimer = setTimeout(() => this.upstream?.cancel(), 1000).unref();
     if (this.paused) this.upstream?.resume();
   }
 }

@@ -16,7 +16,7 @@ import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
-import { keepForRepetition, laterOf } from "./keep.ts";
+import { keepForReplay, responseWriter } from "./keep.ts";
 import { type Latencies, modelClass } from "./latencies.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -43,27 +43,27 @@ interface Delivery {
 }
 
 /**
- * Resolves when everything is committed and handed to the socket; where it throws or rejects, `giveBack` must follow.
+ * Resolves when everything is committed and handed to the socket; where it throws or rejects, `releaseAll` must follow.
  */
 export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
   call.settledMs = deps.clock.monotonic();
-  let last: Last;
+  let settlement: Settlement;
   try {
-    last = lastOf(deps, call, outcome);
+    settlement = settlementOf(deps, call, outcome);
   } catch (thrown) {
     // The part that was delivered is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
     const faulted: Outcome = { kind: "faulted", stream, error: asWeirError(thrown) };
-    return close(deps, call, faulted, lastOf(deps, call, faulted));
+    return close(deps, call, faulted, settlementOf(deps, call, faulted));
   }
-  return close(deps, call, outcome, last);
+  return close(deps, call, outcome, settlement);
 }
 
 /** What a call comes to, before anything of it is committed. */
-interface Last {
+interface Settlement {
   readonly error: WeirError | undefined;
   readonly facts: ReplyFacts | undefined;
   readonly metered: Metered;
@@ -71,7 +71,7 @@ interface Last {
   readonly delivery: Delivery;
 }
 
-function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
+function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlement {
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
@@ -83,8 +83,8 @@ function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
   return { error, facts, metered, kept, delivery: deliveryOf(deps, call, outcome, error, metered) };
 }
 
-function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Promise<unknown> {
-  const { error, facts, metered, kept, delivery } = last;
+function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
+  const { error, facts, metered, kept, delivery } = settlement;
   const stream = streamOf(outcome);
   if (error?.kind === "storage_unavailable") {
     // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
@@ -117,11 +117,12 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;
-  const keep = error === undefined ? laterOf(deps.responses, call, outcome, delivery.bytes) : undefined;
+  const storeResponse =
+    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
-    if (answered) keepForRepetition(call, outcome, error, delivery.bytes, gone);
-    keep?.();
+    if (answered) keepForReplay(call, outcome, error, delivery.bytes, gone);
+    storeResponse?.();
   });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
   // Nothing was charged, and no part of an answer waits: an error need not wait for the disk.
@@ -144,7 +145,7 @@ function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => vo
 }
 
 /** After a fault of ours in settlement: slot and holds are given back in every case (T26, T65). */
-export function giveBack(deps: HoldDeps, call: Call): void {
+export function releaseAll(deps: HoldDeps, call: Call): void {
   const { holds } = call.reservation ?? {};
   call.admission?.release();
   if (holds !== undefined) releaseHolds(deps, holds);

@@ -15,8 +15,8 @@ import type { ReplyFacts } from "../wire/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { PlannedCall, ReservedCall } from "./call.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "./holds.ts";
-import type { Placed } from "./live.ts";
-import { type Held, type Metered, meter } from "./meter.ts";
+import type { Indexed } from "./live.ts";
+import { type CoveredTokens, type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
@@ -31,7 +31,7 @@ export interface RunDeps
 }
 
 /** What a policy's shadow asks for, of one call. */
-export interface ShadowOrder {
+export interface ShadowTask {
   readonly original: ReservedCall;
   readonly endpoint: Endpoint;
   readonly bill: Shadow["bill"];
@@ -44,7 +44,7 @@ export type OnOver = (run: Run, wasSent: boolean) => void;
 export const MAX_RUN_MS = 120_000;
 
 /** What came of a copy. */
-interface Copied {
+interface CopyResult {
   readonly call: ReservedCall;
   readonly status: ShadowRow["shadowStatus"];
   readonly errorClass: ErrorClass;
@@ -52,10 +52,10 @@ interface Copied {
   readonly metered: Metered;
 }
 
-export class Run implements Placed, ShadowRun {
-  place = -1;
+export class Run implements Indexed, ShadowRun {
+  index = -1;
   readonly #deps: RunDeps;
-  readonly #order: ShadowOrder;
+  readonly #task: ShadowTask;
   readonly #onOver: OnOver;
   #startMs = 0;
   #attempts: Attempts | undefined;
@@ -64,12 +64,12 @@ export class Run implements Placed, ShadowRun {
   #isLate = false;
   #isOver = false;
   /** Between the end of the copy and the end of the run. */
-  #copied: Copied | undefined;
+  #copyResult: CopyResult | undefined;
   #primary: PrimaryEnding | undefined;
 
-  constructor(deps: RunDeps, order: ShadowOrder, onOver: OnOver) {
+  constructor(deps: RunDeps, task: ShadowTask, onOver: OnOver) {
     this.#deps = deps;
-    this.#order = order;
+    this.#task = task;
     this.#onOver = onOver;
   }
 
@@ -86,7 +86,7 @@ export class Run implements Placed, ShadowRun {
 
   #send(call: ReservedCall | undefined): void {
     if (call === undefined) {
-      this.#leave(false);
+      this.#finish(false);
       return;
     }
     if (this.#isOver) {
@@ -128,7 +128,7 @@ export class Run implements Placed, ShadowRun {
   cut(): void {
     if (this.#isOver) return;
     try {
-      if (this.#attempts === undefined) this.#leave(false);
+      if (this.#attempts === undefined) this.#finish(false);
       else this.#attempts.shutDown();
     } catch (error) {
       this.#abandon(error);
@@ -137,13 +137,13 @@ export class Run implements Placed, ShadowRun {
 
   /** Undefined where the org cannot pay for the copy: its own calls come first. */
   #reserve(): MaybePromise<ReservedCall | undefined> {
-    const { original, endpoint, bill } = this.#order;
-    const isOrgs = bill === "org";
-    const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
+    const { original, endpoint, bill } = this.#task;
+    const isOrgBilled = bill === "org";
+    const planned = copyOf(original, endpoint, isOrgBilled, this.#deps.clock);
     const { key } = planned;
     // The run's own holds are for the longest answer: the copy has none that could grow.
-    const reserved = planned.withReservation({ holds: undefined, ...heldOf(planned, endpoint) });
-    if (!isOrgs || key.environment === "test") return reserved;
+    const reserved = planned.withReservation({ holds: undefined, ...coveredTokensOf(planned, endpoint) });
+    if (!isOrgBilled || key.environment === "test") return reserved;
     const microUsd = this.#worstCase(planned);
     // Asked first: a refusal is reported as a budget that is used up, and a copy that finds no room is no such thing.
     if (!this.#deps.budgets.wouldHold(scopeOf(key), microUsd)) return undefined;
@@ -162,8 +162,8 @@ export class Run implements Placed, ShadowRun {
   #ended(call: ReservedCall, outcome: Outcome): void {
     if (this.#isOver) return;
     try {
-      this.#copied = this.#copiedOf(call, outcome);
-      this.#leave(this.#copied !== undefined);
+      this.#copyResult = this.#resultOf(call, outcome);
+      this.#finish(this.#copyResult !== undefined);
       this.#close();
     } catch (error) {
       this.#abandon(error);
@@ -171,13 +171,19 @@ export class Run implements Placed, ShadowRun {
   }
 
   /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
-  #copiedOf(call: ReservedCall, outcome: Outcome): Copied | undefined {
+  #resultOf(call: ReservedCall, outcome: Outcome): CopyResult | undefined {
     // That the request cannot be written for the endpoint at all is a result, too.
     if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
     const facts = factsOf(outcome);
     const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
     // What is estimated never exceeds the hold.
-    const metered = meter(call.request.facts, call.endpoint, facts, heldOf(call, this.#order.endpoint), fee);
+    const metered = meter(
+      call.request.facts,
+      call.endpoint,
+      facts,
+      coveredTokensOf(call, this.#task.endpoint),
+      fee,
+    );
     const isSilent = this.#isLate && call.upstreamTtftMs === 0;
     return { call, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
   }
@@ -185,15 +191,15 @@ export class Run implements Placed, ShadowRun {
   /** Once both are over: the charge and the row. */
   #close(): void {
     const primary = this.#primary;
-    const copied = this.#copied;
-    if (primary === undefined || copied === undefined) return;
-    this.#copied = undefined;
+    const copyResult = this.#copyResult;
+    if (primary === undefined || copyResult === undefined) return;
+    this.#copyResult = undefined;
     const { store, clock, shadowRuns } = this.#deps;
     const holds = this.#holds;
     try {
-      const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, holds !== undefined));
-      const { requestId } = copied.call;
-      const amountMicroUsd = copied.metered.cost.total_micro_usd;
+      const put = shadowRuns.prepare(rowOf(this.#task, primary, copyResult, holds !== undefined));
+      const { requestId } = copyResult.call;
+      const amountMicroUsd = copyResult.metered.cost.total_micro_usd;
       const charge = { requestId, amountMicroUsd, atMs: clock.now() };
       const count = holds && charging(this.#deps, holds, charge);
       const act = () => {
@@ -208,19 +214,19 @@ export class Run implements Placed, ShadowRun {
     }
   }
 
-  #leave(wasSent: boolean): void {
+  #finish(wasSent: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#copied === undefined) this.#release();
+    if (this.#copyResult === undefined) this.#release();
     this.#onOver(this, wasSent);
   }
 
   /** A fault of ours: the copy is forgotten, and nothing stays taken. */
   #abandon(error: unknown): void {
     this.#fault(error);
-    this.#copied = undefined;
+    this.#copyResult = undefined;
     this.#release();
-    this.#leave(false);
+    this.#finish(false);
     try {
       this.#attempts?.shutDown();
     } catch {
@@ -235,7 +241,7 @@ export class Run implements Placed, ShadowRun {
 
   /** Logged with the id of the call, which its client has. */
   #fault(error: unknown): void {
-    this.#deps.onFault(error, this.#order.original.requestId);
+    this.#deps.onFault(error, this.#task.original.requestId);
   }
 }
 
@@ -247,7 +253,7 @@ const UNSETTLED: PrimaryEnding = {
 };
 
 /** The prompt of a copy is that of its call, whose estimate no hold is below. */
-const heldOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): Held => ({
+const coveredTokensOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): CoveredTokens => ({
   inputTokens: Number.MAX_SAFE_INTEGER,
   outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
 });
@@ -258,7 +264,7 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
 }
 
 /** @param isSilent it was cut because it took too long, and nothing had come: calls would fail at such an endpoint, too. */
-function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | "errorClass"> {
+function statusOf(outcome: Outcome, isSilent: boolean): Pick<CopyResult, "status" | "errorClass"> {
   switch (outcome.kind) {
     case "whole":
     case "streamed":
@@ -273,10 +279,15 @@ function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | 
   }
 }
 
-function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCharged: boolean): ShadowRow {
-  const { original: call } = order;
+function rowOf(
+  task: ShadowTask,
+  primary: PrimaryEnding,
+  copyResult: CopyResult,
+  isCharged: boolean,
+): ShadowRow {
+  const { original: call } = task;
   const { plan } = call;
-  const copy = copied.call;
+  const copy = copyResult.call;
   return {
     orgId: call.key.orgId,
     tsMs: call.incoming.tsMs,
@@ -285,20 +296,20 @@ function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCha
     policy: plan.decision.policy?.name ?? "",
     policyVersion: plan.decision.policy?.version ?? 0,
     primaryEndpoint: call.endpoint?.id ?? "",
-    shadowEndpoint: order.endpoint.id,
-    bill: order.bill,
+    shadowEndpoint: task.endpoint.id,
+    bill: task.bill,
     charged: isCharged,
     primaryStatus: primary.status,
-    shadowStatus: copied.status,
-    shadowErrorClass: copied.errorClass,
+    shadowStatus: copyResult.status,
+    shadowErrorClass: copyResult.errorClass,
     primaryCostMicroUsd: primary.metered.cost.total_micro_usd,
-    shadowCostMicroUsd: copied.metered.cost.total_micro_usd,
+    shadowCostMicroUsd: copyResult.metered.cost.total_micro_usd,
     stream: copy.request.facts.stream,
     primaryTtftMs: call.upstreamTtftMs,
     shadowTtftMs: copy.upstreamTtftMs,
     primaryStopReason: primary.stopReason,
-    shadowStopReason: copied.stopReason,
+    shadowStopReason: copyResult.stopReason,
     primaryOutputTokens: primary.metered.usage.outputTokens,
-    shadowOutputTokens: copied.metered.usage.outputTokens,
+    shadowOutputTokens: copyResult.metered.usage.outputTokens,
   };
 }

@@ -8,7 +8,7 @@ import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { ReservedCall } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
-import { Run, type RunDeps, type ShadowOrder } from "./shadow-run.ts";
+import { Run, type RunDeps, type ShadowTask } from "./shadow-run.ts";
 
 export interface ShadowDeps extends RunDeps {
   /** Copies under way at once. */
@@ -62,12 +62,12 @@ class BoundedShadows implements Shadows {
   start(call: ReservedCall): ShadowRun | undefined {
     const { shadow: endpoint, decision } = call.plan;
     if (endpoint === undefined || decision.shadow === undefined) return undefined;
-    const order = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
-    if (!this.#mayCopy(order)) {
+    const task = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
+    if (!this.#mayCopy(task)) {
       this.#dropped++;
       return undefined;
     }
-    const run = new Run(this.#deps, order, (over, wasSent) => this.#over(over, wasSent));
+    const run = new Run(this.#deps, task, (over, wasSent) => this.#over(over, wasSent));
     this.#count++;
     this.#live.add(run);
     this.#waiting.push(run);
@@ -90,7 +90,7 @@ class BoundedShadows implements Shadows {
     for (const run of this.#live.all()) run.cut();
   }
 
-  #mayCopy({ original: call, endpoint, bill }: ShadowOrder): boolean {
+  #mayCopy({ original: call, endpoint, bill }: ShadowTask): boolean {
     // Its first attempt may have failed at once, and with it the call.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
     // Larger ones are written in a thread that calls wait for.

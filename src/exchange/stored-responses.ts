@@ -29,10 +29,10 @@ export interface StoredResponse {
 }
 
 /** Whose responses are meant: a key's project, and whether it is a test key. */
-export type Keeper = Pick<KeyContext, "projectId" | "environment">;
+export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
 
 /** Test keys see, continue and delete responses of test calls only, live keys those of live calls only. */
-const ownerOf = ({ projectId, environment }: Keeper): string =>
+const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
   environment === "test" ? `${projectId}/test` : projectId;
 
 export interface StoredResponsesDeps {
@@ -63,14 +63,14 @@ export class StoredResponses {
     });
   }
 
-  get(keeper: Keeper, id: string): StoredResponse | undefined {
-    const found = this.#responses.get([ownerOf(keeper), id]);
+  get(owner: ResponseOwner, id: string): StoredResponse | undefined {
+    const found = this.#responses.get([ownerOf(owner), id]);
     return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
   }
 
   /** What a request continues. @throws WeirError 404 where there is no such response, or none any more. */
-  previous(keeper: Keeper, id: string): StoredResponse {
-    const found = this.get(keeper, id);
+  previous(owner: ResponseOwner, id: string): StoredResponse {
+    const found = this.get(owner, id);
     if (found !== undefined) return found;
     throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
       param: "/previous_response_id",
@@ -78,19 +78,19 @@ export class StoredResponses {
   }
 
   /** Id of the response that has an item; undefined where none is kept. */
-  responseWith(keeper: Keeper, itemId: string): string | undefined {
-    return this.#items.get([ownerOf(keeper), itemId]);
+  responseWith(owner: ResponseOwner, itemId: string): string | undefined {
+    return this.#items.get([ownerOf(owner), itemId]);
   }
 
   /** Whether a conversation of so many bytes may be small enough. */
-  takes(bytes: number): boolean {
+  fits(bytes: number): boolean {
     return bytes <= this.#deps.maxBytes;
   }
 
   /** Only inside a commit. */
   put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs">): void {
     const { response, items } = stored;
-    if (!this.takes(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
+    if (!this.fits(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
     const owner = ownerOf(key);
@@ -99,9 +99,9 @@ export class StoredResponses {
   }
 
   /** True where there was one. */
-  async remove(keeper: Keeper, id: string): Promise<boolean> {
-    if (this.get(keeper, id) === undefined) return false;
-    await this.#deps.store.act(() => this.#responses.remove([ownerOf(keeper), id]));
+  async remove(owner: ResponseOwner, id: string): Promise<boolean> {
+    if (this.get(owner, id) === undefined) return false;
+    await this.#deps.store.act(() => this.#responses.remove([ownerOf(owner), id]));
     return true;
   }
 

@@ -19,17 +19,17 @@ export interface ModelEndpoints {
 }
 
 /** @returns `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`. */
-export function nothingLeft(
+export function emptyPlanError(
   made: Plan,
   model: Model,
   { reached, unreachable }: ModelEndpoints,
   call: ReadCall,
 ): WeirError {
   const { request } = call;
-  const apart = unreachable
+  const unreachableExcluded = unreachable
     .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
-    .map(notReached);
-  const excluded = excludedWire([...made.excluded, ...apart]);
+    .map(unreachableExclusion);
+  const excluded = excludedWire([...made.excluded, ...unreachableExcluded]);
   const details = { excluded };
   if (made.availability === "saturated") {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
@@ -43,10 +43,10 @@ export function nothingLeft(
     return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });
   }
   const { format } = call.incoming;
-  const lack = lackedByAll([...reached, ...unreachable], made, request.facts);
-  if (lack !== undefined) {
-    const message = `${model.id} does not support ${needWords[lack]}.`;
-    return fail("capability_not_supported", message, { param: neededAt(format, request, lack), details });
+  const missing = missingEverywhere([...reached, ...unreachable], made, request.facts);
+  if (missing !== undefined) {
+    const message = `${model.id} does not support ${needWords[missing]}.`;
+    return fail("capability_not_supported", message, { param: neededAt(format, request, missing), details });
   }
   const [first] = excluded;
   if (first !== undefined && excluded.every((x) => x.kind === "context")) {
@@ -67,7 +67,7 @@ export const refusedCredential = (modelId: string, isOwn: boolean): string =>
     : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
 
 /** In the catalog, but not usable on this gateway: clients learn that it exists, operators at the start what it lacks. */
-const notReached = ({ id, status, provider }: Endpoint): Exclusion =>
+const unreachableExclusion = ({ id, status, provider }: Endpoint): Exclusion =>
   provider.isSwitchedOff || status !== "active"
     ? { endpointId: id, kind: "status", reason: "it is switched off" }
     : { endpointId: id, kind: "not_configured", reason: "its provider is not configured on this gateway" };
@@ -76,7 +76,7 @@ const notReached = ({ id, status, provider }: Endpoint): Exclusion =>
  * What the request needs and no endpoint of the model has; also where each has some of it and nothing but that keeps the
  * request from them.
  */
-function lackedByAll(
+function missingEverywhere(
   endpoints: readonly Endpoint[],
   { excluded }: Plan,
   facts: RequestFacts,
@@ -88,9 +88,9 @@ function lackedByAll(
   for (const { capabilities } of endpoints) {
     for (const need of NEEDS) together[need] ||= capabilities[need];
   }
-  const isForThat = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
+  const isOnlyByCapability = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
   return (
     missingCapability(together, needs) ??
-    (isForThat ? missingCapability(first.capabilities, needs) : undefined)
+    (isOnlyByCapability ? missingCapability(first.capabilities, needs) : undefined)
   );
 }
