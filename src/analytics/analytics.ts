@@ -79,9 +79,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // A server is there or not; only an engine of ours is waited for.
-  let seen = engine === undefined;
+  let hasAnswered = engine === undefined;
   const clickhouse = openClickHouse({
-    address: () => addressOf(engine, server, seen ? CATCH_UP_MS : START_MS),
+    address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
   });
   const ageMs = options.batchAgeMs;
@@ -90,15 +90,15 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   // Tells from the start whether it is there, rather than from the first query on.
   clickhouse.rows("SELECT 1").then(
     () => {
-      seen = true;
+      hasAnswered = true;
     },
     () => {},
   );
 
   /** A backlog longer than the wait is served as far as it is; an engine that is away is said to be. */
   async function caughtUp(): Promise<void> {
-    const caught = await spool.flush(seen ? CATCH_UP_MS : START_MS);
-    seen ||= clickhouse.live();
+    const caught = await spool.flush(hasAnswered ? CATCH_UP_MS : START_MS);
+    hasAnswered ||= clickhouse.live();
     if (!caught && !clickhouse.live()) {
       throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
         retryAfterMs: CATCH_UP_MS,

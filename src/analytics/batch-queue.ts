@@ -118,10 +118,10 @@ export class BatchQueue implements Batches {
   }
 
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
-    const under = this.#state.get("batch");
-    if (under !== undefined) {
-      const { rows } = await this.#read(under.first, under.last);
-      return { batch: withRun(under), rows, isNew: false };
+    const current = this.#state.get("batch");
+    if (current !== undefined) {
+      const { rows } = await this.#read(current.first, current.last);
+      return { batch: withRun(current), rows, isNew: false };
     }
     const first = this.#log.trimmed() + 1;
     const { rows, last } = await this.#read(first, this.#log.newest(), bounds);

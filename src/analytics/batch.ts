@@ -82,8 +82,8 @@ export async function layOut(
   if (unfinished.length === 0) return direct;
   const finished = await finisher.finish({ ...joined(unfinished), tail });
   return {
-    requests: both(direct.requests, finished.requests),
-    payloads: both(direct.payloads, finished.payloads),
+    requests: withFinished(direct.requests, finished.requests),
+    payloads: withFinished(direct.payloads, finished.payloads),
     payloadsLost: finished.payloadsLost,
     damaged: [...damaged, ...finished.undecodable.flatMap((at) => unfinished[at] ?? [])],
   };
@@ -124,7 +124,7 @@ export async function identified(rows: readonly Uint8Array[]): Promise<Identifie
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const both = (
+const withFinished = (
   direct: TableRows,
   finished: { readonly bytes: Uint8Array; readonly rows: number },
 ): TableRows => ({

@@ -52,7 +52,7 @@ export function engineServer(runner: EngineRunner, user: string, password: strin
   return server;
 }
 
-interface Served {
+interface ServerContext {
   readonly runner: EngineRunner;
   readonly gate: Gate;
   /** Ids of the statements that are not yet answered, including those whose caller has given up waiting. */
@@ -64,7 +64,7 @@ interface Served {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gate, running, user, password }: Served,
+  { runner, gate, running, user, password }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -86,7 +86,7 @@ async function answer(
   }
   running.add(queryId);
   try {
-    const leave = await gate.enter();
+    const exit = await gate.enter();
     try {
       const result = await runner.run(statement);
       response.setHeader("X-ClickHouse-Format", result.format);
@@ -94,7 +94,7 @@ async function answer(
       // An error from here on can only end the body early: the socket is cut, so no client takes it for whole.
       await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
     } finally {
-      leave();
+      exit();
     }
   } finally {
     running.delete(queryId);

@@ -67,13 +67,13 @@ export class EngineRunner {
   readonly #path: string;
   readonly #spill: string;
   /** Holds the engine open: it closes with its last session. */
-  readonly #keeper: Session;
+  readonly #keepOpenSession: Session;
   #files = 0;
 
   private constructor(path: string, spill: string) {
     this.#path = path;
     this.#spill = spill;
-    this.#keeper = new Session(path);
+    this.#keepOpenSession = new Session(path);
   }
 
   /** @param path the engine's data folder; this process must be the only one in it. */
@@ -82,23 +82,23 @@ export class EngineRunner {
     await rm(spill, { recursive: true, force: true });
     await mkdir(spill, { recursive: true, mode: 0o700 });
     const runner = new EngineRunner(path, spill);
-    await runner.#keeper.queryAsync("SELECT 1");
+    await runner.#keepOpenSession.queryAsync("SELECT 1");
     return runner;
   }
 
   close(): void {
-    this.#keeper.close();
+    this.#keepOpenSession.close();
   }
 
   /** @throws EngineError before the first row is out, for everything the engine refuses. */
   async run(statement: Statement): Promise<Result> {
     const session = new Session(this.#path);
-    let handedOver = false;
+    let isHandedOver = false;
     try {
       await prepare(session, statement);
       if (statement.data !== undefined) {
         await this.#insert(session, statement.sql, statement.data);
-        return { format: statement.format, chunks: nothing() };
+        return { format: statement.format, chunks: noChunks() };
       }
       const { head, format } = splitFormat(statement.sql);
       const wanted = format ?? statement.format;
@@ -106,14 +106,14 @@ export class EngineRunner {
         const result = await session.queryAsync(statement.sql, { format: wanted });
         return { format: wanted, chunks: once(result.bytes()) };
       }
-      handedOver = true;
+      isHandedOver = true;
       return STREAMED.has(wanted)
         ? await stream(session, `${head}\nFORMAT ${wanted}`, wanted)
         : await this.#document(session, head, wanted);
     } catch (error) {
       throw engineError(error);
     } finally {
-      if (!handedOver) session.close();
+      if (!isHandedOver) session.close();
     }
   }
 
@@ -144,7 +144,7 @@ export class EngineRunner {
     } finally {
       session.close();
     }
-    return { format, chunks: fileThenGone(file) };
+    return { format, chunks: readThenDelete(file) };
   }
 
   #file(): string {
@@ -193,7 +193,7 @@ async function* rest(session: Session, first: IteratorResult<Block>, blocks: Asy
   }
 }
 
-async function* fileThenGone(file: string) {
+async function* readThenDelete(file: string) {
   try {
     yield* createReadStream(file, { highWaterMark: 1 << 18 });
   } finally {
@@ -205,7 +205,7 @@ async function* once(bytes: Uint8Array) {
   if (bytes.length > 0) yield bytes;
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
 /** Splits a trailing `FORMAT x` off, also where SETTINGS follow it; those then stand before it. */
 function splitFormat(sql: string): { head: string; format: string | undefined } {

@@ -14,7 +14,7 @@ export interface Interval {
 }
 
 /** A value and how often it was seen; lists of them are sorted by value. */
-export type Seen = readonly [value: number, times: number];
+export type ValueCount = readonly [value: number, times: number];
 
 /**
  * Of a share, `hits` of `total` ≥ 1: Wilson's score interval, (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n). Right also
@@ -70,7 +70,7 @@ export function studentT(degrees: number): number {
  * W. R. Thompson, Annals of Mathematical Statistics 7 (1936), 122–128; W. J. Conover, "Practical Nonparametric
  * Statistics", 3rd ed. (1999), 3.2.
  */
-export function medianInterval(values: readonly Seen[]): Interval | undefined {
+export function medianInterval(values: readonly ValueCount[]): Interval | undefined {
   const count = values.reduce((sum, [, times]) => sum + times, 0);
   const rank = medianRank(count);
   if (rank === 0) return undefined;
@@ -93,13 +93,13 @@ export function medianRank(count: number): number {
 }
 
 /** The value that `share` (above 0) of all do not exceed: rank ⌈share × n⌉. 0 where there are none. */
-export function quantile(values: readonly Seen[], share: number): number {
+export function quantile(values: readonly ValueCount[], share: number): number {
   const count = values.reduce((sum, [, times]) => sum + times, 0);
   return valueAt(values, Math.ceil(share * count));
 }
 
 /** @param rank from 1. */
-function valueAt(values: readonly Seen[], rank: number): number {
+function valueAt(values: readonly ValueCount[], rank: number): number {
   let reached = 0;
   for (const [value, times] of values) {
     reached += times;

@@ -88,12 +88,16 @@ export function lookupOperations(deps: LookupDeps) {
         // Kept once, and no longer there: its time is over. (One that could not be redacted was never kept.)
         return requestDetailWire(record, pending ? "off" : "expired");
       }
-      return requestDetailWire(record, "available", await shown(record, payload, query?.raw ?? false));
+      return requestDetailWire(
+        record,
+        "available",
+        await payloadDetail(record, payload, query?.raw ?? false),
+      );
     },
   });
 
   /** Both forms of the request are made from the stored payload, so both are redacted. */
-  async function shown(
+  async function payloadDetail(
     { dialectIn }: CallRecord,
     { request, response }: StoredPayload,
     raw: boolean,

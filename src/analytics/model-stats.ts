@@ -39,7 +39,7 @@ export type ModelStatsReader = (modelId: string) => Promise<ModelStats | undefin
 const FRESH_MS = 10_000;
 const WAIT_MS = 800;
 /** Models whose stats are remembered; beyond it the longest unread one goes. */
-const REMEMBERED = 1000;
+const MAX_READINGS = 1000;
 
 /**
  * Apps: the name that calls carry (`svc.metadata.app`) is there to be shown, as in rankings; calls without one are never
@@ -94,7 +94,7 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
     readings.delete(modelId);
     readings.set(modelId, reading);
     const [oldest] = readings.keys();
-    if (readings.size > REMEMBERED && oldest !== undefined) readings.delete(oldest);
+    if (readings.size > MAX_READINGS && oldest !== undefined) readings.delete(oldest);
     // One that failed serves nobody: the next caller asks again.
     reading.stats.catch(() => {
       if (readings.get(modelId) === reading) readings.delete(modelId);
@@ -104,10 +104,10 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
 
   return (modelId) =>
     new Promise((resolve) => {
-      const takeBack = timers.after(WAIT_MS, () => resolve(undefined));
+      const cancelTimer = timers.after(WAIT_MS, () => resolve(undefined));
       readingOf(modelId)
         .stats.then(resolve, () => resolve(undefined))
-        .finally(takeBack);
+        .finally(cancelTimer);
     });
 }
 

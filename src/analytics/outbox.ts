@@ -9,16 +9,16 @@ import { type Batch, type BatchBounds, type Batches, BatchQueue, type BatchRows 
 import { RecentRows } from "./recent-rows.ts";
 
 /** A record encoded, ready to be put; holds no reference to the record. */
-interface Prepared {
+interface PreparedRow {
   readonly requestId: string;
   readonly bytes: Uint8Array;
 }
 
 export interface Outbox extends Batches {
   /** The costly half, before the transaction. Microseconds; pure. */
-  prepare(record: CallRecord): Prepared;
+  prepare(record: CallRecord): PreparedRow;
   /** Only inside the write of a `commit`: those commit in the order of their numbers, which batches rely on. */
-  put(prepared: Prepared): void;
+  put(prepared: PreparedRow): void;
   /** `put(prepare(record))`, where the cost inside the transaction does not matter. */
   add(record: CallRecord): void;
   /** A record still pending, or one of the last acknowledged. The payload is as stored: not yet redacted. */
@@ -30,7 +30,7 @@ export interface Outbox extends Batches {
 }
 
 /** Request ids in memory; older pending ones are found through a table. */
-const INDEXED = 20_000;
+const MAX_INDEXED = 20_000;
 /** Ids that move to the table at once. */
 const SLICE = 250;
 
@@ -47,7 +47,7 @@ class LmdbOutbox implements Outbox {
   readonly #spills: Table<string[]>;
   readonly #apart: Table<Uint8Array>;
   /** The greatest number that a row was put under, even if its act was dropped: recent rows know it. */
-  #given = 0;
+  #greatest = 0;
 
   constructor(store: Store) {
     this.#store = store;
@@ -58,13 +58,13 @@ class LmdbOutbox implements Outbox {
     this.#load();
   }
 
-  prepare(record: CallRecord): Prepared {
+  prepare(record: CallRecord): PreparedRow {
     return { requestId: record.requestId, bytes: encodeRow(record) };
   }
 
-  put({ requestId, bytes }: Prepared): void {
-    const number = this.#queue.put(bytes, this.#given);
-    this.#given = number;
+  put({ requestId, bytes }: PreparedRow): void {
+    const number = this.#queue.put(bytes, this.#greatest);
+    this.#greatest = number;
     const earlier = this.#numbers.get(requestId);
     // Put again: the index stays in the order of the numbers.
     if (earlier !== undefined) this.#numbers.delete(requestId);
@@ -74,7 +74,7 @@ class LmdbOutbox implements Outbox {
       if (earlier === undefined) this.#numbers.delete(requestId);
       else this.#numbers.set(requestId, earlier);
     });
-    if (this.#numbers.size > INDEXED) this.#spill();
+    if (this.#numbers.size > MAX_INDEXED) this.#spill();
   }
 
   add(record: CallRecord): void {

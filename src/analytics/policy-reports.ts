@@ -10,7 +10,7 @@ import {
   meanInterval,
   medianInterval,
   quantile,
-  type Seen,
+  type ValueCount,
   wilson,
 } from "./intervals.ts";
 
@@ -86,11 +86,11 @@ interface ArmRow {
   readonly cost_deviation: number | null;
   readonly tokens: number;
   /** Milliseconds, calls. */
-  readonly ttfts: Seen[];
+  readonly ttfts: ValueCount[];
 }
 
 /** Calls of an arm that went alike. */
-interface CourseRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
+interface OutcomeRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
   readonly policy_version: number;
   readonly ended_in_error: 0 | 1;
   /** Empty where none was tried. */
@@ -125,7 +125,7 @@ const ARMS = `
   ORDER BY experiment, arm`;
 
 /** Which endpoints were tried and which failed: few combinations, however many the calls. */
-const COURSES = `
+const OUTCOMES = `
   SELECT environment, experiment, arm, policy_version, status = 'error' AS ended_in_error,
     attempt_rows.endpoint_id[1] AS first, arraySort(arrayDistinct(attempt_rows.endpoint_id)) AS tried,
     arraySort(arrayDistinct(arrayFilter((id, class) -> class IN (${FAULTS}),
@@ -139,15 +139,15 @@ export function policyReports({ clickhouse, clock, caughtUp }: PolicyReportsDeps
       await caughtUp();
       const nowMs = clock.now();
       const params = { org: orgId, policy, from: nowMs - hours * HOUR_MS, to: nowMs };
-      const [rows, courses] = await Promise.all([
+      const [rows, outcomes] = await Promise.all([
         clickhouse.rows<ArmRow>(ARMS, params),
-        clickhouse.rows<CourseRow>(COURSES, params),
+        clickhouse.rows<OutcomeRow>(OUTCOMES, params),
       ]);
-      const failures = failuresOf(courses, arms);
+      const failures = failuresOf(outcomes, arms);
       const live = new Set(rows.filter((r) => r.environment === "live").map((r) => r.experiment));
       return rows
         .filter((r) => r.environment === "live" || !live.has(r.experiment))
-        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NONE));
+        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NO_FAILURES));
     },
   };
 }
@@ -156,7 +156,7 @@ interface Failures {
   errors: number;
   tried: number;
 }
-const NONE: Readonly<Failures> = { errors: 0, tried: 0 };
+const NO_FAILURES: Readonly<Failures> = { errors: 0, tried: 0 };
 
 const armOf = ({
   environment,
@@ -167,20 +167,20 @@ const armOf = ({
 
 /** Of each arm, the calls in which its endpoint was tried, and those that failed or in which that endpoint did. */
 function failuresOf(
-  courses: readonly CourseRow[],
+  outcomes: readonly OutcomeRow[],
   arms: readonly ArmEndpoint[],
 ): ReadonlyMap<string, Failures> {
   const nameOf = (version: number, experiment: string, arm: string) =>
     JSON.stringify([version, experiment, arm]);
   const endpoints = new Map(arms.map((a) => [nameOf(a.version, a.experiment, a.arm), a.endpointId]));
   const found = new Map<string, Failures>();
-  for (const course of courses) {
-    const known = endpoints.get(nameOf(course.policy_version, course.experiment, course.arm));
-    const endpoint = known ?? course.first;
-    const sum = found.get(armOf(course)) ?? { errors: 0, tried: 0 };
-    found.set(armOf(course), sum);
-    if (course.tried.includes(endpoint)) sum.tried += course.calls;
-    if (course.ended_in_error === 1 || course.failed.includes(endpoint)) sum.errors += course.calls;
+  for (const outcome of outcomes) {
+    const known = endpoints.get(nameOf(outcome.policy_version, outcome.experiment, outcome.arm));
+    const endpoint = known ?? outcome.first;
+    const sum = found.get(armOf(outcome)) ?? { errors: 0, tried: 0 };
+    found.set(armOf(outcome), sum);
+    if (outcome.tried.includes(endpoint)) sum.tried += outcome.calls;
+    if (outcome.ended_in_error === 1 || outcome.failed.includes(endpoint)) sum.errors += outcome.calls;
   }
   return found;
 }

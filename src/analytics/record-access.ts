@@ -20,5 +20,5 @@ export const mayReadPayload = (
 ): boolean => record.projectId === projectId || scopes.has("read:payloads");
 
 /** What {@link maySeeRecord} says, as a condition over `requests` and `usage_hourly`; empty where it excludes nothing. */
-export const seenBy = ({ environment }: Pick<Caller, "environment">): string =>
+export const environmentCondition = ({ environment }: Pick<Caller, "environment">): string =>
   environment === "test" ? " AND environment = 'test'" : "";

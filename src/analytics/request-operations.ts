@@ -7,7 +7,7 @@ import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import { readValues } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
-import { seenBy } from "./record-access.ts";
+import { environmentCondition } from "./record-access.ts";
 import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps {
@@ -78,7 +78,7 @@ export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDe
       await caughtUp();
       const { where, params } = conditions(filters, after);
       const pieces = await clickhouse.bytes(
-        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${seenBy(caller)}${where}
+        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${environmentCondition(caller)}${where}
          ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
         { ...params, org: orgId, limit: filters.limit + 1 },
       );

@@ -10,11 +10,11 @@ export interface RowIdentity {
 
 /** Ids in one statement: 60 KB of it. */
 const IDS = 2000;
-const KEPT_MS = 399 * 86_400_000;
+const RETENTION_MS = 399 * 86_400_000;
 
 /** Rows that can be looked up: tables drop those of 400 days, so an older one that is missing may have been there. */
-export const kept = <T extends RowIdentity>(rows: readonly T[], nowMs: number): T[] =>
-  rows.filter(({ tsMs }) => tsMs > nowMs - KEPT_MS);
+export const withinRetention = <T extends RowIdentity>(rows: readonly T[], nowMs: number): T[] =>
+  rows.filter(({ tsMs }) => tsMs > nowMs - RETENTION_MS);
 
 /**
  * The rows that the table does not hold.
@@ -30,7 +30,7 @@ export async function rowsNotIn<T extends RowIdentity>(
   for (let at = 0; at < rows.length; at += IDS) {
     const asked = rows.slice(at, at + IDS);
     const found = await clickhouse.rows<{ id: string }>(
-      `SELECT ${idColumn} AS id FROM ${table} WHERE ${among(asked)} AND ${idColumn} IN (${list(asked.map(({ id }) => id))})`,
+      `SELECT ${idColumn} AS id FROM ${table} WHERE ${orgAndTimeCondition(asked)} AND ${idColumn} IN (${list(asked.map(({ id }) => id))})`,
     );
     const ids = new Set(found.map(({ id }) => id));
     missing.push(...asked.filter(({ id }) => !ids.has(id)));
@@ -39,7 +39,7 @@ export async function rowsNotIn<T extends RowIdentity>(
 }
 
 /** Condition on the orgs and the span of time of some rows: lets the primary key find them. */
-export function among(rows: readonly RowIdentity[]): string {
+export function orgAndTimeCondition(rows: readonly RowIdentity[]): string {
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   const orgs = new Set<string>();
   for (const { orgId, tsMs } of rows) {

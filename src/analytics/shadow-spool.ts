@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import type { BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
 import type { ClickHouse, Target } from "./client.ts";
 import { type Destination, deliver } from "./delivery.ts";
-import { kept, rowsNotIn } from "./row-lookup.ts";
+import { rowsNotIn, withinRetention } from "./row-lookup.ts";
 import { type IdentifiedRun, identified, insertable, SHADOW_COLUMNS } from "./shadow-rows.ts";
 import { Spool, type SpoolLog } from "./spool.ts";
 
@@ -28,13 +28,13 @@ export function startShadowSpool(deps: ShadowSpoolDeps): Spool {
   const { queue, clock, log, ageMs } = deps;
   const spool = new Spool({
     ...{ queue, clock, log, ageMs, bounds: BOUNDS, tokenPrefix: "weir-shadows", what: "shadow runs" },
-    carry: (batch) => carry(deps, batch),
+    insertBatch: (batch) => insertBatch(deps, batch),
   });
   spool.start();
   return spool;
 }
 
-async function carry(deps: ShadowSpoolDeps, { batch, rows, isNew }: BatchRows): Promise<number> {
+async function insertBatch(deps: ShadowSpoolDeps, { batch, rows, isNew }: BatchRows): Promise<number> {
   const runs = identified(rows);
   if (runs.damaged > 0) {
     deps.log.warn({ rows: runs.damaged }, "rows of shadow runs cannot be read; left out");
@@ -56,8 +56,13 @@ function shadowRuns({ clickhouse, clock }: ShadowSpoolDeps, rows: readonly Ident
     table: "shadow_runs",
     insert: async (target) => void (await insert(rows, target)),
     async missing() {
-      const lost = await rowsNotIn(clickhouse, "shadow_runs", "shadow_request_id", kept(rows, clock.now()));
-      return lost.length === 0 ? undefined : (target) => insert(lost, target);
+      const missing = await rowsNotIn(
+        clickhouse,
+        "shadow_runs",
+        "shadow_request_id",
+        withinRetention(rows, clock.now()),
+      );
+      return missing.length === 0 ? undefined : (target) => insert(missing, target);
     },
   };
 }

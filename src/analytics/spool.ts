@@ -17,7 +17,7 @@ export interface SpoolOptions {
    * Brings a batch into ClickHouse; one that is not new may be in already, in part or in whole.
    * @returns the number of rows that were inserted. @throws where they are not known to be in: the batch then comes again
    */
-  readonly carry: (batch: BatchRows) => Promise<number>;
+  readonly insertBatch: (batch: BatchRows) => Promise<number>;
   /** Begins the token of each batch. */
   readonly tokenPrefix: string;
   /** What the rows are, for the operator: `records`. */
@@ -36,17 +36,17 @@ interface SpoolCounts {
   readonly failures: number;
 }
 
-const AGE_MS = 1000;
+const DEFAULT_AGE_MS = 1000;
 /** Looked at this often meanwhile: with so much company a row waits no longer, or a busy second would fill the memory. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Of the rows of a batch. */
-const COMPANY_SHARE = 0.5;
+const FULL_SHARE = 0.5;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
 /** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
 const MIN_GAP_MS = 50;
 /** One failure alone may be a connection that broke. */
-const AWAY_AFTER_FAILURES = 2;
+const UNREACHABLE_AFTER_FAILURES = 2;
 
 interface Waiter {
   /** Of the newest row that it waits for. */
@@ -61,7 +61,7 @@ export class Spool {
   #stopping = false;
   #running: Promise<void> | undefined;
   /** Numbers that readers wait for; the loop does not rest before the greatest is in. */
-  #wanted = 0;
+  #awaited = 0;
   #wake: (() => void) | undefined;
   #waiters: Waiter[] = [];
   #lastBatchMs = 0;
@@ -69,7 +69,7 @@ export class Spool {
 
   constructor(options: SpoolOptions) {
     this.#options = options;
-    this.#ageMs = options.ageMs ?? AGE_MS;
+    this.#ageMs = options.ageMs ?? DEFAULT_AGE_MS;
   }
 
   start(): void {
@@ -100,7 +100,7 @@ export class Spool {
         resolve(false);
       }, withinMs);
       this.#waiters.push(waiter);
-      this.#wanted = Math.max(this.#wanted, number);
+      this.#awaited = Math.max(this.#awaited, number);
       this.#wake?.();
     });
   }
@@ -126,21 +126,21 @@ export class Spool {
     const { queue } = this.#options;
     while (!this.#stopping) {
       // All that was there when the round began; what comes meanwhile waits for company.
-      const target = Math.max(queue.newest(), this.#wanted);
-      while (!this.#stopping && queue.acknowledged() < target && (await this.#oneBatch()));
+      const target = Math.max(queue.newest(), this.#awaited);
+      while (!this.#stopping && queue.acknowledged() < target && (await this.#nextBatch()));
       if (this.#stopping) return;
-      const asked = this.#waiters.length > 0;
+      const hasWaiters = this.#waiters.length > 0;
       // A row may have its number and not yet be committed: a reader that waits for it looks again soon.
-      if (asked) await this.#rest(MIN_GAP_MS / 10);
-      else await this.#company();
+      if (hasWaiters) await this.#rest(MIN_GAP_MS / 10);
+      else await this.#waitForBatch();
     }
   }
 
   /** @returns false when nothing is pending. */
-  async #oneBatch(): Promise<boolean> {
+  async #nextBatch(): Promise<boolean> {
     const { queue, clock, log, what } = this.#options;
-    const gap = this.#lastBatchMs + MIN_GAP_MS - clock.monotonic();
-    if (this.#waiters.length > 0 && gap > 0 && gap <= MIN_GAP_MS) await this.#sleep(gap);
+    const gapMs = this.#lastBatchMs + MIN_GAP_MS - clock.monotonic();
+    if (this.#waiters.length > 0 && gapMs > 0 && gapMs <= MIN_GAP_MS) await this.#sleep(gapMs);
     let backoffMs = FIRST_BACKOFF_MS;
     let failedInARow = 0;
     while (!this.#stopping) {
@@ -151,7 +151,7 @@ export class Spool {
         return true;
       } catch (error) {
         this.#counts.failures++;
-        if (++failedInARow >= AWAY_AFTER_FAILURES) this.#notReachable();
+        if (++failedInARow >= UNREACHABLE_AFTER_FAILURES) this.#reportUnreachable();
         const fields = { error: messageOf(error), backoffMs, rows: queue.pending() };
         log.warn(fields, `${what} cannot be written to analytics; they wait`);
         await this.#rest(backoffMs);
@@ -163,10 +163,10 @@ export class Spool {
 
   /** @returns false when nothing is pending. */
   async #tryBatch(): Promise<boolean> {
-    const { queue, carry, bounds, tokenPrefix, clock } = this.#options;
+    const { queue, insertBatch, bounds, tokenPrefix, clock } = this.#options;
     const next = await queue.nextBatch(bounds, () => `${tokenPrefix}-${requestId(clock.now())}`);
     if (next === undefined) return false;
-    const rows = await carry(next);
+    const rows = await insertBatch(next);
     await queue.acknowledge(next.batch);
     this.#counts.rows += rows;
     this.#counts.batches++;
@@ -180,19 +180,19 @@ export class Spool {
     for (const { done } of reached) done(true);
   }
 
-  #notReachable(): void {
-    const given = this.#waiters.filter((w) => w.ifReachable);
+  #reportUnreachable(): void {
+    const waiters = this.#waiters.filter((w) => w.ifReachable);
     this.#waiters = this.#waiters.filter((w) => !w.ifReachable);
-    for (const { done } of given) done(false);
+    for (const { done } of waiters) done(false);
   }
 
   /** Until the oldest row has waited long enough, or many wait. */
-  async #company(): Promise<void> {
+  async #waitForBatch(): Promise<void> {
     const { queue, bounds } = this.#options;
     let restMs = this.#ageMs;
     while (restMs > 0 && !this.#stopping && this.#waiters.length === 0) {
-      await this.#rest(Math.min(LOOK_MS, restMs));
-      restMs = queue.pending() >= bounds.rows * COMPANY_SHARE ? 0 : restMs - LOOK_MS;
+      await this.#rest(Math.min(POLL_MS, restMs));
+      restMs = queue.pending() >= bounds.rows * FULL_SHARE ? 0 : restMs - POLL_MS;
     }
   }
 

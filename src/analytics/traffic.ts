@@ -95,13 +95,13 @@ interface FigureRow {
 /** Failures that are the endpoint's own; an org's bad or exhausted key is not. As the roll-up has it. */
 const DOWN = `try.error_class IN ('server', 'network', 'timeout', 'protocol')
       OR (try.error_class IN ('capacity', 'auth') AND NOT startsWith(try.pool_id, 'byok_'))`;
-const SPOKE = "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
+const HAS_SPEED = "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
 
 const figuresSql = (where: string): string => `
   SELECT try.endpoint_id AS endpoint_id,
     quantileTDigestIf(0.5)(try.ttft_ms, stream AND try.ttft_ms > 0) AS first_ms,
     quantileTDigestIf(0.5)(try.ttft_ms, NOT stream AND try.ttft_ms > 0) AS whole_ms,
-    quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${SPOKE})
+    quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${HAS_SPEED})
       AS speed,
     countIf(${DOWN}) / countIf(try.outcome != 'cancelled') AS failed
   FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id`;

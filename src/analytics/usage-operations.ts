@@ -7,7 +7,7 @@ import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
-import { seenBy } from "./record-access.ts";
+import { environmentCondition } from "./record-access.ts";
 import { flag, instant } from "./request-operations.ts";
 
 export interface UsageDeps {
@@ -119,7 +119,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
       (name) => q[name] !== undefined,
     );
     const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
-    const where = `org_id = {org:String}${seenBy(caller)}${named}`;
+    const where = `org_id = {org:String}${environmentCondition(caller)}${named}`;
     return await clickhouse.rows<Totals & { k: string }>(
       `SELECT k, ${ROLLED_UP} FROM (${parts(key, where, period)})
        GROUP BY k ORDER BY ${key.order} LIMIT ${key.limit}`,
@@ -137,7 +137,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
 
   async function totals(caller: Caller, q: Query, period: Period): Promise<Totals> {
     const [row] = await sumsBy(caller, q, period, ONE_SUM);
-    return row === undefined ? NOTHING : totalsOf(row);
+    return row === undefined ? ZERO_TOTALS : totalsOf(row);
   }
 
   const getUsage = operation({
@@ -204,7 +204,7 @@ function filledSeries(
   const series: (Totals & { bucket: string })[] = [];
   for (let at = Math.floor(fromMs / stepMs) * stepMs; at < toMs; at += stepMs) {
     const row = found.get(at);
-    series.push({ bucket: isoTime(at), ...(row === undefined ? NOTHING : totalsOf(row)) });
+    series.push({ bucket: isoTime(at), ...(row === undefined ? ZERO_TOTALS : totalsOf(row)) });
   }
   return series;
 }
@@ -238,4 +238,4 @@ function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
 const totalsOf = (row: Totals): Totals =>
   Object.fromEntries(SUMS.map((name) => [name, row[name]])) as unknown as Totals;
 
-const NOTHING = Object.freeze(Object.fromEntries(SUMS.map((name) => [name, 0]))) as unknown as Totals;
+const ZERO_TOTALS = Object.freeze(Object.fromEntries(SUMS.map((name) => [name, 0]))) as unknown as Totals;

@@ -9,7 +9,7 @@ const LAST_SECOND = 0xffff_ffff;
 const LAST_MS = LAST_SECOND * 1000;
 const TWO_32 = 0x1_0000_0000;
 /** Up to here a loop over the characters costs less than a call into the encoder. */
-const SHORT = 96;
+const MAX_LOOP_LENGTH = 96;
 
 export class RowBinaryWriter {
   #bytes: Buffer;
@@ -36,7 +36,7 @@ export class RowBinaryWriter {
 
   /** Leaves room for values that are known later; {@link patch32} fills it. Returns where it begins. */
   skip(size: number): number {
-    this.#room(size);
+    this.#ensureSpace(size);
     const at = this.#at;
     this.#at += size;
     return at;
@@ -48,8 +48,8 @@ export class RowBinaryWriter {
   }
 
   u8(value: unknown): void {
-    this.#room(1);
-    this.#bytes[this.#at++] = whole(value, 0xff);
+    this.#ensureSpace(1);
+    this.#bytes[this.#at++] = clamped(value, 0xff);
   }
 
   bool(value: unknown): void {
@@ -57,19 +57,19 @@ export class RowBinaryWriter {
   }
 
   u16(value: unknown): void {
-    this.#room(2);
-    this.#at = this.#bytes.writeUInt16LE(whole(value, 0xffff), this.#at);
+    this.#ensureSpace(2);
+    this.#at = this.#bytes.writeUInt16LE(clamped(value, 0xffff), this.#at);
   }
 
   u32(value: unknown): void {
-    this.#room(4);
-    this.#at = this.#bytes.writeUInt32LE(whole(value, 0xffff_ffff), this.#at);
+    this.#ensureSpace(4);
+    this.#at = this.#bytes.writeUInt32LE(clamped(value, 0xffff_ffff), this.#at);
   }
 
   /** UInt64, or Int64 from 0: safe integers are all that money and counts are made of. */
   u64(value: unknown): void {
-    this.#room(8);
-    const n = whole(value, Number.MAX_SAFE_INTEGER);
+    this.#ensureSpace(8);
+    const n = clamped(value, Number.MAX_SAFE_INTEGER);
     this.#bytes.writeUInt32LE(n % TWO_32, this.#at);
     this.#bytes.writeUInt32LE(Math.floor(n / TWO_32), this.#at + 4);
     this.#at += 8;
@@ -77,19 +77,19 @@ export class RowBinaryWriter {
 
   /** Float64, not negative. */
   f64(value: unknown): void {
-    this.#room(8);
+    this.#ensureSpace(8);
     const n = Number(value);
     this.#at = this.#bytes.writeDoubleLE(Number.isFinite(n) && n > 0 ? n : 0, this.#at);
   }
 
   /** DateTime64(3) from milliseconds since 1970. */
   time(ms: unknown): void {
-    this.u64(whole(ms, LAST_MS));
+    this.u64(clamped(ms, LAST_MS));
   }
 
   /** DateTime from milliseconds since 1970. */
   second(ms: unknown): void {
-    this.u32(Math.floor(whole(ms, LAST_MS) / 1000));
+    this.u32(Math.floor(clamped(ms, LAST_MS) / 1000));
   }
 
   /** String or LowCardinality(String); what is no string is empty. A lone surrogate becomes U+FFFD. */
@@ -99,13 +99,13 @@ export class RowBinaryWriter {
       return;
     }
     const size = value.length;
-    if (size <= SHORT) {
-      this.#room(size + 1);
+    if (size <= MAX_LOOP_LENGTH) {
+      this.#ensureSpace(size + 1);
       if (this.#ascii(value)) return;
     }
     const length = Buffer.byteLength(value);
     this.varint(length);
-    this.#room(length);
+    this.#ensureSpace(length);
     this.#at += this.#bytes.write(value, this.#at, "utf8");
   }
 
@@ -117,7 +117,7 @@ export class RowBinaryWriter {
 
   /** What is RowBinary already. */
   raw(value: Uint8Array): void {
-    this.#room(value.length);
+    this.#ensureSpace(value.length);
     this.#bytes.set(value, this.#at);
     this.#at += value.length;
   }
@@ -130,7 +130,7 @@ export class RowBinaryWriter {
 
   /** Unsigned LEB128: lengths. */
   varint(value: number): void {
-    this.#room(10);
+    this.#ensureSpace(10);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.#at++] = (rest % 0x80) | 0x80;
@@ -153,7 +153,7 @@ export class RowBinaryWriter {
     return true;
   }
 
-  #room(size: number): void {
+  #ensureSpace(size: number): void {
     if (this.#at + size <= this.#bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + size));
     this.#bytes.copy(grown, 0, 0, this.#at);
@@ -242,7 +242,7 @@ export class RowBinaryReader {
   }
 }
 
-function whole(value: unknown, max: number): number {
+function clamped(value: unknown, max: number): number {
   const n = Math.round(Number(value));
   return n > 0 ? Math.min(n, max) : 0;
 }

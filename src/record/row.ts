@@ -28,7 +28,7 @@ const HAS_REQUEST = 2;
 const HAS_RESPONSE = 4;
 
 const DAY_MS = 86_400_000;
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /** Rows are cut from pages: a buffer each would cost more than writing them, and many times over to the collector. */
 const PAGE_BYTES = 256 * 1024;
@@ -39,13 +39,13 @@ const writer = new RowBinaryWriter(16 * 1024);
 /** @returns bytes that nobody writes to again; they hold no reference to the record. */
 export function encodeRow(record: CallRecord): Buffer {
   const { request, response, attempts } = record;
-  const ruled = record.redact.presets.length + record.redact.patterns.length > 0;
+  const hasRules = record.redact.presets.length + record.redact.patterns.length > 0;
   const hasPayload = record.payloadState === "available" && (request ?? response) !== undefined;
   const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
   writer.rewind(0);
   writer.u8(LAYOUT);
   writer.u8(
-    (ruled && (hasPayload || hasMessages) ? UNFINISHED : 0) |
+    (hasRules && (hasPayload || hasMessages) ? UNFINISHED : 0) |
       (hasPayload && request !== undefined ? HAS_REQUEST : 0) |
       (hasPayload && response !== undefined ? HAS_RESPONSE : 0),
   );
@@ -57,7 +57,7 @@ export function encodeRow(record: CallRecord): Buffer {
   CHANGING.write(writer, record);
   const rulesAt = writer.length;
   writer.patch32(REQUESTS_AT, rulesAt - HEAD_BYTES);
-  if (ruled) writer.raw(rulesOf(record.redact));
+  if (hasRules) writer.raw(rulesOf(record.redact));
   writer.patch32(RULES_AT, writer.length - rulesAt);
   let checked = writer.length;
   if (hasPayload) {
@@ -66,13 +66,13 @@ export function encodeRow(record: CallRecord): Buffer {
     writePayload(
       writer,
       record.tsMs + record.retentionDays * DAY_MS,
-      request ?? NOTHING,
-      response ?? NOTHING,
+      request ?? NO_BYTES,
+      response ?? NO_BYTES,
     );
   }
   const bytes = writer.take();
   writer.patch32(CHECKSUM_AT, crc32(bytes.subarray(IDENTITY_AT, checked)));
-  const row = room(bytes.length);
+  const row = allocateRow(bytes.length);
   row.set(bytes);
   return row;
 }
@@ -90,7 +90,7 @@ export function writePayload(
 }
 
 /** A large row has a buffer of its own, so that a page is never kept for little. */
-function room(size: number): Buffer {
+function allocateRow(size: number): Buffer {
   if (size > PAGE_BYTES / 8) return Buffer.allocUnsafeSlow(size);
   if (used + size > page.length) {
     page = Buffer.allocUnsafeSlow(PAGE_BYTES);
@@ -125,12 +125,12 @@ export interface InsertableRow {
 
 /** Undefined for a row that is damaged or of a layout not known here. */
 export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
-  const row = inLayout(bytes);
-  return row === undefined ? undefined : opened(row);
+  const row = inCurrentLayout(bytes);
+  return row === undefined ? undefined : openRow(row);
 }
 
 /** A row of an earlier layout is read and written anew: what is inserted has all columns. */
-function inLayout(bytes: Uint8Array): Uint8Array | undefined {
+function inCurrentLayout(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes[0] === LAYOUT) return bytes;
   const record = decodeRow(bytes);
   return record === undefined ? undefined : encodeRow(record);
@@ -142,7 +142,7 @@ interface OpenedRow extends InsertableRow {
   readonly rulesAt: number;
 }
 
-function opened(bytes: Uint8Array): OpenedRow | undefined {
+function openRow(bytes: Uint8Array): OpenedRow | undefined {
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (row.length < HEAD_BYTES || !isKnown(row[0])) return undefined;
   const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS_AT);
@@ -193,8 +193,8 @@ export interface RowParts {
 
 /** Undefined for a row that is damaged or of a layout not known here. */
 export function rowParts(bytes: Uint8Array): RowParts | undefined {
-  const current = inLayout(bytes);
-  const open = current === undefined ? undefined : opened(current);
+  const current = inCurrentLayout(bytes);
+  const open = current === undefined ? undefined : openRow(current);
   if (open === undefined) return undefined;
   const { row, requests } = open;
   const columns = requests.subarray(0, row.readUInt32LE(COLUMNS_AT));
@@ -238,7 +238,7 @@ function payloadIn({ row, payloads }: OpenedRow): Pick<RowParts, "expiresMs" | "
 
 /** The record as it was; undefined for a row that is damaged or of a layout not known here. */
 export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
-  const open = opened(bytes);
+  const open = openRow(bytes);
   if (open === undefined) return undefined;
   const { request, response } = payloadIn(open);
   const rules = rulesIn(open);

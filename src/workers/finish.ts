@@ -29,11 +29,11 @@ export interface Finished {
   readonly undecodable: readonly number[];
 }
 
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 /** Of a usual row of `requests`. */
 const RECORD_BYTES = 1024;
 
-export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Finished {
+export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): Finished {
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
@@ -50,11 +50,11 @@ export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Fi
     const redactor = redactorFor(parts);
     const kept = keepPayload(payloads, parts, redactor);
     if (kept === "written") payloadRows++;
-    else if (kept === "lost") payloadsLost++;
+    else if (kept === "unredactable") payloadsLost++;
     requests.raw(parts.columns);
     // An upstream's message may quote the prompt: what goes from a payload goes from it too.
     const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
-    writeChanging(requests, kept === "lost" ? "off" : parts.payloadState, messages);
+    writeChanging(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
     requests.raw(tail);
   }
   return {
@@ -80,17 +80,17 @@ function keepPayload(
   out: RowBinaryWriter,
   { identity, expiresMs, request, response }: RowParts,
   redactor: Redactor | undefined,
-): "none" | "lost" | "written" {
+): "none" | "unredactable" | "written" {
   if (request === undefined && response === undefined) return "none";
-  if (redactor === undefined) return "lost";
+  if (redactor === undefined) return "unredactable";
   const start = out.length;
   try {
     out.raw(identity);
-    writePayload(out, expiresMs, redactor.bytes(request ?? NOTHING), redactor.bytes(response ?? NOTHING));
+    writePayload(out, expiresMs, redactor.bytes(request ?? NO_BYTES), redactor.bytes(response ?? NO_BYTES));
     return "written";
   } catch {
     out.rewind(start);
-    return "lost";
+    return "unredactable";
   }
 }
 

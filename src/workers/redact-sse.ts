@@ -33,7 +33,7 @@ export function redactSse(text: string, spans: FindSpans): string {
     events.push(event);
     collect(json, "", false, event, strings);
   }
-  for (const pieces of strings.values()) cut(pieces, spans);
+  for (const pieces of strings.values()) redactPieces(pieces, spans);
   const parsed = new Set<number>();
   for (const { line, json, changed } of events) {
     parsed.add(line);
@@ -83,7 +83,7 @@ function collect(
 }
 
 /** The mark goes where a find begins; the rest of the find goes from the pieces that follow. */
-function cut(pieces: readonly Piece[], spans: FindSpans): void {
+function redactPieces(pieces: readonly Piece[], spans: FindSpans): void {
   const found = spans(pieces.map((p) => p.text).join(""));
   if (found.length === 0) return;
   let offset = 0;

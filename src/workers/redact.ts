@@ -9,7 +9,7 @@ import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.t
 import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
-/** A set of redactions ready to run. */
+/** A set of redactions, compiled. */
 export interface Redactor {
   /** Plain text. */
   text(text: string): string;
@@ -24,30 +24,30 @@ export interface Redactor {
 }
 
 /** Compiled sets by their own text: orgs are few beside calls. */
-const compiled = new Map<string, Redactor>();
+const byRules = new Map<string, Redactor>();
 const MAX_COMPILED = 500;
 
 /** The same without a look at the text: the rules of an org are replaced, never changed. */
-const ready = new WeakMap<Redaction, Redactor>();
+const byRedaction = new WeakMap<Redaction, Redactor>();
 
 /** @throws Error where a preset is unknown or a pattern is not RE2: nothing may then be stored. */
 export function redactor(redaction: Redaction): Redactor {
-  let found = ready.get(redaction);
+  let found = byRedaction.get(redaction);
   if (found === undefined) {
     found = redactorOf(JSON.stringify([redaction.presets, redaction.patterns]));
-    ready.set(redaction, found);
+    byRedaction.set(redaction, found);
   }
   return found;
 }
 
 /** The same from `[presets, patterns]` as JSON, as a row of the outbox carries them. */
 export function redactorOf(rules: string): Redactor {
-  let found = compiled.get(rules);
+  let found = byRules.get(rules);
   if (found === undefined) {
-    if (compiled.size >= MAX_COMPILED) compiled.clear();
+    if (byRules.size >= MAX_COMPILED) byRules.clear();
     const [presets, patterns] = JSON.parse(rules) as [string[], string[]];
     found = compile({ presets, patterns });
-    compiled.set(rules, found);
+    byRules.set(rules, found);
   }
   return found;
 }

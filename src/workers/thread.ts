@@ -23,10 +23,10 @@ export interface WorkerThread {
 
 const IDLE_MS = 60_000;
 /** Far above what the largest body takes (seconds); beyond it something is wrong. */
-const LONGEST_TASK_MS = 60_000;
+const MAX_TASK_MS = 60_000;
 
 /** @param boundMs how long a task may take; a minute unless given */
-export function openThread(module: URL, boundMs: number = LONGEST_TASK_MS): WorkerThread {
+export function openThread(module: URL, boundMs: number = MAX_TASK_MS): WorkerThread {
   let thread: Piscina | undefined;
   return {
     async run(name, input, { signal, transferList = [] } = {}) {
@@ -38,12 +38,12 @@ export function openThread(module: URL, boundMs: number = LONGEST_TASK_MS): Work
         // Whatever flags this process runs under (a debugger, a test runner's loader) are not the worker's.
         execArgv: ["--disable-warning=ExperimentalWarning"],
       });
-      const late = AbortSignal.timeout(boundMs);
-      const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
+      const timeout = AbortSignal.timeout(boundMs);
+      const ended = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
       try {
         return await thread.run(input, { name, signal: ended, transferList: [...transferList] });
       } catch (error) {
-        if (!late.aborted || signal?.aborted === true) throw error;
+        if (!timeout.aborted || signal?.aborted === true) throw error;
         throw new Error(`the thread's task "${name}" took longer than ${boundMs} ms`);
       }
     },
