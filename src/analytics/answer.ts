@@ -1,6 +1,6 @@
 /**
- * What a stored payload shows in a request's detail: the client's body as it was, the answer as candidates,
- * whichever way it was delivered. Reads what the gateway itself wrote, and gives up softly on anything else.
+ * Converts a stored payload for a request's detail: the client's body unchanged, and the answer as candidates, whatever
+ * its format. Reads what the gateway wrote; of any other text it returns no candidates and throws nothing.
  */
 
 type AnswerPart =
@@ -14,15 +14,15 @@ export interface Candidate {
   stop: { reason: string };
 }
 
-/** The client's body: the object that it is, as text where it is none. */
+/** The client's body as an object; as text if it is not a JSON object. */
 export function bodyOf(text: string): Record<string, unknown> | string {
   const value = parsed(text);
   return isObject(value) && !Array.isArray(value) ? value : text;
 }
 
 /**
- * The candidates of an answer as it was kept: a whole body in the format of its client, what was put together of a
- * stream (chat `choices`, else native `candidates`), or the SSE text of chat chunks. None of what generates nothing.
+ * The candidates of a stored answer: a whole body in the client's format, a stream stored as `{"candidates": …}`, or the
+ * SSE text of chat chunks. Empty for calls that generate nothing, such as embeddings.
  */
 export function candidatesOf(text: string): Candidate[] {
   const answer = parsed(text);
@@ -48,7 +48,7 @@ export function candidatesOf(text: string): Candidate[] {
 const inOrder = (builders: ReadonlyMap<number, CandidateBuilder>): Candidate[] =>
   [...builders.values()].sort((a, b) => a.index - b.index).map(candidate);
 
-/** As the native format writes it. */
+/** A candidate of the native format. */
 const nativeCandidate = (value: Fields, at: number): Candidate => ({
   index: typeof value.index === "number" ? value.index : at,
   content: listOf(value.content).flatMap((part) => nativePart(part)),

@@ -1,4 +1,4 @@
-/** The tables that a batch of records goes into, and how each of them is completed where an insertion is in doubt. */
+/** The tables that a batch of records is inserted into, and how missing rows of each are found and inserted. */
 import type { Clock } from "../clock.ts";
 import { PAYLOAD_COLUMNS } from "../record/columns.ts";
 import {
@@ -25,7 +25,7 @@ export interface RecordDelivery {
   readonly laidOut: LaidOut;
 }
 
-/** Payloads first: a record that is seen has its payload. Roll-ups last: they are summed up from the records. */
+/** Payloads first: once a record is visible, its payload is too. Roll-ups last: they are computed from the records. */
 export function recordDestinations(delivery: RecordDelivery): Destination[] {
   let identifiedRows: Promise<IdentifiedRow[]> | undefined;
   const rows = async () => {
@@ -65,7 +65,7 @@ function payloadsOf({ clickhouse, finisher, clock, laidOut }: RecordDelivery, ro
       const missing = await rowsNotIn(clickhouse, "payloads", "request_id", unexpired);
       if (missing.length === 0) return undefined;
       return async (target) => {
-        // One that cannot be redacted is not laid out.
+        // A payload that cannot be redacted is left out.
         const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, UNMARKED);
         return await insert(clickhouse, PAYLOADS, repaired.payloads, target);
       };
@@ -73,7 +73,7 @@ function payloadsOf({ clickhouse, finisher, clock, laidOut }: RecordDelivery, ro
   };
 }
 
-/** Only rows of `requests` are marked. */
+/** Only rows of `requests` have mark columns. */
 const UNMARKED = { run: "", number: 0, isRepaired: false };
 
 function requestsOf({ clickhouse, finisher, batch, laidOut }: RecordDelivery, rows: Rows): Destination {
@@ -84,7 +84,7 @@ function requestsOf({ clickhouse, finisher, batch, laidOut }: RecordDelivery, ro
       const missing = await rowsNotIn(clickhouse, "requests", "request_id", await rows());
       if (missing.length === 0) return undefined;
       return async (target) => {
-        // The views leave these rows out: whether a roll-up has them already, only the roll-up itself can tell.
+        // The views skip these rows: only the roll-up itself shows whether it has counted them already.
         const mark = { run: batch.batch.run, number: batch.batch.number, isRepaired: true };
         const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, mark);
         return await insert(clickhouse, REQUESTS, repaired.requests, target);

@@ -1,6 +1,6 @@
 /**
- * What an experiment of a routing policy has shown so far, arm by arm, with how sure one can be of it. Arms are compared
- * as assigned (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
+ * The results of a routing policy's experiments, by arm, with confidence intervals. Arms are compared as assigned
+ * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
 import type { Clock } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
@@ -14,36 +14,39 @@ import {
   wilson,
 } from "./intervals.ts";
 
-/** One arm on the wire: the specification's members, then what tells how sure they are. (A type: it fits open shapes.) */
+/**
+ * One arm on the wire: the specification's members, then those that state the confidence. (A type alias, because an
+ * interface is not assignable to an index signature.)
+ */
 export type ArmReport = {
   readonly arm: string;
   readonly experiment: string;
-  /** Calls assigned to the arm, cancelled ones included; those refused before any attempt are not. */
+  /** Calls assigned to the arm, including cancelled ones, without those refused before any attempt. */
   readonly requests: number;
-  /** Calls that failed, and those that succeeded only because another endpoint stood in for the arm's. */
+  /** Calls that failed, and calls that only another endpoint than the arm's could answer. */
   readonly errors: number;
-  /** What the calls cost, whether or not it was charged: test calls have a cost too. */
+  /** Cost of the calls, whether or not it was charged: test calls have a cost too. */
   readonly cost_micro: number;
-  /** To the first byte that the caller saw, failed attempts before it included; 0: no call had one. */
+  /** Time to the first byte that the client received, including failed attempts before it; 0 if no call had one. */
   readonly ttft_p50_ms: number;
   readonly ttft_p95_ms: number;
   readonly output_tokens: number;
-  /** The calls counted: of an experiment with any live call only these. */
+  /** Which calls are counted: if an experiment has any live calls, only those. */
   readonly environment: "live" | "test";
-  /** Calls in which the arm's endpoint was tried at all; it may have been cooling down, or unable to serve the call. */
+  /** Calls in which the arm's endpoint was tried. In the others it was cooling down, or could not serve the call. */
   readonly tried: number;
   readonly confidence: number;
   /** `errors` of `requests`, 0 to 1; Wilson's interval. */
   readonly error_rate: number;
   readonly error_rate_interval: Interval;
-  /** Mean; Student's interval. Null below two calls. */
+  /** Mean, with Student's interval: null for fewer than two calls. */
   readonly cost_per_request_micro: number;
   readonly cost_per_request_micro_interval: Interval | null;
-  /** By ranks; null below six calls with a first byte. */
+  /** By ranks; null for fewer than six calls with a first byte. */
   readonly ttft_p50_ms_interval: Interval | null;
 };
 
-/** Which endpoint an arm of one version stands for; the policy's document says. */
+/** The endpoint of an arm in one version of a policy, as the policy's document declares it. */
 export interface ArmEndpoint {
   readonly version: number;
   readonly experiment: string;
@@ -54,9 +57,11 @@ export interface ArmEndpoint {
 export interface PolicyReports {
   /**
    * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the
-   * policy: arms of one name are one arm.
+   * policy:
+   * arms with the same name are added up.
    *
-   * @param arms tell whose failure is the arm's; for an arm that is not among them it is the endpoint tried first.
+   * @param arms whose endpoint's failures count for which arm; for an arm that is not listed, those of the endpoint
+   * tried first
    * @throws WeirError `analytics_unavailable`
    */
   experiments(
@@ -70,7 +75,7 @@ export interface PolicyReports {
 export interface PolicyReportsDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
+  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
   readonly caughtUp: () => Promise<void>;
 }
 
@@ -82,25 +87,25 @@ interface ArmRow {
   readonly arm: string;
   readonly requests: number;
   readonly cost: number;
-  /** Sample standard deviation of the cost; null (NaN) of a single call. */
+  /** Sample standard deviation of the cost; null (NaN) for a single call. */
   readonly cost_deviation: number | null;
   readonly tokens: number;
-  /** Milliseconds, calls. */
+  /** Milliseconds, number of calls. */
   readonly ttfts: ValueCount[];
 }
 
-/** Calls of an arm that went alike. */
+/** Number of calls of an arm that tried the same endpoints with the same outcome. */
 interface OutcomeRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
   readonly policy_version: number;
   readonly ended_in_error: 0 | 1;
-  /** Empty where none was tried. */
+  /** Empty if none was tried. */
   readonly first: string;
   readonly tried: readonly string[];
   readonly failed: readonly string[];
   readonly calls: number;
 }
 
-/** Failures of an endpoint, not of what it was asked. */
+/** Error classes that are the endpoint's fault, not the request's. */
 const FAULTS = "'capacity', 'auth', 'server', 'network', 'timeout', 'protocol'";
 
 const CALLS = `FROM requests
@@ -108,8 +113,9 @@ const CALLS = `FROM requests
     AND ts <= fromUnixTimestamp64Milli({to:Int64}) AND policy = {policy:String} AND arm != '' AND status != 'rejected'`;
 
 /**
- * Time to first byte is of streams: that of a whole answer is as long as the answer. It is counted by the millisecond and not digested, so that ranks are exact: a distribution has at most
- * some ten thousand different values, however many the calls.
+ * Time to first byte is taken of streams only: that of a whole answer is as long as the answer. It is counted by the
+ * millisecond, not in a digest, so that ranks are exact: there are at most some ten thousand different values, however
+ * many the calls.
  */
 const ARMS = `
   SELECT environment, experiment, arm, sum(n) AS requests, sum(micro) AS cost,
@@ -165,7 +171,7 @@ const armOf = ({
 }: Pick<ArmRow, "environment" | "experiment" | "arm">): string =>
   JSON.stringify([environment, experiment, arm]);
 
-/** Of each arm, the calls in which its endpoint was tried, and those that failed or in which that endpoint did. */
+/** For each arm: the calls in which its endpoint was tried, and the calls that failed or in which that endpoint failed. */
 function failuresOf(
   outcomes: readonly OutcomeRow[],
   arms: readonly ArmEndpoint[],
@@ -185,7 +191,7 @@ function failuresOf(
   return found;
 }
 
-/** A row that came between the two queries may be a failure and not yet a call. */
+/** A record that was inserted between the two queries may count as a failure but not as a call: hence the minimum. */
 function reportOf(row: ArmRow, failures: Failures): ArmReport {
   const { arm, experiment, environment, requests, cost } = row;
   const errors = Math.min(failures.errors, requests);

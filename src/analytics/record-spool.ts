@@ -1,4 +1,4 @@
-/** Records on their way from the outbox into ClickHouse: a batch is laid out by table once, and carried until it is in. */
+/** Inserts records from the outbox into ClickHouse. A batch is separated by table once and is tried until it is inserted. */
 import type { Clock } from "../clock.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { BatchBounds, BatchRows } from "./batch-queue.ts";
@@ -15,19 +15,19 @@ export interface RecordSpoolDeps {
   readonly finisher: Finisher;
   readonly clock: Clock;
   readonly log: SpoolLog;
-  /** How long a record waits for company. */
+  /** A record waits at most this long for others of its batch. */
   readonly ageMs?: number | undefined;
 }
 
 export interface RecordSpoolMetrics {
-  /** Rows waiting in the outbox. */
+  /** Pending rows of the outbox. */
   readonly outboxRows: number;
   readonly insertedRows: number;
   readonly insertedBatches: number;
   readonly insertFailures: number;
   /** Rows inserted without their payload because it could not be redacted. */
   readonly payloadsLost: number;
-  /** Rows that could not be decoded and were set apart on disk. */
+  /** Rows that could not be decoded and were moved to a table of their own. */
   readonly rowsSetApart: number;
 }
 
@@ -68,7 +68,7 @@ class RecordInserter {
   rowsSetApart = 0;
   readonly #deps: RecordSpoolDeps;
   readonly #writers = new BatchWriters();
-  /** Of the batch that was tried last and is not in: redaction takes its time. */
+  /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
   #pendingLayout: { readonly token: string; readonly laidOut: LaidOut } | undefined;
 
   constructor(deps: RecordSpoolDeps) {

@@ -1,6 +1,7 @@
 /**
- * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours come from the hourly roll-up, the
- * broken hours at both ends from the records, so the sums are exact and the page stays fast at any volume.
+ * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours are read from the hourly roll-up,
+ * parts
+ * of hours at both ends from the records: the sums are exact, and the query is fast at any volume.
  */
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
@@ -19,7 +20,7 @@ export interface UsageDeps {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const RANGES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS } as const;
-/** As long as records are kept. */
+/** Records are kept this long. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 const MAX_GROUPS = 1000;
 
@@ -73,10 +74,10 @@ const FROM_RECORDS = `count() AS requests, countIf(status = 'ok') AS ok, countIf
     .map((name) => `sum(toUInt64(r.${name})) AS ${name}`)
     .join(", ")}, sumIf(r.cost_micro, charged) AS cost_micro`;
 
-/** What rows are summed by: an expression over the table's time column (`hour` of the roll-up, `ts` of the records). */
+/** The GROUP BY key: an expression over the table's time column (`hour` of the roll-up, `ts` of the records). */
 interface Key {
   readonly of: (time: string) => string;
-  /** True where only the records have it. */
+  /** True if only the records have it. */
   readonly recordsOnly?: boolean;
   readonly order: string;
   readonly limit: number;
@@ -177,7 +178,10 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
   return { getUsage };
 }
 
-/** The roll-up for whole hours and the records for the rest; all from the records where the roll-up lacks the key. */
+/**
+ * Reads whole hours from the roll-up and the rest from the records; everything from the records if the roll-up lacks the
+ * key.
+ */
 function parts(key: Key, where: string, { fromMs, toMs }: Period): string {
   const at = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`;
   const records = (from: string, to: string) =>
@@ -193,7 +197,7 @@ function parts(key: Key, where: string, { fromMs, toMs }: Period): string {
   ].join(" UNION ALL ");
 }
 
-/** Every bucket of the range, also the empty ones: a chart has no holes. */
+/** Every bucket of the range, including empty ones, so that a chart has no holes. */
 function filledSeries(
   rows: readonly (Totals & { k: string })[],
   { fromMs, toMs }: Period,
@@ -228,7 +232,7 @@ function periodOf(q: Query, nowMs: number): Period {
   return { fromMs, toMs };
 }
 
-/** Specification: over 30 days `day` unless asked otherwise, over 90 days always. */
+/** Specification: above 30 days `day` unless requested otherwise, above 90 days always `day`. */
 function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
   const lengthMs = toMs - fromMs;
   if (lengthMs > 90 * DAY_MS) return "day";
