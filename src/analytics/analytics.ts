@@ -96,8 +96,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   );
 
   /**
-   * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from
-   * those
+   * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from those
    * that are.
    * @throws WeirError `analytics_unavailable` if ClickHouse does not answer
    */

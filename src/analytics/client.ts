@@ -17,8 +17,7 @@ export interface ClickHouse {
   /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
   bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   /**
-   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If
-   * it
+   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
    * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
    */
   insert(

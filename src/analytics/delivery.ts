@@ -1,9 +1,8 @@
 /**
  * Inserts one batch into ClickHouse exactly once. The first time, the batch is sent without any check. If it is unknown
- * whether an insertion was made (no answer came, or the gateway or the engine died), the engine's deduplication log
- * proves
- * nothing: the engine writes it before the part, so a kill between the two leaves a token without rows. The batch's rows
- * are then looked up, and missing ones are inserted, until none is missing.
+ * whether an insertion was made (no answer came, or the gateway or the engine died), the engine's deduplication log proves
+ * nothing: the engine writes it before the part, so a kill between the two leaves a token without rows. The batch's rows are
+ * then looked up, and missing ones are inserted, until none is missing.
  */
 import type { ClickHouse, Target } from "./client.ts";
 

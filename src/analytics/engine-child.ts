@@ -1,6 +1,5 @@
 /**
- * The embedded engine's process: serves ClickHouse's HTTP interface on loopback until its parent process ends. Started
- * by
+ * The embedded engine's process: serves ClickHouse's HTTP interface on loopback until its parent process ends. Started by
  * `engine.ts` with an IPC channel. One process per data folder; it locks the folder by a socket file in it.
  */
 import { mkdirSync, rmSync } from "node:fs";

@@ -18,9 +18,9 @@ export interface Interval {
 export type ValueCount = readonly [value: number, times: number];
 
 /**
- * Interval of a proportion, `hits` of `total` ≥ 1: Wilson's score interval, (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 +
- * z²/n).
- * Correct also for few calls and for proportions near 0, where the usual p ± z √(p(1−p)/n) gives "0 to 0".
+ * Interval of a proportion, `hits` of `total` ≥ 1: Wilson's score interval,
+ * (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n). Correct also for few calls and for proportions near 0, where the usual
+ * p ± z √(p(1−p)/n) gives "0 to 0".
  * E. B. Wilson, "Probable inference", JASA 22 (1927), 209–212.
  */
 export function wilson(hits: number, total: number): Interval {
@@ -49,10 +49,9 @@ export function meanInterval(mean: number, deviation: number, count: number): In
 }
 
 /**
- * 0.975 quantile of Student's t: closed forms for one and two degrees of freedom, for more the expansion in powers of
- * 1/ν
- * of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5. It is 0.12 % too low at three degrees
- * of freedom, closer at more.
+ * 0.975 quantile of Student's t: closed forms for one and two degrees of freedom, for more the expansion in powers of 1/ν of
+ * Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5. It is 0.12 % too low at three degrees of
+ * freedom, closer at more.
  */
 export function studentT(degrees: number): number {
   const p = (1 + CONFIDENCE) / 2;
@@ -70,8 +69,7 @@ export function studentT(degrees: number): number {
 
 /**
  * Interval of a median, for any distribution: the values of rank r and n + 1 − r, where r is the highest rank at which a
- * Binomial(n, ½) falls below r with a probability of at most 2.5 %. Undefined for fewer than six values, where there is
- * no such rank.
+ * Binomial(n, ½) falls below r with a probability of at most 2.5 %. Undefined for fewer than six values: there is no such r.
  * W. R. Thompson, Annals of Mathematical Statistics 7 (1936), 122–128; W. J. Conover, "Practical Nonparametric
  * Statistics", 3rd ed. (1999), 3.2.
  */

@@ -1,8 +1,7 @@
 /**
- * One request by its id: `GET /v1/generation/{id}` and `GET /v1/requests/{id}`. A row that is not yet in ClickHouse is
- * read from the outbox, so a lookup right after the call finds it. Ids of other orgs are not found, nor are live calls
- * for
- * a test key; `record-access.ts` decides whose payloads a key may read.
+ * One request by its id: `GET /v1/generation/{id}` and `GET /v1/requests/{id}`. A row that is not yet in ClickHouse is read
+ * from the outbox, so a lookup right after the call finds it. Ids of other orgs are not found, nor are live calls for a test
+ * key; `record-access.ts` decides whose payloads a key may read.
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";

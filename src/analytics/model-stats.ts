@@ -1,6 +1,5 @@
 /**
- * Daily statistics of a model's endpoints, and the apps that use the model. They cover all orgs, so they contain only
- * sums
+ * Daily statistics of a model's endpoints, and the apps that use the model. They cover all orgs, so they contain only sums
  * and the names that apps gave themselves. The answer waits less than a second for ClickHouse, then goes without them.
  */
 import { type Clock, systemTimers, type Timers } from "../clock.ts";
@@ -43,10 +42,9 @@ const WAIT_MS = 800;
 const MAX_READINGS = 1000;
 
 /**
- * Apps by the name that their calls carry (`svc.metadata.app`), which is meant to be shown, as in rankings. Calls
- * without
- * a name are not listed, and neither org nor key is shown. Only live calls, whatever the model: a test call is no use of
- * an app.
+ * Apps by the name that their calls carry (`svc.metadata.app`), which is meant to be shown, as in rankings. Calls without a
+ * name are not listed, and neither org nor key is shown. Only live calls, whatever the model: a test call is no use of an
+ * app.
  */
 const APPS = `
   SELECT app_id, sum(requests) AS requests_7d, sum(input_tokens) + sum(output_tokens) AS tokens_7d

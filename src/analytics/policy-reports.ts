@@ -56,8 +56,7 @@ export interface ArmEndpoint {
 
 export interface PolicyReports {
   /**
-   * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the
-   * policy:
+   * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the policy:
    * arms with the same name are added up.
    *
    * @param arms whose endpoint's failures count for which arm; for an arm that is not listed, those of the endpoint

@@ -1,6 +1,5 @@
 /**
- * Decides which records and payloads a key may read. Records belong to the org; a test key sees those of test calls
- * only.
+ * Decides which records and payloads a key may read. Records belong to the org; a test key sees those of test calls only.
  * Payloads belong to a project: keys of other projects need the scope `read:payloads`.
  */
 import type { Caller } from "../operation.ts";

@@ -106,8 +106,7 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
 }
 
 /**
- * Costs and times cover only runs in which both were answered: a copy that failed cost little and would make its
- * endpoint
+ * Costs and times cover only runs in which both were answered: a copy that failed cost little and would make its endpoint
  * look cheap. Runs in which a fallback led the call itself to the shadow's endpoint are left out: they compare nothing.
  */
 const SUMMARY = `

@@ -1,6 +1,5 @@
 /**
- * Inserts shadow runs from their queue into ClickHouse, in a spool of their own, so that a failure of their table does
- * not
+ * Inserts shadow runs from their queue into ClickHouse, in a spool of their own, so that a failure of their table does not
  * hold up the records of calls. They are samples, not money: while ClickHouse is unreachable, the oldest are dropped.
  */
 import type { Clock } from "../clock.ts";

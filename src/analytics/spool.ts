@@ -1,6 +1,5 @@
 /**
- * Inserts the rows of a queue into ClickHouse, batch by batch. A batch and its token are on disk before it is sent, and
- * it
+ * Inserts the rows of a queue into ClickHouse, batch by batch. A batch and its token are on disk before it is sent, and it
  * is sent until it is known to be inserted (`delivery.ts`). So neither a lost answer, a dead engine nor kill -9 loses or
  * doubles a row.
  */

@@ -1,6 +1,5 @@
 /**
- * Figures for other rooms: refusals of an org, statistics of endpoints, use of models. Those over all orgs count live
- * calls.
+ * Figures for other rooms: refusals of an org, statistics of endpoints, use of models. Those over all orgs count live calls.
  * Test calls are free for anyone, so they count only for models that only the simulator serves.
  */
 import type { ClickHouse } from "./client.ts";
@@ -12,8 +11,7 @@ interface Refusals {
 
 export interface EndpointStatistics {
   /**
-   * 0 to 1: attempts that did not fail by the endpoint's fault, of those that ended. If the provider refuses a request
-   * as
+   * 0 to 1: attempts that did not fail by the endpoint's fault, of those that ended. If the provider refuses a request as
    * the client's fault, or an org's own bad key, the endpoint is up. A cancelled attempt (the client left, or another
    * attempt of a hedge was faster) counts as neither.
    */

@@ -1,6 +1,5 @@
 /**
- * Data for the replay of a policy: an org's requests of some hours as RowBinary, and statistics of endpoints in that
- * time.
+ * Data for the replay of a policy: an org's requests of some hours as RowBinary, and statistics of endpoints in that time.
  * Rows are not decoded here: the thread that replays them does it.
  */
 import type { ClickHouse } from "./client.ts";
@@ -39,8 +38,7 @@ export interface Traffic {
   /** @throws WeirError `analytics_unavailable` */
   summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
   /**
-   * The columns of at most `limit` requests, newest first, after the last position of the previous page. In chunks that
-   * end
+   * The columns of at most `limit` requests, newest first, after the last position of the previous page. In chunks that end
    * anywhere, also within a row, and share no memory, so that they can be transferred.
    * @throws WeirError `analytics_unavailable`
    */

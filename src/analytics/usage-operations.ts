@@ -1,7 +1,6 @@
 /**
- * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours are read from the hourly roll-up,
- * parts
- * of hours at both ends from the records: the sums are exact, and the query is fast at any volume.
+ * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours are read from the hourly roll-up, parts of
+ * hours at both ends from the records: the sums are exact, and the query is fast at any volume.
  */
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";

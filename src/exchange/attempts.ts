@@ -1,8 +1,8 @@
 /**
- * Attempts: one endpoint of the plan after another, until one answers or all have failed; two at a time where the policy hedges
- * against silence. An attempt may be replaced only before its first content reached the client (T15), and none begins for a
- * client that is gone (T19). Within a credential pool a refused request is repeated with another key; otherwise no POST is
- * repeated at the same endpoint, for whether it was processed there cannot be known (T43).
+ * Attempts: tries the plan's endpoints in order until one answers or all have failed; two at a time if the policy hedges
+ * against silence. An attempt may be replaced only before its first content was sent to the client (T15), and none begins
+ * after the client has left (T19). Within a credential pool a refused request is repeated with another key. Otherwise no
+ * POST is repeated at the same endpoint, because it may have been processed there (T43).
  */
 import type { Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -23,7 +23,7 @@ export interface AttemptDeps extends OneAttemptDeps {
   readonly health: Health;
   readonly timers: Timers;
   readonly bodies: Bodies;
-  /** Counts the call among those that are read to their end though their client left; false where there are too many. */
+  /** Counts the call as draining: it is read to its end though its client left. False if too many calls are. */
   beginDrain(): boolean;
   endDrain(): void;
   readonly timeouts: {
@@ -36,7 +36,7 @@ export interface AttemptDeps extends OneAttemptDeps {
   };
 }
 
-/** Asks the endpoints in order; `callEnds` is called once, with what is to be settled. */
+/** Tries the endpoints in order; calls `callEnds` once, with the outcome to settle. */
 export class Attempts implements AttemptHost, Indexed {
   index = -1;
   readonly #deps: AttemptDeps;
@@ -44,23 +44,23 @@ export class Attempts implements AttemptHost, Indexed {
   readonly #callEnds: (outcome: Outcome) => void;
   /** Index in the plan of the next attempt's endpoint. */
   #next = 0;
-  /** Under way, the oldest first: two while a hedge runs. */
+  /** Running attempts, the oldest first: two while a hedge runs. */
   #running: Attempt[] = [];
-  /** Bodies that a thread is writing. */
+  /** Number of bodies that a thread is writing. */
   #writing = 0;
   #started = 0;
-  /** Made with the first refusal. */
+  /** Created at the first refused key. */
   #refused: RefusedLanes | undefined;
-  /** Whose content the client is getting. */
+  /** The attempt whose content is being sent to the client. */
   #winner: Attempt | undefined;
   #isHedged = false;
   #stopHedge: (() => void) | undefined;
-  /** Since when an upstream is waited for; monotonic. */
+  /** Since when the call waits for an upstream; monotonic. */
   #waitingSinceMs = 0;
   #over = false;
   #drainUntilMs = 0;
   #lastFailure: UpstreamFailure | undefined;
-  /** Why the request could not be written for the first endpoint for which it could not. */
+  /** The first error in writing the request for an endpoint. */
   #refusal: WeirError | undefined;
 
   constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
@@ -73,13 +73,13 @@ export class Attempts implements AttemptHost, Indexed {
     return this.#call.requestId;
   }
 
-  /** Called once. Where the client left before, the call is cancelled here. */
+  /** Called once. Cancels the call if the client has left already. */
   run(): void {
     this.#call.incoming.reply.onGone(() => this.#clientGone());
     if (!this.#over) this.#start();
   }
 
-  /** Starts the plan's next attempt, or finishes with the last failure where nothing is under way. */
+  /** Starts the plan's next attempt. If there is none and nothing is running, ends the call with the last failure. */
   #start(): void {
     const { plan, incoming, request } = this.#call;
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
@@ -128,13 +128,13 @@ export class Attempts implements AttemptHost, Indexed {
       this.#writeFailed(fail("capability_not_supported", message, { param: first, details: { dropped } }));
       return;
     }
-    // While this body was written the client may have left, or the attempt before begun to answer. If that one breaks off, this
-    // endpoint is the next again.
+    // While the body was written the client may have left, or the previous attempt may have begun to answer. If that attempt
+    // breaks off, this endpoint is the next.
     if (this.#isDecided()) {
       this.#next--;
       return;
     }
-    // Or the time may be over; or the endpoint saturated, or another call is probing it.
+    // Or the time may be over, the endpoint may have saturated, or another call may be probing it.
     const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.#call, endpoint) : undefined;
     if (lane === undefined) this.#start();
     else this.#open(lane, passable, outgoing);
@@ -152,7 +152,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#running.push(attempt);
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
-      // Each attempt gets its part of the remaining time, so that the next ones have some too.
+      // The remaining time is divided, so that the next attempts have some too.
       const behind = Math.min(plan.attempts.length - this.#next, maxAttempts - this.#started);
       const others = Math.max(0, behind);
       attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
@@ -163,7 +163,7 @@ export class Attempts implements AttemptHost, Indexed {
     attempt.send();
   }
 
-  /** Undefined after a fault of ours: then another one is asked. */
+  /** Undefined after a fault of the gateway: then the next endpoint is tried. */
   #newAttempt(input: AttemptInput): Attempt | undefined {
     try {
       return new Attempt(this.#deps, this.#call, this, input);
@@ -174,20 +174,20 @@ export class Attempts implements AttemptHost, Indexed {
     }
   }
 
-  /** The first was silent for so long: the next one is asked as well. Once a call. */
+  /** Starts the next attempt beside the first, which was silent too long. Only once per call. */
   #hedge(): void {
     if (this.#isHedged || this.#isDecided()) return;
     this.#isHedged = true;
     this.#start();
   }
 
-  /** Whether no further endpoint is asked: the call is over, its client has left (T19), or an answer has begun. */
+  /** Whether no further endpoint may be tried: the call is over, its client has left (T19), or an answer has begun. */
   #isDecided(): boolean {
     if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return true;
     return this.#running.some(({ hasBegun }) => hasBegun);
   }
 
-  /** Of the policy's time for all attempts together. */
+  /** What remains of the policy's time for all attempts. */
   #remainingMs(): number {
     const { incoming, plan } = this.#call;
     const { timeoutMs } = plan.decision;
@@ -195,7 +195,7 @@ export class Attempts implements AttemptHost, Indexed {
     return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
-  /** The request cannot be written for this endpoint: the next one is tried. */
+  /** The request cannot be written for this endpoint: tries the next one. */
   #writeFailed(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
@@ -204,7 +204,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#start();
   }
 
-  /** @param isLate the time is over, too. */
+  /** Ends the call without an answer. @param isLate the time is over */
   #finishUnanswered(isLate: boolean): void {
     if (this.#lastFailure === undefined && this.#refusal !== undefined) {
       this.#finish({ kind: "refused", error: this.#refusal });
@@ -230,7 +230,7 @@ export class Attempts implements AttemptHost, Indexed {
       return;
     }
     attempt.adopt(this.#call);
-    // Where the credit ran out, this upstream is cancelled, too.
+    // If the credit ran out, this upstream is cancelled too.
     if (end.kind === "exhausted") this.#cancelAllBut(undefined);
     else this.#answered(attempt, end);
     this.#finish(end);
@@ -243,7 +243,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#close(attempt, failed);
     this.#lastFailure = moreHelpful(this.#lastFailure, failed);
     if (attempt === this.#winner) {
-      // The winner of a stream has delivered: there is one.
+      // A winner has delivered content, so it has a stream.
       this.#finish({
         kind: "broken",
         failure: failed,
@@ -257,14 +257,14 @@ export class Attempts implements AttemptHost, Indexed {
       this.#finish({ kind: "failed", failure: failed });
       return;
     }
-    // What a hedge refuses the one before it may take: the call is no worse off than without.
+    // If a hedge is refused, the first attempt may still be accepted: hedging must not make the call fail.
     if (isRefusal) this.#next = Number.POSITIVE_INFINITY;
     this.#running[0]?.adopt(this.#call);
     if (this.#running.length > 0 || this.#writing > 0) return;
     if (!this.#withAnotherKey(attempt, failed)) this.#start();
   }
 
-  /** A key was refused, so nothing was processed: another of the pool may do. */
+  /** The key was refused, so nothing was processed: tries another key of the pool. @returns whether there is one */
   #withAnotherKey({ lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
     const isRefused = errorClass === "capacity" || errorClass === "auth";
     if (!isRefused || this.#started >= this.#call.plan.decision.maxAttempts) return false;
@@ -299,11 +299,11 @@ export class Attempts implements AttemptHost, Indexed {
       else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#hedgeIfDoubtful(attempt);
       if (this.#over) return;
     }
-    // One is enough to keep the connection alive.
+    // One attempt is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
   }
 
-  /** It hangs where others hang too, or none was ever answered: the next endpoint, where it is well, is asked as well. */
+  /** Starts a hedge if other calls hang at this endpoint too, or it never answered any, and the next endpoint is healthy. */
   #hedgeIfDoubtful({ endpoint, isStream }: Attempt): void {
     const next = this.#call.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
@@ -311,13 +311,13 @@ export class Attempts implements AttemptHost, Indexed {
     if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();
   }
 
-  /** The time of the whole call is over: no further endpoint is asked. */
+  /** The time of the whole call is over: no further endpoint is tried. */
   #timeOut(): void {
     this.#next = Number.POSITIVE_INFINITY;
     const [first] = this.#running;
     this.#cancelAllBut(first);
     first?.giveUp();
-    // A body that is still being written is not waited for.
+    // Does not wait for a body that is still being written.
     if (!this.#over) this.#finishUnanswered(true);
   }
 
@@ -335,7 +335,7 @@ export class Attempts implements AttemptHost, Indexed {
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
     const drained = this.#leader();
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
-    // An attempt that has not answered yet is billed by such a provider all the same.
+    // Such a provider bills an attempt that has not answered yet, too.
     if (drains && drained !== undefined && this.#deps.beginDrain()) {
       this.#drainUntilMs = this.#deps.clock.monotonic() + this.#deps.timeouts.drainMs;
       this.#cancelAllBut(drained);
@@ -352,7 +352,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#finish({ kind: "cancelled", stream });
   }
 
-  /** The attempt that has begun to answer, or else the oldest. */
+  /** The attempt that has begun to answer, else the oldest. */
   #leader(): Attempt | undefined {
     return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
@@ -365,7 +365,7 @@ export class Attempts implements AttemptHost, Indexed {
     }
   }
 
-  /** Another attempt answered first. How long this one was silent is reported to `health`. */
+  /** Cancels an attempt because another one answered first. How long it was silent is reported to `health`. */
   #closeLoser(attempt: Attempt): void {
     attempt.cancel();
     this.#close(attempt, CANCELLED, 0, true);
@@ -390,7 +390,7 @@ export class Attempts implements AttemptHost, Indexed {
     this.#over = true;
     this.#stopHedge?.();
     if (this.#drainUntilMs > 0) this.#deps.endDrain();
-    // In the order of their starts, whichever ended first.
+    // In the order of their starts, not of their ends.
     if (this.#isHedged) this.#call.attempts.sort((a, b) => a.attempt - b.attempt);
     this.#callEnds(outcome);
   }

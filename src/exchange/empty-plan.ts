@@ -1,4 +1,7 @@
-/** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is excluded. */
+/**
+ * The error for a call whose plan is empty: a missing capability, saturated endpoints and when to retry, or why each
+ * endpoint is excluded.
+ */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
@@ -7,18 +10,18 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
 import type { ReadCall } from "./call.ts";
 
-/** The reason for each endpoint that is excluded, as clients get it. */
+/** The exclusions as clients receive them. */
 export const excludedWire = (excluded: readonly Exclusion[]) =>
   excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
 
-/** Every endpoint that the catalog has of the called model. */
+/** All endpoints of the called model in the catalog. */
 export interface ModelEndpoints {
-  /** Those that the plan was made of: with the org's own keys, where it has some. */
+  /** The endpoints that the plan was made from, including those reached by the org's own keys. */
   readonly reached: readonly Endpoint[];
   readonly unreachable: readonly Endpoint[];
 }
 
-/** @returns `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`. */
+/** @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint` */
 export function emptyPlanError(
   made: Plan,
   model: Model,
@@ -60,21 +63,24 @@ export function emptyPlanError(
   return fail("no_endpoint", message, { details });
 }
 
-/** @param isOwn an own key of the caller's org is among those that were refused: that one is theirs to replace. */
+/** @param isOwn an own key of the org is among those that were refused: the org must replace that one */
 export const refusedCredential = (modelId: string, isOwn: boolean): string =>
   isOwn
     ? `The provider behind ${modelId} refuses the credential that it is called with: check your organisation's own provider key.`
     : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
 
-/** In the catalog, but not usable on this gateway: clients learn that it exists, operators at the start what it lacks. */
+/**
+ * The exclusion of an endpoint that this gateway cannot use: clients learn that it exists, operators at the start what it
+ * lacks.
+ */
 const unreachableExclusion = ({ id, status, provider }: Endpoint): Exclusion =>
   provider.isSwitchedOff || status !== "active"
     ? { endpointId: id, kind: "status", reason: "it is switched off" }
     : { endpointId: id, kind: "not_configured", reason: "its provider is not configured on this gateway" };
 
 /**
- * What the request needs and no endpoint of the model has; also where each has some of it and nothing but that keeps the
- * request from them.
+ * A capability that the request needs and no endpoint of the model has; or, if all endpoints are excluded by capabilities
+ * and each has some of what is needed, one that the first lacks.
  */
 function missingEverywhere(
   endpoints: readonly Endpoint[],

@@ -1,6 +1,6 @@
 /**
- * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in this
- * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
+ * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in
+ * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
@@ -20,7 +20,7 @@ import { type ReserveDeps, reserve } from "./reserve.ts";
 import { releaseAll, type SettleDeps, settle } from "./settle.ts";
 import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
 
-/** What each step needs, and what the way between them does. */
+/** The dependencies of the steps, and those of the exchange itself. */
 export interface ExchangeDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "healthy">;
@@ -33,24 +33,24 @@ export interface ExchangeDeps {
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
   readonly shadow: ShadowDeps;
   readonly settle: SettleDeps;
-  /** At most so many calls at a time are read to their end though their client left. */
+  /** At most this many calls at a time are read to their end after their client left. */
   readonly maxDrains: number;
-  /** How long an answer waits for the commit of its charge. */
+  /** An answer waits at most this long for the commit of its charge. */
   readonly commitMs: number;
-  /** Whether descriptors are left for one more call; `live`: calls under way, that one included. */
+  /** Whether file descriptors are left for one more call; `live`: current calls including that one. */
   readonly hasRoomFor: (live: number) => boolean;
-  /** A fault of ours: for the operator's log, never shown. */
+  /** Reports a fault of the gateway to the operator's log; clients never see it. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** For the operator's log, once a call has ended. */
+  /** Reports a failed attempt to the operator's log, once its call has ended. */
   readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
 }
 
 interface ExchangeCounts {
   readonly live: number;
   readonly draining: number;
-  /** Calls by how they ended, since the start. */
+  /** Number of calls by outcome since the start. */
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
-  /** Calls whose upstream reported more than was held for them. */
+  /** Number of calls whose upstream reported more than was held for them. */
   readonly reserveExceeded: number;
   readonly shadows: ShadowCounts;
 }
@@ -58,11 +58,11 @@ interface ExchangeCounts {
 export interface Exchange {
   run(incoming: Incoming): void;
   counts(): ExchangeCounts;
-  /** No new calls from here on; resolves when the running ones have ended, cutting them short after the bound. */
+  /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** How often live calls are looked at for silence and deadlines. */
+/** How often live calls are checked for silence and deadlines. */
 const TICK_MS = 1000;
 
 export function openExchange(deps: ExchangeDeps): Exchange {
@@ -87,7 +87,7 @@ class LiveExchange implements Exchange {
     faulted: 0,
     shut_down: 0,
   };
-  /** Calls between `run` and the end of their settlement. */
+  /** Number of calls between `run` and the end of their settlement. */
   #open = 0;
   #draining = 0;
   #reserveExceeded = 0;
@@ -129,7 +129,7 @@ class LiveExchange implements Exchange {
     }
   }
 
-  /** Refuses without a record: a flood of refusals must not cost a commit each while descriptors are short. */
+  /** Refuses a call without a record: while descriptors are short, many refusals must not cost a commit each. */
   #refuseUnrecorded({ reply, format, requestId, release }: Incoming): void {
     release();
     const message = "The gateway has as many connections open as it may.";
@@ -149,8 +149,8 @@ class LiveExchange implements Exchange {
     const { lock } = claim;
     call.idempotencyLock = lock;
     call.incoming = { ...call.incoming, reply: lock.recorder };
-    // A client that leaves a call with an idempotency key is expected to repeat it: the call goes on, unless the request forbids
-    // that or the call is over.
+    // A client that leaves a call with an idempotency key is expected to repeat it: the call continues, unless the request
+    // forbids that or the call is over.
     lock.recorder.mayRunWithoutClient = () => {
       call.runsWithoutClient =
         !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
@@ -177,7 +177,7 @@ class LiveExchange implements Exchange {
     });
   }
 
-  /** Most calls go from step to step at once; one that waits for a count goes on when it is there. */
+  /** Runs the next step, at once or when the promise resolves: most calls go through all steps without waiting. */
   #next<T>(call: Call, value: T | Promise<T>, step: (value: T) => void): void {
     if (value instanceof Promise) value.then(step).catch((error: unknown) => this.#refuse(call, error));
     else step(value);
@@ -201,7 +201,7 @@ class LiveExchange implements Exchange {
     }, withinMs);
     if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     clearTimeout(cut);
-    // Copies are for comparison with calls that are over now.
+    // Shadow copies are compared with calls, and those are over now.
     this.#shadows.stop();
     clearInterval(this.#timer);
   }
@@ -212,7 +212,7 @@ class LiveExchange implements Exchange {
       this.#settle(call, outcome);
     });
     this.#live.add(attempts);
-    // It may have waited in the reservation until after the cut.
+    // The call may have waited for its reservation until after the shutdown.
     if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
     call.shadow = this.#shadows.start(call);
@@ -225,7 +225,7 @@ class LiveExchange implements Exchange {
   }
 
   #settle(call: Call, outcome: Outcome): void {
-    // A step that threw after the call was on its way: the first way out is the one.
+    // A step may throw after the call has ended: the first outcome counts.
     if (call.settled) return;
     this.#ended[outcome.kind]++;
     this.#judge(call);
@@ -237,7 +237,7 @@ class LiveExchange implements Exchange {
     void this.#close(call, outcome);
   }
 
-  /** An error here must not keep the call from being settled. */
+  /** An error here must not prevent the settlement. */
   #judge(call: Call): void {
     try {
       judgeCanary(call);
@@ -258,7 +258,7 @@ class LiveExchange implements Exchange {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
       call.idempotencyLock?.release();
-      // Where settlement failed, the shadow run has not been told how the call ended.
+      // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);
       if (call.runsWithoutClient) this.#draining--;
       this.#ends(call);
@@ -278,7 +278,7 @@ class LiveExchange implements Exchange {
       try {
         attempts.tick(nowMs);
       } catch (error) {
-        // The others must not miss their turn.
+        // The other calls must still be checked.
         this.#deps.onFault(error, attempts.requestId);
       }
     }
@@ -288,8 +288,8 @@ class LiveExchange implements Exchange {
   }
 
   /**
-   * The store could not commit the charge in time: the client gets an error. The commit goes on, and may still charge: a retry
-   * could pay twice.
+   * The store did not commit the charge in time: the client gets an error. The commit goes on and may still charge, so a
+   * retry could be charged twice.
    */
   #commitTimedOut(call: Call): void {
     this.#settling.remove(call);
@@ -306,7 +306,7 @@ class LiveExchange implements Exchange {
     }
   }
 
-  /** An answer that could not be settled never passes for a whole one. */
+  /** Ends the response so that an answer that was not settled is never taken for complete. */
   #abort(call: Call, error: WeirError): void {
     const { reply, format } = call.incoming;
     try {
@@ -316,7 +316,7 @@ class LiveExchange implements Exchange {
         return;
       }
     } catch (thrown) {
-      // There is no caller that could handle it, and one call must not end the process.
+      // No caller could handle it, and one call must not end the process.
       this.#deps.onFault(thrown, call.requestId);
     }
     reply.abort();

@@ -1,6 +1,6 @@
 /**
- * The error that the client gets when no attempt answered: one table from failure classes to errors. The upstream's message is
- * passed on only where it concerns the caller's request; its body never is.
+ * The error that the client gets if no attempt answered: one table from failure classes to errors. The upstream's message is
+ * passed on only if it concerns the client's request; its body never is.
  */
 import { fail, type WeirError } from "../errors.ts";
 import type { LaneLease } from "../routing/health.ts";
@@ -8,18 +8,18 @@ import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.
 import type { Call } from "./call.ts";
 import { refusedCredential } from "./empty-plan.ts";
 
-/** A wait to name where the provider named none. */
+/** `Retry-After` if the provider gave none. */
 const DEFAULT_WAIT_MS = 1000;
-/** Statuses of a refused request that mean the same here as there. */
+/** Statuses of a refused request that have the same meaning for the client. */
 const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
 
-/** The one of two failures of a call that helps its client more: a refusal of the request itself, else one that may pass. */
+/** Of two failures of a call the one that helps its client more: a refusal of the request itself, else a temporary one. */
 export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
   if (!mayFallBack(known)) return known;
   if (!mayFallBack(failed)) return failed;
   if (mayPass(known) !== mayPass(failed)) return mayPass(known) ? known : failed;
-  // Of two that are saturated the one that is back first.
+  // If both are saturated, the one with the shorter wait.
   const areFull = known.errorClass === "capacity" && failed.errorClass === "capacity";
   return areFull && waitOf(known) < waitOf(failed) ? known : failed;
 }
@@ -27,8 +27,8 @@ export function moreHelpful(known: UpstreamFailure | undefined, failed: Upstream
 const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DEFAULT_WAIT_MS;
 
 /**
- * @param failed undefined when no attempt could be made because every endpoint had just saturated.
- * @param call what was tried, and what was left out
+ * @param failed undefined if no attempt could be made because every endpoint had just saturated
+ * @param call what was tried, and what was excluded
  */
 export function callerError(
   failed: UpstreamFailure | undefined,
@@ -40,7 +40,7 @@ export function callerError(
       retryAfterMs: DEFAULT_WAIT_MS,
     });
   }
-  // One that rests may serve the same call later; so may one that failed in a way that passes.
+  // A saturated endpoint may serve the same call later; so may one whose failure is temporary.
   const isCurable = mayPass(failed) || plan?.excluded.some(({ kind }) => kind === "saturated") === true;
   if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
   switch (failed.errorClass) {
@@ -67,7 +67,7 @@ export function callerError(
 
 const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
 
-/** Whether the provider's message says that the request is too large for it: then it need not be repeated. */
+/** A rate limit. It is not retryable if the provider will never take this request, for example because it is too large. */
 function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): WeirError {
   const { upstream } = failed;
   return fail("upstream_capacity", upstream.message || saturated(modelId), {

@@ -1,6 +1,6 @@
 /**
- * What can be asked about a call without making it: how many tokens its prompt has, and which way it would take at what
- * cost. Nothing is charged and no record is kept; both count as requests against the key's limits.
+ * Answers questions about a call without making it: the number of tokens of its prompt, or its plan and cost. Nothing is
+ * charged and no record is stored; both count as requests against the key's limits.
  */
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
@@ -28,7 +28,7 @@ export interface InquireDeps extends PlanDeps, ProviderCountDeps {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** How a count was made. */
+/** A count and how it was made. */
 interface Count {
   readonly input_tokens: number;
   readonly source: "exact" | "provider" | "estimated";
@@ -68,9 +68,9 @@ function refuse(deps: InquireDeps, call: Call, error: WeirError): void {
 }
 
 /**
- * Exactly where the model's tokenizer is public and the prompt is text and nothing else; by the provider where one counts;
- * else, where none of them can, an estimate, which says that it is one. A provider that fails to count is an error: a number
- * that may be far too low would pass for the count.
+ * Exact if the model's tokenizer is public and the prompt is text only; else by a provider that counts; else, if none can,
+ * an estimate that is marked as one. If a provider fails to count, the request fails: an estimate may be far too low and
+ * would be taken for the count.
  */
 async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | Buffer> {
   const { request, model } = call;
@@ -93,14 +93,14 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
   return countJson(format, { input_tokens: tokens, source, tokenizer });
 }
 
-/** Anthropic's clients read one member; the only other that they get says that the number is an estimate. */
+/** Anthropic's clients read one member; the only other one marks an estimate. */
 function countJson({ name }: ClientFormat, count: Count): string {
   const { input_tokens, source } = count;
   if (name !== "messages") return JSON.stringify(count);
   return JSON.stringify(source === "estimated" ? { input_tokens, source } : { input_tokens });
 }
 
-/** Which endpoints would be asked in which order, and what would be held. */
+/** The endpoints that would be tried, in order, and the amount that would be held. */
 function dryRun(deps: InquireDeps, call: PlannedCall): object {
   const { plan } = call;
   const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));

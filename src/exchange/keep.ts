@@ -1,6 +1,7 @@
 /**
- * What is kept of an answer after its call: for a repetition of the request (`Idempotency-Key`), and for requests that read or
- * continue it later (stored responses). Both go into the commit that settles the call, so a crash leaves all of it or nothing.
+ * Stores an answer after its call: for repetitions of the request (`Idempotency-Key`), and for requests that read or
+ * continue it later (stored responses). Both are part of the commit that settles the call, so a crash leaves all of it or
+ * nothing.
  */
 import type { WeirError } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -9,10 +10,10 @@ import type { Outcome } from "./outcome.ts";
 import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
 
 /**
- * Keeps an answer that was charged or given in full for repetitions of its request; anything else may be tried again. Only inside
- * the commit that charges.
+ * Stores an answer that was charged or complete for repetitions of its request; after any other outcome a retry is a new
+ * call. Call it only inside the commit that charges.
  * @param bytes what is still to be sent of the answer
- * @param gone the client left: of a stream that was read on for its bill, the rest is not there.
+ * @param gone the client left: of a stream that was read on for its bill, the rest was not recorded
  */
 export function keepForReplay(
   call: Call,
@@ -29,8 +30,8 @@ export function keepForReplay(
 }
 
 /**
- * What puts an answer that a later request may ask for or continue into the commit; undefined where it is not kept. Made
- * before the commit: what throws there would take the charge with it.
+ * Prepares the storage of an answer that later requests may read or continue. @returns a function that stores it inside the
+ * commit; undefined if it is not stored. Called before the commit, because an error inside it would undo the charge.
  */
 export function responseWriter(
   responses: StoredResponses,
@@ -41,7 +42,7 @@ export function responseWriter(
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
-  // Not made text only to be found too large (T54).
+  // Checked first, because to make text of a body that is too large takes long (T54).
   if (!responses.fits(request.bytes.length)) return undefined;
   const answer =
     outcome.kind === "whole"
@@ -63,7 +64,7 @@ export function responseWriter(
   return () => responses.put(key, idPrefix + call.requestId, stored);
 }
 
-/** Undefined where a provider's odd answer cannot be taken apart: it is delivered all the same. */
+/** Undefined if a provider's answer cannot be parsed: it is delivered all the same. */
 function conversationOf(
   history: History,
   request: ClientRequest,
@@ -77,5 +78,5 @@ function conversationOf(
   }
 }
 
-/** Of an item that can be named later. */
+/** Longest id of an item that requests can name. */
 const MAX_ID_LENGTH = 256;

@@ -1,7 +1,7 @@
 /**
- * Metering: tokens and cost of a call from how it ended. What the upstream reported counts; where it reported nothing,
- * what was delivered is estimated (T20, T22); a call that delivered nothing and got no report is free. Where an org's own
- * provider key answered, its tokens are counted all the same and a fee is charged instead of them.
+ * Metering: tokens and cost of a call from its outcome. What the upstream reported counts. If it reported nothing, what was
+ * delivered is estimated (T20, T22); a call without a report that delivered nothing is free. If an org's own provider key
+ * answered, its tokens are counted as usual and a fee is charged instead of them.
  */
 import type { Endpoint } from "../endpoint.ts";
 import type { Cost } from "../money.ts";
@@ -9,7 +9,7 @@ import { type ByokFee, byokCost, costOf, NO_USAGE, noCost, type Usage, type Usag
 import type { ReplyFacts, RequestFacts } from "../wire/contract.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 
-/** Tokens that a reservation covers. */
+/** Tokens that a hold covers. */
 export interface CoveredTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -27,9 +27,9 @@ export interface Metered {
 }
 
 /**
- * @param facts what was read of the answer, as far as it came; undefined when no upstream answered.
- * @param covered what the hold covers: an estimate of ours is never charged beyond it; only an upstream's report may be.
- * @param fee where an org's own key answered; undefined where one of the platform's did.
+ * @param facts what was read of the answer so far; undefined if no upstream answered
+ * @param covered what the hold covers: an estimate is never charged beyond it; only an upstream's report may be
+ * @param fee set if an org's own key answered; undefined if one of the platform's did
  */
 export function meter(
   request: RequestFacts | undefined,
@@ -46,7 +46,7 @@ export function meter(
     return { usage: used, source, cost: fee === undefined ? cost : byokCost(cost, fee) };
   };
   if (usage !== undefined && unreportedBytes === 0) return priced(usage, "provider");
-  // A report that came early does not count the output after it.
+  // An early report does not count the output after it.
   const inputTokens = Math.min(request.promptTokens, covered.inputTokens);
   const known = usage ?? { ...NO_USAGE, inputTokens };
   const output = Math.min(known.outputTokens + estimateOutputTokens(unreportedBytes), covered.outputTokens);

@@ -1,6 +1,6 @@
 /**
- * Relays a whole answer: collected, checked, and handed on. Nothing leaves before it is complete, so half a body can
- * still be replaced by another endpoint's answer.
+ * Relays a whole answer: collects and checks it, then passes it on. Nothing is sent before it is complete, so that another
+ * endpoint can still answer if the body breaks off.
  */
 import { WeirError } from "../errors.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";

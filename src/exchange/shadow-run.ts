@@ -1,7 +1,7 @@
 /**
- * One shadow run: a copy of a call at one more endpoint, and what came of it set beside what came of the call. Whichever of
- * the two ends last closes the run in one commit: the copy's charge where the org pays, and the row that compares them. So
- * every charge has its row, and a crash before leaves neither. No public method throws.
+ * One shadow run: sends a copy of a call to one more endpoint and compares both results. When call and copy have both ended,
+ * the run is closed in one commit: the copy's charge if the org pays, and the row that compares them. So every charge has
+ * its row, and a crash before the commit leaves neither. No public method throws.
  */
 import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
@@ -30,20 +30,20 @@ export interface RunDeps
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;
 }
 
-/** What a policy's shadow asks for, of one call. */
+/** The copy that a policy wants of one call. */
 export interface ShadowTask {
   readonly original: ReservedCall;
   readonly endpoint: Endpoint;
   readonly bill: Shadow["bill"];
 }
 
-/** Called once a run: its copy is over, or will never be sent, so that another one may begin. */
+/** Called once per run when its copy has ended, or will not be sent, so that another copy may begin. */
 export type OnOver = (run: Run, wasSent: boolean) => void;
 
-/** A copy that has not ended after this long is cut, even where calls may take longer. */
+/** A copy that takes longer is ended, even if calls may take longer. */
 export const MAX_RUN_MS = 120_000;
 
-/** What came of a copy. */
+/** The result of a copy. */
 interface CopyResult {
   readonly call: ReservedCall;
   readonly status: ShadowRow["shadowStatus"];
@@ -59,11 +59,11 @@ export class Run implements Indexed, ShadowRun {
   readonly #onOver: OnOver;
   #startMs = 0;
   #attempts: Attempts | undefined;
-  /** Where the org pays: until the run is closed. */
+  /** The holds if the org pays; undefined once the run is closed. */
   #holds: Holds | undefined;
   #isLate = false;
   #isOver = false;
-  /** Between the end of the copy and the end of the run. */
+  /** Set between the end of the copy and the end of the run. */
   #copyResult: CopyResult | undefined;
   #primary: PrimaryEnding | undefined;
 
@@ -90,7 +90,7 @@ export class Run implements Indexed, ShadowRun {
       return;
     }
     if (this.#isOver) {
-      // It was cut while its holds were asked for.
+      // It was ended while its holds were requested.
       this.#release();
       return;
     }
@@ -102,14 +102,14 @@ export class Run implements Indexed, ShadowRun {
 
   primaryEnded(ending: PrimaryEnding | undefined): void {
     if (this.#primary !== undefined) return;
-    // No more of it: an ending holds the answer, and the copy may last.
+    // Only these members: an ending refers to the whole answer, and the copy may take long.
     const { status, stopReason, metered } = ending ?? UNSETTLED;
     this.#primary = { status, stopReason, metered };
     if (status === "cancelled") this.cut();
     this.#close();
   }
 
-  /** The sweep of all calls under way. @param nowMs monotonic */
+  /** Checks the copy's deadlines, once a second. @param nowMs monotonic */
   tick(nowMs: number): void {
     if (this.#attempts === undefined || this.#isOver) return;
     this.#isLate = nowMs - this.#startMs >= MAX_RUN_MS;
@@ -124,7 +124,7 @@ export class Run implements Indexed, ShadowRun {
     }
   }
 
-  /** Ends the copy now, which is no fault of its endpoint's. */
+  /** Ends the copy now; this does not count against its endpoint. */
   cut(): void {
     if (this.#isOver) return;
     try {
@@ -135,17 +135,17 @@ export class Run implements Indexed, ShadowRun {
     }
   }
 
-  /** Undefined where the org cannot pay for the copy: its own calls come first. */
+  /** Reserves the copy's cost; undefined if the org cannot pay for the copy: its own calls come first. */
   #reserve(): MaybePromise<ReservedCall | undefined> {
     const { original, endpoint, bill } = this.#task;
     const isOrgBilled = bill === "org";
     const planned = copyOf(original, endpoint, isOrgBilled, this.#deps.clock);
     const { key } = planned;
-    // The run's own holds are for the longest answer: the copy has none that could grow.
+    // The run's holds cover the longest answer, so the copy has none to extend.
     const reserved = planned.withReservation({ holds: undefined, ...coveredTokensOf(planned, endpoint) });
     if (!isOrgBilled || key.environment === "test") return reserved;
     const microUsd = this.#worstCase(planned);
-    // Asked first: a refusal is reported as a budget that is used up, and a copy that finds no room is no such thing.
+    // Checked first, because a refused hold is reported as an exhausted budget, which a copy without room is not.
     if (!this.#deps.budgets.wouldHold(scopeOf(key), microUsd)) return undefined;
     return after(takeHolds(this.#deps, key, microUsd), (holds) => {
       if ("refusedBy" in holds) return undefined;
@@ -154,7 +154,7 @@ export class Run implements Indexed, ShadowRun {
     });
   }
 
-  /** A whole answer's bound, also of a stream. Micro-USD. */
+  /** The worst-case cost of the longest answer, also for a stream. Micro-USD. */
   #worstCase(call: PlannedCall): number {
     return worstCaseOf(this.#deps, call, { ...call.request.facts, stream: false });
   }
@@ -170,13 +170,15 @@ export class Run implements Indexed, ShadowRun {
     }
   }
 
-  /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
+  /**
+   * The copy's result; undefined if nothing was sent: the endpoint saturated after the plan was made, or the time was over.
+   */
   #resultOf(call: ReservedCall, outcome: Outcome): CopyResult | undefined {
-    // That the request cannot be written for the endpoint at all is a result, too.
+    // That the request cannot be written for the endpoint is a result too.
     if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
     const facts = factsOf(outcome);
     const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
-    // What is estimated never exceeds the hold.
+    // An estimate never exceeds the hold.
     const metered = meter(
       call.request.facts,
       call.endpoint,
@@ -188,7 +190,7 @@ export class Run implements Indexed, ShadowRun {
     return { call, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
   }
 
-  /** Once both are over: the charge and the row. */
+  /** Commits the charge and the row once call and copy have both ended. */
   #close(): void {
     const primary = this.#primary;
     const copyResult = this.#copyResult;
@@ -221,7 +223,7 @@ export class Run implements Indexed, ShadowRun {
     this.#onOver(this, wasSent);
   }
 
-  /** A fault of ours: the copy is forgotten, and nothing stays taken. */
+  /** After a fault of the gateway: drops the copy and releases its holds. */
   #abandon(error: unknown): void {
     this.#fault(error);
     this.#copyResult = undefined;
@@ -230,7 +232,7 @@ export class Run implements Indexed, ShadowRun {
     try {
       this.#attempts?.shutDown();
     } catch {
-      // It may be what had the fault.
+      // The fault may have been in the attempts themselves.
     }
   }
 
@@ -239,20 +241,20 @@ export class Run implements Indexed, ShadowRun {
     this.#holds = undefined;
   }
 
-  /** Logged with the id of the call, which its client has. */
+  /** Logs a fault with the id of the call, which the client has. */
   #fault(error: unknown): void {
     this.#deps.onFault(error, this.#task.original.requestId);
   }
 }
 
-/** How the call ended is not known, so nothing compares with it. */
+/** The call's end is not known, so the copy is not compared with it. */
 const UNSETTLED: PrimaryEnding = {
   status: "cancelled",
   stopReason: "",
   metered: meter(undefined, undefined, undefined),
 };
 
-/** The prompt of a copy is that of its call, whose estimate no hold is below. */
+/** The copy has the same prompt as its call, and no hold is below that prompt's estimate. */
 const coveredTokensOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): CoveredTokens => ({
   inputTokens: Number.MAX_SAFE_INTEGER,
   outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
@@ -263,7 +265,7 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
   return "stream" in outcome ? outcome.stream?.facts : undefined;
 }
 
-/** @param isSilent it was cut because it took too long, and nothing had come: calls would fail at such an endpoint, too. */
+/** @param isSilent it took too long and no content was received: calls would fail at such an endpoint too */
 function statusOf(outcome: Outcome, isSilent: boolean): Pick<CopyResult, "status" | "errorClass"> {
   switch (outcome.kind) {
     case "whole":

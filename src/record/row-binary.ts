@@ -141,8 +141,7 @@ export class RowBinaryWriter {
 
   /**
    * Fast path for short ASCII, as nearly all names and ids are: one byte of length, one byte per character. @returns false
-   * if
-   * the text is not ASCII
+   * if the text is not ASCII
    */
   #ascii(value: string): boolean {
     const bytes = this.#bytes;

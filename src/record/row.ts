@@ -163,8 +163,7 @@ const isKnown = (layout = 0): boolean => layout >= FIRST_LAYOUT && layout <= LAY
 
 /**
  * Whether expiry, request and response fill the row from `at` to its end. The text is not in the checksum and may be
- * damaged,
- * but it must not reach into the next row.
+ * damaged, but it must not reach into the next row.
  */
 function isText(row: Buffer, at: number): boolean {
   try {

@@ -17,8 +17,7 @@ export interface WorkerPool {
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /**
    * Counts the tokens of each text in one of OpenAI's public encodings, about 50 MB/s for prose. Bytes are UTF-8: one text,
-   * or
-   * several, each ended by the byte 0xff, whose sum is returned. Shared memory is not copied.
+   * or several, each ended by the byte 0xff, whose sum is returned. Shared memory is not copied.
    * @throws Error when too many counts wait, or when `signal` aborts (the thread is then restarted)
    */
   countTokens(

@@ -72,8 +72,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
   const hints = [...new Set(presets.map((name) => HINTS[name as PresetName]))];
   /**
    * Most payloads have nothing to redact, which a check of their bytes as Latin-1 shows. Not if escapes may hide a match,
-   * nor
-   * in SSE, where a match may be split over events.
+   * nor in SSE, where a match may be split over events.
    */
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
