@@ -100,7 +100,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
    * that are.
    * @throws WeirError `analytics_unavailable` if ClickHouse does not answer
    */
-  async function caughtUp(): Promise<void> {
+  async function waitForInserts(): Promise<void> {
     const caught = await spool.flush(hasAnswered ? CATCH_UP_MS : START_MS);
     hasAnswered ||= clickhouse.live();
     if (!caught && !clickhouse.live()) {
@@ -116,13 +116,13 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     operations: {
       getGeneration: lookups.getGeneration,
       getRequest: lookups.getRequest,
-      listRequests: requestsOperations({ clickhouse, cursors, caughtUp }).listRequests,
-      getUsage: usageOperations({ clickhouse, clock, caughtUp }).getUsage,
+      listRequests: requestsOperations({ clickhouse, cursors, waitForInserts }).listRequests,
+      getUsage: usageOperations({ clickhouse, clock, waitForInserts }).getUsage,
     },
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
-    reports: policyReports({ clickhouse, clock, caughtUp }),
-    traffic: traffic({ clickhouse, caughtUp }),
+    reports: policyReports({ clickhouse, clock, waitForInserts }),
+    traffic: traffic({ clickhouse, waitForInserts }),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),

@@ -30,7 +30,6 @@ export interface BatchBounds {
   readonly bytes: number;
 }
 
-/** A source of batches. */
 export interface Batches {
   /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
   nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined>;

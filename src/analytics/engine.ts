@@ -21,7 +21,6 @@ export interface Engine {
   address(withinMs: number): Promise<ServerAddress>;
   /** Process id of the child; undefined while it is restarted. */
   pid(): number | undefined;
-  /** Number of restarts. */
   restarts(): number;
   stop(): Promise<void>;
 }

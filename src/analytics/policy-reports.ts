@@ -75,7 +75,7 @@ export interface PolicyReportsDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  readonly waitForInserts: () => Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -138,10 +138,10 @@ const OUTCOMES = `
     count() AS calls
   ${CALLS} GROUP BY ALL`;
 
-export function policyReports({ clickhouse, clock, caughtUp }: PolicyReportsDeps): PolicyReports {
+export function policyReports({ clickhouse, clock, waitForInserts }: PolicyReportsDeps): PolicyReports {
   return {
     async experiments(orgId, policy, hours, arms = []) {
-      await caughtUp();
+      await waitForInserts();
       const nowMs = clock.now();
       const params = { org: orgId, policy, from: nowMs - hours * HOUR_MS, to: nowMs };
       const [rows, outcomes] = await Promise.all([

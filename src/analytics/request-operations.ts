@@ -14,7 +14,7 @@ export interface RequestsDeps {
   readonly clickhouse: ClickHouse;
   readonly cursors: Cursors;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  readonly waitForInserts: () => Promise<void>;
 }
 
 export const instant = z.iso.datetime({ offset: true });
@@ -59,7 +59,7 @@ const CONDITIONS: {
   q: (value) => ["startsWith(request_id, {q:String})", value.toUpperCase()],
 };
 
-export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDeps) {
+export function requestsOperations({ clickhouse, cursors, waitForInserts }: RequestsDeps) {
   const listRequests = operation({
     name: "listRequests",
     summary: "The requests of the org, newest first",
@@ -75,7 +75,7 @@ export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDe
       // Bound to the org: another org's cursor is refused.
       const list = `requests:${orgId}`;
       const after = cursors.read(list, filters.cursor);
-      await caughtUp();
+      await waitForInserts();
       const { where, params } = conditions(filters, after);
       const pieces = await clickhouse.bytes(
         `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${environmentCondition(caller)}${where}

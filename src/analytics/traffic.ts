@@ -55,13 +55,13 @@ export interface TrafficDeps {
     bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   };
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  readonly waitForInserts: () => Promise<void>;
 }
 
-export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
+export function traffic({ clickhouse, waitForInserts }: TrafficDeps): Traffic {
   return {
     async summary(window) {
-      await caughtUp();
+      await waitForInserts();
       const { where, params } = conditions(window);
       const [[counted], own, usual] = await Promise.all([
         clickhouse.rows<{ requests: number }>(

@@ -13,7 +13,7 @@ import { flag, instant } from "./request-operations.ts";
 export interface UsageDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  readonly caughtUp: () => Promise<void>;
+  readonly waitForInserts: () => Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -113,7 +113,7 @@ interface Period {
   readonly toMs: number;
 }
 
-export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
+export function usageOperations({ clickhouse, clock, waitForInserts }: UsageDeps) {
   async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
     const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
       (name) => q[name] !== undefined,
@@ -152,7 +152,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
       if (q.group_by === "tag" && q.tag === undefined) {
         throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
       }
-      await caughtUp();
+      await waitForInserts();
       const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
       const [total, series, groups, compared] = await Promise.all([
         totals(caller, q, period),

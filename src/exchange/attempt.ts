@@ -68,10 +68,10 @@ export class Attempt implements RelayHost {
     this.startMs = deps.clock.monotonic();
     this.#record = newRecord(lane, number, deps.clock.now());
     const { dialect, passage } = passable;
-    const relayed = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
+    const relayInput = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
     this.#relay = call.request.facts.stream
-      ? new StreamRelay(deps, relayed, this)
-      : new WholeRelay(deps, relayed, this);
+      ? new StreamRelay(deps, relayInput, this)
+      : new WholeRelay(deps, relayInput, this);
   }
 
   get endpoint(): Endpoint {

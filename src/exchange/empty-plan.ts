@@ -23,7 +23,7 @@ export interface ModelEndpoints {
 
 /** @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint` */
 export function emptyPlanError(
-  made: Plan,
+  plan: Plan,
   model: Model,
   { reached, unreachable }: ModelEndpoints,
   call: ReadCall,
@@ -32,21 +32,21 @@ export function emptyPlanError(
   const unreachableExcluded = unreachable
     .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
     .map(unreachableExclusion);
-  const excluded = excludedWire([...made.excluded, ...unreachableExcluded]);
+  const excluded = excludedWire([...plan.excluded, ...unreachableExcluded]);
   const details = { excluded };
-  if (made.availability === "saturated") {
+  if (plan.availability === "saturated") {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
-      retryAfterMs: made.retryAfterMs,
+      retryAfterMs: plan.retryAfterMs,
       details,
     });
   }
-  if (made.availability === "refused") {
+  if (plan.availability === "refused") {
     const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
     const message = refusedCredential(model.id, isOwn);
-    return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });
+    return fail("upstream_all_out", message, { retryAfterMs: plan.retryAfterMs, details, retryable: false });
   }
   const { format } = call.incoming;
-  const missing = missingEverywhere([...reached, ...unreachable], made, request.facts);
+  const missing = missingEverywhere([...reached, ...unreachable], plan, request.facts);
   if (missing !== undefined) {
     const message = `${model.id} does not support ${needWords[missing]}.`;
     return fail("capability_not_supported", message, { param: neededAt(format, request, missing), details });

@@ -15,7 +15,7 @@ import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./heade
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
-import { judgeCanary, type PlanDeps, planCall } from "./plan.ts";
+import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
 import { releaseAll, type SettleDeps, settle } from "./settle.ts";
 import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
@@ -88,13 +88,13 @@ class LiveExchange implements Exchange {
     shut_down: 0,
   };
   /** Number of calls between `run` and the end of their settlement. */
-  #open = 0;
+  #openCalls = 0;
   #draining = 0;
   #reserveExceeded = 0;
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
   #isShuttingDown = false;
-  #idle: (() => void)[] = [];
+  #onIdle: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor(deps: ExchangeDeps) {
@@ -111,12 +111,12 @@ class LiveExchange implements Exchange {
   }
 
   run(incoming: Incoming): void {
-    if (!this.#deps.hasRoomFor(this.#open + 1)) {
+    if (!this.#deps.hasRoomFor(this.#openCalls + 1)) {
       this.#refuseUnrecorded(incoming);
       return;
     }
     const call = new Call(incoming);
-    this.#open++;
+    this.#openCalls++;
     try {
       if (this.#closing) throw fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
       if (!this.#deps.store.healthy()) {
@@ -141,9 +141,9 @@ class LiveExchange implements Exchange {
 
   #claimed(call: Call, claim: Claim): void {
     if (claim.kind === "refused") throw claim.error;
-    if (claim.kind === "again") {
+    if (claim.kind === "replay") {
       replay(call.incoming.reply, claim.answer);
-      this.#ends(call);
+      this.#callEnded(call);
       return;
     }
     const { lock } = claim;
@@ -185,7 +185,7 @@ class LiveExchange implements Exchange {
 
   counts(): ExchangeCounts {
     return {
-      live: this.#open,
+      live: this.#openCalls,
       draining: this.#draining,
       ended: this.#ended,
       reserveExceeded: this.#reserveExceeded,
@@ -195,12 +195,12 @@ class LiveExchange implements Exchange {
 
   async drain(withinMs: number): Promise<void> {
     this.#closing = true;
-    const cut = setTimeout(() => {
+    const deadline = setTimeout(() => {
       this.#isShuttingDown = true;
       for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
-    if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    clearTimeout(cut);
+    if (this.#openCalls > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    clearTimeout(deadline);
     // Shadow copies are compared with calls, and those are over now.
     this.#shadows.stop();
     clearInterval(this.#timer);
@@ -228,7 +228,7 @@ class LiveExchange implements Exchange {
     // A step may throw after the call has ended: the first outcome counts.
     if (call.settled) return;
     this.#ended[outcome.kind]++;
-    this.#judge(call);
+    this.#reportCanaryResult(call);
     for (const attempt of call.attempts) {
       if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
         this.#deps.onUpstreamFailure(call.requestId, attempt);
@@ -238,9 +238,9 @@ class LiveExchange implements Exchange {
   }
 
   /** An error here must not prevent the settlement. */
-  #judge(call: Call): void {
+  #reportCanaryResult(call: Call): void {
     try {
-      judgeCanary(call);
+      reportCanaryResult(call);
     } catch (error) {
       this.#deps.onFault(error, call.requestId);
     }
@@ -261,14 +261,14 @@ class LiveExchange implements Exchange {
       // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);
       if (call.runsWithoutClient) this.#draining--;
-      this.#ends(call);
+      this.#callEnded(call);
     }
   }
 
-  #ends(call: Call): void {
+  #callEnded(call: Call): void {
     call.incoming.release();
-    this.#open--;
-    if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#openCalls--;
+    if (this.#openCalls === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #tick(): void {

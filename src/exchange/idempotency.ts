@@ -32,7 +32,7 @@ export interface KeptAnswer {
 
 export type Claim =
   | { readonly kind: "first"; readonly lock: IdempotencyLock }
-  | { readonly kind: "again"; readonly answer: KeptAnswer }
+  | { readonly kind: "replay"; readonly answer: KeptAnswer }
   | { readonly kind: "refused"; readonly error: WeirError };
 
 /** The lock of the call that answers a key. It ends with `release`. */
@@ -123,7 +123,7 @@ export class IdempotentAnswers {
       return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
     }
     if (kept?.lost !== undefined) return refused("state", NOT_KEPT[kept.lost]);
-    if (kept !== undefined) return { kind: "again", answer: kept };
+    if (kept !== undefined) return { kind: "replay", answer: kept };
     this.#running.set(id, fingerprint);
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
     return { kind: "first", lock: new IdempotencyLock(this, id, fingerprint, recorder) };

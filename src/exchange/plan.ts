@@ -33,7 +33,7 @@ interface PolicyPort {
 interface ResolvedModel {
   readonly model: Model;
   /** The model including the endpoints that only the org's own keys reach. */
-  readonly reach: Model;
+  readonly reachable: Model;
 }
 
 /** The prompt is counted if the estimate is within this factor of an endpoint's limit, above or below. */
@@ -59,8 +59,8 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
     const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
     throw fail("capability_not_supported", message, { param: "/model" });
   }
-  const found = { model, reach: reachOf(deps, call, model) };
-  if (task !== "generate" || request.hasOpaque || !isNear(found.reach, facts))
+  const found = { model, reachable: reachableModel(deps, call, model) };
+  if (task !== "generate" || request.hasOpaque || !isNear(found.reachable, facts))
     return planned(deps, call, found, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
@@ -70,7 +70,7 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
 }
 
 /** The model with the endpoints of the org's own keys. Test keys reach the simulator only, which needs no provider key. */
-function reachOf({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
+function reachableModel({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
   call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
   return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
 }
@@ -87,7 +87,7 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
 function planned(
   deps: PlanDeps,
   call: ReadCall,
-  { model, reach }: ResolvedModel,
+  { model, reachable }: ResolvedModel,
   promptTokens: number,
 ): PlannedCall {
   const { request } = call;
@@ -97,7 +97,7 @@ function planned(
   const { names } = call;
   call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
-  const made = plan(
+  const callPlan = plan(
     {
       ...request.facts,
       promptTokens,
@@ -109,17 +109,17 @@ function planned(
       unit: experiment === undefined ? "" : names.user || names.session,
       isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },
-    reach,
+    reachable,
     decision,
     call.ownKeys === undefined ? deps.health : deps.health.with(call.ownKeys),
     deps.random,
   );
-  call.plan = made;
-  if (made.attempts.length === 0) {
+  call.plan = callPlan;
+  if (callPlan.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    throw emptyPlanError(made, model, { reached: reach.endpoints, unreachable }, call);
+    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call);
   }
-  return call.withPlan(model, decision, made);
+  return call.withPlan(model, decision, callPlan);
 }
 
 /** The policy's decision. @throws WeirError 403 if the policy denies this call */
@@ -161,11 +161,12 @@ function decided(
  * test calls: with a test key a client could cause any number of failures, and so move live calls. If several keys of a
  * pool were tried, the last attempt counts.
  */
-export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
-  if (made === undefined || policy === undefined || made.canary === "" || key.environment === "test") return;
-  const attempt = attempts.findLast(({ endpointId }) => endpointId === made.canary);
+export function reportCanaryResult({ plan: callPlan, policy, attempts, key }: Call): void {
+  if (callPlan === undefined || policy === undefined || callPlan.canary === "" || key.environment === "test")
+    return;
+  const attempt = attempts.findLast(({ endpointId }) => endpointId === callPlan.canary);
   if (attempt === undefined || attempt.outcome === "cancelled") return;
   // A refused request is the client's fault, unless the endpoint does not know the model: then it would refuse every call.
   if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
-  policy.canaryResult(made.canary, attempt.outcome !== "ok");
+  policy.canaryResult(callPlan.canary, attempt.outcome !== "ok");
 }

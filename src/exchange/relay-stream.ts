@@ -14,7 +14,7 @@ import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import type { ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
-import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
 /** Share of its hold at which a stream extends it. */
@@ -63,7 +63,7 @@ export class StreamRelay extends Relay {
    */
   #closeTimer: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
+  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: RelayInput, host: RelayHost) {
     super(deps, host);
     this.#call = call;
     this.#endpoint = endpoint;
@@ -91,7 +91,7 @@ export class StreamRelay extends Relay {
     const type = String(headers["content-type"] ?? "").toLowerCase();
     if (!type.startsWith(streamType(this.#dialect))) {
       this.upstream?.cancel();
-      this.fail(failure("invalid_response", "protocol", status, NO_STREAM));
+      this.fail(failure("invalid_response", "protocol", status, NOT_A_STREAM));
     }
   }
 
@@ -212,7 +212,7 @@ export class StreamRelay extends Relay {
     } else if (stream.done || (isLast && stream.complete)) {
       this.#answered();
     } else if (isLast) {
-      this.fail(failure("stream_error", "protocol", this.status, CUT));
+      this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
     }
   }
 
@@ -323,6 +323,6 @@ export class StreamRelay extends Relay {
 const streamType = (dialect: Dialect): string =>
   dialect === "converse" ? "application/vnd.amazon.eventstream" : "text/event-stream";
 
-const NO_STREAM = { code: "not_an_event_stream", type: "", message: "" };
+const NOT_A_STREAM = { code: "not_an_event_stream", type: "", message: "" };
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };
-const CUT = { code: "stream_cut", type: "", message: "" };
+const STREAM_CUT = { code: "stream_cut", type: "", message: "" };

@@ -36,7 +36,7 @@ export interface RelayHost {
 }
 
 /** The call and the endpoint that a relay connects. */
-export interface Relayed {
+export interface RelayInput {
   readonly call: ReservedCall;
   readonly endpoint: Endpoint;
   /** Whether it is asked with an org's own key. */

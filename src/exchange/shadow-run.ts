@@ -77,7 +77,7 @@ export class Run implements Indexed, ShadowRun {
   launch(): void {
     if (this.#isOver) return;
     try {
-      const reserved = after(this.#reserve(), (there) => this.#send(there));
+      const reserved = after(this.#reserve(), (call) => this.#send(call));
       if (reserved instanceof Promise) reserved.catch((error: unknown) => this.#abandon(error));
     } catch (error) {
       this.#abandon(error);
@@ -95,7 +95,7 @@ export class Run implements Indexed, ShadowRun {
       return;
     }
     this.#startMs = call.incoming.startMs;
-    const deps = copyDeps(this.#deps, () => this.cut());
+    const deps = copyDeps(this.#deps, () => this.stop());
     this.#attempts = new Attempts(deps, call, (outcome) => this.#ended(call, outcome));
     this.#attempts.run();
   }
@@ -105,7 +105,7 @@ export class Run implements Indexed, ShadowRun {
     // Only these members: an ending refers to the whole answer, and the copy may take long.
     const { status, stopReason, metered } = ending ?? UNSETTLED;
     this.#primary = { status, stopReason, metered };
-    if (status === "cancelled") this.cut();
+    if (status === "cancelled") this.stop();
     this.#close();
   }
 
@@ -114,7 +114,7 @@ export class Run implements Indexed, ShadowRun {
     if (this.#attempts === undefined || this.#isOver) return;
     this.#isLate = nowMs - this.#startMs >= MAX_RUN_MS;
     if (this.#isLate) {
-      this.cut();
+      this.stop();
       return;
     }
     try {
@@ -125,7 +125,7 @@ export class Run implements Indexed, ShadowRun {
   }
 
   /** Ends the copy now; this does not count against its endpoint. */
-  cut(): void {
+  stop(): void {
     if (this.#isOver) return;
     try {
       if (this.#attempts === undefined) this.#finish(false);

@@ -87,7 +87,7 @@ class BoundedShadows implements Shadows {
     this.#isStopped = true;
     clearImmediate(this.#turn);
     this.#waiting = [];
-    for (const run of this.#live.all()) run.cut();
+    for (const run of this.#live.all()) run.stop();
   }
 
   #mayCopy({ original: call, endpoint, bill }: ShadowTask): boolean {

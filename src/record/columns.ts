@@ -4,7 +4,7 @@
  * same lines. Tests compare the migrations and docs/analytics.md with them.
  *
  * Rows are kept longer than a release: lines that a release had must not be changed, moved or removed. A new line names its
- * layout by `since`, and may be anywhere in `SETTLED`.
+ * layout by `since`, and may be anywhere in `FIXED`.
  */
 import type { Cost, CostLine } from "../money.ts";
 import type { AttemptRecord, CallRecord } from "../record.ts";
@@ -15,10 +15,10 @@ import { RowBinaryReader } from "./row-binary.ts";
 type Identity = Pick<CallRecord, "orgId" | "tsMs" | "requestId">;
 /** The members of an attempt that redaction does not change. */
 type Attempt = Omit<AttemptRecord, "upstreamMessage">;
-type Settled = Omit<CallRecord, keyof Identity | "redact" | "payloadState" | "attempts"> & {
+type Fixed = Omit<CallRecord, keyof Identity | "redact" | "payloadState" | "attempts"> & {
   readonly attempts: readonly Attempt[];
 };
-interface Changing {
+interface Redactable {
   readonly payloadState: CallRecord["payloadState"];
   readonly attempts: readonly Pick<AttemptRecord, "upstreamMessage">[];
 }
@@ -31,7 +31,7 @@ export const IDENTITY = f.group<Identity>({
 });
 
 /** The columns after the identity that redaction does not change. */
-export const SETTLED = f.group<Settled>({
+export const FIXED = f.group<Fixed>({
   projectId: f.string("project_id"),
   keyId: f.string("key_id"),
   environment: f.lowCardinality("environment"),
@@ -118,13 +118,13 @@ export const SETTLED = f.group<Settled>({
 });
 
 /** The last columns of a row, which redaction may change. */
-export const CHANGING = f.group<Changing>({
+export const REDACTABLE = f.group<Redactable>({
   payloadState: f.lowCardinality("payload_state"),
   attempts: f.nested("attempt_rows", { upstreamMessage: f.string("upstream_message") }),
 });
 
 /** All columns of `requests` that are filled from the record, in the order of a row. */
-export const COLUMNS: readonly f.Column[] = [IDENTITY, SETTLED, CHANGING].flatMap(({ columns }) => columns);
+export const COLUMNS: readonly f.Column[] = [IDENTITY, FIXED, REDACTABLE].flatMap(({ columns }) => columns);
 
 /** `INSERT INTO requests (…) FORMAT RowBinary`: the names of {@link COLUMNS}. */
 export const REQUEST_COLUMNS: readonly string[] = COLUMNS.map(nameOf);
@@ -140,15 +140,15 @@ export const LAYOUT = Math.max(...COLUMNS.map(({ since }) => since));
 /** Reads a whole row. @throws RangeError if the bytes end too early */
 export function readRecord(from: RowBinaryReader, layout: number): Omit<CallRecord, "redact"> {
   const identity = IDENTITY.read(from, layout);
-  const { attempts, ...settled } = SETTLED.read(from, layout);
-  const changing = CHANGING.read(from, layout);
+  const { attempts, ...fixed } = FIXED.read(from, layout);
+  const redactable = REDACTABLE.read(from, layout);
   return {
     ...identity,
-    ...settled,
-    payloadState: changing.payloadState,
+    ...fixed,
+    payloadState: redactable.payloadState,
     attempts: attempts.map((attempt, at) => ({
       ...attempt,
-      upstreamMessage: changing.attempts[at]?.upstreamMessage ?? "",
+      upstreamMessage: redactable.attempts[at]?.upstreamMessage ?? "",
     })),
   };
 }

@@ -4,7 +4,6 @@
  */
 import { RowBinaryReader, type RowBinaryWriter } from "./row-binary.ts";
 
-/** One column. */
 export interface Column {
   readonly name: string;
   /** ClickHouse's name of the type. */
@@ -25,7 +24,6 @@ export interface Field<T> {
   read(from: RowBinaryReader, layout: number): T;
 }
 
-/** A field of one column. */
 interface ColumnField<T> extends Field<T> {
   readonly columns: readonly [Column];
 }

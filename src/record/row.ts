@@ -10,7 +10,7 @@
  */
 import { crc32 } from "node:zlib";
 import type { CallRecord, PayloadState, Redaction } from "../record.ts";
-import { CHANGING, IDENTITY, LAYOUT, readRecord, SETTLED } from "./columns.ts";
+import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
@@ -52,9 +52,9 @@ export function encodeRow(record: CallRecord): Buffer {
   writer.skip(HEAD_BYTES - CHECKSUM_AT);
   IDENTITY.write(writer, record);
   writer.patch32(IDENTITY_AT, writer.length - HEAD_BYTES);
-  SETTLED.write(writer, record);
+  FIXED.write(writer, record);
   writer.patch32(COLUMNS_AT, writer.length - HEAD_BYTES);
-  CHANGING.write(writer, record);
+  REDACTABLE.write(writer, record);
   const rulesAt = writer.length;
   writer.patch32(REQUESTS_AT, rulesAt - HEAD_BYTES);
   if (hasRules) writer.raw(rulesOf(record.redact));
@@ -201,25 +201,25 @@ export function rowParts(bytes: Uint8Array): RowParts | undefined {
   if (open === undefined) return undefined;
   const { row, requests } = open;
   const columns = requests.subarray(0, row.readUInt32LE(COLUMNS_AT));
-  const changing = CHANGING.read(new RowBinaryReader(requests, columns.length), LAYOUT);
+  const redactable = REDACTABLE.read(new RowBinaryReader(requests, columns.length), LAYOUT);
   return {
     identity: requests.subarray(0, row.readUInt32LE(IDENTITY_AT)),
     columns,
-    payloadState: changing.payloadState,
+    payloadState: redactable.payloadState,
     rules: rulesIn(open),
-    upstreamMessages: changing.attempts.map(({ upstreamMessage }) => upstreamMessage),
+    upstreamMessages: redactable.attempts.map(({ upstreamMessage }) => upstreamMessage),
     ...payloadIn(open),
   };
 }
 
 /** Writes the last columns of `requests`, after redaction. */
-export function writeChanging(
+export function writeRedactable(
   out: RowBinaryWriter,
   payloadState: PayloadState,
   upstreamMessages: readonly string[],
 ): void {
   const attempts = upstreamMessages.map((upstreamMessage) => ({ upstreamMessage }));
-  CHANGING.write(out, { payloadState, attempts });
+  REDACTABLE.write(out, { payloadState, attempts });
 }
 
 const rulesIn = ({ row, rulesAt }: OpenedRow): string =>

@@ -2,7 +2,7 @@
  * Prepares a batch of outbox rows for ClickHouse: redacts the payloads and separates the rows by table. Runs in a worker;
  * buffers are transferred. If a payload cannot be redacted, the row is inserted without its payload.
  */
-import { type RowParts, rowParts, writeChanging, writePayload } from "../record/row.ts";
+import { type RowParts, rowParts, writePayload, writeRedactable } from "../record/row.ts";
 import { RowBinaryWriter } from "../record/row-binary.ts";
 import { type Redactor, redactor, redactorOf } from "./redact.ts";
 
@@ -54,7 +54,7 @@ export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): F
     requests.raw(parts.columns);
     // An upstream's message may quote the prompt: it is redacted by the same rules.
     const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
-    writeChanging(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
+    writeRedactable(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
     requests.raw(tail);
   }
   return {

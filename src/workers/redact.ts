@@ -11,7 +11,6 @@ import { redactSse } from "./redact-sse.ts";
 
 /** Compiled redaction rules. */
 export interface Redactor {
-  /** Plain text. */
   text(text: string): string;
   /** A JSON document, an SSE stream of JSON events, or else plain text. */
   payload(text: string): string;

@@ -6,7 +6,6 @@
 import { Piscina } from "piscina";
 
 export interface TaskOptions {
-  /** Cancels the task. */
   readonly signal?: AbortSignal | undefined;
   /** Buffers that are transferred to the thread. */
   readonly transferList?: readonly ArrayBuffer[];

@@ -100,8 +100,8 @@ beforeAll(async () => {
   await bench.add(calls);
   expect(await bench.analytics.flush(30_000)).toBe(true);
   clickhouse = clickhouseOf(bench);
-  const caughtUp = async () => void (await bench.analytics.flush(5000));
-  reports = policyReports({ clickhouse, clock, caughtUp });
+  const waitForInserts = async () => void (await bench.analytics.flush(5000));
+  reports = policyReports({ clickhouse, clock, waitForInserts });
 });
 afterAll(async () => {
   await clickhouse.close();
@@ -283,7 +283,7 @@ describe("the report", () => {
     const away = async () => {
       throw fail("analytics_unavailable", "away");
     };
-    const report = policyReports({ clickhouse, clock, caughtUp: away }).experiments(ORG, "duel", 1);
+    const report = policyReports({ clickhouse, clock, waitForInserts: away }).experiments(ORG, "duel", 1);
     await expect(report).rejects.toMatchObject({ kind: "analytics_unavailable" });
   });
 });
