@@ -10,7 +10,7 @@ import { type AttemptDeps, Attempts } from "../../src/exchange/attempts.ts";
 import { type ActivePolicy, Call, type Incoming, type ReadCall } from "../../src/exchange/call.ts";
 import { meter } from "../../src/exchange/meter.ts";
 import type { Outcome } from "../../src/exchange/outcome.ts";
-import { judgeCanary, type PlanDeps, planCall } from "../../src/exchange/plan.ts";
+import { type PlanDeps, planCall, reportCanaryResult } from "../../src/exchange/plan.ts";
 import { NO_CLIENT } from "../../src/exchange/shadow-copy.ts";
 import { openLimits } from "../../src/limits/limits.ts";
 import { Canaries } from "../../src/policies/canary.ts";
@@ -87,7 +87,7 @@ export async function run(world: World): Promise<Seen> {
   const begin = (session: number) => {
     const call = newCall(time, world.isWhole === true, session);
     const done = (outcome: Outcome) => {
-      judgeCanary(call);
+      reportCanaryResult(call);
       calls.push(seenOf(call, outcome, time.monotonic(), session));
     };
     let attempts: Attempts;

@@ -1,6 +1,6 @@
 /**
- * The analytics room put together: the engine (embedded, or a server by URL), the spool that fills it from the outbox,
- * and the reads. Inference never waits for any of it.
+ * Assembles analytics: the engine (embedded, or a server by URL), the spools that insert pending rows, and the reads. No
+ * model call waits for any of these.
  */
 import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
@@ -23,20 +23,20 @@ import { usageOperations } from "./usage-operations.ts";
 export interface AnalyticsOptions {
   readonly outbox: Outbox;
   readonly store: Store;
-  /** Where the embedded engine keeps its data and its password. */
+  /** The embedded engine writes its data and its password here. */
   readonly dataDir: string;
-  /** A ClickHouse server, `http://user:password@host:8123/database`; without it the embedded engine runs. */
+  /** URL of a ClickHouse server, `http://user:password@host:8123/database`. Without it the embedded engine is started. */
   readonly clickhouseUrl?: string | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** Port: the worker pool. */
   readonly pool: Finisher;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
-  /** Models that only the simulator serves: their test calls count in public figures. None unless given. */
+  /** Models that only the simulator serves: their test calls count in public figures. Default: none. */
   readonly simulated?: () => readonly string[];
-  /** Port: requests of every format as the native one says them. */
+  /** Port: converts a stored request of any format to the native format. */
   readonly canonical: Canonical;
-  /** How long a record waits for company; 1 s unless given. */
+  /** A record waits at most this long for others of its batch. Default: 1 s. */
   readonly batchAgeMs?: number;
 }
 
@@ -55,22 +55,22 @@ export interface Analytics {
   readonly operations: AnalyticsOperations;
   readonly statistics: Statistics;
   readonly shadowRuns: ShadowRuns;
-  /** How a model did; undefined within a second where ClickHouse does not answer. */
+  /** Statistics of a model; undefined if ClickHouse does not answer within a second. */
   readonly modelStats: ModelStatsReader;
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
-  /** True once everything recorded before the call is in ClickHouse; false when that takes longer. */
+  /** Resolves true once every record made before this call is in ClickHouse; false if that takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean>;
-  /** Whether the last contact with ClickHouse succeeded. */
+  /** Whether the last request to ClickHouse succeeded. */
   live(): boolean;
   metrics(): AnalyticsMetrics;
-  /** Inserts what is pending, within the bound, then ends; the rest stays in the outbox. */
+  /** Inserts pending rows for at most `withinMs`, then stops the engine. Rows that are left stay in the outbox. */
   stop(withinMs?: number): Promise<void>;
 }
 
-/** How long a read waits for its own writes. */
+/** A read waits this long for the records that were made before it. */
 const CATCH_UP_MS = 1000;
-/** The same until the embedded engine has answered for the first time: it starts beside the gateway. */
+/** The same before the embedded engine's first answer: it starts at the same time as the gateway. */
 const START_MS = 8000;
 const STOP_MS = 5000;
 
@@ -78,27 +78,31 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, store, clock, cursors, pool, log } = options;
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
-  // A server is there or not; only an engine of ours is waited for.
-  let seen = engine === undefined;
+  // Only the embedded engine needs time to start; a server is assumed to be running.
+  let hasAnswered = engine === undefined;
   const clickhouse = openClickHouse({
-    address: () => addressOf(engine, server, seen ? CATCH_UP_MS : START_MS),
+    address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
   });
   const ageMs = options.batchAgeMs;
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
-  // Tells from the start whether it is there, rather than from the first query on.
+  // `live` then has a value from the start, not only after the first query.
   clickhouse.rows("SELECT 1").then(
     () => {
-      seen = true;
+      hasAnswered = true;
     },
     () => {},
   );
 
-  /** A backlog longer than the wait is served as far as it is; an engine that is away is said to be. */
-  async function caughtUp(): Promise<void> {
-    const caught = await spool.flush(seen ? CATCH_UP_MS : START_MS);
-    seen ||= clickhouse.live();
+  /**
+   * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from those
+   * that are.
+   * @throws WeirError `analytics_unavailable` if ClickHouse does not answer
+   */
+  async function waitForInserts(): Promise<void> {
+    const caught = await spool.flush(hasAnswered ? CATCH_UP_MS : START_MS);
+    hasAnswered ||= clickhouse.live();
     if (!caught && !clickhouse.live()) {
       throw fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
         retryAfterMs: CATCH_UP_MS,
@@ -112,13 +116,13 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     operations: {
       getGeneration: lookups.getGeneration,
       getRequest: lookups.getRequest,
-      listRequests: requestsOperations({ clickhouse, cursors, caughtUp }).listRequests,
-      getUsage: usageOperations({ clickhouse, clock, caughtUp }).getUsage,
+      listRequests: requestsOperations({ clickhouse, cursors, waitForInserts }).listRequests,
+      getUsage: usageOperations({ clickhouse, clock, waitForInserts }).getUsage,
     },
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
-    reports: policyReports({ clickhouse, clock, caughtUp }),
-    traffic: traffic({ clickhouse, caughtUp }),
+    reports: policyReports({ clickhouse, clock, waitForInserts }),
+    traffic: traffic({ clickhouse, waitForInserts }),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),
@@ -129,7 +133,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       engineRestarts: engine?.restarts() ?? 0,
     }),
     async stop(withinMs = STOP_MS) {
-      // Shadow runs insert what waits before they end.
+      // `shadowRuns.stop` inserts its pending rows first.
       await Promise.all([spool.flush(withinMs, { ifReachable: true }), shadowRuns.stop(withinMs)]);
       await spool.stop(withinMs);
       await clickhouse.close();
@@ -148,7 +152,7 @@ async function addressOf(
   return await engine.address(withinMs);
 }
 
-/** @throws Error where it is no URL. The credentials leave the URL, so that none is ever logged with it. */
+/** @throws Error if it is not a URL. User and password are removed from the URL, so that they are never logged with it. */
 function serverOf(clickhouseUrl: string): ServerAddress & { database: string } {
   const url = new URL(clickhouseUrl);
   const server = {

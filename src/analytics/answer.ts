@@ -1,6 +1,6 @@
 /**
- * What a stored payload shows in a request's detail: the client's body as it was, the answer as candidates,
- * whichever way it was delivered. Reads what the gateway itself wrote, and gives up softly on anything else.
+ * Converts a stored payload for a request's detail: the client's body unchanged, and the answer as candidates, whatever
+ * its format. Reads what the gateway wrote; of any other text it returns no candidates and throws nothing.
  */
 
 type AnswerPart =
@@ -14,41 +14,41 @@ export interface Candidate {
   stop: { reason: string };
 }
 
-/** The client's body: the object that it is, as text where it is none. */
+/** The client's body as an object; as text if it is not a JSON object. */
 export function bodyOf(text: string): Record<string, unknown> | string {
   const value = parsed(text);
   return isObject(value) && !Array.isArray(value) ? value : text;
 }
 
 /**
- * The candidates of an answer as it was kept: a whole body in the format of its client, what was put together of a
- * stream (chat `choices`, else native `candidates`), or the SSE text of chat chunks. None of what generates nothing.
+ * The candidates of a stored answer: a whole body in the client's format, a stream stored as `{"candidates": …}`, or the
+ * SSE text of chat chunks. Empty for calls that generate nothing, such as embeddings.
  */
 export function candidatesOf(text: string): Candidate[] {
   const answer = parsed(text);
-  const building = new Map<number, Building>();
+  const builders = new Map<number, CandidateBuilder>();
   if (!isObject(answer)) {
     for (const line of text.split(/\r\n|\r|\n/)) {
       if (!line.startsWith("data:")) continue;
       const chunk = parsed(line.slice(5));
-      if (isObject(chunk)) for (const choice of choicesOf(chunk)) take(building, choice, choice.delta);
+      if (isObject(chunk)) for (const choice of choicesOf(chunk)) addMessage(builders, choice, choice.delta);
     }
-    return inOrder(building);
+    return inOrder(builders);
   }
   if (Array.isArray(answer.candidates)) return answer.candidates.filter(isObject).map(nativeCandidate);
   if (Array.isArray(answer.output)) return [responseCandidate(answer)];
   if (Array.isArray(answer.content)) return [messageCandidate(answer)];
   for (const choice of choicesOf(answer)) {
     const legacy = typeof choice.text === "string" ? { content: choice.text } : undefined;
-    take(building, choice, choice.message ?? legacy);
+    addMessage(builders, choice, choice.message ?? legacy);
   }
-  return inOrder(building);
+  return inOrder(builders);
 }
 
-const inOrder = (building: ReadonlyMap<number, Building>): Candidate[] =>
-  [...building.values()].sort((a, b) => a.index - b.index).map(candidate);
+const inOrder = (builders: ReadonlyMap<number, CandidateBuilder>): Candidate[] =>
+  [...builders.values()].sort((a, b) => a.index - b.index).map(candidate);
 
-/** As the native format writes it. */
+/** A candidate of the native format. */
 const nativeCandidate = (value: Fields, at: number): Candidate => ({
   index: typeof value.index === "number" ? value.index : at,
   content: listOf(value.content).flatMap((part) => nativePart(part)),
@@ -96,7 +96,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-interface Building {
+interface CandidateBuilder {
   readonly index: number;
   text: string[];
   reasoning: string[];
@@ -106,12 +106,12 @@ interface Building {
 
 type Fields = Record<string, unknown>;
 
-function take(building: Map<number, Building>, choice: Fields, message: unknown): void {
+function addMessage(builders: Map<number, CandidateBuilder>, choice: Fields, message: unknown): void {
   const index = typeof choice.index === "number" ? choice.index : 0;
-  let found = building.get(index);
+  let found = builders.get(index);
   if (found === undefined) {
     found = { index, text: [], reasoning: [], tools: new Map(), reason: "" };
-    building.set(index, found);
+    builders.set(index, found);
   }
   if (typeof choice.finish_reason === "string") found.reason = choice.finish_reason;
   if (!isObject(message)) return;
@@ -120,20 +120,20 @@ function take(building: Map<number, Building>, choice: Fields, message: unknown)
   if (typeof reasoning === "string") found.reasoning.push(reasoning);
   if (!Array.isArray(message.tool_calls)) return;
   for (const [at, call] of message.tool_calls.entries()) {
-    if (isObject(call)) takeToolCall(found, typeof call.index === "number" ? call.index : at, call);
+    if (isObject(call)) addToolCall(found, typeof call.index === "number" ? call.index : at, call);
   }
 }
 
-function takeToolCall(building: Building, index: number, call: Fields): void {
-  const known = building.tools.get(index) ?? { id: "", name: "", arguments: [] };
-  building.tools.set(index, known);
+function addToolCall(builder: CandidateBuilder, index: number, call: Fields): void {
+  const known = builder.tools.get(index) ?? { id: "", name: "", arguments: [] };
+  builder.tools.set(index, known);
   if (typeof call.id === "string" && call.id !== "") known.id = call.id;
   const fn = isObject(call.function) ? call.function : {};
   if (typeof fn.name === "string" && fn.name !== "") known.name = fn.name;
   if (typeof fn.arguments === "string") known.arguments.push(fn.arguments);
 }
 
-function candidate({ index, text, reasoning, tools, reason }: Building): Candidate {
+function candidate({ index, text, reasoning, tools, reason }: CandidateBuilder): Candidate {
   const content: AnswerPart[] = [];
   if (reasoning.length > 0) content.push({ type: "reasoning", text: reasoning.join("") });
   const whole = text.join("");

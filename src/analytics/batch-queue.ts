@@ -1,17 +1,17 @@
 /**
- * Rows on their way into ClickHouse, in a log of the store. They are numbered in commit order; a batch is a range of numbers
- * with a token, kept on disk from before its first insertion, so that every retry, also after kill -9, is the same rows
- * under the same token.
+ * A queue of rows that are to be inserted into ClickHouse, in a log of the store. Rows are numbered in commit order. A
+ * batch is a range of numbers with a token; it is written to disk before its first insertion. So every retry, also after
+ * kill -9, inserts the same rows under the same token.
  */
 import type { Log, Store, Table } from "../store/store.ts";
 
-/** Rows `first` to `last`, both inclusive; numbers in between may be missing. */
+/** Rows `first` to `last`, both inclusive. Numbers in between may be missing. */
 export interface Batch {
   readonly first: number;
   readonly last: number;
   /** The engine's `insert_deduplication_token`. */
   readonly token: string;
-  /** Names this opening of the queue; no other opening, of whatever copy of the folder, ever has the same. */
+  /** Identifies this opening of the queue. No other opening has the same run, not even of a copy of the data folder. */
   readonly run: string;
   /** Counts the batches of a run from 1. */
   readonly number: number;
@@ -20,30 +20,29 @@ export interface Batch {
 export interface BatchRows {
   readonly batch: Batch;
   readonly rows: readonly Uint8Array[];
-  /** True where this call made the batch, so that no insertion of it can have been tried. */
+  /** True if this call made the batch: no insertion of it can have been tried. */
   readonly isNew: boolean;
 }
 
 export interface BatchBounds {
   readonly rows: number;
-  /** Reached or passed by the last row. */
+  /** The batch ends with the row that reaches or exceeds it. */
   readonly bytes: number;
 }
 
-/** What hands rows out in batches. */
 export interface Batches {
-  /**
-   * The batch under way, where there is one, else a new one over the oldest rows of one layout (its version is a row's
-   * first byte: a batch is inserted under one list of columns); undefined when nothing is pending.
-   */
+  /** The batch under way, if there is one, else a new one over the oldest rows. Undefined when no row is pending. */
   nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined>;
-  /** The batch is in the engine: it never comes again, and its rows go. Resolves once that is durable. */
+  /**
+   * Call it when the batch is inserted. The batch is never returned again, and its rows are deleted. Resolves when that
+   * is durable.
+   */
   acknowledge(batch: Batch): Promise<void>;
-  /** The number of the newest row put so far, committed or about to be. */
+  /** The number of the newest row that was put, whether or not it is committed. */
   newest(): number;
-  /** Every row up to and including this number is acknowledged, or dropped. */
+  /** Every row up to and including this number was acknowledged or dropped. */
   acknowledged(): number;
-  /** Rows neither acknowledged nor dropped. */
+  /** The number of rows that are neither acknowledged nor dropped. */
   pending(): number;
 }
 
@@ -51,17 +50,20 @@ export interface BatchQueueOptions {
   readonly store: Store;
   /** Name of the log; its table is `<name>_state`. */
   readonly name: string;
-  /** Rows; the oldest beyond it are dropped, also out of a batch under way. Unbounded unless given. */
+  /**
+   * Maximum number of pending rows. Beyond it the oldest rows are dropped, also those of the current batch. Default:
+   * unlimited.
+   */
   readonly maxWaiting?: number;
 }
 
-/** A batch as it is kept; an earlier release told neither its run nor its number. */
+/** A batch as stored. An earlier release stored neither run nor number. */
 type KeptBatch = Omit<Batch, "run" | "number"> & Partial<Batch>;
 
-/** A batch of the earlier release is a run of its own: no row that came before it is of the same one. */
+/** A batch of that release becomes a run of its own: no earlier row can belong to that run. */
 const withRun = (batch: KeptBatch): Batch => ({ run: batch.token, number: 1, ...batch });
 
-/** Rows read between two turns of the event loop. */
+/** Rows that are read before the event loop may run again. */
 const SLICE = 250;
 
 export class BatchQueue implements Batches {
@@ -69,12 +71,12 @@ export class BatchQueue implements Batches {
   readonly #log: Log;
   readonly #state: Table<KeptBatch>;
   readonly #maxWaiting: number;
-  /** The greatest number given, committed or about to be. */
+  /** The greatest number that was assigned, whether or not its row is committed. */
   #newest: number;
-  /** Rows up to here are gone, or about to be. */
+  /** Rows up to this number are deleted, or will be by an act under way. */
   #trimmed: number;
   #dropped = 0;
-  /** Of the batches made since the store was opened. */
+  /** The run of the batches made since the store was opened. */
   #run: string | undefined;
   #batches = 0;
 
@@ -83,15 +85,15 @@ export class BatchQueue implements Batches {
     this.#log = store.log(name);
     this.#state = store.table(`${name}_state`);
     this.#maxWaiting = maxWaiting;
-    // A power failure may have left the batch and taken the last of its rows; under its token no others may go.
+    // After a power failure the batch may be stored and its last rows lost. No other rows may be inserted under its token.
     this.#newest = Math.max(this.#log.newest(), this.#state.get("batch")?.last ?? 0);
     this.#trimmed = this.#log.trimmed();
   }
 
   /**
-   * Only in an act: those commit in the order of their numbers, which batches rely on.
-   * @param after the number is greater than this one
-   * @returns the row's number: a new one each time, so that no row appears inside a batch that was read
+   * Call it only in an act: acts commit in the order of their numbers, and batches rely on that order.
+   * @param after the number will be greater than this one
+   * @returns the row's number; never used before, so that no row is added to a batch that was already read
    */
   put(row: Uint8Array, after = 0): number {
     const [newest, trimmed, dropped] = [this.#newest, this.#trimmed, this.#dropped];
@@ -112,16 +114,16 @@ export class BatchQueue implements Batches {
     return number;
   }
 
-  /** Undefined where it is acknowledged or dropped. */
+  /** Undefined if the row was acknowledged or dropped. */
   get(number: number): Uint8Array | undefined {
     return this.#log.get(number);
   }
 
   async nextBatch(bounds: BatchBounds, newToken: () => string): Promise<BatchRows | undefined> {
-    const under = this.#state.get("batch");
-    if (under !== undefined) {
-      const { rows } = await this.#read(under.first, under.last);
-      return { batch: withRun(under), rows, isNew: false };
+    const current = this.#state.get("batch");
+    if (current !== undefined) {
+      const { rows } = await this.#read(current.first, current.last);
+      return { batch: withRun(current), rows, isNew: false };
     }
     const first = this.#log.trimmed() + 1;
     const { rows, last } = await this.#read(first, this.#log.newest(), bounds);
@@ -154,12 +156,12 @@ export class BatchQueue implements Batches {
     return this.#newest - this.#log.trimmed();
   }
 
-  /** Rows that gave way, since the start. */
+  /** Rows dropped since the start. */
   dropped(): number {
     return this.#dropped;
   }
 
-  /** The rows of a range, up to the bounds, in slices. */
+  /** Reads the rows of a range, up to the bounds, and lets the event loop run between slices. */
   async #read(
     first: number,
     last: number,
@@ -170,9 +172,8 @@ export class BatchQueue implements Batches {
     for (let number = first; number <= last; number++) {
       const row = this.#log.get(number);
       if (row === undefined) continue;
-      if (bounds !== undefined && rows.length > 0) {
-        const full = rows.length >= bounds.rows || bytes >= bounds.bytes;
-        if (full || row[0] !== rows[0]?.[0]) return { rows, last: number - 1 };
+      if (bounds !== undefined && rows.length > 0 && (rows.length >= bounds.rows || bytes >= bounds.bytes)) {
+        return { rows, last: number - 1 };
       }
       rows.push(row);
       bytes += row.length;

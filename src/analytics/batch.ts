@@ -1,6 +1,6 @@
 /**
- * Lays a batch of outbox rows out by table. Most rows are inserted as they are and only copied here; those that hold
- * something to redact go through the finisher, off the event loop. A damaged row is named and holds nobody up.
+ * Separates a batch of outbox rows by table. Most rows are inserted unchanged and are only copied here; rows that need
+ * redaction go through the finisher, off the event loop. A damaged row is reported and does not stop the others.
  */
 import { REQUEST_COLUMNS } from "../record/columns.ts";
 import { insertableRow } from "../record/row.ts";
@@ -8,22 +8,22 @@ import { RowBinaryReader, RowBinaryWriter } from "../record/row-binary.ts";
 import type { Finisher } from "./finisher.ts";
 import type { RowIdentity } from "./row-lookup.ts";
 
-/** What a row of `requests` says of the batch that brought it. */
+/** The columns of `requests` that name the batch which inserted the row. */
 export interface BatchMark {
   readonly run: string;
   readonly number: number;
-  /** The views of the roll-ups leave out a row that is inserted again. */
+  /** True for a row that is inserted a second time: the views of the roll-ups skip it. */
   readonly isRepaired: boolean;
 }
 
-/** A laid-out row of `requests`: the record's columns, then the mark. */
+/** Columns of a row of `requests` as inserted: the record's columns, then the mark. */
 export const MARKED_COLUMNS: readonly string[] = [
   ...REQUEST_COLUMNS,
   ...["spool_run", "spool_batch", "spool_repaired"],
 ];
 
 export interface TableRows {
-  /** RowBinary, one after the other. */
+  /** RowBinary rows, one after another. */
   readonly parts: readonly Uint8Array[];
   readonly rows: number;
 }
@@ -31,22 +31,22 @@ export interface TableRows {
 export interface LaidOut {
   readonly requests: TableRows;
   readonly payloads: TableRows;
-  /** Rows without the payload they had: it could not be redacted. */
+  /** Number of rows whose payload is left out because it could not be redacted. */
   readonly payloadsLost: number;
   readonly damaged: readonly Uint8Array[];
 }
 
-/** Where batches are laid out, one after the other: memory of this size, new each time, costs more than the copying. */
+/** Buffers that are used again for every batch: to allocate this much memory each time costs more than the copying. */
 export class BatchWriters {
   readonly requests = new RowBinaryWriter(FIRST_BYTES);
   readonly payloads = new RowBinaryWriter(FIRST_BYTES);
 }
 
 const FIRST_BYTES = 256 * 1024;
-/** Rows copied between two turns of the event loop: about half a millisecond. */
+/** Rows that are copied before the event loop may run again: about half a millisecond. */
 const SLICE = 500;
 
-/** @returns parts that are valid until the writers are used for the next batch. */
+/** @returns parts that are valid until the writers are used for the next batch */
 export async function layOut(
   rows: readonly Uint8Array[],
   { requests, payloads }: BatchWriters,
@@ -82,8 +82,8 @@ export async function layOut(
   if (unfinished.length === 0) return direct;
   const finished = await finisher.finish({ ...joined(unfinished), tail });
   return {
-    requests: both(direct.requests, finished.requests),
-    payloads: both(direct.payloads, finished.payloads),
+    requests: withFinished(direct.requests, finished.requests),
+    payloads: withFinished(direct.payloads, finished.payloads),
     payloadsLost: finished.payloadsLost,
     damaged: [...damaged, ...finished.undecodable.flatMap((at) => unfinished[at] ?? [])],
   };
@@ -97,14 +97,14 @@ function tailOf({ run, number, isRepaired }: BatchMark): Uint8Array {
   return tail.take();
 }
 
-/** A row of the outbox, and the values by which it is found in ClickHouse. */
+/** An outbox row with the values that identify it in ClickHouse. */
 export interface IdentifiedRow extends RowIdentity {
   readonly bytes: Uint8Array;
-  /** When its payload goes; undefined where it has none. */
+  /** When its payload expires; undefined if it has none. */
   readonly expiresMs: number | undefined;
 }
 
-/** Damaged rows are left out. */
+/** The identities of the rows; damaged rows are left out. */
 export async function identified(rows: readonly Uint8Array[]): Promise<IdentifiedRow[]> {
   const found: IdentifiedRow[] = [];
   for (const [position, bytes] of rows.entries()) {
@@ -124,7 +124,7 @@ export async function identified(rows: readonly Uint8Array[]): Promise<Identifie
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const both = (
+const withFinished = (
   direct: TableRows,
   finished: { readonly bytes: Uint8Array; readonly rows: number },
 ): TableRows => ({
@@ -132,7 +132,7 @@ const both = (
   rows: direct.rows + finished.rows,
 });
 
-/** All rows in one buffer that can be transferred to a worker. */
+/** Copies all rows into one buffer that can be transferred to a worker. */
 function joined(rows: readonly Uint8Array[]) {
   let size = 0;
   for (const row of rows) size += row.length;

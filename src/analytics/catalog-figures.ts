@@ -1,6 +1,6 @@
 /**
- * Endpoint and model figures for the catalog, answered at once from the last reading: a list of models never waits for
- * ClickHouse. A reading older than a minute is renewed behind the answer; one that fails leaves the last.
+ * Endpoint and model figures for the catalog, answered from memory: a list of models never waits for ClickHouse. Figures
+ * older than a minute are still answered, and read again in the background; if that fails, the old ones stay.
  */
 import type { Clock } from "../clock.ts";
 import type { EndpointStatistics, Statistics } from "./statistics.ts";
@@ -12,7 +12,7 @@ export interface CatalogFigures {
 
 const RENEW_AFTER_MS = 60_000;
 
-/** @param simulated the models whose test calls count: those that only the simulator serves. */
+/** @param simulated models whose test calls count: those that only the simulator serves */
 export function catalogFigures(
   statistics: Statistics,
   clock: Clock,
@@ -34,7 +34,7 @@ export function catalogFigures(
     const nowMs = clock.monotonic();
     if (nowMs - readMs > RENEW_AFTER_MS) {
       readMs = nowMs;
-      // Away engines are the spool's to report.
+      // The spool logs it when ClickHouse is unreachable.
       renew().catch(() => {});
     }
     return { endpoint: (id) => endpoints.get(id), requests7d: (id) => requests.get(id) ?? 0 };

@@ -1,6 +1,6 @@
 /**
- * The one way to the analytics database: ClickHouse's official client, to a server or to the embedded engine. Creates
- * and migrates the database on first contact, and again after the engine came back with another address.
+ * The only access to the analytics database: ClickHouse's official client, for a server or for the embedded engine.
+ * Creates and migrates the database at the first request, and again when the engine has restarted at another address.
  */
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from "@clickhouse/client";
@@ -9,13 +9,16 @@ import type { ServerAddress } from "./engine.ts";
 import { migrate } from "./migrations.ts";
 
 export interface ClickHouse {
-  /** Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` when out of reach. */
+  /**
+   * Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` if ClickHouse cannot be
+   * reached
+   */
   rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]>;
-  /** The rows of a SELECT as RowBinary, in pieces of memory of their own, so that they can be given to a thread. */
+  /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
   bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   /**
-   * Inserts RowBinary rows, in as many parts as they come. Under a token that ClickHouse knows, nothing is inserted; where it
-   * was killed in the midst of an insertion, the token may be known though the rows are not there: see `delivery.ts`.
+   * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
+   * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
    */
   insert(
     table: string,
@@ -27,32 +30,32 @@ export interface ClickHouse {
   insertSelect(sql: string, params: Record<string, unknown>, target: Target): Promise<void>;
   /** @throws WeirError `analytics_unavailable` while a statement with this id still runs on the server */
   ended(queryId: string): Promise<void>;
-  /** Where tables are replicated: resolves once the replica that is asked has everything that any replica has. */
+  /** For replicated tables: resolves once the replica that answers has all rows of every replica. */
   synced(tables: readonly string[]): Promise<void>;
-  /** Resolves when the database is there and migrated. @throws WeirError `analytics_unavailable` */
+  /** Resolves when the database exists and is migrated. @throws WeirError `analytics_unavailable` */
   ready(): Promise<void>;
-  /** Whether the last contact succeeded. */
+  /** Whether the last request succeeded. */
   live(): boolean;
   close(): Promise<void>;
 }
 
-/** Under which names an insertion is made. */
+/** The names of an insertion. */
 export interface Target {
   /** `insert_deduplication_token` */
   readonly token: string;
-  /** A server runs no two statements of one id at a time. */
+  /** A server does not run two statements with the same id at once. */
   readonly queryId: string;
 }
 
 export interface ClickHouseOptions {
-  /** Asked before each use; may change when the engine starts anew. */
+  /** Called before each use: the address may change when the engine restarts. */
   readonly address: () => Promise<ServerAddress>;
   readonly database: string;
   readonly requestTimeoutMs?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Statements that name the ids of a batch are longer than ClickHouse allows by itself. */
+/** Statements that list the ids of a batch are longer than ClickHouse's default limit. */
 const MAX_QUERY_BYTES = "1000000";
 
 export function openClickHouse(options: ClickHouseOptions): ClickHouse {
@@ -91,7 +94,7 @@ class Connection implements ClickHouse {
       const { stream } = await client.exec({
         query: `${sql} FORMAT RowBinary`,
         query_params: params,
-        // A server then fails with a status, never in the middle of the rows.
+        // The server then reports an error as a status, never in the middle of the rows.
         clickhouse_settings: { max_execution_time: 30, wait_end_of_query: 1 },
       });
       const pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -115,9 +118,9 @@ class Connection implements ClickHouse {
           async_insert: 0,
           insert_deduplicate: 1,
           insert_deduplication_token: token,
-          // The roll-ups: a batch of which only a part had arrived is completed there too, and never counted twice.
+          // For the roll-ups: when a batch was inserted in part, the rest is added there too, and nothing is counted twice.
           deduplicate_blocks_in_dependent_materialized_views: 1,
-          // One block a batch: its token then stands for all of it.
+          // The whole batch in one block, so that its token covers all of it.
           max_insert_block_size: "1000000",
           max_partitions_per_insert_block: "0",
         },
@@ -138,7 +141,7 @@ class Connection implements ClickHouse {
         clickhouse_settings: {
           insert_deduplicate: 1,
           insert_deduplication_token: token,
-          // One block, and so one part of each partition.
+          // One block, so that each partition gets one part.
           max_threads: 1,
           max_insert_threads: "1",
           max_query_size: MAX_QUERY_BYTES,
@@ -195,7 +198,8 @@ class Connection implements ClickHouse {
     const address = await this.#options.address();
     let client = this.#client;
     if (client === undefined || address.url !== this.#url) {
-      // From the question to here nothing waits: of two first callers, the second finds this client and its migration.
+      // No await since the address was known: of two simultaneous first callers, the second uses this client and its
+      // migration.
       client?.close().catch(() => {});
       client = this.#create(address, this.#options.database);
       this.#client = client;
@@ -218,7 +222,7 @@ class Connection implements ClickHouse {
       await outside.close();
     }
     await migrate({
-      // Columns of a Nested are arrays called `name.part`, whatever the server's profile says.
+      // Columns of a Nested become arrays called `name.part`, whatever the server's profile sets.
       command: async (query) =>
         void (await client.command({ query, clickhouse_settings: { flatten_nested: 1 } })),
       rows: async <T>(query: string) =>
@@ -236,13 +240,13 @@ class Connection implements ClickHouse {
       request_timeout: this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       max_open_connections: 8,
       keep_alive: { enabled: true, idle_socket_ttl: 2000 },
-      // Failures reach our own log, once.
+      // Callers log failures, once.
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 }
 
-/** Codes of a server that is there but cannot serve now; everything else it says is a fault of ours. */
+/** Error codes of a server that runs but cannot serve now. Any other code is a fault of the gateway. */
 const BUSY = new Set([
   "159",
   "160",

@@ -1,36 +1,45 @@
 /**
- * Brings one batch into ClickHouse exactly once. The first insertion is sent as it is. Once it is in doubt whether an
- * insertion was made (it did not answer, or the gateway or the engine died), the engine's deduplication log proves nothing:
- * it is written before the part, so a kill between the two leaves a token without rows. The batch's rows are then looked
- * up, and the missing ones are inserted, until none is missing.
+ * Inserts one batch into ClickHouse exactly once. The first time, the batch is sent without any check. If it is unknown
+ * whether an insertion was made (no answer came, or the gateway or the engine died), the engine's deduplication log proves
+ * nothing: the engine writes it before the part, so a kill between the two leaves a token without rows. The batch's rows are
+ * then looked up, and missing ones are inserted, until none is missing.
  */
 import type { ClickHouse, Target } from "./client.ts";
 
-/** A table that gets something of each batch. */
+/** A table that receives rows of each batch. */
 export interface Destination {
   readonly table: string;
-  /** Inserts the whole batch. Absent where another table's insertion does it. */
+  /** Inserts the whole batch. Absent if the insertion into another table fills this one. */
   insert?(target: Target): Promise<void>;
-  /** Looks up which rows have arrived. @returns a function that inserts the missing rows; undefined where none is missing */
+  /**
+   * Looks up which rows are in the table. @returns a function that inserts the missing rows; undefined if none is
+   * missing
+   */
   missing(): Promise<InsertMissing | undefined>;
 }
 
-/** @returns false where there was nothing to insert after all */
+/** @returns false if there was nothing to insert */
 type InsertMissing = (target: Target) => Promise<boolean>;
 
 export interface Delivery {
-  /** Of the batch: durable before it is sent, and the same for each try. */
+  /** Token of the batch: on disk before the batch is sent, and the same at each try. */
   readonly token: string;
-  /** Whether an earlier insertion of it may have been made, in part or in whole. */
+  /** Whether an earlier insertion of the batch may have succeeded, wholly or in part. */
   readonly isDoubtful: boolean;
-  /** In the order in which they are filled. */
+  /** In the order of insertion. */
   readonly destinations: readonly Destination[];
 }
 
-/** The batch's own token, the one after a loss, one more in case that one is lost too: then the next try begins anew. */
+/**
+ * The batch's own token, a second one if that was stored without its rows, a third if the second was too. If all three
+ * fail, the delivery throws and is tried again.
+ */
 const ROUNDS = 3;
 
-/** Resolves once everything is in. @throws where it is not known to be: the batch is then in doubt */
+/**
+ * Resolves once all rows are inserted. @throws if that is not known: the next delivery of the batch must then be
+ * doubtful
+ */
 export async function deliver(
   clickhouse: Pick<ClickHouse, "ended" | "synced">,
   delivery: Delivery,
@@ -44,13 +53,16 @@ export async function deliver(
     for (const { destination, target } of targets) await destination.insert?.(target);
     return;
   }
-  // An insertion still under way would be taken for a lost one.
+  // Rows of an insertion that is still running would look missing.
   for (const { target } of targets) await clickhouse.ended(target.queryId);
   await clickhouse.synced(destinations.map(({ table }) => table));
   for (const { destination, target } of targets) await complete(destination, target);
 }
 
-/** Tokens follow a fixed order, each used only after the one before was answered: a repetition meets its own. */
+/**
+ * Uses tokens in a fixed order, each only after the insertion under the previous one was answered: a repetition uses the
+ * same token for the same insertion.
+ */
 async function complete(destination: Destination, target: Target): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const insertMissing = await destination.missing();

@@ -1,4 +1,4 @@
-/** The tables that a batch of records goes into, and how each of them is completed where an insertion is in doubt. */
+/** The tables that a batch of records is inserted into, and how missing rows of each are found and inserted. */
 import type { Clock } from "../clock.ts";
 import { PAYLOAD_COLUMNS } from "../record/columns.ts";
 import {
@@ -15,7 +15,7 @@ import type { ClickHouse, Target } from "./client.ts";
 import type { Destination } from "./delivery.ts";
 import type { Finisher } from "./finisher.ts";
 import { insertMonths, missingMonths, ROLL_UPS, type RollUp } from "./rollups.ts";
-import { among, kept, rowsNotIn } from "./row-lookup.ts";
+import { orgAndTimeCondition, rowsNotIn, withinRetention } from "./row-lookup.ts";
 
 export interface RecordDelivery {
   readonly clickhouse: ClickHouse;
@@ -25,12 +25,12 @@ export interface RecordDelivery {
   readonly laidOut: LaidOut;
 }
 
-/** Payloads first: a record that is seen has its payload. Roll-ups last: they are summed up from the records. */
+/** Payloads first: once a record is visible, its payload is too. Roll-ups last: they are computed from the records. */
 export function recordDestinations(delivery: RecordDelivery): Destination[] {
-  let looked: Promise<IdentifiedRow[]> | undefined;
+  let identifiedRows: Promise<IdentifiedRow[]> | undefined;
   const rows = async () => {
-    looked ??= identified(delivery.batch.rows);
-    return kept(await looked, delivery.clock.now());
+    identifiedRows ??= identified(delivery.batch.rows);
+    return withinRetention(await identifiedRows, delivery.clock.now());
   };
   return [
     payloadsOf(delivery, rows),
@@ -62,18 +62,18 @@ function payloadsOf({ clickhouse, finisher, clock, laidOut }: RecordDelivery, ro
     async missing() {
       const nowMs = clock.now();
       const unexpired = (await rows()).filter(({ expiresMs = 0 }) => expiresMs > nowMs);
-      const lost = await rowsNotIn(clickhouse, "payloads", "request_id", unexpired);
-      if (lost.length === 0) return undefined;
+      const missing = await rowsNotIn(clickhouse, "payloads", "request_id", unexpired);
+      if (missing.length === 0) return undefined;
       return async (target) => {
-        // One that cannot be redacted is not laid out.
-        const again = await layOut(lost.map(bytesOf), new BatchWriters(), finisher, UNMARKED);
-        return await insert(clickhouse, PAYLOADS, again.payloads, target);
+        // A payload that cannot be redacted is left out.
+        const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, UNMARKED);
+        return await insert(clickhouse, PAYLOADS, repaired.payloads, target);
       };
     },
   };
 }
 
-/** Only rows of `requests` are marked. */
+/** Only rows of `requests` have mark columns. */
 const UNMARKED = { run: "", number: 0, isRepaired: false };
 
 function requestsOf({ clickhouse, finisher, batch, laidOut }: RecordDelivery, rows: Rows): Destination {
@@ -81,13 +81,13 @@ function requestsOf({ clickhouse, finisher, batch, laidOut }: RecordDelivery, ro
     table: "requests",
     insert: async (target) => void (await insert(clickhouse, REQUESTS, laidOut.requests, target)),
     async missing() {
-      const lost = await rowsNotIn(clickhouse, "requests", "request_id", await rows());
-      if (lost.length === 0) return undefined;
+      const missing = await rowsNotIn(clickhouse, "requests", "request_id", await rows());
+      if (missing.length === 0) return undefined;
       return async (target) => {
-        // The views leave these rows out: whether a roll-up has them already, only the roll-up itself can tell.
+        // The views skip these rows: only the roll-up itself shows whether it has counted them already.
         const mark = { run: batch.batch.run, number: batch.batch.number, isRepaired: true };
-        const again = await layOut(lost.map(bytesOf), new BatchWriters(), finisher, mark);
-        return await insert(clickhouse, REQUESTS, again.requests, target);
+        const repaired = await layOut(missing.map(bytesOf), new BatchWriters(), finisher, mark);
+        return await insert(clickhouse, REQUESTS, repaired.requests, target);
       };
     },
   };
@@ -101,11 +101,11 @@ function rollUpOf({ clickhouse, batch: { batch } }: RecordDelivery, rollUp: Roll
     async missing() {
       const all = await rows();
       if (all.length === 0) return undefined;
-      const ofBatch = `spool_run = {run:String} AND spool_batch = {number:UInt64} AND ${among(all)}`;
+      const ofBatch = `spool_run = {run:String} AND spool_batch = {number:UInt64} AND ${orgAndTimeCondition(all)}`;
       const which = { run: batch.run, number: batch.number };
-      const lost = await clickhouse.rows<{ month: number }>(missingMonths(rollUp, ofBatch), which);
-      if (lost.length === 0) return undefined;
-      const months = lost.map(({ month }) => month);
+      const missing = await clickhouse.rows<{ month: number }>(missingMonths(rollUp, ofBatch), which);
+      if (missing.length === 0) return undefined;
+      const months = missing.map(({ month }) => month);
       return async (target) => {
         await clickhouse.insertSelect(insertMonths(rollUp, ofBatch), { ...which, months }, target);
         return true;

@@ -1,6 +1,6 @@
 /**
- * The embedded engine's process: serves ClickHouse's HTTP interface on loopback until its parent goes.
- * Started by `engine.ts` with an IPC channel; one process a data folder, held by a socket in it.
+ * The embedded engine's process: serves ClickHouse's HTTP interface on loopback until its parent process ends. Started by
+ * `engine.ts` with an IPC channel. One process per data folder; it locks the folder by a socket file in it.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
@@ -10,7 +10,7 @@ import { EngineRunner } from "./engine-run.ts";
 /** First message from the parent. */
 export interface EngineStart {
   readonly dataDir: string;
-  /** Tried first; another is taken where it is in use. 0: any. */
+  /** Tried first; if it is in use, any free port is taken. 0: any free port. */
   readonly port: number;
   readonly user: string;
   readonly password: string;
@@ -22,7 +22,7 @@ const LOCK = "engine.sock";
 
 async function main(start: EngineStart): Promise<void> {
   mkdirSync(start.dataDir, { recursive: true, mode: 0o700 });
-  // Relative, because the path of a unix socket is bound to about 100 characters.
+  // A relative path, because the path of a unix socket may have about 100 characters only.
   process.chdir(start.dataDir);
   await holdFolder();
   const runner = await EngineRunner.open(process.cwd());
@@ -39,7 +39,10 @@ async function main(start: EngineStart): Promise<void> {
   });
 }
 
-/** A dead holder's socket refuses; a living one (an orphan about to notice that its parent went) is waited for. */
+/**
+ * Takes the lock on the folder. The socket of a dead process refuses connections and is removed; a living process (one
+ * whose parent has just ended) is waited for.
+ */
 async function holdFolder(): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     const held = createServer((socket) => void socket.destroy());
@@ -78,9 +81,10 @@ const listen = (server: Server, port: number): Promise<number> =>
     });
   });
 
-// The parent is gone (kill -9 included). The engine's files stand a hard end, and a graceful one might wait on a query.
+// The parent process has ended, perhaps by kill -9. A kill does not harm the engine's files, and a clean shutdown might
+// wait for a query.
 process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
-// A signal to the whole group (Ctrl-C) is the parent's to act on.
+// A signal to the process group (Ctrl-C) is handled by the parent.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => {});
 

@@ -1,6 +1,6 @@
 /**
- * ClickHouse's HTTP interface, as far as its clients, BI tools and curl use it: statements by URL or body, data by
- * body (gzip allowed), settings and `param_x` in the URL, credentials by basic auth, headers or URL.
+ * ClickHouse's HTTP interface, as far as its clients, BI tools and curl use it: statements by URL or body, data by body
+ * (gzip allowed), settings and `param_x` in the URL, credentials by basic auth, headers or URL.
  * Format: https://clickhouse.com/docs/interfaces/http
  */
 import { timingSafeEqual } from "node:crypto";
@@ -10,13 +10,13 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { EngineError, type EngineRunner, type Statement } from "./engine-run.ts";
 
-/** Statements at once; the rest wait. Each takes a thread of the pool while it runs. */
+/** Statements that run at once; further ones wait. Each uses a thread of the pool while it runs. */
 const CONCURRENT = 12;
 const WAITING = 200;
-/** A statement's text; data of inserts is not bound by it. */
+/** Of a statement's text; the data of an INSERT is not limited. */
 const MAX_SQL_BYTES = 16 * 1024 * 1024;
 
-/** URL parameters of the interface that are no settings. */
+/** URL parameters of the interface that are not settings. */
 const RESERVED = new Set([
   "query",
   "database",
@@ -46,16 +46,16 @@ export function engineServer(runner: EngineRunner, user: string, password: strin
       refuse(response, error),
     );
   });
-  // Longer than clients keep an idle socket, so that none is closed under a request being sent.
+  // Longer than clients keep an idle socket, so that a socket is never closed while a request is being sent.
   server.keepAliveTimeout = 65_000;
   server.requestTimeout = 0;
   return server;
 }
 
-interface Served {
+interface ServerContext {
   readonly runner: EngineRunner;
   readonly gate: Gate;
-  /** Ids of the statements that are not yet answered, including those whose caller has given up waiting. */
+  /** Ids of statements without an answer yet, including those whose client no longer waits. */
   readonly running: Set<string>;
   readonly user: string;
   readonly password: string;
@@ -64,7 +64,7 @@ interface Served {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gate, running, user, password }: Served,
+  { runner, gate, running, user, password }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -86,22 +86,23 @@ async function answer(
   }
   running.add(queryId);
   try {
-    const leave = await gate.enter();
+    const exit = await gate.enter();
     try {
       const result = await runner.run(statement);
       response.setHeader("X-ClickHouse-Format", result.format);
       response.setHeader("Content-Type", contentType(result.format));
-      // An error from here on can only end the body early: the socket is cut, so no client takes it for whole.
+      // After this an error can only end the body early: the socket is destroyed, so that no client takes the body for
+      // complete.
       await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
     } finally {
-      leave();
+      exit();
     }
   } finally {
     running.delete(queryId);
   }
 }
 
-/** One statement: the URL's `query` and the body stand one after the other, as in ClickHouse. */
+/** Reads one statement: the URL's `query`, followed by the body, as in ClickHouse. */
 async function readStatement(request: IncomingMessage, url: URL): Promise<Statement> {
   const query = url.searchParams.get("query") ?? "";
   const settings = new Map<string, string>();
@@ -111,7 +112,7 @@ async function readStatement(request: IncomingMessage, url: URL): Promise<Statem
     }
     if (!RESERVED.has(name) && /^[A-Za-z_]\w*$/.test(name)) settings.set(name, value);
   }
-  // As ClickHouse does: a GET must not change anything.
+  // As in ClickHouse, a GET must not change anything.
   if (request.method === "GET" && !settings.has("readonly")) settings.set("readonly", "2");
   const header = (name: string) => {
     const value = request.headers[name];
@@ -131,13 +132,13 @@ async function readStatement(request: IncomingMessage, url: URL): Promise<Statem
 
 const INSERT = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*INSERT\s/i;
 
-/** Whether all that follows the text is rows: an INSERT that ends in FORMAT, its source not a query. */
+/** Whether everything after the text is rows: an INSERT that ends in FORMAT and does not select its rows. */
 const takesData = (sql: string): boolean =>
   INSERT.test(sql) &&
   /\sFORMAT\s+(?!VALUES\b)\w+(\s+SETTINGS\s[^;]*)?\s*;?\s*$/i.test(sql) &&
   !/\s(SELECT|WITH)\s/i.test(sql);
 
-/** Reads a body that is a statement; where that turns out to be `INSERT … FORMAT x⏎rows`, the rows stay a stream. */
+/** Reads a body that holds a statement. If it is `INSERT … FORMAT x⏎rows`, the rows are returned as a stream. */
 async function readHead(
   before: string,
   body: Readable,
@@ -149,7 +150,7 @@ async function readHead(
     parts.push(next.value as Buffer);
     size += parts.at(-1)?.length ?? 0;
     const bytes = Buffer.concat(parts);
-    // Bytes, not text: rows may be in any format. The statement itself is found in what reads as Latin-1.
+    // Searched as Latin-1, because rows may be in any format and are passed on as bytes.
     const head = bytes.toString("latin1");
     const end = INSERT.test(head) ? /\sFORMAT\s+(?!VALUES\b)\w+[ \t]*\r?\n/i.exec(head) : null;
     if (end !== null && takesData(head.slice(0, end.index + end[0].length))) {
@@ -189,7 +190,7 @@ function checkCredentials(request: IncomingMessage, url: URL, user: string, pass
   }
 }
 
-/** ClickHouse's own mapping where a client depends on it; what is left is the statement's fault or 500. */
+/** ClickHouse's own mapping where clients depend on it. Other codes are 400 if the statement is at fault, else 500. */
 const STATUS: Readonly<Record<number, number>> = {
   48: 501,
   60: 404,
@@ -216,7 +217,7 @@ function refuse(response: ServerResponse, thrown: unknown): void {
   response.statusCode = STATUS[error.code] ?? (STATEMENT_FAULTS.has(error.code) ? 400 : 500);
   response.setHeader("Content-Type", "text/plain; charset=UTF-8");
   response.setHeader("X-ClickHouse-Exception-Code", String(error.code));
-  // What is left of the request is not read.
+  // The rest of the request is not read.
   response.setHeader("Connection", "close");
   response.end(`${error.message}\n`);
 }
@@ -229,7 +230,7 @@ const contentType = (format: string): string => {
   return "application/octet-stream";
 };
 
-/** Lets so many in at once, so many wait, in order. */
+/** A semaphore with a bounded queue, first in first out. */
 class Gate {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -240,7 +241,7 @@ class Gate {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** @returns the function that leaves. */
+  /** @returns a function that releases the place. @throws EngineError 202 if too many wait */
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--;
     else if (this.#waiting.length >= this.#maxWaiting) {

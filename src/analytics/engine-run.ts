@@ -1,7 +1,7 @@
 /**
- * Runs one SQL statement on the embedded engine (`chdb`: ClickHouse in this process) as ClickHouse's server would.
- * Every statement gets an engine session of its own (1 ms), so settings, parameters and USE never leak into the next.
- * Bytes of inserts and of whole-document results pass through files, never through memory.
+ * Runs one SQL statement on the embedded engine (`chdb`: ClickHouse in this process) as ClickHouse's server would. Every
+ * statement gets its own engine session (1 ms), so that settings, parameters and USE do not affect later statements.
+ * Rows of INSERTs and results in whole-document formats pass through files, not through memory.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -12,22 +12,22 @@ import { Session } from "chdb";
 
 export interface Statement {
   readonly sql: string;
-  /** Rows of an `INSERT … FORMAT x`, read to the end. */
+  /** Rows of an `INSERT … FORMAT x`; read to the end. */
   readonly data?: Readable | undefined;
   readonly database: string | undefined;
-  /** Used where the statement names none. */
+  /** Used if the statement names no format. */
   readonly format: string;
-  /** Values as ClickHouse's HTTP interface takes them; `param_x` binds `{x:Type}`. */
+  /** Settings as ClickHouse's HTTP interface takes them; `param_x` binds `{x:Type}`. */
   readonly settings: ReadonlyMap<string, string>;
 }
 
 export interface Result {
   readonly format: string;
-  /** Ends early with an error where the engine fails after its first rows. */
+  /** Throws in the middle if the engine fails after its first rows. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** A failure as ClickHouse words it: `Code: 60. DB::Exception: …`. */
+/** An error with ClickHouse's own message: `Code: 60. DB::Exception: …`. */
 export class EngineError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -36,7 +36,10 @@ export class EngineError extends Error {
   }
 }
 
-/** Formats whose blocks can be sent one after the other; the engine writes the others' head and foot per block. */
+/**
+ * Formats whose blocks can be sent one after another. For other formats the engine would write header and footer per
+ * block.
+ */
 const STREAMED = new Set([
   "JSONEachRow",
   "JSONStringsEachRow",
@@ -53,7 +56,7 @@ const STREAMED = new Set([
   "Native",
 ]);
 
-/** What a server's profile would hold; a statement's own settings come after and win. */
+/** What a server's profile would set; a statement's own settings override it. */
 const DEFAULTS: readonly (readonly [string, string])[] = [
   ["async_insert", "0"],
   ["implicit_select", "0"],
@@ -66,39 +69,39 @@ const DEFAULTS: readonly (readonly [string, string])[] = [
 export class EngineRunner {
   readonly #path: string;
   readonly #spill: string;
-  /** Holds the engine open: it closes with its last session. */
-  readonly #keeper: Session;
+  /** Keeps the engine open: it closes with its last session. */
+  readonly #keepOpenSession: Session;
   #files = 0;
 
   private constructor(path: string, spill: string) {
     this.#path = path;
     this.#spill = spill;
-    this.#keeper = new Session(path);
+    this.#keepOpenSession = new Session(path);
   }
 
-  /** @param path the engine's data folder; this process must be the only one in it. */
+  /** @param path the engine's data folder; no other process may use it */
   static async open(path: string): Promise<EngineRunner> {
     const spill = join(path, "spill");
     await rm(spill, { recursive: true, force: true });
     await mkdir(spill, { recursive: true, mode: 0o700 });
     const runner = new EngineRunner(path, spill);
-    await runner.#keeper.queryAsync("SELECT 1");
+    await runner.#keepOpenSession.queryAsync("SELECT 1");
     return runner;
   }
 
   close(): void {
-    this.#keeper.close();
+    this.#keepOpenSession.close();
   }
 
-  /** @throws EngineError before the first row is out, for everything the engine refuses. */
+  /** @throws EngineError before the first row, for everything that the engine refuses */
   async run(statement: Statement): Promise<Result> {
     const session = new Session(this.#path);
-    let handedOver = false;
+    let isHandedOver = false;
     try {
       await prepare(session, statement);
       if (statement.data !== undefined) {
         await this.#insert(session, statement.sql, statement.data);
-        return { format: statement.format, chunks: nothing() };
+        return { format: statement.format, chunks: noChunks() };
       }
       const { head, format } = splitFormat(statement.sql);
       const wanted = format ?? statement.format;
@@ -106,18 +109,18 @@ export class EngineRunner {
         const result = await session.queryAsync(statement.sql, { format: wanted });
         return { format: wanted, chunks: once(result.bytes()) };
       }
-      handedOver = true;
+      isHandedOver = true;
       return STREAMED.has(wanted)
         ? await stream(session, `${head}\nFORMAT ${wanted}`, wanted)
         : await this.#document(session, head, wanted);
     } catch (error) {
       throw engineError(error);
     } finally {
-      if (!handedOver) session.close();
+      if (!isHandedOver) session.close();
     }
   }
 
-  /** The engine reads rows from a file: given inline they would end at the first blank line. */
+  /** Passes rows to the engine in a file: inline rows would end at the first blank line. */
   async #insert(session: Session, sql: string, data: Readable): Promise<void> {
     const { head, format } = splitFormat(sql);
     if (format === undefined)
@@ -133,7 +136,7 @@ export class EngineRunner {
     }
   }
 
-  /** A result that is one document (JSON, Parquet, …) is written to a file first, whatever its size. */
+  /** A result that is one document (JSON, Parquet, …) is first written to a file, whatever its size. */
   async #document(session: Session, head: string, format: string): Promise<Result> {
     const file = this.#file();
     try {
@@ -144,7 +147,7 @@ export class EngineRunner {
     } finally {
       session.close();
     }
-    return { format, chunks: fileThenGone(file) };
+    return { format, chunks: readThenDelete(file) };
   }
 
   #file(): string {
@@ -152,12 +155,12 @@ export class EngineRunner {
   }
 }
 
-/** The first word of a statement that returns rows, after comments and brackets. */
+/** A statement that returns rows: its first word, after comments and brackets. */
 const READS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:SELECT|WITH|FROM)\b/i;
 
 async function prepare(session: Session, statement: Statement): Promise<void> {
   const settings = new Map([...DEFAULTS, ...statement.settings]);
-  // Last, because it forbids to change what follows.
+  // Last, because no setting can be changed after it.
   const readonly = settings.get("readonly");
   settings.delete("readonly");
   if (readonly !== undefined) settings.set("readonly", readonly);
@@ -171,7 +174,7 @@ async function prepare(session: Session, statement: Statement): Promise<void> {
 async function stream(session: Session, sql: string, format: string): Promise<Result> {
   try {
     const blocks = session.queryStream(sql, { format })[Symbol.asyncIterator]();
-    // Waiting for the first block lets a failing query answer with an error status.
+    // Waits for the first block, so that a query that fails is answered with an error status.
     const first = await blocks.next();
     return { format, chunks: rest(session, first, blocks) };
   } catch (error) {
@@ -193,7 +196,7 @@ async function* rest(session: Session, first: IteratorResult<Block>, blocks: Asy
   }
 }
 
-async function* fileThenGone(file: string) {
+async function* readThenDelete(file: string) {
   try {
     yield* createReadStream(file, { highWaterMark: 1 << 18 });
   } finally {
@@ -205,9 +208,9 @@ async function* once(bytes: Uint8Array) {
   if (bytes.length > 0) yield bytes;
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
-/** Splits a trailing `FORMAT x` off, also where SETTINGS follow it; those then stand before it. */
+/** Splits off a trailing `FORMAT x`, also if SETTINGS follow it; the SETTINGS stay in `head`. */
 function splitFormat(sql: string): { head: string; format: string | undefined } {
   const text = sql.replace(/[\s;]+$/, "");
   const match = /\sFORMAT\s+(\w+)(\s+SETTINGS\s[\s\S]*)?$/i.exec(text);
@@ -220,7 +223,7 @@ const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").repla
 function engineError(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);
-  // The binding repeats the prefix where one exception wraps another.
+  // The binding repeats the prefix if one exception wraps another.
   const message = text
     .replace(/^Query failed: /, "")
     .replace(/^(?:Code: \d+\. DB::Exception: )+(?=Code: )/, "");

@@ -1,6 +1,6 @@
 /**
- * Keeps the embedded engine running: starts the child process, restarts it when it dies, stops it with us.
- * Where it listens and its password stand in `DATA_DIR/clickhouse.json` (mode 0600), for analysts' tools.
+ * Keeps the embedded engine running: starts the child process, restarts it when it dies, and stops it with the gateway.
+ * Writes the engine's address and password to `DATA_DIR/clickhouse.json` (mode 0600), for analysts' tools.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -17,11 +17,10 @@ export interface ServerAddress {
 }
 
 export interface Engine {
-  /** Resolves once it listens; rejects where it does not within the time. */
+  /** Resolves once the engine listens; rejects if it does not within the time. */
   address(withinMs: number): Promise<ServerAddress>;
-  /** Process id of the child, undefined between two lives. */
+  /** Process id of the child; undefined while it is restarted. */
   pid(): number | undefined;
-  /** How often it was started again. */
   restarts(): number;
   stop(): Promise<void>;
 }
@@ -66,7 +65,7 @@ class Supervisor implements Engine {
   start(): void {
     const child = fork(fileURLToPath(new URL("./engine-child.ts", import.meta.url)), [], {
       execArgv: ["--disable-warning=ExperimentalWarning"],
-      // Nothing of ours but what a process needs: provider credentials stay here.
+      // Only what a process needs: provider credentials are not passed on.
       env: { ...systemEnv(), UV_THREADPOOL_SIZE: "16" },
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
@@ -108,7 +107,7 @@ class Supervisor implements Engine {
       password: this.#password,
     };
     child.send(start);
-    // Neither the process nor its pipe keeps this one from exiting.
+    // The child and its channel must not keep this process from exiting.
     child.unref();
     child.channel?.unref();
   }
@@ -172,7 +171,7 @@ function readConnection(file: string): { port: number; password: string } | unde
     if (typeof password !== "string" || password.length < 16) return undefined;
     return { port: Number(new URL(url).port), password };
   } catch {
-    // None yet, or spoiled: a new password is made.
+    // There is none yet, or it is damaged: a new password is made.
     return undefined;
   }
 }

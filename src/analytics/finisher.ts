@@ -1,11 +1,11 @@
-/** Port: what turns outbox rows into rows of ClickHouse, off the event loop. The worker pool fills it. */
+/** Port: converts outbox rows into rows of ClickHouse, off the event loop. The worker pool implements it. */
 import type { Redaction } from "../record.ts";
 
 interface FinishInput {
-  /** All rows, one after the other; taken over by the call. */
+  /** All rows, one after another. The buffer is transferred: the caller must not use it again. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
-  /** RowBinary that ends each row of `requests`. */
+  /** RowBinary columns to append to each row of `requests`. */
   readonly tail?: Uint8Array;
 }
 
@@ -19,12 +19,12 @@ interface Finished {
   readonly requests: FinishedRows;
   readonly payloads: FinishedRows;
   readonly payloadsLost: number;
-  /** Positions of rows that cannot be decoded. */
+  /** Indexes of rows that cannot be decoded. */
   readonly undecodable: readonly number[];
 }
 
 export interface Finisher {
   finish(input: FinishInput): Promise<Finished>;
-  /** A payload as it may be shown: redacted. @throws where it cannot be. */
+  /** Redacts a payload. @throws if it cannot be redacted */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
 }

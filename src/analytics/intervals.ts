@@ -1,6 +1,7 @@
 /**
- * Two-sided 95 % confidence intervals, each a textbook method, over sums that a query returns. They hold for one look at
- * a time fixed beforehand: who stops an experiment at the first pair that no longer overlaps is wrong more often.
+ * Two-sided 95 % confidence intervals, each by a textbook method, from sums that a query returns. They hold for one look
+ * at a time that was fixed beforehand: an experiment that is stopped as soon as two intervals do not overlap gives a
+ * wrong result more often.
  */
 
 export const CONFIDENCE = 0.95;
@@ -13,12 +14,13 @@ export interface Interval {
   readonly high: number;
 }
 
-/** A value and how often it was seen; lists of them are sorted by value. */
-export type Seen = readonly [value: number, times: number];
+/** A value and how often it occurs; lists of them are sorted by value. */
+export type ValueCount = readonly [value: number, times: number];
 
 /**
- * Of a share, `hits` of `total` ≥ 1: Wilson's score interval, (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n). Right also
- * for few calls and for shares near 0, where the usual p ± z √(p(1−p)/n) says "0 to 0".
+ * Interval of a proportion, `hits` of `total` ≥ 1: Wilson's score interval,
+ * (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n). Correct also for few calls and for proportions near 0, where the usual
+ * p ± z √(p(1−p)/n) gives "0 to 0".
  * E. B. Wilson, "Probable inference", JASA 22 (1927), 209–212.
  */
 export function wilson(hits: number, total: number): Interval {
@@ -34,11 +36,11 @@ export function wilson(hits: number, total: number): Interval {
 }
 
 /**
- * Of a mean: mean ± t × s/√n with Student's t of n − 1 degrees of freedom, not below 0. Costs are skewed, so it holds by
- * the central limit theorem, for hundreds of calls rather than for ten. Undefined below two values.
+ * Interval of a mean: mean ± t × s/√n with Student's t of n − 1 degrees of freedom, not below 0. Costs are skewed, so it
+ * holds by the central limit theorem: for hundreds of calls, not for ten. Undefined for fewer than two values.
  * "Student", "The probable error of a mean", Biometrika 6 (1908), 1–25.
  *
- * @param deviation s, the sample standard deviation (n − 1 below the line).
+ * @param deviation s, the sample standard deviation (divided by n − 1)
  */
 export function meanInterval(mean: number, deviation: number, count: number): Interval | undefined {
   if (count < 2) return undefined;
@@ -47,8 +49,9 @@ export function meanInterval(mean: number, deviation: number, count: number): In
 }
 
 /**
- * 0.975 quantile of Student's t: closed forms for one and two degrees of freedom, beyond them the expansion by powers of
- * 1/ν of Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5; short by 0.12 % at three, by less beyond.
+ * 0.975 quantile of Student's t: closed forms for one and two degrees of freedom, for more the expansion in powers of 1/ν of
+ * Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5. It is 0.12 % too low at three degrees of
+ * freedom, closer at more.
  */
 export function studentT(degrees: number): number {
   const p = (1 + CONFIDENCE) / 2;
@@ -65,21 +68,21 @@ export function studentT(degrees: number): number {
 }
 
 /**
- * Of a median, without a word on the distribution: the values of rank r and n + 1 − r, where r is the highest rank at
- * which a Binomial(n, ½) falls below r with 2.5 % or less. Undefined below six values, where no rank does.
+ * Interval of a median, for any distribution: the values of rank r and n + 1 − r, where r is the highest rank at which a
+ * Binomial(n, ½) falls below r with a probability of at most 2.5 %. Undefined for fewer than six values: there is no such r.
  * W. R. Thompson, Annals of Mathematical Statistics 7 (1936), 122–128; W. J. Conover, "Practical Nonparametric
  * Statistics", 3rd ed. (1999), 3.2.
  */
-export function medianInterval(values: readonly Seen[]): Interval | undefined {
+export function medianInterval(values: readonly ValueCount[]): Interval | undefined {
   const count = values.reduce((sum, [, times]) => sum + times, 0);
   const rank = medianRank(count);
   if (rank === 0) return undefined;
   return { low: valueAt(values, rank), high: valueAt(values, count + 1 - rank) };
 }
 
-/** The lower rank, from 1; 0 where there is none. */
+/** The lower rank, from 1; 0 if there is none. */
 export function medianRank(count: number): number {
-  // Beyond this 2^-n is no number any more, and the normal approximation is a rank off at most; down is the safe side.
+  // Above this 2^-n underflows. The normal approximation is at most one rank off; rounding down is the safe direction.
   if (count > 1000) return Math.floor((count - Z * Math.sqrt(count)) / 2);
   let exactly = 0.5 ** count;
   let below = exactly;
@@ -92,14 +95,17 @@ export function medianRank(count: number): number {
   return rank;
 }
 
-/** The value that `share` (above 0) of all do not exceed: rank ⌈share × n⌉. 0 where there are none. */
-export function quantile(values: readonly Seen[], share: number): number {
+/**
+ * The value of rank ⌈share × n⌉: a proportion of `share` (above 0) of all values does not exceed it. 0 if there are
+ * none.
+ */
+export function quantile(values: readonly ValueCount[], share: number): number {
   const count = values.reduce((sum, [, times]) => sum + times, 0);
   return valueAt(values, Math.ceil(share * count));
 }
 
-/** @param rank from 1. */
-function valueAt(values: readonly Seen[], rank: number): number {
+/** @param rank from 1 */
+function valueAt(values: readonly ValueCount[], rank: number): number {
   let reached = 0;
   for (const [value, times] of values) {
     reached += times;

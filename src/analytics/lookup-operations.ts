@@ -1,7 +1,7 @@
 /**
- * One request by its id: `GET /v1/generation/{id}` and `GET /v1/requests/{id}`. Answered from the outbox while the row
- * is on its way to ClickHouse, so a lookup right after the call finds it. Another org's id does not exist,
- * nor does a live call's for a test key; whose payloads a key may read is for `record-access.ts` to say.
+ * One request by its id: `GET /v1/generation/{id}` and `GET /v1/requests/{id}`. A row that is not yet in ClickHouse is read
+ * from the outbox, so a lookup right after the call finds it. Ids of other orgs are not found, nor are live calls for a test
+ * key; `record-access.ts` decides whose payloads a key may read.
  */
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
@@ -25,8 +25,8 @@ import {
 } from "./wire.ts";
 
 /**
- * A request's body in canonical form; undefined where it cannot be read as a body of this format.
- * @param dialectIn the client's format, as the record names it
+ * Converts a request's body to canonical form; undefined if it cannot be read as a body of this format.
+ * @param dialectIn the client's format, as in the record
  */
 export type Canonical = (
   dialectIn: string,
@@ -85,15 +85,19 @@ export function lookupOperations(deps: LookupDeps) {
         ? await redactedPayload(deps.finisher, record)
         : await storedPayload(clickhouse, record, clock.now());
       if (payload === undefined) {
-        // Kept once, and no longer there: its time is over. (One that could not be redacted was never kept.)
+        // The payload was stored and has expired. (A payload that could not be redacted was never stored.)
         return requestDetailWire(record, pending ? "off" : "expired");
       }
-      return requestDetailWire(record, "available", await shown(record, payload, query?.raw ?? false));
+      return requestDetailWire(
+        record,
+        "available",
+        await payloadDetail(record, payload, query?.raw ?? false),
+      );
     },
   });
 
-  /** Both forms of the request are made from the stored payload, so both are redacted. */
-  async function shown(
+  /** Makes both forms of the request from the stored payload, so that both are redacted. */
+  async function payloadDetail(
     { dialectIn }: CallRecord,
     { request, response }: StoredPayload,
     raw: boolean,
@@ -105,7 +109,7 @@ export function lookupOperations(deps: LookupDeps) {
   return { getGeneration, getRequest };
 }
 
-/** A payload still in the outbox is shown as it will be stored. */
+/** Redacts a payload that is still in the outbox, as it will be stored; undefined if it cannot be redacted. */
 async function redactedPayload(finisher: Finisher, record: CallRecord): Promise<StoredPayload | undefined> {
   const empty = new Uint8Array(0);
   try {

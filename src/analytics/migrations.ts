@@ -1,6 +1,7 @@
 /**
- * Brings the analytics database to this release: numbered files of `migrations/`, each applied once and recorded.
- * Statements are idempotent (`IF NOT EXISTS`), so that a start that dies half way, or two cells at once, do no harm.
+ * Migrates the analytics database to this release: numbered files of `migrations/`, each applied once and recorded.
+ * Statements are idempotent (`IF NOT EXISTS`), so a start that dies half way can be repeated, and two cells can migrate
+ * at once.
  */
 import { readdirSync, readFileSync } from "node:fs";
 
@@ -26,7 +27,7 @@ export async function migrate(target: MigrationTarget): Promise<void> {
   }
 }
 
-/** In order; a statement ends with a semicolon at the end of a line. */
+/** The files in order; a statement ends with a semicolon at the end of a line. */
 export function migrationFiles(): { name: string; statements: string[] }[] {
   const names = readdirSync(FOLDER).filter((name) => /^\d{4}_\w+\.sql$/.test(name));
   return names.sort().map((name) => ({

@@ -1,6 +1,6 @@
 /**
- * How a model's endpoints did day by day, and which apps use it. Over all orgs, so it shows sums and the names that apps
- * gave themselves, nothing else of anyone. The answer waits for ClickHouse for less than a second, and goes without it.
+ * Daily statistics of a model's endpoints, and the apps that use the model. They cover all orgs, so they contain only sums
+ * and the names that apps gave themselves. The answer waits less than a second for ClickHouse, then goes without them.
  */
 import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
@@ -12,38 +12,39 @@ interface EndpointDay {
   readonly day: string;
   readonly attempts: number;
   readonly ok: number;
-  /** 0: no attempt of the day had a token. */
+  /** 0 if no attempt of the day had a token. */
   readonly ttft_p50_ms: number;
   readonly ttft_p95_ms: number;
-  /** Milliseconds an output token, after the first; rounded, so 0 is below half a millisecond, or unknown. */
+  /** Milliseconds per output token, after the first; rounded: 0 is less than half a millisecond, or unknown. */
   readonly tpot_p50_ms: number;
 }
 
 interface AppUse {
   readonly app_id: string;
   readonly requests_7d: number;
-  /** Prompt and answer. */
+  /** Input and output tokens. */
   readonly tokens_7d: number;
 }
 
 interface ModelStats {
-  /** Today and the 29 days before it, by endpoint and day; days without an attempt are left out. */
+  /** Today and the 29 days before it, by endpoint and day; days without an attempt are omitted. */
   readonly series: readonly EndpointDay[];
-  /** The 20 with most tokens. */
+  /** The 20 apps with most tokens. */
   readonly apps: readonly AppUse[];
 }
 
-/** Undefined where ClickHouse does not answer in time. */
+/** Undefined if ClickHouse does not answer in time. */
 export type ModelStatsReader = (modelId: string) => Promise<ModelStats | undefined>;
 
 const FRESH_MS = 10_000;
 const WAIT_MS = 800;
-/** Models whose stats are remembered; beyond it the longest unread one goes. */
-const REMEMBERED = 1000;
+/** Models whose statistics are cached; beyond this number the least recently read one is dropped. */
+const MAX_READINGS = 1000;
 
 /**
- * Apps: the name that calls carry (`svc.metadata.app`) is there to be shown, as in rankings; calls without one are never
- * listed, and neither org nor key is. Only live calls, whatever the model: test calls are nobody's use of an app.
+ * Apps by the name that their calls carry (`svc.metadata.app`), which is meant to be shown, as in rankings. Calls without a
+ * name are not listed, and neither org nor key is shown. Only live calls, whatever the model: a test call is no use of an
+ * app.
  */
 const APPS = `
   SELECT app_id, sum(requests) AS requests_7d, sum(input_tokens) + sum(output_tokens) AS tokens_7d
@@ -64,7 +65,7 @@ interface SeriesRow {
   readonly day: string;
   readonly n: number;
   readonly good: number;
-  /** Null (NaN) where nothing was measured. */
+  /** Null (NaN) if nothing was measured. */
   readonly ttfts: readonly (number | null)[];
   readonly tpot_p50: number | null;
 }
@@ -82,7 +83,7 @@ export interface ModelStatsDeps {
   readonly simulated: () => readonly string[];
 }
 
-/** A reading serves everyone for ten seconds, those who come while it is under way included. */
+/** One reading is used for ten seconds, also by requests that arrive while it is under way. */
 export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
   const { clock, timers = systemTimers } = deps;
   const readings = new Map<string, Reading>();
@@ -94,8 +95,8 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
     readings.delete(modelId);
     readings.set(modelId, reading);
     const [oldest] = readings.keys();
-    if (readings.size > REMEMBERED && oldest !== undefined) readings.delete(oldest);
-    // One that failed serves nobody: the next caller asks again.
+    if (readings.size > MAX_READINGS && oldest !== undefined) readings.delete(oldest);
+    // A reading that failed is not used again: the next request makes a new one.
     reading.stats.catch(() => {
       if (readings.get(modelId) === reading) readings.delete(modelId);
     });
@@ -104,10 +105,10 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
 
   return (modelId) =>
     new Promise((resolve) => {
-      const takeBack = timers.after(WAIT_MS, () => resolve(undefined));
+      const cancelTimer = timers.after(WAIT_MS, () => resolve(undefined));
       readingOf(modelId)
         .stats.then(resolve, () => resolve(undefined))
-        .finally(takeBack);
+        .finally(cancelTimer);
     });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The durable outbox: what settle writes beside the ledger entry, until the analytics engine has acknowledged it. Beside the
- * queue of its rows it knows the rows of pending and recent records by the records' ids.
+ * The durable outbox: records that settlement writes in the same commit as the ledger entry, kept until ClickHouse has
+ * acknowledged them. Besides the queue of rows, an index finds pending and recent rows by request id.
  */
 import { decodeRow, encodeRow, requestIdOfRow } from "../record/row.ts";
 import type { CallRecord } from "../record.ts";
@@ -8,30 +8,30 @@ import type { Store, Table } from "../store/store.ts";
 import { type Batch, type BatchBounds, type Batches, BatchQueue, type BatchRows } from "./batch-queue.ts";
 import { RecentRows } from "./recent-rows.ts";
 
-/** A record encoded, ready to be put; holds no reference to the record. */
-interface Prepared {
+/** An encoded record; holds no reference to the record. */
+interface PreparedRow {
   readonly requestId: string;
   readonly bytes: Uint8Array;
 }
 
 export interface Outbox extends Batches {
-  /** The costly half, before the transaction. Microseconds; pure. */
-  prepare(record: CallRecord): Prepared;
-  /** Only inside the write of a `commit`: those commit in the order of their numbers, which batches rely on. */
-  put(prepared: Prepared): void;
-  /** `put(prepare(record))`, where the cost inside the transaction does not matter. */
+  /** Encodes a record, before the commit, because this is the costly part. Takes microseconds; pure. */
+  prepare(record: CallRecord): PreparedRow;
+  /** Call it only inside an act: acts commit in the order of their numbers, and batches rely on that order. */
+  put(prepared: PreparedRow): void;
+  /** `put(prepare(record))`, for callers to whom the cost inside the act does not matter. */
   add(record: CallRecord): void;
-  /** A record still pending, or one of the last acknowledged. The payload is as stored: not yet redacted. */
+  /** A pending record, or one acknowledged recently. Its payload is not yet redacted. */
   recent(requestId: string): CallRecord | undefined;
-  /** The same, encoded. */
+  /** The row of such a record. */
   recentBytes(requestId: string): Uint8Array | undefined;
-  /** Sets a row apart that cannot be decoded; it stays on disk for a person to look at. */
+  /** Moves rows that cannot be decoded to a table of their own, where an operator can inspect them. */
   setApart(batch: Batch, rows: readonly Uint8Array[]): Promise<void>;
 }
 
-/** Request ids in memory; older pending ones are found through a table. */
-const INDEXED = 20_000;
-/** Ids that move to the table at once. */
+/** Request ids in memory; ids of older pending rows are in a table. */
+const MAX_INDEXED = 20_000;
+/** Ids that are moved to the table at once. */
 const SLICE = 250;
 
 export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
@@ -39,15 +39,15 @@ export const openOutbox = (store: Store): Outbox => new LmdbOutbox(store);
 class LmdbOutbox implements Outbox {
   readonly #store: Store;
   readonly #queue: BatchQueue;
-  /** Request id → number, in the order of the numbers, for pending and recent rows. */
+  /** Request id → number, in the order of numbers, for pending and recent rows. */
   readonly #numbers = new Map<string, number>();
   readonly #recents = new RecentRows();
-  /** The same on disk, for pending rows that the index in memory no longer holds; and which those are, by their last. */
+  /** The same on disk, for pending rows that are no longer in the index in memory. */
   readonly #spilled: Table<number>;
   readonly #spills: Table<string[]>;
   readonly #apart: Table<Uint8Array>;
-  /** The greatest number that a row was put under, even if its act was dropped: recent rows know it. */
-  #given = 0;
+  /** The greatest number that a row was put under, even if its act was dropped: `#recents` may hold that row. */
+  #greatest = 0;
 
   constructor(store: Store) {
     this.#store = store;
@@ -58,15 +58,15 @@ class LmdbOutbox implements Outbox {
     this.#load();
   }
 
-  prepare(record: CallRecord): Prepared {
+  prepare(record: CallRecord): PreparedRow {
     return { requestId: record.requestId, bytes: encodeRow(record) };
   }
 
-  put({ requestId, bytes }: Prepared): void {
-    const number = this.#queue.put(bytes, this.#given);
-    this.#given = number;
+  put({ requestId, bytes }: PreparedRow): void {
+    const number = this.#queue.put(bytes, this.#greatest);
+    this.#greatest = number;
     const earlier = this.#numbers.get(requestId);
-    // Put again: the index stays in the order of the numbers.
+    // The record was put before: its entry moves to the end, so that the index stays in the order of numbers.
     if (earlier !== undefined) this.#numbers.delete(requestId);
     this.#numbers.set(requestId, number);
     this.#recents.add(number, bytes);
@@ -74,7 +74,7 @@ class LmdbOutbox implements Outbox {
       if (earlier === undefined) this.#numbers.delete(requestId);
       else this.#numbers.set(requestId, earlier);
     });
-    if (this.#numbers.size > INDEXED) this.#spill();
+    if (this.#numbers.size > MAX_INDEXED) this.#spill();
   }
 
   add(record: CallRecord): void {
@@ -120,7 +120,7 @@ class LmdbOutbox implements Outbox {
     return this.#queue.pending();
   }
 
-  /** Drops from the index what is neither pending nor recent. */
+  /** Removes rows that are neither pending nor recent from the index. */
   #forget(): void {
     const last = Math.min(this.#queue.acknowledged(), this.#recents.oldest - 1);
     for (const [id, number] of this.#numbers) {
@@ -129,7 +129,7 @@ class LmdbOutbox implements Outbox {
     }
   }
 
-  /** While the engine is away the index would grow with the outbox: its oldest part moves to a table. */
+  /** While ClickHouse is unreachable the index would grow with the outbox: its oldest entries are moved to a table. */
   #spill(): void {
     const oldest: [id: string, number: number][] = [];
     for (const [id, number] of this.#numbers) {
@@ -149,12 +149,12 @@ class LmdbOutbox implements Outbox {
     });
   }
 
-  /** Takes acknowledged rows out of the table of the index. */
+  /** Deletes acknowledged rows from the tables of the index. */
   async #unspill(): Promise<void> {
     for (const { key, value: ids } of [...this.#spills.range({ end: this.#queue.acknowledged() + 1 })]) {
       const act = () => {
         for (const id of ids) {
-          // It may have been put again, under a number that is still pending.
+          // The record may have been put again, under a number that is still pending.
           const number = this.#spilled.get(id);
           if (number !== undefined && number <= Number(key)) this.#spilled.remove(id);
         }
@@ -164,7 +164,7 @@ class LmdbOutbox implements Outbox {
     }
   }
 
-  /** After a start: the rows not yet in the table of the index. At most so many as the index holds. */
+  /** Fills the index at the start with the rows that are not in its table: at most as many as it may hold. */
   #load(): void {
     let from = this.#queue.acknowledged() + 1;
     for (const { key } of this.#spills.range({ start: Number.MAX_SAFE_INTEGER, reverse: true, limit: 1 })) {

@@ -1,6 +1,6 @@
 /**
- * What an experiment of a routing policy has shown so far, arm by arm, with how sure one can be of it. Arms are compared
- * as assigned (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
+ * The results of a routing policy's experiments, by arm, with confidence intervals. Arms are compared as assigned
+ * (intention to treat): a call that its arm's endpoint could not serve still counts for the arm.
  */
 import type { Clock } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
@@ -10,40 +10,43 @@ import {
   meanInterval,
   medianInterval,
   quantile,
-  type Seen,
+  type ValueCount,
   wilson,
 } from "./intervals.ts";
 
-/** One arm on the wire: the specification's members, then what tells how sure they are. (A type: it fits open shapes.) */
+/**
+ * One arm on the wire: the specification's members, then those that state the confidence. (A type alias, because an
+ * interface is not assignable to an index signature.)
+ */
 export type ArmReport = {
   readonly arm: string;
   readonly experiment: string;
-  /** Calls assigned to the arm, cancelled ones included; those refused before any attempt are not. */
+  /** Calls assigned to the arm, including cancelled ones, without those refused before any attempt. */
   readonly requests: number;
-  /** Calls that failed, and those that succeeded only because another endpoint stood in for the arm's. */
+  /** Calls that failed, and calls that only another endpoint than the arm's could answer. */
   readonly errors: number;
-  /** What the calls cost, whether or not it was charged: test calls have a cost too. */
+  /** Cost of the calls, whether or not it was charged: test calls have a cost too. */
   readonly cost_micro: number;
-  /** To the first byte that the caller saw, failed attempts before it included; 0: no call had one. */
+  /** Time to the first byte that the client received, including failed attempts before it; 0 if no call had one. */
   readonly ttft_p50_ms: number;
   readonly ttft_p95_ms: number;
   readonly output_tokens: number;
-  /** The calls counted: of an experiment with any live call only these. */
+  /** Which calls are counted: if an experiment has any live calls, only those. */
   readonly environment: "live" | "test";
-  /** Calls in which the arm's endpoint was tried at all; it may have been cooling down, or unable to serve the call. */
+  /** Calls in which the arm's endpoint was tried. In the others it was cooling down, or could not serve the call. */
   readonly tried: number;
   readonly confidence: number;
   /** `errors` of `requests`, 0 to 1; Wilson's interval. */
   readonly error_rate: number;
   readonly error_rate_interval: Interval;
-  /** Mean; Student's interval. Null below two calls. */
+  /** Mean, with Student's interval: null for fewer than two calls. */
   readonly cost_per_request_micro: number;
   readonly cost_per_request_micro_interval: Interval | null;
-  /** By ranks; null below six calls with a first byte. */
+  /** By ranks; null for fewer than six calls with a first byte. */
   readonly ttft_p50_ms_interval: Interval | null;
 };
 
-/** Which endpoint an arm of one version stands for; the policy's document says. */
+/** The endpoint of an arm in one version of a policy, as the policy's document declares it. */
 export interface ArmEndpoint {
   readonly version: number;
   readonly experiment: string;
@@ -53,10 +56,11 @@ export interface ArmEndpoint {
 
 export interface PolicyReports {
   /**
-   * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the
-   * policy: arms of one name are one arm.
+   * The arms of every experiment of a policy over the last hours, by experiment and arm, over all versions of the policy:
+   * arms with the same name are added up.
    *
-   * @param arms tell whose failure is the arm's; for an arm that is not among them it is the endpoint tried first.
+   * @param arms whose endpoint's failures count for which arm; for an arm that is not listed, those of the endpoint
+   * tried first
    * @throws WeirError `analytics_unavailable`
    */
   experiments(
@@ -70,8 +74,8 @@ export interface PolicyReports {
 export interface PolicyReportsDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
+  readonly waitForInserts: () => Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
@@ -82,25 +86,25 @@ interface ArmRow {
   readonly arm: string;
   readonly requests: number;
   readonly cost: number;
-  /** Sample standard deviation of the cost; null (NaN) of a single call. */
+  /** Sample standard deviation of the cost; null (NaN) for a single call. */
   readonly cost_deviation: number | null;
   readonly tokens: number;
-  /** Milliseconds, calls. */
-  readonly ttfts: Seen[];
+  /** Milliseconds, number of calls. */
+  readonly ttfts: ValueCount[];
 }
 
-/** Calls of an arm that went alike. */
-interface CourseRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
+/** Number of calls of an arm that tried the same endpoints with the same outcome. */
+interface OutcomeRow extends Pick<ArmRow, "environment" | "experiment" | "arm"> {
   readonly policy_version: number;
   readonly ended_in_error: 0 | 1;
-  /** Empty where none was tried. */
+  /** Empty if none was tried. */
   readonly first: string;
   readonly tried: readonly string[];
   readonly failed: readonly string[];
   readonly calls: number;
 }
 
-/** Failures of an endpoint, not of what it was asked. */
+/** Error classes that are the endpoint's fault, not the request's. */
 const FAULTS = "'capacity', 'auth', 'server', 'network', 'timeout', 'protocol'";
 
 const CALLS = `FROM requests
@@ -108,8 +112,9 @@ const CALLS = `FROM requests
     AND ts <= fromUnixTimestamp64Milli({to:Int64}) AND policy = {policy:String} AND arm != '' AND status != 'rejected'`;
 
 /**
- * Time to first byte is of streams: that of a whole answer is as long as the answer. It is counted by the millisecond and not digested, so that ranks are exact: a distribution has at most
- * some ten thousand different values, however many the calls.
+ * Time to first byte is taken of streams only: that of a whole answer is as long as the answer. It is counted by the
+ * millisecond, not in a digest, so that ranks are exact: there are at most some ten thousand different values, however
+ * many the calls.
  */
 const ARMS = `
   SELECT environment, experiment, arm, sum(n) AS requests, sum(micro) AS cost,
@@ -125,7 +130,7 @@ const ARMS = `
   ORDER BY experiment, arm`;
 
 /** Which endpoints were tried and which failed: few combinations, however many the calls. */
-const COURSES = `
+const OUTCOMES = `
   SELECT environment, experiment, arm, policy_version, status = 'error' AS ended_in_error,
     attempt_rows.endpoint_id[1] AS first, arraySort(arrayDistinct(attempt_rows.endpoint_id)) AS tried,
     arraySort(arrayDistinct(arrayFilter((id, class) -> class IN (${FAULTS}),
@@ -133,21 +138,21 @@ const COURSES = `
     count() AS calls
   ${CALLS} GROUP BY ALL`;
 
-export function policyReports({ clickhouse, clock, caughtUp }: PolicyReportsDeps): PolicyReports {
+export function policyReports({ clickhouse, clock, waitForInserts }: PolicyReportsDeps): PolicyReports {
   return {
     async experiments(orgId, policy, hours, arms = []) {
-      await caughtUp();
+      await waitForInserts();
       const nowMs = clock.now();
       const params = { org: orgId, policy, from: nowMs - hours * HOUR_MS, to: nowMs };
-      const [rows, courses] = await Promise.all([
+      const [rows, outcomes] = await Promise.all([
         clickhouse.rows<ArmRow>(ARMS, params),
-        clickhouse.rows<CourseRow>(COURSES, params),
+        clickhouse.rows<OutcomeRow>(OUTCOMES, params),
       ]);
-      const failures = failuresOf(courses, arms);
+      const failures = failuresOf(outcomes, arms);
       const live = new Set(rows.filter((r) => r.environment === "live").map((r) => r.experiment));
       return rows
         .filter((r) => r.environment === "live" || !live.has(r.experiment))
-        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NONE));
+        .map((r) => reportOf(r, failures.get(armOf(r)) ?? NO_FAILURES));
     },
   };
 }
@@ -156,7 +161,7 @@ interface Failures {
   errors: number;
   tried: number;
 }
-const NONE: Readonly<Failures> = { errors: 0, tried: 0 };
+const NO_FAILURES: Readonly<Failures> = { errors: 0, tried: 0 };
 
 const armOf = ({
   environment,
@@ -165,27 +170,27 @@ const armOf = ({
 }: Pick<ArmRow, "environment" | "experiment" | "arm">): string =>
   JSON.stringify([environment, experiment, arm]);
 
-/** Of each arm, the calls in which its endpoint was tried, and those that failed or in which that endpoint did. */
+/** For each arm: the calls in which its endpoint was tried, and the calls that failed or in which that endpoint failed. */
 function failuresOf(
-  courses: readonly CourseRow[],
+  outcomes: readonly OutcomeRow[],
   arms: readonly ArmEndpoint[],
 ): ReadonlyMap<string, Failures> {
   const nameOf = (version: number, experiment: string, arm: string) =>
     JSON.stringify([version, experiment, arm]);
   const endpoints = new Map(arms.map((a) => [nameOf(a.version, a.experiment, a.arm), a.endpointId]));
   const found = new Map<string, Failures>();
-  for (const course of courses) {
-    const known = endpoints.get(nameOf(course.policy_version, course.experiment, course.arm));
-    const endpoint = known ?? course.first;
-    const sum = found.get(armOf(course)) ?? { errors: 0, tried: 0 };
-    found.set(armOf(course), sum);
-    if (course.tried.includes(endpoint)) sum.tried += course.calls;
-    if (course.ended_in_error === 1 || course.failed.includes(endpoint)) sum.errors += course.calls;
+  for (const outcome of outcomes) {
+    const known = endpoints.get(nameOf(outcome.policy_version, outcome.experiment, outcome.arm));
+    const endpoint = known ?? outcome.first;
+    const sum = found.get(armOf(outcome)) ?? { errors: 0, tried: 0 };
+    found.set(armOf(outcome), sum);
+    if (outcome.tried.includes(endpoint)) sum.tried += outcome.calls;
+    if (outcome.ended_in_error === 1 || outcome.failed.includes(endpoint)) sum.errors += outcome.calls;
   }
   return found;
 }
 
-/** A row that came between the two queries may be a failure and not yet a call. */
+/** A record that was inserted between the two queries may count as a failure but not as a call: hence the minimum. */
 function reportOf(row: ArmRow, failures: Failures): ArmReport {
   const { arm, experiment, environment, requests, cost } = row;
   const errors = Math.min(failures.errors, requests);

@@ -1,4 +1,7 @@
-/** The newest rows of the outbox by number, pending or not, so that a call just made is found without a disk or an engine. */
+/**
+ * The newest rows of the outbox by number, pending or not, in memory: a lookup right after a call needs neither disk nor
+ * ClickHouse.
+ */
 
 const ROWS = 2000;
 const BYTES = 8 * 1024 * 1024;
@@ -6,13 +9,13 @@ const BYTES = 8 * 1024 * 1024;
 const ROW_BYTES = 256 * 1024;
 
 export class RecentRows {
-  /** A ring: a row is at its number modulo the length. */
+  /** A ring buffer: a row is at its number modulo the length. */
   readonly #rows: (Uint8Array | undefined)[] = new Array(ROWS).fill(undefined);
   #oldest = 0;
   #newest = -1;
   #bytes = 0;
 
-  /** No row before this number is kept. */
+  /** No row with a smaller number is kept. */
   get oldest(): number {
     return this.#oldest;
   }
@@ -21,7 +24,7 @@ export class RecentRows {
     return number < this.#oldest || number > this.#newest ? undefined : this.#rows[number % ROWS];
   }
 
-  /** `number`: greater than every one before. */
+  /** @param number greater than all before */
   add(number: number, row: Uint8Array): void {
     if (this.#newest < 0) this.#oldest = number;
     this.#newest = number;

@@ -1,13 +1,13 @@
 /**
- * Which records and payloads a key may read. Records are the org's; a test key sees those of test calls only, as if there
- * were no others. Payloads are a project's: keys of others need `read:payloads`.
+ * Decides which records and payloads a key may read. Records belong to the org; a test key sees those of test calls only.
+ * Payloads belong to a project: keys of other projects need the scope `read:payloads`.
  */
 import type { Caller } from "../operation.ts";
 import type { CallRecord } from "../record.ts";
 
 type Reader = Pick<Caller, "orgId" | "projectId" | "environment" | "scopes">;
 
-/** Whether the record exists for the reader. */
+/** Whether the reader may see the record. If not, the record must be answered as not found. */
 export const maySeeRecord = (
   { orgId, environment }: Reader,
   record: Pick<CallRecord, "orgId" | "environment">,
@@ -19,6 +19,6 @@ export const mayReadPayload = (
   record: Pick<CallRecord, "projectId">,
 ): boolean => record.projectId === projectId || scopes.has("read:payloads");
 
-/** What {@link maySeeRecord} says, as a condition over `requests` and `usage_hourly`; empty where it excludes nothing. */
-export const seenBy = ({ environment }: Pick<Caller, "environment">): string =>
+/** {@link maySeeRecord} as a condition over `requests` and `usage_hourly`; empty if it excludes nothing. */
+export const environmentCondition = ({ environment }: Pick<Caller, "environment">): string =>
   environment === "test" ? " AND environment = 'test'" : "";

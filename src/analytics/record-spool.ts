@@ -1,4 +1,4 @@
-/** Records on their way from the outbox into ClickHouse: a batch is laid out by table once, and carried until it is in. */
+/** Inserts records from the outbox into ClickHouse. A batch is separated by table once and is tried until it is inserted. */
 import type { Clock } from "../clock.ts";
 import { BatchWriters, type LaidOut, layOut } from "./batch.ts";
 import type { BatchBounds, BatchRows } from "./batch-queue.ts";
@@ -15,19 +15,19 @@ export interface RecordSpoolDeps {
   readonly finisher: Finisher;
   readonly clock: Clock;
   readonly log: SpoolLog;
-  /** How long a record waits for company. */
+  /** A record waits at most this long for others of its batch. */
   readonly ageMs?: number | undefined;
 }
 
 export interface RecordSpoolMetrics {
-  /** Rows waiting in the outbox. */
+  /** Pending rows of the outbox. */
   readonly outboxRows: number;
   readonly insertedRows: number;
   readonly insertedBatches: number;
   readonly insertFailures: number;
   /** Rows inserted without their payload because it could not be redacted. */
   readonly payloadsLost: number;
-  /** Rows that could not be decoded and were set apart on disk. */
+  /** Rows that could not be decoded and were moved to a table of their own. */
   readonly rowsSetApart: number;
 }
 
@@ -40,10 +40,10 @@ const BOUNDS: BatchBounds = { rows: 5000, bytes: 8 * 1024 * 1024 };
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   const { outbox, clock, log, ageMs } = deps;
-  const carrier = new RecordCarrier(deps);
+  const inserter = new RecordInserter(deps);
   const spool = new Spool({
     ...{ queue: outbox, clock, log, ageMs, bounds: BOUNDS, tokenPrefix: "weir", what: "records" },
-    carry: (batch) => carrier.carry(batch),
+    insertBatch: (batch) => inserter.insertBatch(batch),
   });
   spool.start();
   return {
@@ -56,33 +56,34 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
         insertedRows: rows,
         insertedBatches: batches,
         insertFailures: failures,
-        payloadsLost: carrier.payloadsLost,
-        rowsSetApart: carrier.rowsSetApart,
+        payloadsLost: inserter.payloadsLost,
+        rowsSetApart: inserter.rowsSetApart,
       };
     },
   };
 }
 
-class RecordCarrier {
+class RecordInserter {
   payloadsLost = 0;
   rowsSetApart = 0;
   readonly #deps: RecordSpoolDeps;
   readonly #writers = new BatchWriters();
-  /** Of the batch that was tried last and is not in: redaction takes its time. */
-  #tried: { readonly token: string; readonly laidOut: LaidOut } | undefined;
+  /** Rows of the batch that was tried last and is not inserted yet, kept because redaction takes long. */
+  #pendingLayout: { readonly token: string; readonly laidOut: LaidOut } | undefined;
 
   constructor(deps: RecordSpoolDeps) {
     this.#deps = deps;
   }
 
-  async carry(batch: BatchRows): Promise<number> {
+  async insertBatch(batch: BatchRows): Promise<number> {
     const { clickhouse, finisher, clock } = this.#deps;
     const { token } = batch.batch;
-    const laidOut = this.#tried?.token === token ? this.#tried.laidOut : await this.#layOut(batch);
-    this.#tried = { token, laidOut };
+    const laidOut =
+      this.#pendingLayout?.token === token ? this.#pendingLayout.laidOut : await this.#layOut(batch);
+    this.#pendingLayout = { token, laidOut };
     const destinations = recordDestinations({ clickhouse, finisher, clock, batch, laidOut });
     await deliver(clickhouse, { token, isDoubtful: !batch.isNew, destinations });
-    this.#tried = undefined;
+    this.#pendingLayout = undefined;
     return laidOut.requests.rows;
   }
 

@@ -1,20 +1,20 @@
 /**
- * `GET /v1/requests`: the request feed, newest first. Pages are cut by `(ts, request_id)`, never by an offset, so a walk
- * sees every row once though rows are added meanwhile.
+ * `GET /v1/requests`: the request feed, newest first. Pages are addressed by `(ts, request_id)`, not by an offset, so a
+ * client that reads page by page gets every row once, even if rows are added meanwhile.
  */
 import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import { readValues } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
-import { seenBy } from "./record-access.ts";
+import { environmentCondition } from "./record-access.ts";
 import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps {
   readonly clickhouse: ClickHouse;
   readonly cursors: Cursors;
-  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
+  readonly waitForInserts: () => Promise<void>;
 }
 
 export const instant = z.iso.datetime({ offset: true });
@@ -41,7 +41,7 @@ const query = z.object({
 
 type Filters = z.output<typeof query>;
 
-/** One filter each: the condition where it is set. Values are bound, never written into the statement. */
+/** The condition of each filter. Values are bound as parameters, never written into the statement. */
 const CONDITIONS: {
   readonly [K in keyof Filters]?: (value: NonNullable<Filters[K]>) => readonly [string, unknown?];
 } = {
@@ -59,7 +59,7 @@ const CONDITIONS: {
   q: (value) => ["startsWith(request_id, {q:String})", value.toUpperCase()],
 };
 
-export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDeps) {
+export function requestsOperations({ clickhouse, cursors, waitForInserts }: RequestsDeps) {
   const listRequests = operation({
     name: "listRequests",
     summary: "The requests of the org, newest first",
@@ -72,13 +72,13 @@ export function requestsOperations({ clickhouse, cursors, caughtUp }: RequestsDe
     errors: ["analytics_unavailable"],
     async run({ query: filters }, caller) {
       const { orgId } = caller;
-      // Bound to the org: a cursor of another one was never issued here.
+      // Bound to the org: another org's cursor is refused.
       const list = `requests:${orgId}`;
       const after = cursors.read(list, filters.cursor);
-      await caughtUp();
+      await waitForInserts();
       const { where, params } = conditions(filters, after);
       const pieces = await clickhouse.bytes(
-        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${seenBy(caller)}${where}
+        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${environmentCondition(caller)}${where}
          ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
         { ...params, org: orgId, limit: filters.limit + 1 },
       );
@@ -109,7 +109,7 @@ function conditions(filters: Filters, after: readonly (string | number)[] | unde
   }
   const [ms, id] = after ?? [];
   if (typeof ms === "number" && typeof id === "string") {
-    // The first condition lets the primary key skip what was read; the second decides within a millisecond.
+    // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
     parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
     parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
     params.after_ms = ms;

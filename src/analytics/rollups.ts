@@ -1,12 +1,12 @@
 /**
- * The roll-ups as statements over `requests`. As a rule the materialized views of the migrations fill them; after an
- * insertion that may have failed half way, what a batch lacks in them is summed up again from its rows. Expressions are
- * those of the views (a test compares what both write): a migration that changes a view changes them here.
+ * The roll-ups as statements over `requests`. Normally the materialized views of the migrations fill them. After an
+ * insertion that may have failed half way, the sums that a batch lacks are computed again from its rows. Expressions are
+ * those of the views (a test compares what both write): a migration that changes a view must change them here.
  */
 
 export interface RollUp {
   readonly table: string;
-  /** Column and expression; the first ones, `keys` of them, are what it groups by. */
+  /** Column and expression; the first `keys` of them are the GROUP BY columns. */
   readonly columns: readonly (readonly [name: string, expression: string])[];
   readonly keys: number;
   readonly from: string;
@@ -14,7 +14,7 @@ export interface RollUp {
 
 const hourOf = (time: string): string => `toStartOfHour(toDateTime(${time}, 'UTC'), 'UTC')`;
 const total = (column: string): string => `sum(toUInt64(${column}))`;
-/** Per run of a spool, the greatest batch that is in: written with the sums, so it is in a part where they are. */
+/** The greatest inserted batch of each run of a spool. It is written together with the sums, so it is in the same part. */
 const BATCHES = ["batches", "maxMap(map(toString(spool_run), spool_batch))"] as const;
 
 const USAGE: RollUp = {
@@ -73,9 +73,9 @@ const ATTEMPTS: RollUp = {
 export const ROLL_UPS: readonly RollUp[] = [USAGE, ATTEMPTS];
 
 /**
- * Months of a batch that the roll-up lacks. A month is a partition, and the rows of one batch go into a partition as one
- * part: it is there as a whole or not at all.
- * @param batch condition on `requests` that selects the batch's rows; parameters `run` and `number` say which batch it is.
+ * Months of a batch that are missing in the roll-up. A month is a partition, and the rows of one batch are inserted into
+ * a partition as one part: it exists as a whole or not at all.
+ * @param batch condition on `requests` that selects the batch's rows; parameters `run` and `number` name the batch
  */
 export const missingMonths = ({ table, from, columns }: RollUp, batch: string): string => {
   const hour = columns.find(([name]) => name === "hour")?.[1] ?? "";

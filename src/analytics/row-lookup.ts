@@ -1,4 +1,4 @@
-/** Finds out by id which rows of a batch a table holds. */
+/** Finds by id which rows of a batch a table contains. */
 import type { ClickHouse } from "./client.ts";
 
 /** Values by which a row is found quickly: its table is sorted by org and time. */
@@ -8,16 +8,19 @@ export interface RowIdentity {
   readonly id: string;
 }
 
-/** Ids in one statement: 60 KB of it. */
+/** Ids in one statement: about 60 KB of text. */
 const IDS = 2000;
-const KEPT_MS = 399 * 86_400_000;
-
-/** Rows that can be looked up: tables drop those of 400 days, so an older one that is missing may have been there. */
-export const kept = <T extends RowIdentity>(rows: readonly T[], nowMs: number): T[] =>
-  rows.filter(({ tsMs }) => tsMs > nowMs - KEPT_MS);
+const RETENTION_MS = 399 * 86_400_000;
 
 /**
- * The rows that the table does not hold.
+ * The rows that can be looked up: tables delete rows after 400 days, so an older row that is missing may have been
+ * inserted.
+ */
+export const withinRetention = <T extends RowIdentity>(rows: readonly T[], nowMs: number): T[] =>
+  rows.filter(({ tsMs }) => tsMs > nowMs - RETENTION_MS);
+
+/**
+ * The rows that the table does not contain.
  * @param idColumn the column of {@link RowIdentity.id}
  */
 export async function rowsNotIn<T extends RowIdentity>(
@@ -30,7 +33,7 @@ export async function rowsNotIn<T extends RowIdentity>(
   for (let at = 0; at < rows.length; at += IDS) {
     const asked = rows.slice(at, at + IDS);
     const found = await clickhouse.rows<{ id: string }>(
-      `SELECT ${idColumn} AS id FROM ${table} WHERE ${among(asked)} AND ${idColumn} IN (${list(asked.map(({ id }) => id))})`,
+      `SELECT ${idColumn} AS id FROM ${table} WHERE ${orgAndTimeCondition(asked)} AND ${idColumn} IN (${list(asked.map(({ id }) => id))})`,
     );
     const ids = new Set(found.map(({ id }) => id));
     missing.push(...asked.filter(({ id }) => !ids.has(id)));
@@ -38,8 +41,8 @@ export async function rowsNotIn<T extends RowIdentity>(
   return missing;
 }
 
-/** Condition on the orgs and the span of time of some rows: lets the primary key find them. */
-export function among(rows: readonly RowIdentity[]): string {
+/** Condition on the orgs and the time range of some rows: the primary key finds them by it. */
+export function orgAndTimeCondition(rows: readonly RowIdentity[]): string {
   let [from, to] = [Number.POSITIVE_INFINITY, 0];
   const orgs = new Set<string>();
   for (const { orgId, tsMs } of rows) {

@@ -1,6 +1,6 @@
 /**
- * What is recorded of one shadow run: the call's own figures beside its copy's, and nothing of what was said. On its way a
- * row is JSON, so that a row which a later release finds waiting reads as far as it goes; `shadow_runs` gets RowBinary.
+ * The row of one shadow run: figures of the call beside those of its copy, and no text of either. In the queue a row is
+ * JSON, so that a later release can read the members it knows; `shadow_runs` gets RowBinary.
  */
 
 import { RowBinaryWriter } from "../record/row-binary.ts";
@@ -9,10 +9,10 @@ import type { RowIdentity } from "./row-lookup.ts";
 
 export interface ShadowRow {
   readonly orgId: string;
-  /** When the call came in; wall clock. */
+  /** When the call arrived; wall clock. */
   readonly tsMs: number;
   readonly requestId: string;
-  /** The copy's own: the ledger knows its charge by it. */
+  /** The copy's own id: its charge is in the ledger under it. */
   readonly shadowRequestId: string;
   readonly policy: string;
   readonly policyVersion: number;
@@ -20,17 +20,17 @@ export interface ShadowRow {
   readonly primaryEndpoint: string;
   readonly shadowEndpoint: string;
   readonly bill: "platform" | "org";
-  /** Whether the copy's cost was taken from the org's balance. */
+  /** Whether the org was charged for the copy. */
   readonly charged: boolean;
   readonly primaryStatus: CallStatus;
-  /** `cancelled`: nobody saw how it would have ended. */
+  /** `cancelled`: the copy was ended before its result was known. */
   readonly shadowStatus: "ok" | "error" | "cancelled";
   readonly shadowErrorClass: ErrorClass;
   readonly primaryCostMicroUsd: number;
   readonly shadowCostMicroUsd: number;
   /** Whether the call asked for a stream; its copy asks for the same. */
   readonly stream: boolean;
-  /** From an attempt's start to its first content; 0 where none came. */
+  /** From an attempt's start to its first content; 0 if there was none. */
   readonly primaryTtftMs: number;
   readonly shadowTtftMs: number;
   readonly primaryStopReason: string;
@@ -50,18 +50,18 @@ export const SHADOW_COLUMNS: readonly string[] = [
 
 export const encodeRow = (row: ShadowRow): Uint8Array => Buffer.from(JSON.stringify(row));
 
-/** A run, and what finds its row in ClickHouse. */
+/** A run with the values that identify its row in ClickHouse. */
 export interface IdentifiedRun extends RowIdentity {
   readonly run: Partial<ShadowRow>;
 }
 
-/** What cannot be read is left out and counted: one damaged row must not hold up those behind it. */
+/** Rows that cannot be read are left out and counted: one damaged row must not hold up those behind it. */
 export function identified(rows: readonly Uint8Array[]): { rows: IdentifiedRun[]; damaged: number } {
   const runs = rows.flatMap((bytes) => decoded(bytes) ?? []);
   return {
     rows: runs.map((run) => ({
       run,
-      // As the writer puts them into their columns, whatever the JSON holds.
+      // The values that the writer puts into these columns, whatever the JSON contains.
       orgId: textOf(run.orgId),
       tsMs: typeof run.tsMs === "number" ? Math.max(0, Math.round(run.tsMs)) : 0,
       id: textOf(run.shadowRequestId),
@@ -70,7 +70,7 @@ export function identified(rows: readonly Uint8Array[]): { rows: IdentifiedRun[]
   };
 }
 
-/** Runs as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. */
+/** The runs as `INSERT INTO shadow_runs (…) FORMAT RowBinary` takes them. */
 export function insertable(rows: readonly IdentifiedRun[]): Uint8Array {
   const out = new RowBinaryWriter(rows.length * BYTES_A_ROW);
   for (const { run } of rows) writeRow(out, run);
@@ -80,7 +80,7 @@ export function insertable(rows: readonly IdentifiedRun[]): Uint8Array {
 const BYTES_A_ROW = 320;
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The writer brings every value into its column's range, so a member that is missing or odd does no harm. */
+/** A member that is missing or of a wrong type does no harm: the writer limits every value to its column's range. */
 function decoded(bytes: Uint8Array): Partial<ShadowRow> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
@@ -113,10 +113,10 @@ function writeRow(o: RowBinaryWriter, r: Partial<ShadowRow>): void {
   o.bool(isMismatch(r));
   o.u32(r.primaryOutputTokens);
   o.u32(r.shadowOutputTokens);
-  // An earlier release did not say: such a row counts, as it did there.
+  // An earlier release did not write this member: such a row counts as a stream, as it did there.
   o.bool(r.stream !== false);
 }
 
-/** Only two answers that came to their end can end differently. */
+/** Only answers that both ended normally can have different stop reasons. */
 const isMismatch = (r: Partial<ShadowRow>): boolean =>
   r.primaryStatus === "ok" && r.shadowStatus === "ok" && r.primaryStopReason !== r.shadowStopReason;

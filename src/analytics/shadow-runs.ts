@@ -1,6 +1,6 @@
 /**
- * Shadow runs in analytics: written from the exchange, on disk from then on, in ClickHouse soon after, and reported by
- * policy. Neither a call nor its copy waits for any of it.
+ * Shadow runs in analytics: the exchange puts them into a queue on disk, from which they are inserted into ClickHouse;
+ * reports show them by policy. Neither a call nor its copy waits for the insertion.
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
@@ -10,24 +10,24 @@ import { encodeRow, type ShadowRow } from "./shadow-rows.ts";
 import { startShadowSpool } from "./shadow-spool.ts";
 import type { SpoolLog } from "./spool.ts";
 
-/** Shadow of the service's API: what the copies of one policy's calls came to at one endpoint beside another. */
+/** `Shadow` of the service's API: the copies of one policy's calls at one endpoint, compared with the calls at another. */
 interface ShadowSummary {
   readonly shadow_endpoint: string;
   readonly primary_endpoint: string;
   readonly policy_version: number;
   readonly bill: "platform" | "org";
-  /** Copies that ended by themselves. */
+  /** Copies that were not cancelled. */
   readonly runs: number;
-  /** Those of them that failed. */
+  /** Runs whose copy failed. */
   readonly errors: number;
-  /** Runs of which both sides answered in full: all that follows is about these. */
+  /** Runs in which both call and copy were answered in full; the members below cover only these. */
   readonly compared: number;
   readonly stop_mismatch: number;
   readonly primary_cost_micro: number;
   readonly shadow_cost_micro: number;
   /** Shadow minus primary. */
   readonly cost_delta_micro: number;
-  /** Means, of streams; 0 where nothing was measured. */
+  /** Means over streams; 0 if nothing was measured. */
   readonly primary_ttft_ms: number;
   readonly shadow_ttft_ms: number;
 }
@@ -37,9 +37,9 @@ export interface ShadowRunsDeps {
   readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
   readonly clock: Clock;
   readonly log: SpoolLog;
-  /** How long a row waits for company; 1 s unless given. */
+  /** A row waits at most this long for others of its batch. Default: 1 s. */
   readonly ageMs?: number | undefined;
-  /** Rows kept while ClickHouse is away; the oldest beyond it are dropped. 100,000 unless given. */
+  /** Pending rows; beyond this number the oldest are dropped. Default: 100,000. */
   readonly maxWaiting?: number | undefined;
 }
 
@@ -51,24 +51,27 @@ interface ShadowRunsMetrics {
 }
 
 export interface ShadowRuns {
-  /** Encodes the row; what it returns puts it, and is only for inside the write of a `commit`. */
+  /** Encodes the row. @returns a function that puts it into the queue; call it only inside an act */
   prepare(row: ShadowRow): () => void;
   /**
-   * One entry for each pair of endpoints, version and payer, newest version first: everything still kept (400 days).
+   * One entry for each pair of endpoints, version and payer, newest version first, over all runs kept (400 days).
    * @throws WeirError `analytics_unavailable`
    */
   shadows(orgId: string, policy: string): Promise<ShadowSummary[]>;
-  /** True once everything put before the call is in ClickHouse; false when that takes longer. */
+  /** Resolves true once every row put before this call is in ClickHouse; false if that takes longer than `withinMs`. */
   flush(withinMs: number): Promise<boolean>;
   metrics(): ShadowRunsMetrics;
-  /** Inserts what waits, within the bound and where ClickHouse is there, then ends; the rest stays for the next start. */
+  /**
+   * Inserts pending rows for at most `withinMs` if ClickHouse is reachable, then stops. Rows that are left wait for the
+   * next start.
+   */
   stop(withinMs: number): Promise<void>;
 }
 
 const MAX_WAITING = 100_000;
-/** How long a report waits for what was put just before it. */
+/** A report waits this long for rows that were put just before it. */
 const CATCH_UP_MS = 1000;
-/** Versions times pairs of endpoints: nobody reads more. */
+/** Combinations of version and pair of endpoints in one report. */
 const MAX_SUMMARIES = 1000;
 
 export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
@@ -81,7 +84,7 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
       return () => void queue.put(bytes);
     },
     async shadows(orgId, policy) {
-      // A backlog longer than the wait is reported as far as it is.
+      // If not all rows are inserted in time, the report covers those that are.
       await spool.flush(CATCH_UP_MS);
       return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
     },
@@ -103,8 +106,8 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
 }
 
 /**
- * Costs and times of runs that both sides answered: a copy that failed cost little and would make its endpoint look cheap.
- * A fallback may have led the call itself to the shadow's endpoint; that compares nothing.
+ * Costs and times cover only runs in which both were answered: a copy that failed cost little and would make its endpoint
+ * look cheap. Runs in which a fallback led the call itself to the shadow's endpoint are left out: they compare nothing.
  */
 const SUMMARY = `
   SELECT

@@ -1,26 +1,26 @@
 /**
- * Shadow runs on their way from their queue into ClickHouse. A spool of their own: a table that cannot be written must not
- * hold up the records of calls. They are samples, not money: where ClickHouse stays away, the oldest give way.
+ * Inserts shadow runs from their queue into ClickHouse, in a spool of their own, so that a failure of their table does not
+ * hold up the records of calls. They are samples, not money: while ClickHouse is unreachable, the oldest are dropped.
  */
 import type { Clock } from "../clock.ts";
 import type { BatchBounds, Batches, BatchRows } from "./batch-queue.ts";
 import type { ClickHouse, Target } from "./client.ts";
 import { type Destination, deliver } from "./delivery.ts";
-import { kept, rowsNotIn } from "./row-lookup.ts";
+import { rowsNotIn, withinRetention } from "./row-lookup.ts";
 import { type IdentifiedRun, identified, insertable, SHADOW_COLUMNS } from "./shadow-rows.ts";
 import { Spool, type SpoolLog } from "./spool.ts";
 
 export interface ShadowSpoolDeps {
   readonly queue: Batches;
-  /** As much of ClickHouse as a delivery needs. */
+  /** The methods that a delivery needs. */
   readonly clickhouse: Pick<ClickHouse, "insert" | "rows" | "ended" | "synced">;
   readonly clock: Clock;
   readonly log: SpoolLog;
-  /** How long a row waits for company. */
+  /** A row waits at most this long for others of its batch. */
   readonly ageMs?: number | undefined;
 }
 
-/** Read and laid out in a few milliseconds, between two turns of the event loop. */
+/** So many are read and encoded in a few milliseconds, without a pause for the event loop. */
 const BOUNDS: BatchBounds = { rows: 1000, bytes: 8 * 1024 * 1024 };
 
 /** Runs until it is stopped. */
@@ -28,13 +28,13 @@ export function startShadowSpool(deps: ShadowSpoolDeps): Spool {
   const { queue, clock, log, ageMs } = deps;
   const spool = new Spool({
     ...{ queue, clock, log, ageMs, bounds: BOUNDS, tokenPrefix: "weir-shadows", what: "shadow runs" },
-    carry: (batch) => carry(deps, batch),
+    insertBatch: (batch) => insertBatch(deps, batch),
   });
   spool.start();
   return spool;
 }
 
-async function carry(deps: ShadowSpoolDeps, { batch, rows, isNew }: BatchRows): Promise<number> {
+async function insertBatch(deps: ShadowSpoolDeps, { batch, rows, isNew }: BatchRows): Promise<number> {
   const runs = identified(rows);
   if (runs.damaged > 0) {
     deps.log.warn({ rows: runs.damaged }, "rows of shadow runs cannot be read; left out");
@@ -46,7 +46,7 @@ async function carry(deps: ShadowSpoolDeps, { batch, rows, isNew }: BatchRows): 
 
 function shadowRuns({ clickhouse, clock }: ShadowSpoolDeps, rows: readonly IdentifiedRun[]): Destination {
   const insert = async (these: readonly IdentifiedRun[], target: Target) => {
-    // Of a batch that waited for long, all rows may have given way to newer ones.
+    // All rows of a batch that waited long may have been dropped.
     if (these.length > 0) {
       await clickhouse.insert("shadow_runs", SHADOW_COLUMNS, [insertable(these)], target);
     }
@@ -56,8 +56,13 @@ function shadowRuns({ clickhouse, clock }: ShadowSpoolDeps, rows: readonly Ident
     table: "shadow_runs",
     insert: async (target) => void (await insert(rows, target)),
     async missing() {
-      const lost = await rowsNotIn(clickhouse, "shadow_runs", "shadow_request_id", kept(rows, clock.now()));
-      return lost.length === 0 ? undefined : (target) => insert(lost, target);
+      const missing = await rowsNotIn(
+        clickhouse,
+        "shadow_runs",
+        "shadow_request_id",
+        withinRetention(rows, clock.now()),
+      );
+      return missing.length === 0 ? undefined : (target) => insert(missing, target);
     },
   };
 }

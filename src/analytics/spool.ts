@@ -1,7 +1,7 @@
 /**
- * Drains a queue into ClickHouse, one batch after the other. A batch is on disk with its token before it is sent and is
- * sent until it is known to be in (`delivery.ts`), so a lost answer, a dead engine or kill -9 neither lose a row nor
- * double one.
+ * Inserts the rows of a queue into ClickHouse, batch by batch. A batch and its token are on disk before it is sent, and it
+ * is sent until it is known to be inserted (`delivery.ts`). So neither a lost answer, a dead engine nor kill -9 loses or
+ * doubles a row.
  */
 import type { Clock } from "../clock.ts";
 import { requestId } from "../ids.ts";
@@ -14,18 +14,19 @@ export interface SpoolLog {
 export interface SpoolOptions {
   readonly queue: Batches;
   /**
-   * Brings a batch into ClickHouse; one that is not new may be in already, in part or in whole.
-   * @returns the number of rows that were inserted. @throws where they are not known to be in: the batch then comes again
+   * Inserts a batch into ClickHouse. A batch that is not new may have been inserted before, wholly or in part.
+   * @returns the number of inserted rows. @throws if it is not known that they are inserted: the batch is then tried
+   * again
    */
-  readonly carry: (batch: BatchRows) => Promise<number>;
-  /** Begins the token of each batch. */
+  readonly insertBatch: (batch: BatchRows) => Promise<number>;
+  /** Prefix of each batch's token. */
   readonly tokenPrefix: string;
-  /** What the rows are, for the operator: `records`. */
+  /** What the rows are, for the operator's log: `records`. */
   readonly what: string;
   readonly clock: Clock;
   readonly log: SpoolLog;
   readonly bounds: BatchBounds;
-  /** How long a row waits for company; 1 s unless given. */
+  /** A row waits at most this long for others of its batch. Default: 1 s. */
   readonly ageMs?: number | undefined;
 }
 
@@ -36,20 +37,20 @@ interface SpoolCounts {
   readonly failures: number;
 }
 
-const AGE_MS = 1000;
-/** Looked at this often meanwhile: with so much company a row waits no longer, or a busy second would fill the memory. */
-const LOOK_MS = 100;
-/** Of the rows of a batch. */
-const COMPANY_SHARE = 0.5;
+const DEFAULT_AGE_MS = 1000;
+/** Meanwhile the number of pending rows is checked this often: in a busy second they would fill the memory. */
+const POLL_MS = 100;
+/** A batch is inserted at once when this share of its maximum number of rows is pending. */
+const FULL_SHARE = 0.5;
 const FIRST_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 5000;
-/** Between two batches that readers asked for: a dashboard that polls must not make a batch of every row. */
+/** Between two batches that reads wait for: a dashboard that polls must not make each row a batch. */
 const MIN_GAP_MS = 50;
-/** One failure alone may be a connection that broke. */
-const AWAY_AFTER_FAILURES = 2;
+/** A single failure may be a broken connection. */
+const UNREACHABLE_AFTER_FAILURES = 2;
 
 interface Waiter {
-  /** Of the newest row that it waits for. */
+  /** The newest row that it waits for. */
   readonly number: number;
   readonly ifReachable: boolean;
   readonly done: (inserted: boolean) => void;
@@ -60,8 +61,8 @@ export class Spool {
   readonly #ageMs: number;
   #stopping = false;
   #running: Promise<void> | undefined;
-  /** Numbers that readers wait for; the loop does not rest before the greatest is in. */
-  #wanted = 0;
+  /** The greatest number that a read waits for: batches are inserted until it is reached. */
+  #awaited = 0;
   #wake: (() => void) | undefined;
   #waiters: Waiter[] = [];
   #lastBatchMs = 0;
@@ -69,7 +70,7 @@ export class Spool {
 
   constructor(options: SpoolOptions) {
     this.#options = options;
-    this.#ageMs = options.ageMs ?? AGE_MS;
+    this.#ageMs = options.ageMs ?? DEFAULT_AGE_MS;
   }
 
   start(): void {
@@ -77,9 +78,9 @@ export class Spool {
   }
 
   /**
-   * Resolves true once every row put before the call is in ClickHouse, false when that takes longer than `withinMs`.
-   * @param ifReachable resolves false as soon as two tries in a row have failed, too: for those who have no time to wait for a
-   * ClickHouse that is away
+   * Resolves true once every row put before this call is in ClickHouse, false if that takes longer than `withinMs`.
+   * @param ifReachable resolves false also as soon as two tries in a row have failed: for callers that cannot wait until
+   * ClickHouse is reachable again
    */
   flush(withinMs: number, { ifReachable = false } = {}): Promise<boolean> {
     const { queue } = this.#options;
@@ -100,12 +101,15 @@ export class Spool {
         resolve(false);
       }, withinMs);
       this.#waiters.push(waiter);
-      this.#wanted = Math.max(this.#wanted, number);
+      this.#awaited = Math.max(this.#awaited, number);
       this.#wake?.();
     });
   }
 
-  /** Ends after the batch under way, or without it when that takes long: it stays in the queue for the next start. */
+  /**
+   * Stops after the current batch, or after `withinMs` if that takes longer: the batch then stays in the queue for the
+   * next start.
+   */
   async stop(withinMs: number): Promise<void> {
     this.#stopping = true;
     this.#wake?.();
@@ -125,22 +129,22 @@ export class Spool {
   async #run(): Promise<void> {
     const { queue } = this.#options;
     while (!this.#stopping) {
-      // All that was there when the round began; what comes meanwhile waits for company.
-      const target = Math.max(queue.newest(), this.#wanted);
-      while (!this.#stopping && queue.acknowledged() < target && (await this.#oneBatch()));
+      // The rows that are pending now; later ones are left for the next batch.
+      const target = Math.max(queue.newest(), this.#awaited);
+      while (!this.#stopping && queue.acknowledged() < target && (await this.#nextBatch()));
       if (this.#stopping) return;
-      const asked = this.#waiters.length > 0;
-      // A row may have its number and not yet be committed: a reader that waits for it looks again soon.
-      if (asked) await this.#rest(MIN_GAP_MS / 10);
-      else await this.#company();
+      const hasWaiters = this.#waiters.length > 0;
+      // A row may have its number and not be committed yet: if a read waits for it, the queue is checked again soon.
+      if (hasWaiters) await this.#rest(MIN_GAP_MS / 10);
+      else await this.#waitForBatch();
     }
   }
 
   /** @returns false when nothing is pending. */
-  async #oneBatch(): Promise<boolean> {
+  async #nextBatch(): Promise<boolean> {
     const { queue, clock, log, what } = this.#options;
-    const gap = this.#lastBatchMs + MIN_GAP_MS - clock.monotonic();
-    if (this.#waiters.length > 0 && gap > 0 && gap <= MIN_GAP_MS) await this.#sleep(gap);
+    const gapMs = this.#lastBatchMs + MIN_GAP_MS - clock.monotonic();
+    if (this.#waiters.length > 0 && gapMs > 0 && gapMs <= MIN_GAP_MS) await this.#sleep(gapMs);
     let backoffMs = FIRST_BACKOFF_MS;
     let failedInARow = 0;
     while (!this.#stopping) {
@@ -151,7 +155,7 @@ export class Spool {
         return true;
       } catch (error) {
         this.#counts.failures++;
-        if (++failedInARow >= AWAY_AFTER_FAILURES) this.#notReachable();
+        if (++failedInARow >= UNREACHABLE_AFTER_FAILURES) this.#reportUnreachable();
         const fields = { error: messageOf(error), backoffMs, rows: queue.pending() };
         log.warn(fields, `${what} cannot be written to analytics; they wait`);
         await this.#rest(backoffMs);
@@ -163,10 +167,10 @@ export class Spool {
 
   /** @returns false when nothing is pending. */
   async #tryBatch(): Promise<boolean> {
-    const { queue, carry, bounds, tokenPrefix, clock } = this.#options;
+    const { queue, insertBatch, bounds, tokenPrefix, clock } = this.#options;
     const next = await queue.nextBatch(bounds, () => `${tokenPrefix}-${requestId(clock.now())}`);
     if (next === undefined) return false;
-    const rows = await carry(next);
+    const rows = await insertBatch(next);
     await queue.acknowledge(next.batch);
     this.#counts.rows += rows;
     this.#counts.batches++;
@@ -180,23 +184,23 @@ export class Spool {
     for (const { done } of reached) done(true);
   }
 
-  #notReachable(): void {
-    const given = this.#waiters.filter((w) => w.ifReachable);
+  #reportUnreachable(): void {
+    const waiters = this.#waiters.filter((w) => w.ifReachable);
     this.#waiters = this.#waiters.filter((w) => !w.ifReachable);
-    for (const { done } of given) done(false);
+    for (const { done } of waiters) done(false);
   }
 
-  /** Until the oldest row has waited long enough, or many wait. */
-  async #company(): Promise<void> {
+  /** Waits until the oldest row is old enough, or many rows are pending. */
+  async #waitForBatch(): Promise<void> {
     const { queue, bounds } = this.#options;
     let restMs = this.#ageMs;
     while (restMs > 0 && !this.#stopping && this.#waiters.length === 0) {
-      await this.#rest(Math.min(LOOK_MS, restMs));
-      restMs = queue.pending() >= bounds.rows * COMPANY_SHARE ? 0 : restMs - LOOK_MS;
+      await this.#rest(Math.min(POLL_MS, restMs));
+      restMs = queue.pending() >= bounds.rows * FULL_SHARE ? 0 : restMs - POLL_MS;
     }
   }
 
-  /** Until the time is over, a reader asks, or the spool is stopped. */
+  /** Resolves when the time is over, a read waits, or the spool is stopped. */
   async #rest(ms: number): Promise<void> {
     if (this.#stopping) return;
     await new Promise<void>((resolve) => {

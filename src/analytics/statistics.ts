@@ -1,6 +1,6 @@
 /**
- * Figures that other rooms show: refusals of an org, how endpoints do, how much a model is used. Those over all orgs
- * count live calls; test calls, which anyone may make for nothing, count only for models that are the simulator's.
+ * Figures for other rooms: refusals of an org, statistics of endpoints, use of models. Those over all orgs count live calls.
+ * Test calls are free for anyone, so they count only for models that only the simulator serves.
  */
 import type { ClickHouse } from "./client.ts";
 
@@ -11,9 +11,9 @@ interface Refusals {
 
 export interface EndpointStatistics {
   /**
-   * 0 to 1: attempts that did not fail by the endpoint's own fault, of those that came to an end. A request that the
-   * provider refuses as the client's fault, or an org's own bad key, shows that the endpoint is up; an attempt that was
-   * given up on (a client that left, the loser of a hedge) shows nothing.
+   * 0 to 1: attempts that did not fail by the endpoint's fault, of those that ended. If the provider refuses a request as
+   * the client's fault, or an org's own bad key, the endpoint is up. A cancelled attempt (the client left, or another
+   * attempt of a hedge was faster) counts as neither.
    */
   readonly uptime30d: number;
   readonly ttftP50Ms: number;
@@ -24,13 +24,13 @@ export interface EndpointStatistics {
 export interface Statistics {
   /** An org's refused calls of the last 24 hours. */
   counts24h(orgId: string): Promise<Refusals>;
-  /** Endpoints with an attempt in the last 30 days. Over all orgs. */
+  /** Endpoints with an attempt in the last 30 days, over all orgs. */
   endpointStats(simulated?: readonly string[]): Promise<Map<string, EndpointStatistics>>;
-  /** Models with a request in the last 7 days that reached an endpoint. Over all orgs. */
+  /** Models with a request in the last 7 days that reached an endpoint, over all orgs. */
   modelRequests7d(simulated?: readonly string[]): Promise<Map<string, number>>;
 }
 
-/** Of the roll-ups: takes `simulated`, the ids of the models that only the simulator serves. */
+/** Condition over the roll-ups. Parameter `simulated`: ids of the models that only the simulator serves. */
 export const PUBLIC_TRAFFIC = "(environment = 'live' OR model IN {simulated:Array(String)})";
 
 export function statistics(clickhouse: ClickHouse): Statistics {
@@ -79,7 +79,7 @@ export function statistics(clickhouse: ClickHouse): Statistics {
     },
 
     async modelRequests7d(simulated = []) {
-      // Calls that were refused before any attempt have no provider: a budget used up makes no model popular.
+      // Calls refused before any attempt have no provider: they do not make a model popular.
       const rows = await clickhouse.rows<{ model: string; n: number }>(
         `SELECT model, sum(requests) AS n FROM usage_hourly
          WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 7 DAY AND provider != '' AND ${PUBLIC_TRAFFIC} GROUP BY model`,

@@ -1,6 +1,6 @@
 /**
- * A row of table `requests` back as the record it came from (but for what only the outbox keeps: redaction, payload).
- * With this, every answer is made from a `CallRecord`, whether it is still in the outbox or long in ClickHouse.
+ * Reads records and payloads from ClickHouse. A record is a `CallRecord` again, without the payload and its redaction
+ * rules, so that answers are made the same way from the outbox and from ClickHouse.
  */
 import { LAYOUT, REQUEST_COLUMNS, readRecord } from "../record/columns.ts";
 import { RowBinaryReader } from "../record/row-binary.ts";
@@ -17,8 +17,8 @@ const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const DAY_MS = 86_400_000;
 
 /**
- * One request of an org, or undefined. The id tells its day, which finds the row in a few blocks; a row that stands
- * elsewhere (an id made by another clock) is found by the index on ids.
+ * One request of an org, or undefined. The time in the id limits the search to a few blocks. If the row is not there (an
+ * id made by another clock), the index on ids is used.
  */
 export async function storedRequest(
   clickhouse: ClickHouse,
@@ -49,7 +49,7 @@ async function firstRecord(
   return { ...readRecord(new RowBinaryReader(row, 0), LAYOUT), redact: { presets: [], patterns: [] } };
 }
 
-/** The payload of a stored request, or undefined once it has expired (or was erased). */
+/** The payload of a stored request; undefined if it has expired or was erased. */
 export async function storedPayload(
   clickhouse: ClickHouse,
   record: Pick<CallRecord, "orgId" | "requestId" | "tsMs">,

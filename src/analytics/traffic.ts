@@ -1,28 +1,31 @@
 /**
- * What a replay of a policy reads: an org's requests of some hours as RowBinary, untouched, and how endpoints did meanwhile.
- * Rows are never made into objects here: that is the work of the thread which replays them.
+ * Data for the replay of a policy: an org's requests of some hours as RowBinary, and statistics of endpoints in that time.
+ * Rows are not decoded here: the thread that replays them does it.
  */
 import type { ClickHouse } from "./client.ts";
 
 interface TrafficWindow {
   readonly orgId: string;
-  /** One project only. */
+  /** Limits the window to one project. */
   readonly projectId: string | undefined;
-  /** Milliseconds since 1970; up to, not including, `untilMs`. */
+  /** Milliseconds since 1970; `untilMs` is exclusive. */
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** Medians over the window; where it has no stream of the endpoint, over everybody's streams of 30 days. Undefined: none there either. */
+/**
+ * Medians over the window; if it has no stream of the endpoint, over all orgs' streams of 30 days. Undefined if there is
+ * none.
+ */
 interface EndpointFigures {
   readonly endpointId: string;
-  /** To the first token of streams. */
+  /** Of streams, to the first token. */
   readonly ttftMs: number | undefined;
-  /** To whole answers. */
+  /** Of whole answers, to the end. */
   readonly wholeMs: number | undefined;
   /** Of streams, after the first token. */
   readonly tokensPerSecond: number | undefined;
-  /** 0 to 1: attempts that failed by the endpoint's own fault. */
+  /** 0 to 1: attempts that failed by the endpoint's fault. */
   readonly errorRate: number;
 }
 
@@ -35,8 +38,8 @@ export interface Traffic {
   /** @throws WeirError `analytics_unavailable` */
   summary(window: TrafficWindow): Promise<{ requests: number; figures: readonly EndpointFigures[] }>;
   /**
-   * The columns of at most `limit` requests, newest first, after the position where the page before ended. In pieces that
-   * are cut anywhere and share no memory, so that they can be given away.
+   * The columns of at most `limit` requests, newest first, after the last position of the previous page. In chunks that end
+   * anywhere, also within a row, and share no memory, so that they can be transferred.
    * @throws WeirError `analytics_unavailable`
    */
   page(
@@ -51,14 +54,14 @@ export interface TrafficDeps {
   readonly clickhouse: Pick<ClickHouse, "rows"> & {
     bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   };
-  /** Brings what this process has recorded so far into ClickHouse. @throws WeirError `analytics_unavailable` */
-  readonly caughtUp: () => Promise<void>;
+  /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
+  readonly waitForInserts: () => Promise<void>;
 }
 
-export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
+export function traffic({ clickhouse, waitForInserts }: TrafficDeps): Traffic {
   return {
     async summary(window) {
-      await caughtUp();
+      await waitForInserts();
       const { where, params } = conditions(window);
       const [[counted], own, usual] = await Promise.all([
         clickhouse.rows<{ requests: number }>(
@@ -83,7 +86,7 @@ export function traffic({ clickhouse, caughtUp }: TrafficDeps): Traffic {
   };
 }
 
-/** Null or 0 where nothing was measured. */
+/** Null or 0 if nothing was measured. */
 interface FigureRow {
   endpoint_id: string;
   first_ms: number | null;
@@ -92,21 +95,21 @@ interface FigureRow {
   failed: number | null;
 }
 
-/** Failures that are the endpoint's own; an org's bad or exhausted key is not. As the roll-up has it. */
+/** Failures by the endpoint's fault, as the roll-up counts them; an org's bad or exhausted key is none. */
 const DOWN = `try.error_class IN ('server', 'network', 'timeout', 'protocol')
       OR (try.error_class IN ('capacity', 'auth') AND NOT startsWith(try.pool_id, 'byok_'))`;
-const SPOKE = "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
+const HAS_SPEED = "stream AND try.ttft_ms > 0 AND try.output_tokens > 1 AND try.duration_ms > try.ttft_ms";
 
 const figuresSql = (where: string): string => `
   SELECT try.endpoint_id AS endpoint_id,
     quantileTDigestIf(0.5)(try.ttft_ms, stream AND try.ttft_ms > 0) AS first_ms,
     quantileTDigestIf(0.5)(try.ttft_ms, NOT stream AND try.ttft_ms > 0) AS whole_ms,
-    quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${SPOKE})
+    quantileTDigestIf(0.5)(try.output_tokens * 1000 / greatest(toInt64(try.duration_ms) - toInt64(try.ttft_ms), 1), ${HAS_SPEED})
       AS speed,
     countIf(${DOWN}) / countIf(try.outcome != 'cancelled') AS failed
   FROM requests ARRAY JOIN attempt_rows AS try WHERE ${where} GROUP BY endpoint_id`;
 
-/** The roll-up has first tokens of streams only: how long a whole answer takes it does not know. */
+/** The roll-up has times to the first token of streams only, none of whole answers. */
 const USUAL_FIGURES = `
   SELECT endpoint_id, quantilesTDigestIfMerge(0.5, 0.95)(ttft)[1] AS first_ms, NULL AS whole_ms,
     1000 / quantilesTDigestIfMerge(0.5, 0.95)(tpot)[1] AS speed,
@@ -146,7 +149,7 @@ function conditions({ orgId, projectId, fromMs, untilMs }: TrafficWindow, after?
     params.project = projectId;
   }
   if (after !== undefined) {
-    // The first lets the primary key skip what was read; the second decides within a millisecond.
+    // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
     parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
     parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
     params.after_ms = after.tsMs;

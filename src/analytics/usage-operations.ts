@@ -1,25 +1,25 @@
 /**
- * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours come from the hourly roll-up, the
- * broken hours at both ends from the records, so the sums are exact and the page stays fast at any volume.
+ * `GET /v1/usage`: sums over a range, as totals, a series and groups. Whole hours are read from the hourly roll-up, parts of
+ * hours at both ends from the records: the sums are exact, and the query is fast at any volume.
  */
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
-import { seenBy } from "./record-access.ts";
+import { environmentCondition } from "./record-access.ts";
 import { flag, instant } from "./request-operations.ts";
 
 export interface UsageDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
-  readonly caughtUp: () => Promise<void>;
+  readonly waitForInserts: () => Promise<void>;
 }
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const RANGES = { "24h": DAY_MS, "7d": 7 * DAY_MS, "30d": 30 * DAY_MS, "90d": 90 * DAY_MS } as const;
-/** As long as records are kept. */
+/** Records are kept this long. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 const MAX_GROUPS = 1000;
 
@@ -73,10 +73,10 @@ const FROM_RECORDS = `count() AS requests, countIf(status = 'ok') AS ok, countIf
     .map((name) => `sum(toUInt64(r.${name})) AS ${name}`)
     .join(", ")}, sumIf(r.cost_micro, charged) AS cost_micro`;
 
-/** What rows are summed by: an expression over the table's time column (`hour` of the roll-up, `ts` of the records). */
+/** The GROUP BY key: an expression over the table's time column (`hour` of the roll-up, `ts` of the records). */
 interface Key {
   readonly of: (time: string) => string;
-  /** True where only the records have it. */
+  /** True if only the records have it. */
   readonly recordsOnly?: boolean;
   readonly order: string;
   readonly limit: number;
@@ -113,13 +113,13 @@ interface Period {
   readonly toMs: number;
 }
 
-export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
+export function usageOperations({ clickhouse, clock, waitForInserts }: UsageDeps) {
   async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
     const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
       (name) => q[name] !== undefined,
     );
     const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
-    const where = `org_id = {org:String}${seenBy(caller)}${named}`;
+    const where = `org_id = {org:String}${environmentCondition(caller)}${named}`;
     return await clickhouse.rows<Totals & { k: string }>(
       `SELECT k, ${ROLLED_UP} FROM (${parts(key, where, period)})
        GROUP BY k ORDER BY ${key.order} LIMIT ${key.limit}`,
@@ -137,7 +137,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
 
   async function totals(caller: Caller, q: Query, period: Period): Promise<Totals> {
     const [row] = await sumsBy(caller, q, period, ONE_SUM);
-    return row === undefined ? NOTHING : totalsOf(row);
+    return row === undefined ? ZERO_TOTALS : totalsOf(row);
   }
 
   const getUsage = operation({
@@ -152,7 +152,7 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
       if (q.group_by === "tag" && q.tag === undefined) {
         throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
       }
-      await caughtUp();
+      await waitForInserts();
       const before = { fromMs: 2 * period.fromMs - period.toMs, toMs: period.fromMs };
       const [total, series, groups, compared] = await Promise.all([
         totals(caller, q, period),
@@ -177,7 +177,10 @@ export function usageOperations({ clickhouse, clock, caughtUp }: UsageDeps) {
   return { getUsage };
 }
 
-/** The roll-up for whole hours and the records for the rest; all from the records where the roll-up lacks the key. */
+/**
+ * Reads whole hours from the roll-up and the rest from the records; everything from the records if the roll-up lacks the
+ * key.
+ */
 function parts(key: Key, where: string, { fromMs, toMs }: Period): string {
   const at = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64})`;
   const records = (from: string, to: string) =>
@@ -193,7 +196,7 @@ function parts(key: Key, where: string, { fromMs, toMs }: Period): string {
   ].join(" UNION ALL ");
 }
 
-/** Every bucket of the range, also the empty ones: a chart has no holes. */
+/** Every bucket of the range, including empty ones, so that a chart has no holes. */
 function filledSeries(
   rows: readonly (Totals & { k: string })[],
   { fromMs, toMs }: Period,
@@ -204,7 +207,7 @@ function filledSeries(
   const series: (Totals & { bucket: string })[] = [];
   for (let at = Math.floor(fromMs / stepMs) * stepMs; at < toMs; at += stepMs) {
     const row = found.get(at);
-    series.push({ bucket: isoTime(at), ...(row === undefined ? NOTHING : totalsOf(row)) });
+    series.push({ bucket: isoTime(at), ...(row === undefined ? ZERO_TOTALS : totalsOf(row)) });
   }
   return series;
 }
@@ -228,7 +231,7 @@ function periodOf(q: Query, nowMs: number): Period {
   return { fromMs, toMs };
 }
 
-/** Specification: over 30 days `day` unless asked otherwise, over 90 days always. */
+/** Specification: above 30 days `day` unless requested otherwise, above 90 days always `day`. */
 function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
   const lengthMs = toMs - fromMs;
   if (lengthMs > 90 * DAY_MS) return "day";
@@ -238,4 +241,4 @@ function granularityOf(q: Query, { fromMs, toMs }: Period): "hour" | "day" {
 const totalsOf = (row: Totals): Totals =>
   Object.fromEntries(SUMS.map((name) => [name, row[name]])) as unknown as Totals;
 
-const NOTHING = Object.freeze(Object.fromEntries(SUMS.map((name) => [name, 0]))) as unknown as Totals;
+const ZERO_TOTALS = Object.freeze(Object.fromEntries(SUMS.map((name) => [name, 0]))) as unknown as Totals;

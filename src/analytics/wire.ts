@@ -1,4 +1,4 @@
-/** The shapes that callers see, and how a record becomes each of them (specification, "Generation", "Request record"). */
+/** The shapes of records on the wire (specification, "Generation", "Request record") and their conversion from a record. */
 import { z } from "zod";
 import { isoTime, recordTime } from "../clock.ts";
 import { REQUEST_COLUMNS, type Values, valuesOf } from "../record/columns.ts";
@@ -110,14 +110,14 @@ export const requestSchema = z.object({
   user_hash: z.string(),
 });
 
-/** Members of a schema that are columns of `requests`, by their names. */
+/** The members of a schema that have the same name as a column of `requests`. */
 const columnsIn = (schema: z.ZodObject): string[] =>
   Object.keys(schema.shape).filter((name) => REQUEST_COLUMNS.includes(name));
 
-/** What a list item is made of: its members are columns by name, but for `logged`. */
+/** Columns that a list item is made of: its members by name, and `payload_state` for `logged`. */
 export const LIST_COLUMNS: readonly string[] = [...columnsIn(requestSchema), "payload_state"];
 
-/** @param values those of {@link LIST_COLUMNS}, of the types that the schema says */
+/** @param values those of {@link LIST_COLUMNS}, with the types of the schema */
 export function listItem({ payload_state, ...values }: Values): z.input<typeof requestSchema> {
   const item = { ...values, ts: recordTime(values.ts as number), logged: payload_state === "available" };
   return item as z.input<typeof requestSchema>;
@@ -208,17 +208,17 @@ export const requestDetailSchema = requestSchema.extend({
 
 type Detail = z.input<typeof requestDetailSchema>;
 
-/** Members of a detail that are columns by name, as they are. */
+/** Members of a detail that are columns by name, unchanged. */
 const DETAIL_COLUMNS = columnsIn(requestDetailSchema);
 
 export interface DetailPayload {
   readonly request: Readonly<Record<string, unknown>> | undefined;
   readonly candidates: Candidate[];
-  /** Where it was asked for. */
+  /** If the client asked for it. */
   readonly raw?: Record<string, unknown> | string;
 }
 
-/** @param payloadState why there is a payload to show, or none. */
+/** @param payloadState why there is a payload to show, or none */
 export function requestDetailWire(
   r: CallRecord,
   payloadState: PayloadState | "restricted",

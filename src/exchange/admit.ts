@@ -1,6 +1,6 @@
 /**
- * Admission: requests a minute, tokens a minute and calls in flight are checked and counted in one synchronous step.
- * The slot taken here is given back by `settle`, whichever way the call ends.
+ * Admission: requests per minute, tokens per minute and calls in flight are checked and counted in one synchronous step.
+ * `settle` releases the slot, however the call ends.
  */
 import { type Limits, refusalError } from "../limits/limits.ts";
 import { after, type MaybePromise } from "../maybe-promise.ts";
@@ -11,7 +11,7 @@ export interface AdmitDeps {
   readonly defaultMaxTokens: number;
 }
 
-/** @throws WeirError 429. A promise where the slot is asked for elsewhere. */
+/** @throws WeirError 429. Returns a promise if the limits are kept outside this process. */
 export function admit(deps: AdmitDeps, call: ReadCall): MaybePromise<AdmittedCall> {
   const { promptTokens, maxTokens, choices } = call.request.facts;
   const tokens = promptTokens + (maxTokens ?? deps.defaultMaxTokens) * choices;

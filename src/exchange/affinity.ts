@@ -1,6 +1,6 @@
 /**
- * Affinity: which user, session or prompt a call names, in its format's fields or in `svc`. Calls that name the same one should
- * reach the same provider account, because providers cache prompts by account.
+ * Affinity: the user, session or prompt of a call, from its format's fields or from `svc`. Calls with the same one should go
+ * to the same provider account, because providers cache prompts by account.
  */
 import { hash } from "node:crypto";
 import { nameHash } from "../digest.ts";
@@ -8,12 +8,12 @@ import type { Affinity } from "../route.ts";
 import type { ClientFormat, ClientRequest } from "../wire/format.ts";
 import { memberOf } from "../wire/json.ts";
 
-/** Of what names a user or a session. */
+/** Longest user or session name that is read. */
 const MAX_NAME_BYTES = 512;
-/** Of the beginning of a prompt: enough to distinguish conversations, and unchanged while they grow. */
+/** Bytes of a prompt that are hashed: enough to distinguish conversations, and unchanged while they grow. */
 const PROMPT_BYTES = 1024;
 
-/** Hashes: equal within an org where the names are, and never the names. Empty where the request names none. */
+/** Hashes of names: equal names of one org have equal hashes. Empty if the request names none. */
 export interface CallerNames {
   readonly user: string;
   readonly session: string;
@@ -21,7 +21,7 @@ export interface CallerNames {
 
 export const NO_NAMES: CallerNames = Object.freeze({ user: "", session: "" });
 
-/** The same in the record, in a live draw and in a replay of it. */
+/** Used for the record, for the draw of a live call and for its replay, which must agree. */
 export function callerNames(orgId: string, format: ClientFormat, request: ClientRequest): CallerNames {
   const user = userOf(format, request);
   const session = sessionOf(request);
@@ -29,7 +29,7 @@ export function callerNames(orgId: string, format: ClientFormat, request: Client
   return { user: nameHash(orgId, user), session: nameHash(orgId, session) };
 }
 
-/** The name that calls are kept together by; empty where the request has none, or where affinity is `none`. */
+/** The key by which calls are sent to the same account; empty if the request has none, or if affinity is `none`. */
 export function affinityKey(
   affinity: Affinity,
   names: CallerNames,
@@ -48,22 +48,22 @@ export function affinityKey(
   }
 }
 
-/** `svc.metadata.user_id`, else what the format has for it. */
+/** `svc.metadata.user_id`, else the format's own field. */
 function userOf({ habits }: ClientFormat, request: ClientRequest): string {
   if (request.svc.userId !== "") return request.svc.userId;
   for (const member of habits.userMembers) {
-    const user = said(request, member);
+    const user = valueText(request, member);
     if (user !== "") return user;
   }
   return "";
 }
 
-/** `svc.metadata.session_id`, else OpenAI's key of its prompt cache. */
+/** `svc.metadata.session_id`, else OpenAI's prompt cache key. */
 const sessionOf = (request: ClientRequest): string =>
-  request.svc.sessionId === "" ? said(request, "prompt_cache_key") : request.svc.sessionId;
+  request.svc.sessionId === "" ? valueText(request, "prompt_cache_key") : request.svc.sessionId;
 
-/** A string's inside, or another value's JSON text, as it came: equal texts are equal names. */
-function said({ members, bytes }: ClientRequest, key: string): string {
+/** A member's value as text, without decoding: a string without its quotes, another value as its JSON text. */
+function valueText({ members, bytes }: ClientRequest, key: string): string {
   const member = memberOf(members, key);
   if (member === undefined) return "";
   const { valueStart, valueEnd } = member;

@@ -1,6 +1,6 @@
 /**
- * One attempt: the request sent to one endpoint with one key, and its answer relayed. It reports to `Attempts`, which decides
- * what follows; nothing here knows of other attempts.
+ * One attempt: sends the request to one endpoint with one key and relays the answer. It reports to `Attempts`, which decides
+ * what happens next; an attempt does not know of others.
  */
 import type { Clock, Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -23,19 +23,19 @@ export interface OneAttemptDeps extends RelayDeps {
   readonly health: Pick<Health, "onFirstContent">;
 }
 
-/** The attempts of the call, of which this is one. */
+/** Receives the events of an attempt. */
 export interface AttemptHost {
-  /** Content of its stream is about to leave for the client: from here on no other attempt may answer. */
+  /** Content of its stream is about to be sent to the client: from now on no other attempt may answer. */
   attemptBegins(attempt: Attempt): void;
   /** Called once; the attempt calls nothing after it. */
   attemptEnds(attempt: Attempt, end: RelayEnd): void;
 }
 
-export interface Tried {
+export interface AttemptInput {
   readonly lane: LaneLease;
   readonly passable: Passable;
   readonly outgoing: Outgoing;
-  /** From 1, over the whole call. */
+  /** Counted from 1 over the whole call. */
   readonly number: number;
 }
 
@@ -57,7 +57,7 @@ export class Attempt implements RelayHost {
     deps: OneAttemptDeps,
     call: ReservedCall,
     host: AttemptHost,
-    { lane, passable, outgoing, number }: Tried,
+    { lane, passable, outgoing, number }: AttemptInput,
   ) {
     this.lane = lane;
     this.passable = passable;
@@ -68,32 +68,32 @@ export class Attempt implements RelayHost {
     this.startMs = deps.clock.monotonic();
     this.#record = newRecord(lane, number, deps.clock.now());
     const { dialect, passage } = passable;
-    const relayed = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
+    const relayInput = { call, endpoint: lane.endpoint, isByok: lane.key.isByok, dialect, passage };
     this.#relay = call.request.facts.stream
-      ? new StreamRelay(deps, relayed, this)
-      : new WholeRelay(deps, relayed, this);
+      ? new StreamRelay(deps, relayInput, this)
+      : new WholeRelay(deps, relayInput, this);
   }
 
   get endpoint(): Endpoint {
     return this.lane.endpoint;
   }
 
-  /** Of a stream: what has come of it so far. */
+  /** The stream as far as it was received; undefined for a whole answer. */
   get stream(): AnswerStream | undefined {
     return this.#relay instanceof StreamRelay ? this.#relay.stream : undefined;
   }
 
-  /** Content has come: it is no longer silent. */
+  /** Whether the first content was received. */
   get hasBegun(): boolean {
     return this.#record.ttftMs > 0;
   }
 
-  /** Never throws: what makes it impossible to send is a failure like any other. */
+  /** Sends the request. Never throws: an error while sending fails the attempt. */
   send(): void {
     const { lane, passable, outgoing } = this;
     const { incoming, request } = this.#call;
     const { stream } = request.facts;
-    // Headers of the client are of its own dialect.
+    // The client's headers are meant for its own dialect.
     const headers = passable.isSplice ? incoming.passing : NO_HEADERS;
     const sent = {
       endpoint: lane.endpoint,
@@ -118,7 +118,7 @@ export class Attempt implements RelayHost {
     if (this.#record.ttftMs > 0) call.upstreamTtftMs = this.#record.ttftMs;
   }
 
-  /** It fails when no content has come by then. */
+  /** Fails the attempt after `delayMs` if no content was received until then. */
   giveUpAfter(timers: Timers, delayMs: number): void {
     this.#stopTimer = timers.after(delayMs, () => this.giveUp());
   }
@@ -136,7 +136,7 @@ export class Attempt implements RelayHost {
     this.#relay.cancel();
   }
 
-  /** From here on the upstream is read for its usage only. */
+  /** The client left: the upstream is read on for its usage only. */
   clientGone(): void {
     this.#relay.clientGone();
   }
@@ -157,7 +157,7 @@ export class Attempt implements RelayHost {
 
   /**
    * Whether it is silent for longer than its endpoint usually is; the first time this is reported to `health`.
-   * @param others the endpoints of the plan: their times are expected of an endpoint that never answered.
+   * @param others the plan's endpoints: their times are used for an endpoint that never answered
    */
   suspect(nowMs: number, health: Health, others: readonly Endpoint[]): boolean {
     if (this.#record.ttftMs > 0) return false;
@@ -168,7 +168,7 @@ export class Attempt implements RelayHost {
     return true;
   }
 
-  /** Writes down how it ended. @param nowMs monotonic */
+  /** Completes the attempt's record. @param nowMs monotonic */
   close(nowMs: number, failed: UpstreamFailure | undefined, outputTokens: number): AttemptRecord {
     this.#stopTimer?.();
     const record = this.#record;
@@ -183,15 +183,15 @@ export class Attempt implements RelayHost {
   }
 
   /**
-   * What it taught about its endpoint, once closed.
-   * @param isLoser another one answered first: how long this one was silent is the least its first token would have taken
+   * The result for the endpoint's health, once the attempt is closed.
+   * @param isLoser another attempt answered first: this one's first token would have taken at least as long as it was silent
    */
   result(nowMs: number, failed: UpstreamFailure | undefined, isLoser: boolean): AttemptResult {
     const { outcome, errorClass, httpStatus, ttftMs, durationMs, outputTokens } = this.#record;
     const streamMs = durationMs - ttftMs;
     const { isStream } = this;
     const isMeasured = isStream && outputTokens > 1 && ttftMs > 0 && streamMs > 0;
-    // A silence is reported once.
+    // A silence is reported only once.
     const isLost = isLoser && ttftMs === 0 && !this.#isSuspect;
     const silentMs = isLost ? nowMs - this.startMs : undefined;
     return {

@@ -1,8 +1,8 @@
 /**
- * Attempts: one endpoint of the plan after another, until one answers or all have failed; two at a time where the policy hedges
- * against silence. An attempt may be replaced only before its first content reached the client (T15), and none begins for a
- * client that is gone (T19). Within a credential pool a refused request is repeated with another key; otherwise no POST is
- * repeated at the same endpoint, for whether it was processed there cannot be known (T43).
+ * Attempts: tries the plan's endpoints in order until one answers or all have failed; two at a time if the policy hedges
+ * against silence. An attempt may be replaced only before its first content was sent to the client (T15), and none begins
+ * after the client has left (T19). Within a credential pool a refused request is repeated with another key. Otherwise no
+ * POST is repeated at the same endpoint, because it may have been processed there (T43).
  */
 import type { Timers } from "../clock.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -11,19 +11,19 @@ import type { Health, LaneLease } from "../routing/health.ts";
 import { failure, mayFallBack, type UpstreamFailure, withoutCredential } from "../upstream/failure.ts";
 import type { Outgoing } from "../wire/format.ts";
 import { type Passable, passageTo } from "../wire/passages.ts";
-import { Attempt, type AttemptHost, type OneAttemptDeps, type Tried } from "./attempt.ts";
+import { Attempt, type AttemptHost, type AttemptInput, type OneAttemptDeps } from "./attempt.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ReservedCall } from "./call.ts";
-import { moreTelling } from "./failure.ts";
+import { moreHelpful } from "./failure.ts";
 import { laneFor, RefusedLanes } from "./lane.ts";
-import type { Placed } from "./live.ts";
+import type { Indexed } from "./live.ts";
 import type { Outcome, RelayEnd } from "./outcome.ts";
 
 export interface AttemptDeps extends OneAttemptDeps {
   readonly health: Health;
   readonly timers: Timers;
   readonly bodies: Bodies;
-  /** Counts the call among those that are read to their end though their client left; false where there are too many. */
+  /** Counts the call as draining: it is read to its end though its client left. False if too many calls are. */
   beginDrain(): boolean;
   endDrain(): void;
   readonly timeouts: {
@@ -36,31 +36,31 @@ export interface AttemptDeps extends OneAttemptDeps {
   };
 }
 
-/** Asks the endpoints in order; `callEnds` is called once, with what is to be settled. */
-export class Attempts implements AttemptHost, Placed {
-  place = -1;
+/** Tries the endpoints in order; calls `callEnds` once, with the outcome to settle. */
+export class Attempts implements AttemptHost, Indexed {
+  index = -1;
   readonly #deps: AttemptDeps;
   readonly #call: ReservedCall;
   readonly #callEnds: (outcome: Outcome) => void;
   /** Index in the plan of the next attempt's endpoint. */
   #next = 0;
-  /** Under way, the oldest first: two while a hedge runs. */
+  /** Running attempts, the oldest first: two while a hedge runs. */
   #running: Attempt[] = [];
-  /** Bodies that a thread is writing. */
+  /** Number of bodies that a thread is writing. */
   #writing = 0;
   #started = 0;
-  /** Made with the first refusal. */
+  /** Created at the first refused key. */
   #refused: RefusedLanes | undefined;
-  /** Whose content the client is getting. */
+  /** The attempt whose content is being sent to the client. */
   #winner: Attempt | undefined;
   #isHedged = false;
   #stopHedge: (() => void) | undefined;
-  /** Since when an upstream is waited for; monotonic. */
+  /** Since when the call waits for an upstream; monotonic. */
   #waitingSinceMs = 0;
   #over = false;
   #drainUntilMs = 0;
   #lastFailure: UpstreamFailure | undefined;
-  /** Why the request could not be written for the first endpoint for which it could not. */
+  /** The first error in writing the request for an endpoint. */
   #refusal: WeirError | undefined;
 
   constructor(deps: AttemptDeps, call: ReservedCall, callEnds: (outcome: Outcome) => void) {
@@ -73,19 +73,19 @@ export class Attempts implements AttemptHost, Placed {
     return this.#call.requestId;
   }
 
-  /** Called once. Where the client left before, the call is cancelled here. */
+  /** Called once. Cancels the call if the client has left already. */
   run(): void {
     this.#call.incoming.reply.onGone(() => this.#clientGone());
     if (!this.#over) this.#start();
   }
 
-  /** Starts the plan's next attempt, or finishes with the last failure where nothing is under way. */
+  /** Starts the plan's next attempt. If there is none and nothing is running, ends the call with the last failure. */
   #start(): void {
     const { plan, incoming, request } = this.#call;
     const endpoint = this.#started < plan.decision.maxAttempts ? plan.attempts[this.#next] : undefined;
     const isLate = this.#remainingMs() <= 0;
     if (endpoint === undefined || isLate) {
-      if (this.#running.length === 0 && this.#writing === 0) this.#noneLeft(isLate);
+      if (this.#running.length === 0 && this.#writing === 0) this.#finishUnanswered(isLate);
       return;
     }
     this.#next++;
@@ -99,7 +99,7 @@ export class Attempts implements AttemptHost, Placed {
       if (outgoing instanceof Promise) this.#sendLater(endpoint, passable, outgoing);
       else this.#send(endpoint, passable, outgoing);
     } catch (error) {
-      this.#unwritable(error);
+      this.#writeFailed(error);
     }
   }
 
@@ -116,7 +116,7 @@ export class Attempts implements AttemptHost, Placed {
           throw error;
         },
       )
-      .catch((error: unknown) => this.#unwritable(error));
+      .catch((error: unknown) => this.#writeFailed(error));
   }
 
   #send(endpoint: Endpoint, passable: Passable, outgoing: Outgoing): void {
@@ -125,16 +125,16 @@ export class Attempts implements AttemptHost, Placed {
     const [first] = dropped;
     if (first !== undefined && request.svc.strict) {
       const message = `${first} cannot be told to ${endpoint.id}, and svc.compat.strict is set.`;
-      this.#unwritable(fail("capability_not_supported", message, { param: first, details: { dropped } }));
+      this.#writeFailed(fail("capability_not_supported", message, { param: first, details: { dropped } }));
       return;
     }
-    // While this body was written the client may have left, or the attempt before begun to answer. If that one breaks off, this
-    // endpoint is the next again.
+    // While the body was written the client may have left, or the previous attempt may have begun to answer. If that attempt
+    // breaks off, this endpoint is the next.
     if (this.#isDecided()) {
       this.#next--;
       return;
     }
-    // Or the time may be over; or the endpoint saturated, or another call is probing it.
+    // Or the time may be over, the endpoint may have saturated, or another call may be probing it.
     const lane = this.#remainingMs() > 0 ? laneFor(this.#deps.health, this.#call, endpoint) : undefined;
     if (lane === undefined) this.#start();
     else this.#open(lane, passable, outgoing);
@@ -143,7 +143,7 @@ export class Attempts implements AttemptHost, Placed {
   #open(lane: LaneLease, passable: Passable, outgoing: Outgoing): void {
     const call = this.#call;
     const { plan } = call;
-    const attempt = this.#made({ lane, passable, outgoing, number: ++this.#started });
+    const attempt = this.#newAttempt({ lane, passable, outgoing, number: ++this.#started });
     if (attempt === undefined) return;
     if (this.#running.length === 0) {
       this.#waitingSinceMs = attempt.startMs;
@@ -152,7 +152,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#running.push(attempt);
     const { timeoutMs, hedgeAfterMs, maxAttempts } = plan.decision;
     if (timeoutMs !== undefined) {
-      // Each attempt gets its part of the remaining time, so that the next ones have some too.
+      // The remaining time is divided, so that the next attempts have some too.
       const behind = Math.min(plan.attempts.length - this.#next, maxAttempts - this.#started);
       const others = Math.max(0, behind);
       attempt.giveUpAfter(this.#deps.timers, this.#remainingMs() / (1 + others));
@@ -163,31 +163,31 @@ export class Attempts implements AttemptHost, Placed {
     attempt.send();
   }
 
-  /** Undefined after a fault of ours: then another one is asked. */
-  #made(tried: Tried): Attempt | undefined {
+  /** Undefined after a fault of the gateway: then the next endpoint is tried. */
+  #newAttempt(input: AttemptInput): Attempt | undefined {
     try {
-      return new Attempt(this.#deps, this.#call, this, tried);
+      return new Attempt(this.#deps, this.#call, this, input);
     } catch (error) {
-      this.#deps.health.onResult(tried.lane, NOTHING_LEARNT);
-      this.#unwritable(error);
+      this.#deps.health.onResult(input.lane, CANCELLED_RESULT);
+      this.#writeFailed(error);
       return undefined;
     }
   }
 
-  /** The first was silent for so long: the next one is asked as well. Once a call. */
+  /** Starts the next attempt beside the first, which was silent too long. Only once per call. */
   #hedge(): void {
     if (this.#isHedged || this.#isDecided()) return;
     this.#isHedged = true;
     this.#start();
   }
 
-  /** Whether no further endpoint is asked: the call is over, its client has left (T19), or an answer has begun. */
+  /** Whether no further endpoint may be tried: the call is over, its client has left (T19), or an answer has begun. */
   #isDecided(): boolean {
     if (this.#over || this.#winner !== undefined || this.#drainUntilMs > 0) return true;
     return this.#running.some(({ hasBegun }) => hasBegun);
   }
 
-  /** Of the policy's time for all attempts together. */
+  /** What remains of the policy's time for all attempts. */
   #remainingMs(): number {
     const { incoming, plan } = this.#call;
     const { timeoutMs } = plan.decision;
@@ -195,8 +195,8 @@ export class Attempts implements AttemptHost, Placed {
     return incoming.startMs + timeoutMs - this.#deps.clock.monotonic();
   }
 
-  /** The request cannot be written for this endpoint: the next one is tried. */
-  #unwritable(thrown: unknown): void {
+  /** The request cannot be written for this endpoint: tries the next one. */
+  #writeFailed(thrown: unknown): void {
     if (this.#isDecided()) return;
     const error = asWeirError(thrown);
     if (!(thrown instanceof WeirError)) this.#deps.onFault(thrown, this.#call.requestId);
@@ -204,8 +204,8 @@ export class Attempts implements AttemptHost, Placed {
     this.#start();
   }
 
-  /** @param isLate the time is over, too. */
-  #noneLeft(isLate: boolean): void {
+  /** Ends the call without an answer. @param isLate the time is over */
+  #finishUnanswered(isLate: boolean): void {
     if (this.#lastFailure === undefined && this.#refusal !== undefined) {
       this.#finish({ kind: "refused", error: this.#refusal });
       return;
@@ -220,7 +220,7 @@ export class Attempts implements AttemptHost, Placed {
     this.#winner = attempt;
     attempt.adopt(this.#call);
     this.#stopHedge?.();
-    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
   }
 
   attemptEnds(attempt: Attempt, end: RelayEnd): void {
@@ -230,7 +230,7 @@ export class Attempts implements AttemptHost, Placed {
       return;
     }
     attempt.adopt(this.#call);
-    // Where the credit ran out, this upstream is cancelled, too.
+    // If the credit ran out, this upstream is cancelled too.
     if (end.kind === "exhausted") this.#cancelAllBut(undefined);
     else this.#answered(attempt, end);
     this.#finish(end);
@@ -241,9 +241,9 @@ export class Attempts implements AttemptHost, Placed {
     const failed = withoutCredential(reported, attempt.lane.key.credential);
     const isFirst = this.#running[0] === attempt;
     this.#close(attempt, failed);
-    this.#lastFailure = moreTelling(this.#lastFailure, failed);
+    this.#lastFailure = moreHelpful(this.#lastFailure, failed);
     if (attempt === this.#winner) {
-      // The winner of a stream has delivered: there is one.
+      // A winner has delivered content, so it has a stream.
       this.#finish({
         kind: "broken",
         failure: failed,
@@ -257,14 +257,14 @@ export class Attempts implements AttemptHost, Placed {
       this.#finish({ kind: "failed", failure: failed });
       return;
     }
-    // What a hedge refuses the one before it may take: the call is no worse off than without.
+    // If a hedge is refused, the first attempt may still be accepted: hedging must not make the call fail.
     if (isRefusal) this.#next = Number.POSITIVE_INFINITY;
     this.#running[0]?.adopt(this.#call);
     if (this.#running.length > 0 || this.#writing > 0) return;
     if (!this.#withAnotherKey(attempt, failed)) this.#start();
   }
 
-  /** A key was refused, so nothing was processed: another of the pool may do. */
+  /** The key was refused, so nothing was processed: tries another key of the pool. @returns whether there is one */
   #withAnotherKey({ lane, passable, outgoing }: Attempt, { errorClass }: UpstreamFailure): boolean {
     const isRefused = errorClass === "capacity" || errorClass === "auth";
     if (!isRefused || this.#started >= this.#call.plan.decision.maxAttempts) return false;
@@ -276,7 +276,7 @@ export class Attempts implements AttemptHost, Placed {
   }
 
   #answered(attempt: Attempt, end: Extract<RelayEnd, { kind: "whole" | "streamed" }>): void {
-    for (const other of [...this.#running]) if (other !== attempt) this.#lose(other);
+    for (const other of [...this.#running]) if (other !== attempt) this.#closeLoser(other);
     const { usage } = end.kind === "whole" ? end.answer.facts : end.stream.facts;
     this.#close(attempt, undefined, usage?.outputTokens ?? 0);
   }
@@ -286,39 +286,39 @@ export class Attempts implements AttemptHost, Placed {
   tick(nowMs: number): void {
     if (this.#over) return;
     if (this.#drainUntilMs > 0) {
-      if (nowMs >= this.#drainUntilMs) this.#leave();
+      if (nowMs >= this.#drainUntilMs) this.#cancelCall();
       return;
     }
     const { timeouts, health } = this.#deps;
     if (nowMs - this.#call.incoming.startMs >= timeouts.totalMs) {
-      this.#outOfTime();
+      this.#timeOut();
       return;
     }
     for (const attempt of [...this.#running]) {
       if (attempt.isSilent(nowMs, timeouts)) attempt.giveUp();
-      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#standIn(attempt);
+      else if (attempt.suspect(nowMs, health, this.#call.plan.attempts)) this.#hedgeIfDoubtful(attempt);
       if (this.#over) return;
     }
-    // One is enough to keep the connection alive.
+    // One attempt is enough to keep the connection alive.
     this.#running[0]?.keepAlive(nowMs, timeouts.keepAliveMs);
   }
 
-  /** It hangs where others hang too, or none was ever answered: the next endpoint, where it is well, is asked as well. */
-  #standIn({ endpoint, isStream }: Attempt): void {
+  /** Starts a hedge if other calls hang at this endpoint too, or it never answered any, and the next endpoint is healthy. */
+  #hedgeIfDoubtful({ endpoint, isStream }: Attempt): void {
     const next = this.#call.plan.attempts[this.#next];
     if (next === undefined || this.#running.length > 1) return;
     const { health } = this.#deps;
     if (health.isDoubtful(endpoint, isStream) && !health.of(next)?.failing) this.#hedge();
   }
 
-  /** The time of the whole call is over: no further endpoint is asked. */
-  #outOfTime(): void {
+  /** The time of the whole call is over: no further endpoint is tried. */
+  #timeOut(): void {
     this.#next = Number.POSITIVE_INFINITY;
     const [first] = this.#running;
     this.#cancelAllBut(first);
     first?.giveUp();
-    // A body that is still being written is not waited for.
-    if (!this.#over) this.#noneLeft(true);
+    // Does not wait for a body that is still being written.
+    if (!this.#over) this.#finishUnanswered(true);
   }
 
   shutDown(): void {
@@ -335,7 +335,7 @@ export class Attempts implements AttemptHost, Placed {
     const asked = request.svc.onDisconnect ?? call.key.onDisconnect;
     const drained = this.#leader();
     const drains = asked === "drain" || drained?.endpoint.provider.quirks.billsAfterDisconnect === true;
-    // An attempt that has not answered yet is billed by such a provider all the same.
+    // Such a provider bills an attempt that has not answered yet, too.
     if (drains && drained !== undefined && this.#deps.beginDrain()) {
       this.#drainUntilMs = this.#deps.clock.monotonic() + this.#deps.timeouts.drainMs;
       this.#cancelAllBut(drained);
@@ -343,16 +343,16 @@ export class Attempts implements AttemptHost, Placed {
       drained.clientGone();
       return;
     }
-    this.#leave();
+    this.#cancelCall();
   }
 
-  #leave(): void {
+  #cancelCall(): void {
     const stream = this.#leader()?.stream;
     this.#cancelAllBut(undefined);
     this.#finish({ kind: "cancelled", stream });
   }
 
-  /** The attempt that has begun to answer, or else the oldest. */
+  /** The attempt that has begun to answer, else the oldest. */
   #leader(): Attempt | undefined {
     return this.#running.find(({ hasBegun }) => hasBegun) ?? this.#running[0];
   }
@@ -365,8 +365,8 @@ export class Attempts implements AttemptHost, Placed {
     }
   }
 
-  /** Another attempt answered first. How long this one was silent is reported to `health`. */
-  #lose(attempt: Attempt): void {
+  /** Cancels an attempt because another one answered first. How long it was silent is reported to `health`. */
+  #closeLoser(attempt: Attempt): void {
     attempt.cancel();
     this.#close(attempt, CANCELLED, 0, true);
   }
@@ -390,11 +390,11 @@ export class Attempts implements AttemptHost, Placed {
     this.#over = true;
     this.#stopHedge?.();
     if (this.#drainUntilMs > 0) this.#deps.endDrain();
-    // In the order of their starts, whichever ended first.
+    // In the order of their starts, not of their ends.
     if (this.#isHedged) this.#call.attempts.sort((a, b) => a.attempt - b.attempt);
     this.#callEnds(outcome);
   }
 }
 
 const CANCELLED = failure("cancelled", "");
-const NOTHING_LEARNT = { outcome: "cancelled", errorClass: "" } as const;
+const CANCELLED_RESULT = { outcome: "cancelled", errorClass: "" } as const;

@@ -1,6 +1,6 @@
 /**
- * Bodies in and out of wire formats, on the event loop where they are small and in a worker thread where they are large
- * (T54), and counts of their tokens.
+ * Reads and writes bodies of wire formats, on the event loop if they are small, in a worker thread if they are large (T54),
+ * and counts their tokens.
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
@@ -12,58 +12,61 @@ import type { WorkerPool } from "../workers/pool.ts";
 import type { WorkerThread } from "../workers/thread.ts";
 import type { Encoding } from "../workers/tokenise.ts";
 
-/** Small ones at once, large ones later. Each throws or rejects with a WeirError 400 where the body is at fault. */
+/**
+ * Small bodies give a value, large ones a promise. Each method throws or rejects with a WeirError 400 if the body is at
+ * fault.
+ */
 export interface Bodies {
   read(format: ClientFormat, body: Buffer): ClientRequest | Promise<ClientRequest>;
-  /** A splice of any size is written at once where it looks at no bytes: it moves none. */
+  /** A splice that does not look at the body's bytes is written at once, whatever its size: it copies none. */
   write(
     format: ClientFormat,
     way: Passable,
     request: ClientRequest,
     endpoint: Endpoint,
   ): Outgoing | Promise<Outgoing>;
-  /** What a tokenizer must read of a prompt. */
+  /** The texts of a prompt that a tokenizer must count. */
   countable(format: ClientFormat, request: ClientRequest): Countable | Promise<Countable>;
-  /** What a provider's own count is asked; undefined where it cannot be. */
+  /** The request body for a provider's own count; undefined if it cannot be written. */
   question(
     format: ClientFormat,
     dialect: Dialect,
     request: ClientRequest,
     endpoint: Endpoint,
   ): Question | Promise<Question>;
-  /** Tokens of texts in a public encoding, off the event loop. Rejects where too many wait. */
+  /** Tokens of texts in a public encoding, off the event loop. Rejects if too many counts wait. */
   countTexts(texts: Countable["texts"], encoding: Encoding): Promise<number>;
-  /** Tokens of a prompt, an upper bound of its text, by the usual encoding. */
+  /** Tokens of a prompt by the default encoding: an upper bound of its text. */
   countPrompt(format: ClientFormat, request: ClientRequest): Promise<number>;
 }
 
 export type Question = readonly Uint8Array[] | undefined;
 
-/** What prompts are counted with where the model's own tokenizer is not public. */
-export const USUAL_ENCODING: Encoding = "o200k_base";
+/** The encoding for models whose own tokenizer is not public. */
+export const DEFAULT_ENCODING: Encoding = "o200k_base";
 
 const isLarge = (bytes: Buffer): boolean => bytes.length > LARGE_BODY_BYTES;
 
-/** Bodies up to this are read on the event loop, however many values they have. */
-const QUICK_BYTES = 16 * 1024;
-/** A schema takes about a microsecond for each value, and several where the value is wrong. */
-const QUICK_VALUES = 4000;
+/** Bodies up to this size are read on the event loop, however many values they have. */
+const INLINE_BYTES = 16 * 1024;
+/** Validation takes about a microsecond per value, and several if the value is wrong. */
+const INLINE_VALUES = 4000;
 const COMMA = 44;
 
-/** Whether a body of many values is too slow to read on the event loop for its size. Commas in texts count, too. */
+/** Whether a body has too many values to be read on the event loop. Commas inside texts count too. */
 function isDense(bytes: Buffer): boolean {
-  if (bytes.length <= QUICK_BYTES) return false;
+  if (bytes.length <= INLINE_BYTES) return false;
   let values = 0;
-  // The search is native: a loop over 100 KB took longer than reading them.
+  // The search is native: a loop in JavaScript over 100 KB took longer than reading the body.
   for (let at = bytes.indexOf(COMMA); at >= 0; at = bytes.indexOf(COMMA, at + 1)) {
-    if (++values > QUICK_VALUES) return true;
+    if (++values > INLINE_VALUES) return true;
   }
   return false;
 }
 
 /** @param thread runs the functions of `wire/thread.ts` */
 export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
-  const there = async <T>(name: string, task: object): Promise<T> =>
+  const inThread = async <T>(name: string, task: object): Promise<T> =>
     fromThread((await thread.run(name, task)) as ThreadResult<T>);
   const countTexts = async (texts: Countable["texts"], encoding: Encoding): Promise<number> => {
     const counts = await pool.countTokens(texts, encoding);
@@ -73,23 +76,26 @@ export function openBodies(thread: WorkerThread, pool: WorkerPool): Bodies {
     read(format, bytes) {
       if (!isLarge(bytes) && !isDense(bytes)) return format.read(bytes);
       const task: ReadTask = { format: format.key, bytes };
-      return there<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({ bytes, ...read }));
+      return inThread<Omit<ClientRequest, "bytes">>("readInThread", task).then((read) => ({
+        bytes,
+        ...read,
+      }));
     },
     write(format, { passage, dialect, isSplice }, request, endpoint) {
-      const isQuick = isSplice && passage.looksThrough?.(request) !== true;
-      if (isQuick || !isLarge(request.bytes)) return passage.write(request, endpoint);
+      const isInline = isSplice && passage.looksThrough?.(request) !== true;
+      if (isInline || !isLarge(request.bytes)) return passage.write(request, endpoint);
       const task: WriteTask = { format: format.key, dialect, request, endpoint };
-      return there<Outgoing>("writeInThread", task);
+      return inThread<Outgoing>("writeInThread", task);
     },
     countable(format, request) {
       if (!isLarge(request.bytes)) return countable(format, request);
-      return there<Countable>("countableInThread", { format: format.key, request });
+      return inThread<Countable>("countableInThread", { format: format.key, request });
     },
     question(format, dialect, request, endpoint) {
       if (!isLarge(request.bytes)) return countQuestion(format, dialect, request, endpoint);
-      return there<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
+      return inThread<Question>("questionInThread", { format: format.key, dialect, request, endpoint });
     },
     countTexts,
-    countPrompt: (format, request) => countTexts(format.promptTexts(request), USUAL_ENCODING),
+    countPrompt: (format, request) => countTexts(format.promptTexts(request), DEFAULT_ENCODING),
   };
 }

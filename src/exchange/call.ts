@@ -1,7 +1,7 @@
 /**
- * One model call under way: who asked, and what is known of it so far. The steps fill it in order, and each fact is kept here
- * alone. The types at the end of this file say which facts a call has after which step; `settle` closes it, once, after
- * whichever step it failed.
+ * One model call: its request and what the steps have added to it. The steps fill it in order, and each fact is stored only
+ * here. The types at the end of this file say which facts a call has after which step. `settle` closes it once, whichever
+ * step failed.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { ClientReply } from "../client-reply.ts";
@@ -15,7 +15,7 @@ import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
 import type { Holds } from "./holds.ts";
-import type { Placed } from "./live.ts";
+import type { Indexed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
 
 export interface Incoming {
@@ -27,65 +27,65 @@ export interface Incoming {
   readonly format: ClientFormat;
   readonly key: KeyContext;
   readonly body: Buffer;
-  /** The request is over: its body is counted no longer. Called once or more. */
+  /** The request is over: its body no longer counts against the memory limit. Called at least once. */
   release(): void;
   /** `x-svc-debug: 1` */
   readonly debug: boolean;
-  /** Headers that concern an upstream of the client's own dialect: names in lower case. */
+  /** Headers for an upstream of the client's own dialect; names in lower case. */
   readonly passing: Readonly<Record<string, string>>;
-  /** `Idempotency-Key`; empty where there is none. */
+  /** `Idempotency-Key`; empty if the request has none. */
   readonly idempotencyKey: string;
   readonly userAgent: string;
   readonly clientIpPrefix: string;
   readonly reply: ClientReply;
 }
 
-export class Call implements Placed {
-  /** Among the calls that wait for their commit. */
-  place = -1;
+export class Call implements Indexed {
+  /** Index among the calls that wait for their commit. */
+  index = -1;
   incoming: Incoming;
-  /** Of a call with an `Idempotency-Key`. */
-  pledge: Pledge | undefined;
+  /** Set if the request has an `Idempotency-Key`. */
+  idempotencyLock: IdempotencyLock | undefined;
   readonly attempts: AttemptRecord[] = [];
   readonly warnings: string[] = [];
-  /** Members of the client's body that the dialect of the current attempt has no place for: JSON pointers. */
+  /** JSON pointers of members of the client's body that the current attempt's dialect cannot express. */
   dropped: readonly string[] = [];
   request: ClientRequest | undefined;
   model: Model | undefined;
-  /** Where the conversation began, and with which key: asked first where it may be, unless the request names an order. */
+  /** Endpoint and key that answered the conversation before: tried first if allowed, unless the request gives an order. */
   preferred: Preferred | undefined;
-  /** What policy and request decided; a call that was denied has it too. */
+  /** The decision of policy and request; also set for a call that was denied. */
   decision: Decision | undefined;
-  /** The policy in force when it was planned. */
+  /** The policy in force when the call was planned. */
   policy: ActivePolicy | undefined;
-  /** Of an org with own provider keys. */
+  /** Set for an org with own provider keys. */
   ownKeys: OwnKeys | undefined;
-  /** Calls of the same name go to the same key, by the decision's affinity; empty: any key. */
+  /** Calls with the same key of the decision's affinity go to the same provider key; empty: any. */
   affinityKey = "";
   plan: Plan | undefined;
   admission: Admission | undefined;
   reservation: Reservation | undefined;
-  /** Its copy at a policy's shadow endpoint. */
+  /** The call's copy at a policy's shadow endpoint. */
   shadow: ShadowRun | undefined;
-  /** The endpoint of the attempt under way, in the end the one that answered. */
+  /** The endpoint of the current attempt; in the end the one that answered. */
   endpoint: Endpoint | undefined;
-  /** With which key it was asked. */
+  /** The lease of the key that it was asked with. */
   lane: LaneLease | undefined;
-  /** Monotonic; 0 until then. */
+  /** When the first content was sent to the client; monotonic, 0 before. */
   firstSentMs = 0;
-  /** First content byte of the winning attempt after that attempt's start. */
+  /** First content byte of the winning attempt, since that attempt's start. */
   upstreamTtftMs = 0;
-  /** Time the gateway spent waiting for upstreams. */
+  /** Time that the gateway waited for upstreams. */
   upstreamMs = 0;
   bytesOut = 0;
-  /** The event stream's head is out (perhaps only for a keep-alive): errors are events from here on. */
+  /** The head of the event stream was sent, perhaps only for a keep-alive: from now on errors are sent as events. */
   streaming = false;
   settled = false;
-  /** When its commit was asked for; monotonic. */
+  /** When its commit was requested; monotonic. */
   settledMs = 0;
-  /** The client left, and the call goes on so that a repetition of its request gets the answer. */
-  stays = false;
-  /** The upstream reported more than was held; it was charged all the same. */
+  /** The client left, and the call continues, so that a repetition of the request gets the answer. */
+  runsWithoutClient = false;
+  /** The upstream reported more than the hold covered; the call was charged for all of it. */
   reserveExceeded = false;
 
   #names: CallerNames | undefined;
@@ -116,14 +116,14 @@ export class Call implements Placed {
     return this as ReservedCall;
   }
 
-  /** Which of an endpoint's keys to take, where there are several. */
-  get wish(): LanePreference | undefined {
+  /** Which of an endpoint's keys to prefer, if it has several. */
+  get lanePreference(): LanePreference | undefined {
     const isLastResort = this.plan?.isLastResort === true;
     if (this.preferred === undefined && this.affinityKey === "" && !isLastResort) return undefined;
     return { keyId: this.preferred?.keyId, affinityKey: this.affinityKey, isLastResort };
   }
 
-  /** The user and the session that the request names. */
+  /** User and session of the request. */
   get names(): CallerNames {
     const { request } = this;
     if (request === undefined) return NO_NAMES;
@@ -139,13 +139,16 @@ export class Call implements Placed {
     return this.incoming.key;
   }
 
-  /** Neither prompt nor answer may be kept: by the org's data policy or its routing policy, or because the client asks for it. */
+  /**
+   * Zero data retention: neither prompt nor answer may be stored, by the org's data policy, its routing policy, or the
+   * request.
+   */
   get isZdr(): boolean {
     const asked = this.request?.svc.route.require?.zdr === true;
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
   }
 
-  /** @param bounds what is taken and kept of an answer. */
+  /** @param bounds limits of what is read and stored of an answer */
   identity(bounds: AnswerBounds): AnswerIdentity {
     const { format, requestId, tsMs } = this.incoming;
     return {
@@ -159,11 +162,11 @@ export class Call implements Placed {
   }
 }
 
-/** A version of a policy in force, and what is known of its canaries. */
+/** The policy version in force, with the state of its canaries. */
 export interface ActivePolicy {
   readonly compiled: CompiledPolicy;
   canaryState(endpointId: string): CanaryState;
-  /** How a call of the canary's share went at its endpoint. */
+  /** Reports the result of a call in the canary's share. */
   canaryResult(endpointId: string, failed: boolean): void;
 }
 
@@ -172,27 +175,30 @@ export interface Preferred {
   readonly keyId: string;
 }
 
-/** An org's own provider keys, as far as calls need them. */
+/** An org's own provider keys, as calls use them. */
 export interface OwnKeys extends OwnPools {
-  /** The model with the endpoints that only an own key reaches. */
+  /** The model including endpoints that only an own key reaches. */
   modelFor(model: Model, unreachable: readonly Endpoint[]): Model;
 }
 
-/** Why an answer cannot be repeated: its client left before the end, or the data policy forbids to keep it. */
-export type Lost = "cut" | "private";
+/**
+ * Why an answer is not kept for repetitions; stored on disk, so the values must not change. `cut`: its client left before
+ * the end. `private`: zero data retention.
+ */
+export type NotKeptReason = "cut" | "private";
 
-/** What a call with an `Idempotency-Key` owes to its repetitions: see `idempotency.ts`. */
-export interface Pledge {
+/** The lock of a call on its `Idempotency-Key`: see `idempotency.ts`. */
+export interface IdempotencyLock {
   /**
-   * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why only its existence is remembered, without its bytes
+   * Stores the answer; call it only inside a commit. @param last what is still to be sent of the answer
+   * @param notKept why the answer is stored without its bytes
    */
   keep(
     answer: { readonly requestId: string; readonly status: number; readonly isStream: boolean },
     last: Buffer,
-    lost: Lost | undefined,
+    notKept: NotKeptReason | undefined,
   ): void;
-  /** The call is over: the key is answered by what was kept, or free again. */
+  /** The call is over: the key is answered by the stored answer, or free again. */
   release(): void;
 }
 
@@ -201,9 +207,9 @@ export interface AnswerBounds {
   readonly maxPayloadBytes: number;
 }
 
-/** What is set aside for a call. */
+/** The reservation of a call. */
 export interface Reservation {
-  /** Undefined for a test key, which is never charged, and for a copy, which has its own. */
+  /** Undefined for a test key, which is never charged, and for a shadow copy, whose run has its own holds. */
   readonly holds: Holds | undefined;
   /** Prompt tokens that the hold covers. */
   readonly inputTokens: number;
@@ -211,18 +217,18 @@ export interface Reservation {
   outputTokens: number;
 }
 
-/** A call whose body was read. Each step takes a call of the type that the one before returned: a wrong order does not compile. */
+/** A call whose body was read. Each step takes the type that the step before returned, so a wrong order does not compile. */
 export type ReadCall = Call & { readonly request: ClientRequest };
 
-/** A call that rate and concurrency limits admit. */
+/** A call that was admitted by the rate and concurrency limits. */
 export type AdmittedCall = ReadCall & { readonly admission: Admission };
 
-/** A call of which it is known where it may go. */
+/** A call with a plan. */
 export type PlannedCall = ReadCall & {
   readonly model: Model;
   readonly decision: Decision;
   readonly plan: Plan;
 };
 
-/** A call whose worst case is set aside. */
+/** A call whose worst-case cost is reserved. */
 export type ReservedCall = PlannedCall & { readonly reservation: Reservation };

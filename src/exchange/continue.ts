@@ -1,6 +1,6 @@
 /**
- * A request that continues a conversation kept here is completed: items that it only names by id are put in, and the earlier
- * items are put before its own input. Only conversations of its own project and environment are found.
+ * Completes a request that continues a stored conversation: inserts items that it names by id, and puts the earlier items
+ * before its own input. Only conversations of the key's project and environment are found.
  */
 import { fail } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -11,11 +11,11 @@ import type { StoredResponses } from "./stored-responses.ts";
 export interface ContinueDeps {
   readonly bodies: Bodies;
   readonly responses: StoredResponses;
-  /** Of a request with the conversation that it continues. */
+  /** Maximum size of a request with the conversation that it continues. */
   readonly maxBodyBytes: number;
 }
 
-/** @throws WeirError 404 where what it continues is not kept, 413 where the whole is too large. */
+/** @throws WeirError 404 if the conversation is not stored, 413 if the whole is too large */
 export function continued(
   deps: ContinueDeps,
   call: Call,
@@ -35,7 +35,7 @@ function withNamed(
   history: History,
 ): ClientRequest | Promise<ClientRequest> {
   const { key } = call;
-  /** By response: each is taken apart once, however many of its items are named. */
+  /** By response id: each response is parsed once, however many of its items are named. */
   const known = new Map<string, ReadonlyMap<string, string>>();
   const itemOf = (itemId: string): string | undefined => {
     const id = responses.responseWith(key, itemId);
@@ -55,7 +55,7 @@ function withPrevious(
   const previous = history.previousOf(request);
   if (previous === undefined) return request;
   const { items, endpointId, keyId, provider } = responses.previous(call.key, previous);
-  // The endpoint that answered before can read the content that it sealed, and has the prompt in its cache (T49).
+  // That endpoint can read the content that it sealed, and has the prompt in its cache (T49).
   call.preferred = { endpointId, keyId };
   const body = history.expand(request, items);
   if (body.length > maxBodyBytes) {

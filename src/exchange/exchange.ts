@@ -1,6 +1,6 @@
 /**
- * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in this
- * order, each step taking what the one before returned. (`authenticate` comes before the body is read: `keyring`.)
+ * One model call from its body to its record: (continue →) admit → plan → reserve → attempt → relay → settle → record, in
+ * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
@@ -15,12 +15,12 @@ import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./heade
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
 import type { Outcome } from "./outcome.ts";
-import { judgeCanary, type PlanDeps, planCall } from "./plan.ts";
+import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
-import { giveBack, type SettleDeps, settle } from "./settle.ts";
+import { releaseAll, type SettleDeps, settle } from "./settle.ts";
 import { openShadows, type ShadowCounts, type ShadowDeps, type Shadows } from "./shadow.ts";
 
-/** What each step needs, and what the way between them does. */
+/** The dependencies of the steps, and those of the exchange itself. */
 export interface ExchangeDeps {
   readonly clock: Clock;
   readonly store: Pick<Store, "healthy">;
@@ -33,24 +33,24 @@ export interface ExchangeDeps {
   readonly attempt: Omit<AttemptDeps, "beginDrain" | "endDrain">;
   readonly shadow: ShadowDeps;
   readonly settle: SettleDeps;
-  /** At most so many calls at a time are read to their end though their client left. */
+  /** At most this many calls at a time are read to their end after their client left. */
   readonly maxDrains: number;
-  /** How long an answer waits for the commit of its charge. */
+  /** An answer waits at most this long for the commit of its charge. */
   readonly commitMs: number;
-  /** Whether descriptors are left for one more call; `live`: calls under way, that one included. */
+  /** Whether file descriptors are left for one more call; `live`: current calls including that one. */
   readonly hasRoomFor: (live: number) => boolean;
-  /** A fault of ours: for the operator's log, never shown. */
+  /** Reports a fault of the gateway to the operator's log; clients never see it. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** For the operator's log, once a call has ended. */
+  /** Reports a failed attempt to the operator's log, once its call has ended. */
   readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
 }
 
 interface ExchangeCounts {
   readonly live: number;
   readonly draining: number;
-  /** Calls by how they ended, since the start. */
+  /** Number of calls by outcome since the start. */
   readonly ended: Readonly<Record<Outcome["kind"], number>>;
-  /** Calls whose upstream reported more than was held for them. */
+  /** Number of calls whose upstream reported more than was held for them. */
   readonly reserveExceeded: number;
   readonly shadows: ShadowCounts;
 }
@@ -58,11 +58,11 @@ interface ExchangeCounts {
 export interface Exchange {
   run(incoming: Incoming): void;
   counts(): ExchangeCounts;
-  /** No new calls from here on; resolves when the running ones have ended, cutting them short after the bound. */
+  /** Refuses new calls; resolves when the running ones have ended. Ends them after `withinMs`. */
   drain(withinMs: number): Promise<void>;
 }
 
-/** How often live calls are looked at for silence and deadlines. */
+/** How often live calls are checked for silence and deadlines. */
 const TICK_MS = 1000;
 
 export function openExchange(deps: ExchangeDeps): Exchange {
@@ -87,14 +87,14 @@ class LiveExchange implements Exchange {
     faulted: 0,
     shut_down: 0,
   };
-  /** Calls between `run` and the end of their settlement. */
-  #open = 0;
+  /** Number of calls between `run` and the end of their settlement. */
+  #openCalls = 0;
   #draining = 0;
   #reserveExceeded = 0;
   #closing = false;
   /** `drain`'s time is over: calls that begin to attempt now are ended at once. */
-  #cutting = false;
-  #idle: (() => void)[] = [];
+  #isShuttingDown = false;
+  #onIdle: (() => void)[] = [];
   readonly #timer: NodeJS.Timeout;
 
   constructor(deps: ExchangeDeps) {
@@ -111,12 +111,12 @@ class LiveExchange implements Exchange {
   }
 
   run(incoming: Incoming): void {
-    if (!this.#deps.hasRoomFor(this.#open + 1)) {
-      this.#turnAway(incoming);
+    if (!this.#deps.hasRoomFor(this.#openCalls + 1)) {
+      this.#refuseUnrecorded(incoming);
       return;
     }
     const call = new Call(incoming);
-    this.#open++;
+    this.#openCalls++;
     try {
       if (this.#closing) throw fail("shutting_down", "The gateway is shutting down.", { retryAfterMs: 1000 });
       if (!this.#deps.store.healthy()) {
@@ -129,8 +129,8 @@ class LiveExchange implements Exchange {
     }
   }
 
-  /** Refuses without a record: a flood of refusals must not cost a commit each while descriptors are short. */
-  #turnAway({ reply, format, requestId, release }: Incoming): void {
+  /** Refuses a call without a record: while descriptors are short, many refusals must not cost a commit each. */
+  #refuseUnrecorded({ reply, format, requestId, release }: Incoming): void {
     release();
     const message = "The gateway has as many connections open as it may.";
     const error = fail("gateway_unavailable", message, { retryAfterMs: 1000 });
@@ -141,19 +141,20 @@ class LiveExchange implements Exchange {
 
   #claimed(call: Call, claim: Claim): void {
     if (claim.kind === "refused") throw claim.error;
-    if (claim.kind === "again") {
+    if (claim.kind === "replay") {
       replay(call.incoming.reply, claim.answer);
-      this.#ends(call);
+      this.#callEnded(call);
       return;
     }
-    const { pledge } = claim;
-    call.pledge = pledge;
-    call.incoming = { ...call.incoming, reply: pledge.recorder };
-    // A client that leaves a call with an idempotency key is expected to repeat it: the call goes on, unless the request forbids
-    // that or the call is over.
-    pledge.recorder.staysWithout = () => {
-      call.stays = !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
-      return call.stays;
+    const { lock } = claim;
+    call.idempotencyLock = lock;
+    call.incoming = { ...call.incoming, reply: lock.recorder };
+    // A client that leaves a call with an idempotency key is expected to repeat it: the call continues, unless the request
+    // forbids that or the call is over.
+    lock.recorder.mayRunWithoutClient = () => {
+      call.runsWithoutClient =
+        !call.settled && call.request?.svc.onDisconnect !== "cancel" && this.#beginDrain();
+      return call.runsWithoutClient;
     };
     this.#read(call);
   }
@@ -176,7 +177,7 @@ class LiveExchange implements Exchange {
     });
   }
 
-  /** Most calls go from step to step at once; one that waits for a count goes on when it is there. */
+  /** Runs the next step, at once or when the promise resolves: most calls go through all steps without waiting. */
   #next<T>(call: Call, value: T | Promise<T>, step: (value: T) => void): void {
     if (value instanceof Promise) value.then(step).catch((error: unknown) => this.#refuse(call, error));
     else step(value);
@@ -184,7 +185,7 @@ class LiveExchange implements Exchange {
 
   counts(): ExchangeCounts {
     return {
-      live: this.#open,
+      live: this.#openCalls,
       draining: this.#draining,
       ended: this.#ended,
       reserveExceeded: this.#reserveExceeded,
@@ -194,13 +195,13 @@ class LiveExchange implements Exchange {
 
   async drain(withinMs: number): Promise<void> {
     this.#closing = true;
-    const cut = setTimeout(() => {
-      this.#cutting = true;
+    const deadline = setTimeout(() => {
+      this.#isShuttingDown = true;
       for (const attempts of this.#live.all()) attempts.shutDown();
     }, withinMs);
-    if (this.#open > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    clearTimeout(cut);
-    // Copies are for comparison with calls that are over now.
+    if (this.#openCalls > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+    clearTimeout(deadline);
+    // Shadow copies are compared with calls, and those are over now.
     this.#shadows.stop();
     clearInterval(this.#timer);
   }
@@ -211,8 +212,8 @@ class LiveExchange implements Exchange {
       this.#settle(call, outcome);
     });
     this.#live.add(attempts);
-    // It may have waited in the reservation until after the cut.
-    if (this.#cutting) attempts.shutDown();
+    // The call may have waited for its reservation until after the shutdown.
+    if (this.#isShuttingDown) attempts.shutDown();
     else attempts.run();
     call.shadow = this.#shadows.start(call);
   }
@@ -224,10 +225,10 @@ class LiveExchange implements Exchange {
   }
 
   #settle(call: Call, outcome: Outcome): void {
-    // A step that threw after the call was on its way: the first way out is the one.
+    // A step may throw after the call has ended: the first outcome counts.
     if (call.settled) return;
     this.#ended[outcome.kind]++;
-    this.#judge(call);
+    this.#reportCanaryResult(call);
     for (const attempt of call.attempts) {
       if (attempt.outcome !== "ok" && attempt.outcome !== "cancelled") {
         this.#deps.onUpstreamFailure(call.requestId, attempt);
@@ -236,10 +237,10 @@ class LiveExchange implements Exchange {
     void this.#close(call, outcome);
   }
 
-  /** An error here must not keep the call from being settled. */
-  #judge(call: Call): void {
+  /** An error here must not prevent the settlement. */
+  #reportCanaryResult(call: Call): void {
     try {
-      judgeCanary(call);
+      reportCanaryResult(call);
     } catch (error) {
       this.#deps.onFault(error, call.requestId);
     }
@@ -251,23 +252,23 @@ class LiveExchange implements Exchange {
       await settle(this.#deps.settle, call, outcome);
     } catch (error) {
       this.#deps.onFault(error, call.requestId);
-      giveBack(this.#deps.settle, call);
+      releaseAll(this.#deps.settle, call);
       this.#abort(call, asWeirError(error));
     } finally {
       this.#settling.remove(call);
       if (call.reserveExceeded) this.#reserveExceeded++;
-      call.pledge?.release();
-      // Where settlement failed, the shadow run has not been told how the call ended.
+      call.idempotencyLock?.release();
+      // If settlement failed, the shadow run does not know yet that the call has ended.
       call.shadow?.primaryEnded(undefined);
-      if (call.stays) this.#draining--;
-      this.#ends(call);
+      if (call.runsWithoutClient) this.#draining--;
+      this.#callEnded(call);
     }
   }
 
-  #ends(call: Call): void {
+  #callEnded(call: Call): void {
     call.incoming.release();
-    this.#open--;
-    if (this.#open === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#openCalls--;
+    if (this.#openCalls === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #tick(): void {
@@ -277,20 +278,20 @@ class LiveExchange implements Exchange {
       try {
         attempts.tick(nowMs);
       } catch (error) {
-        // The others must not miss their turn.
+        // The other calls must still be checked.
         this.#deps.onFault(error, attempts.requestId);
       }
     }
     for (const call of this.#settling.all()) {
-      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#unrecorded(call);
+      if (nowMs - call.settledMs >= this.#deps.commitMs) this.#commitTimedOut(call);
     }
   }
 
   /**
-   * The store could not commit the charge in time: the client gets an error. The commit goes on, and may still charge: a retry
-   * could pay twice.
+   * The store did not commit the charge in time: the client gets an error. The commit goes on and may still charge, so a
+   * retry could be charged twice.
    */
-  #unrecorded(call: Call): void {
+  #commitTimedOut(call: Call): void {
     this.#settling.remove(call);
     const message = "The answer was not recorded in time and is not given in full. It may still be charged.";
     const error = fail("storage_unavailable", message, { retryable: false });
@@ -305,7 +306,7 @@ class LiveExchange implements Exchange {
     }
   }
 
-  /** An answer that could not be settled never passes for a whole one. */
+  /** Ends the response so that an answer that was not settled is never taken for complete. */
   #abort(call: Call, error: WeirError): void {
     const { reply, format } = call.incoming;
     try {
@@ -315,7 +316,7 @@ class LiveExchange implements Exchange {
         return;
       }
     } catch (thrown) {
-      // There is no caller that could handle it, and one call must not end the process.
+      // No caller could handle it, and one call must not end the process.
       this.#deps.onFault(thrown, call.requestId);
     }
     reply.abort();

@@ -1,34 +1,34 @@
 /**
- * The error that the client gets when no attempt answered: one table from failure classes to errors. The upstream's message is
- * passed on only where it concerns the caller's request; its body never is.
+ * The error that the client gets if no attempt answered: one table from failure classes to errors. The upstream's message is
+ * passed on only if it concerns the client's request; its body never is.
  */
 import { fail, type WeirError } from "../errors.ts";
 import type { LaneLease } from "../routing/health.ts";
 import { mayFallBack, mayPass, type UpstreamFailure } from "../upstream/failure.ts";
 import type { Call } from "./call.ts";
-import { refusedCredential } from "./nothing-left.ts";
+import { refusedCredential } from "./empty-plan.ts";
 
-/** A wait to name where the provider named none. */
-const USUAL_WAIT_MS = 1000;
-/** Statuses of a refused request that mean the same here as there. */
-const KEPT_STATUSES = new Set([400, 404, 409, 413, 422]);
+/** `Retry-After` if the provider gave none. */
+const DEFAULT_WAIT_MS = 1000;
+/** Statuses of a refused request that have the same meaning for the client. */
+const PASSED_STATUSES = new Set([400, 404, 409, 413, 422]);
 
-/** The one of two failures of a call that helps its client more: a refusal of the request itself, else one that may pass. */
-export function moreTelling(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
+/** Of two failures of a call the one that helps its client more: a refusal of the request itself, else a temporary one. */
+export function moreHelpful(known: UpstreamFailure | undefined, failed: UpstreamFailure): UpstreamFailure {
   if (known === undefined) return failed;
   if (!mayFallBack(known)) return known;
   if (!mayFallBack(failed)) return failed;
   if (mayPass(known) !== mayPass(failed)) return mayPass(known) ? known : failed;
-  // Of two that are saturated the one that is back first.
+  // If both are saturated, the one with the shorter wait.
   const areFull = known.errorClass === "capacity" && failed.errorClass === "capacity";
   return areFull && waitOf(known) < waitOf(failed) ? known : failed;
 }
 
-const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? USUAL_WAIT_MS;
+const waitOf = ({ retryAfterMs }: UpstreamFailure): number => retryAfterMs ?? DEFAULT_WAIT_MS;
 
 /**
- * @param failed undefined when no attempt could be made because every endpoint had just saturated.
- * @param call what was tried, and what was left out
+ * @param failed undefined if no attempt could be made because every endpoint had just saturated
+ * @param call what was tried, and what was excluded
  */
 export function callerError(
   failed: UpstreamFailure | undefined,
@@ -37,10 +37,10 @@ export function callerError(
   const modelId = model?.id ?? "the model";
   if (failed === undefined) {
     return fail("upstream_all_out", `Every endpoint of ${modelId} is saturated. Try again later.`, {
-      retryAfterMs: USUAL_WAIT_MS,
+      retryAfterMs: DEFAULT_WAIT_MS,
     });
   }
-  // One that rests may serve the same call later; so may one that failed in a way that passes.
+  // A saturated endpoint may serve the same call later; so may one whose failure is temporary.
   const isCurable = mayPass(failed) || plan?.excluded.some(({ kind }) => kind === "saturated") === true;
   if (failed.outcome === "rate_limited") return limited(failed, modelId, isCurable);
   switch (failed.errorClass) {
@@ -67,7 +67,7 @@ export function callerError(
 
 const saturated = (modelId: string) => `The providers behind ${modelId} are saturated. Try again later.`;
 
-/** Whether the provider's message says that the request is too large for it: then it need not be repeated. */
+/** A rate limit. It is not retryable if the provider will never take this request, for example because it is too large. */
 function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): WeirError {
   const { upstream } = failed;
   return fail("upstream_capacity", upstream.message || saturated(modelId), {
@@ -80,7 +80,7 @@ function limited(failed: UpstreamFailure, modelId: string, retryable: boolean): 
 const upstreamCode = (code: string) => (code === "" ? {} : { details: { upstream_code: code } });
 
 function rejected({ httpStatus, upstream }: UpstreamFailure): WeirError {
-  const status = KEPT_STATUSES.has(httpStatus) ? httpStatus : 400;
+  const status = PASSED_STATUSES.has(httpStatus) ? httpStatus : 400;
   const message = upstream.message === "" ? "The provider refused this request." : upstream.message;
   if (upstream.code === "context_length_exceeded") return fail("context_length_exceeded", message);
   return fail("upstream_rejected", message, { status, ...upstreamCode(upstream.code) });

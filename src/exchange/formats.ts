@@ -1,4 +1,4 @@
-/** The model calls that the gateway takes, by the names that the route table uses: format, act, and how they are documented. */
+/** The model calls of the gateway, by the names of the route table: format, operation, and documentation. */
 import { z } from "zod";
 import { chatReplySchema, chatRequestSchema } from "../wire/chat/schema.ts";
 import { completionsReplySchema, completionsRequestSchema } from "../wire/completions/schema.ts";
@@ -21,7 +21,7 @@ export interface CallKind {
   readonly operationId: string;
   readonly summary: string;
   readonly format: ClientFormat;
-  /** What is asked about a call, where none is made. */
+  /** Set if the route answers a question about a call and makes none. */
   readonly inquiry?: Inquiry;
   readonly request: z.ZodType;
   readonly reply: z.ZodType;

@@ -1,17 +1,16 @@
 /**
- * Headers of inference answers: the request id under the names SDKs read, rate-limit state, retry advice, the trace.
- * As text, because every call writes them: lines `name: value`, each with its line end. No name or value of these
- * holds a line break.
+ * Headers of inference answers: the request id under the names that SDKs read, rate-limit state, retry advice, the trace. As
+ * text, because every call writes them: lines `name: value`, each with its line end. No name or value contains a line break.
  */
 import type { WeirError } from "../errors.ts";
 import type { Limits, RateState } from "../limits/limits.ts";
 import type { Call } from "./call.ts";
 
-/** The id under our name and under those that the official SDKs read. */
+/** The request id under the gateway's name and those that the official SDKs read. */
 export const identityHeaders = (requestId: string): string =>
   `x-svc-request-id: ${requestId}\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\n`;
 
-/** `Retry-After` in whole seconds, rounded up, and exact; `x-should-retry: false` where no retry can help. */
+/** `Retry-After` in whole seconds, rounded up, and in milliseconds; `x-should-retry: false` if no retry can help. */
 export function retryHeaders({ retryAfterMs, retryable }: WeirError): string {
   const wait =
     retryAfterMs === undefined
@@ -47,7 +46,7 @@ const rate = (unit: string, state: RateState | undefined): string =>
     : `x-ratelimit-limit-${unit}: ${state.limit}\r\nx-ratelimit-remaining-${unit}: ${state.remaining}\r\n` +
       `x-ratelimit-reset-${unit}: ${state.resetMs}ms\r\n`;
 
-/** Only where asked for by `x-svc-debug: 1`; printable ASCII, within what clients take as a header. */
+/** Only if the request has `x-svc-debug: 1`; printable ASCII, no longer than clients accept. */
 function traceHeaders(call: Call): string {
   if (!call.incoming.debug || call.plan === undefined) return "";
   const trace = call.plan.trace().replace(/[^\x20-\x7e]/g, "?");
@@ -56,14 +55,14 @@ function traceHeaders(call: Call): string {
 
 export const JSON_TYPE = "content-type: application/json\r\n";
 
-/** The last: proxies that buffer must not hold events back. */
+/** The last header: proxies that buffer must not hold events back. */
 export const STREAM_TYPE = "content-type: text/event-stream; charset=utf-8\r\nx-accel-buffering: no\r\n";
 
 const callHeaders = (type: string, limits: Limits, call: Call): string =>
   type + identityHeaders(call.requestId) + rateHeaders(limits, call) + traceHeaders(call);
 
-/** Of a JSON answer to a call, errors included. */
+/** Headers of a JSON answer to a call, errors included. */
 export const answerHeaders = (limits: Limits, call: Call): string => callHeaders(JSON_TYPE, limits, call);
 
-/** Of an event stream. */
+/** Headers of an event stream. */
 export const streamHeaders = (limits: Limits, call: Call): string => callHeaders(STREAM_TYPE, limits, call);

@@ -1,7 +1,7 @@
 /**
- * What is set aside for a call: of its org's credit and of both budgets, both or neither. Taken before any upstream is asked, grown
- * while a stream runs, and closed once, by a charge or by giving all of it back. Here nothing is awaited between a check and its
- * hold (T24); a purse or budget that answers later must keep that rule by itself.
+ * The holds of a call on its org's credit and on both budgets: either all are taken or none. They are taken before an
+ * upstream is asked, extended while a stream runs, and closed once, by a charge or by a release. Nothing is awaited between
+ * a check and its hold (T24); a purse or budget that answers with a promise must ensure that itself.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Charge } from "../credits/book.ts";
@@ -20,7 +20,7 @@ export interface Holds {
   readonly budget: BudgetHold;
 }
 
-/** Why nothing was taken. */
+/** Why no hold was taken. */
 export type HoldRefusal =
   | { readonly refusedBy: "budget"; readonly budget: BudgetRefusal }
   | { readonly refusedBy: "credit" };
@@ -33,7 +33,7 @@ export function takeHolds(
   return after(budgets.hold(scopeOf(key), microUsd), (budget) => {
     if (!budget.admitted) return { refusedBy: "budget", budget };
     const giveBack = () => budgets.release(budget);
-    return orElse(giveBack, () =>
+    return undoOnError(giveBack, () =>
       after(purse.hold(key.orgId, microUsd), (credit) => {
         if (credit !== undefined) return { credit, budget };
         giveBack();
@@ -43,7 +43,7 @@ export function takeHolds(
   });
 }
 
-/** Both grow or neither does. */
+/** Extends both holds or neither. @returns whether they were extended */
 export function growHolds(
   { purse, budgets }: HoldDeps,
   { credit, budget }: Holds,
@@ -52,7 +52,7 @@ export function growHolds(
   return after(budgets.extend(budget, moreMicroUsd), (hasBudget) => {
     if (!hasBudget) return false;
     const giveBack = () => budgets.shrink(budget, moreMicroUsd);
-    return orElse(giveBack, () =>
+    return undoOnError(giveBack, () =>
       after(purse.extend(credit, moreMicroUsd), (hasCredit) => {
         if (!hasCredit) giveBack();
         return hasCredit;
@@ -62,8 +62,9 @@ export function growHolds(
 }
 
 /**
- * What an act does to close both and to charge the call, whatever that cost. The act runs in the same turn of the event loop.
- * @throws Error for an amount that is none; what it returns does, with nothing changed, where a hold is closed.
+ * Returns the part of an act that closes both holds and charges the call, also above the hold. The act must run in the same
+ * turn of the event loop.
+ * @throws Error if the amount is not valid; the returned function throws, without any change, if a hold is closed already
  */
 export function charging(
   { purse, budgets }: HoldDeps,
@@ -77,7 +78,7 @@ export function charging(
   };
 }
 
-/** Gives back whichever is still open. */
+/** Releases the holds that are still open. */
 export function releaseHolds({ purse, budgets }: HoldDeps, { credit, budget }: Holds): void {
   for (const release of [() => purse.release(credit), () => budgets.release(budget)]) {
     try {
@@ -88,10 +89,10 @@ export function releaseHolds({ purse, budgets }: HoldDeps, { credit, budget }: H
   }
 }
 
-/** Made once a key: contexts are frozen and cached by the keyring. */
+/** One scope per key context: the keyring freezes and caches contexts. */
 const scopes = new WeakMap<KeyContext, BudgetScope>();
 
-/** Whose budgets the calls of a key count against. */
+/** The budgets that calls of a key count against. */
 export function scopeOf(key: KeyContext): BudgetScope {
   let scope = scopes.get(key);
   if (scope === undefined) {
@@ -111,8 +112,8 @@ export function scopeOf(key: KeyContext): BudgetScope {
   return scope;
 }
 
-/** Runs `undo` where `act` throws or rejects. */
-function orElse<T>(undo: () => void, act: () => MaybePromise<T>): MaybePromise<T> {
+/** Runs `act`, and `undo` if it throws or rejects. */
+function undoOnError<T>(undo: () => void, act: () => MaybePromise<T>): MaybePromise<T> {
   try {
     const value = act();
     if (!(value instanceof Promise)) return value;

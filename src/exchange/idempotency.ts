@@ -1,8 +1,8 @@
 /**
- * `Idempotency-Key`: a repeated request gets the first one's answer, byte for byte, and is not charged again. What was
- * charged or answered in full is remembered in the commit that charges it, so a crash leaves either both or neither; what
- * failed without a charge is forgotten, so that a retry may succeed. A key under way is known in memory only: a crash
- * ends the call and frees the key.
+ * `Idempotency-Key`: a repeated request gets the first one's answer, byte for byte, and is not charged again. An answer that
+ * was charged or complete is stored in the commit that charges it, so a crash leaves both or neither. A call that failed
+ * without a charge stores nothing, so that a retry may succeed. Keys in progress are in memory only: a crash ends the call
+ * and frees the key.
  */
 import { createHash } from "node:crypto";
 import type { ClientReply } from "../client-reply.ts";
@@ -11,32 +11,32 @@ import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import type { Call, Lost } from "./call.ts";
+import type { Call, NotKeptReason } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
-/** How long an answer can be had again: an hour more than promised, because whole hours are forgotten. */
+/** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
 
-/** An answer as its client got it. */
+/** An answer as the client received it. */
 export interface KeptAnswer {
   /** SHA-256 of the request's body. */
   readonly fingerprint: string;
   readonly requestId: string;
   readonly status: number;
   readonly isStream: boolean;
-  /** Why it cannot be given again, where it cannot. `large`: it outgrew what is kept. */
-  readonly lost?: Lost | "large";
+  /** Why it cannot be replayed; undefined if it can. `large`: it exceeded the size limit. */
+  readonly lost?: NotKeptReason | "large";
   readonly body: Uint8Array;
 }
 
 export type Claim =
-  | { readonly kind: "first"; readonly pledge: Pledge }
-  | { readonly kind: "again"; readonly answer: KeptAnswer }
+  | { readonly kind: "first"; readonly lock: IdempotencyLock }
+  | { readonly kind: "replay"; readonly answer: KeptAnswer }
   | { readonly kind: "refused"; readonly error: WeirError };
 
-/** The right to be the call that answers a key. Ends with `keep` or `release`. */
-class Pledge {
+/** The lock of the call that answers a key. It ends with `release`. */
+class IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
   readonly #id: string;
@@ -50,40 +50,40 @@ class Pledge {
   }
 
   /**
-   * Puts the answer into the commit under way. @param last what is still to be sent of it.
-   * @param lost why only its existence is remembered, without its bytes
+   * Stores the answer; call it only inside a commit. @param last what is still to be sent of the answer
+   * @param notKept why the answer is stored without its bytes
    */
   keep(
     answer: { requestId: string; status: number; isStream: boolean },
     last: Buffer,
-    lost: Lost | undefined,
+    notKept: NotKeptReason | undefined,
   ): void {
-    const body = lost === undefined ? this.recorder.with(last) : undefined;
-    const kept = body === undefined ? { lost: lost ?? ("large" as const), body: NOTHING } : { body };
+    const body = notKept === undefined ? this.recorder.with(last) : undefined;
+    const kept = body === undefined ? { lost: notKept ?? ("large" as const), body: NO_BYTES } : { body };
     this.#answers.put(this.#id, { ...answer, ...kept, fingerprint: this.#fingerprint });
   }
 
-  /** From here on the key is answered by what was kept, or free again. */
+  /** From now on the key is answered by the stored answer, or free again. */
   release(): void {
     this.#answers.release(this.#id);
   }
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
 export interface IdempotencyDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of an answer; a larger one is remembered but not kept. */
+  /** Maximum size of an answer; of a larger one only its existence is stored. */
   readonly maxBytes: number;
-  /** Called with the error of a sweep that failed. */
+  /** Called with the error of a failed sweep. */
   readonly onFailure: (error: unknown) => void;
 }
 
 export class IdempotentAnswers {
   readonly #deps: IdempotencyDeps;
   readonly #answers: ExpiringTable<KeptAnswer>;
-  /** Keys under way and their requests' fingerprints. */
+  /** Keys in progress, with their requests' fingerprints. */
   readonly #running = new Map<string, string>();
 
   constructor(deps: IdempotencyDeps) {
@@ -100,14 +100,17 @@ export class IdempotentAnswers {
     });
   }
 
-  /** Whether this call answers its key, an earlier answer does, or neither can now. At once, or once a large body is hashed. */
+  /**
+   * Whether this call must answer its key, a stored answer does, or neither is possible now. A promise if the body is large
+   * and must be hashed first.
+   */
   claim(call: Call): Claim | Promise<Claim> {
     const fingerprint = sha256([call.incoming.body]);
     if (typeof fingerprint === "string") return this.#claim(call, fingerprint);
     return fingerprint.then((known) => this.#claim(call, known));
   }
 
-  /** No await between look and claim: of simultaneous callers one is the first. */
+  /** No await between check and claim: of simultaneous requests exactly one is the first. */
   #claim(call: Call, fingerprint: string): Claim {
     const id = idOf(call);
     const running = this.#running.get(id);
@@ -119,14 +122,14 @@ export class IdempotentAnswers {
     if (running !== undefined) {
       return refused("idempotency_in_progress", "The first request with this Idempotency-Key is under way.");
     }
-    if (kept?.lost !== undefined) return refused("state", LOST[kept.lost]);
-    if (kept !== undefined) return { kind: "again", answer: kept };
+    if (kept?.lost !== undefined) return refused("state", NOT_KEPT[kept.lost]);
+    if (kept !== undefined) return { kind: "replay", answer: kept };
     this.#running.set(id, fingerprint);
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    return { kind: "first", pledge: new Pledge(this, id, fingerprint, recorder) };
+    return { kind: "first", lock: new IdempotencyLock(this, id, fingerprint, recorder) };
   }
 
-  /** Only inside a commit. */
+  /** Call it only inside a commit. */
   put(id: string, answer: KeptAnswer): void {
     this.#answers.put([id], answer, this.#deps.clock.now());
   }
@@ -135,7 +138,7 @@ export class IdempotentAnswers {
     this.#running.delete(id);
   }
 
-  /** Forgets all that is old. */
+  /** Deletes expired answers. */
   sweep(): Promise<void> {
     return this.#answers.sweep();
   }
@@ -145,7 +148,7 @@ export class IdempotentAnswers {
   }
 }
 
-const LOST = {
+const NOT_KEPT = {
   cut: "The first request with this Idempotency-Key was cancelled by its client; what it delivered was billed.",
   private: "The answer to the first request with this Idempotency-Key was not kept: zero data retention.",
   large: "The answer to the first request with this Idempotency-Key was too large to be kept.",
@@ -162,7 +165,9 @@ const refused = (
   }),
 });
 
-/** Keys are separate by project, environment and route: tenants never share one (T62), nor do test and live calls. */
+/**
+ * Keys are separate by project, environment and route, so that tenants never share one (T62), nor do test and live calls.
+ */
 function idOf({ key, incoming }: Call): string {
   const digest = createHash("sha256");
   const { orgId, projectId, environment } = key;
@@ -173,8 +178,8 @@ function idOf({ key, incoming }: Call): string {
 }
 
 /**
- * Gives an answer again, under the id of the call that it was made for. A stream too goes out as one body: it is all there,
- * and is handed over as the client takes it.
+ * Sends a stored answer, under the id of the call that made it. A stream is sent as one body too, because all of it is
+ * known.
  */
 export function replay(reply: ClientReply, { status, requestId, isStream, body }: KeptAnswer): void {
   const head = (isStream ? STREAM_TYPE : JSON_TYPE) + identityHeaders(requestId) + REPLAYED;
@@ -183,17 +188,17 @@ export function replay(reply: ClientReply, { status, requestId, isStream, body }
 
 const REPLAYED = "idempotent-replayed: true\r\n";
 
-/** Passes an answer on and remembers it, up to a bound. */
+/** Passes an answer on and records it, up to a maximum size. */
 class RecordingReply implements ClientReply {
   readonly #reply: ClientReply;
   readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** The client left, and the call goes on so that a repetition of its request gets the answer. */
-  #stays = false;
+  /** The client left, and the call continues, so that a repetition of its request gets the answer. */
+  #runsWithoutClient = false;
   #resume: (() => void) | undefined;
-  /** Asked when the client leaves: whether the call shall go on without it. */
-  staysWithout: () => boolean = () => false;
+  /** Called when the client leaves: whether the call continues without it. */
+  mayRunWithoutClient: () => boolean = () => false;
 
   constructor(reply: ClientReply, maxBytes: number) {
     this.#reply = reply;
@@ -201,10 +206,10 @@ class RecordingReply implements ClientReply {
   }
 
   get gone(): boolean {
-    return this.#reply.gone && !this.#stays;
+    return this.#reply.gone && !this.#runsWithoutClient;
   }
 
-  /** All of the answer; undefined where it outgrew the bound. */
+  /** The whole answer; undefined if it exceeded the maximum size. */
   with(last: Buffer): Buffer | undefined {
     return this.#bytes + last.length > this.#maxBytes ? undefined : Buffer.concat([...this.#parts, last]);
   }
@@ -239,9 +244,9 @@ class RecordingReply implements ClientReply {
 
   onGone(gone: () => void): void {
     this.#reply.onGone(() => {
-      this.#stays = this.staysWithout();
-      // The client is gone, so there is nothing to wait for.
-      if (this.#stays) this.#resume?.();
+      this.#runsWithoutClient = this.mayRunWithoutClient();
+      // The client is gone: the upstream need not wait until it reads.
+      if (this.#runsWithoutClient) this.#resume?.();
       else gone();
     });
   }

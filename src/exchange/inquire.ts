@@ -1,6 +1,6 @@
 /**
- * What can be asked about a call without making it: how many tokens its prompt has, and which way it would take at what
- * cost. Nothing is charged and no record is kept; both count as requests against the key's limits.
+ * Answers questions about a call without making it: the number of tokens of its prompt, or its plan and cost. Nothing is
+ * charged and no record is stored; both count as requests against the key's limits.
  */
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
@@ -9,10 +9,10 @@ import type { ByokFee } from "../usage.ts";
 import { estimatePromptTokens } from "../wire/estimate.ts";
 import type { ClientFormat } from "../wire/format.ts";
 import { isEncoding } from "../workers/tokenise.ts";
-import { type Bodies, USUAL_ENCODING } from "./bodies.ts";
+import { type Bodies, DEFAULT_ENCODING } from "./bodies.ts";
 import { Call, type Incoming, type PlannedCall } from "./call.ts";
+import { excludedWire } from "./empty-plan.ts";
 import { answerHeaders, retryHeaders } from "./headers.ts";
-import { excludedWire } from "./nothing-left.ts";
 import { type PlanDeps, planCall } from "./plan.ts";
 import { countByProvider, type ProviderCountDeps } from "./provider-count.ts";
 import { worstCaseOf } from "./reserve.ts";
@@ -28,7 +28,7 @@ export interface InquireDeps extends PlanDeps, ProviderCountDeps {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** How a count was made. */
+/** A count and how it was made. */
 interface Count {
   readonly input_tokens: number;
   readonly source: "exact" | "provider" | "estimated";
@@ -68,9 +68,9 @@ function refuse(deps: InquireDeps, call: Call, error: WeirError): void {
 }
 
 /**
- * Exactly where the model's tokenizer is public and the prompt is text and nothing else; by the provider where one counts;
- * else, where none of them can, an estimate, which says that it is one. A provider that fails to count is an error: a number
- * that may be far too low would pass for the count.
+ * Exact if the model's tokenizer is public and the prompt is text only; else by a provider that counts; else, if none can,
+ * an estimate that is marked as one. If a provider fails to count, the request fails: an estimate may be far too low and
+ * would be taken for the count.
  */
 async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | Buffer> {
   const { request, model } = call;
@@ -78,29 +78,29 @@ async function counted(deps: InquireDeps, call: PlannedCall): Promise<string | B
   const own = isEncoding(model.tokenizer) ? model.tokenizer : undefined;
   const texts = own && (await deps.bodies.countable(format, request));
   if (own === undefined || texts?.isAll !== true) {
-    const told = await countByProvider(deps, call);
-    if (told?.body !== undefined) return told.body;
-    if (told !== undefined) {
-      const tokenizer = `${told.provider} count`;
-      return countJson(format, { input_tokens: told.tokens, source: "provider", tokenizer });
+    const providerCount = await countByProvider(deps, call);
+    if (providerCount?.body !== undefined) return providerCount.body;
+    if (providerCount !== undefined) {
+      const tokenizer = `${providerCount.provider} count`;
+      return countJson(format, { input_tokens: providerCount.tokens, source: "provider", tokenizer });
     }
   }
   const { texts: prompt, framingTokens, isAll } = texts ?? (await deps.bodies.countable(format, request));
-  const tokenizer = own ?? USUAL_ENCODING;
+  const tokenizer = own ?? DEFAULT_ENCODING;
   const media = estimatePromptTokens(0, request.facts.imageCount);
   const tokens = (await deps.bodies.countTexts(prompt, tokenizer)) + framingTokens + media;
   const source = isAll && own !== undefined ? "exact" : "estimated";
   return countJson(format, { input_tokens: tokens, source, tokenizer });
 }
 
-/** Anthropic's clients read one member; the only other that they get says that the number is an estimate. */
+/** Anthropic's clients read one member; the only other one marks an estimate. */
 function countJson({ habits }: ClientFormat, count: Count): string {
   const { input_tokens, source } = count;
   if (habits.readsBareCounts !== true) return JSON.stringify(count);
   return JSON.stringify(source === "estimated" ? { input_tokens, source } : { input_tokens });
 }
 
-/** Which endpoints would be asked in which order, and what would be held. */
+/** The endpoints that would be tried, in order, and the amount that would be held. */
 function dryRun(deps: InquireDeps, call: PlannedCall): object {
   const { plan } = call;
   const byId = new Map(plan.attempts.map((endpoint) => [endpoint.id, endpoint]));

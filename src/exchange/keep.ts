@@ -1,6 +1,7 @@
 /**
- * What is kept of an answer after its call: for a repetition of the request (`Idempotency-Key`), and for requests that read or
- * continue it later (stored responses). Both go into the commit that settles the call, so a crash leaves all of it or nothing.
+ * Stores an answer after its call: for repetitions of the request (`Idempotency-Key`), and for requests that read or
+ * continue it later (stored responses). Both are part of the commit that settles the call, so a crash leaves all of it or
+ * nothing.
  */
 import type { WeirError } from "../errors.ts";
 import type { ClientRequest, History } from "../wire/format.ts";
@@ -9,12 +10,12 @@ import type { Outcome } from "./outcome.ts";
 import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-responses.ts";
 
 /**
- * Keeps an answer that was charged or given in full for repetitions of its request; anything else may be tried again. Only inside
- * the commit that charges.
+ * Stores an answer that was charged or complete for repetitions of its request; after any other outcome a retry is a new
+ * call. Call it only inside the commit that charges.
  * @param bytes what is still to be sent of the answer
- * @param gone the client left: of a stream that was read on for its bill, the rest is not there.
+ * @param gone the client left: of a stream that was read on for its bill, the rest was not recorded
  */
-export function keepForRepetition(
+export function keepForReplay(
   call: Call,
   { kind }: Outcome,
   error: WeirError | undefined,
@@ -23,16 +24,16 @@ export function keepForRepetition(
 ): void {
   const isStream = call.streaming || kind === "streamed";
   const status = error === undefined || isStream ? 200 : error.status;
-  const isCut = kind === "cancelled" || (isStream && gone);
-  const lost = isCut ? "cut" : call.isZdr ? "private" : undefined;
-  call.pledge?.keep({ requestId: call.requestId, status, isStream }, bytes, lost);
+  const isIncomplete = kind === "cancelled" || (isStream && gone);
+  const notKept = isIncomplete ? "cut" : call.isZdr ? "private" : undefined;
+  call.idempotencyLock?.keep({ requestId: call.requestId, status, isStream }, bytes, notKept);
 }
 
 /**
- * What puts an answer that a later request may ask for or continue into the commit; undefined where it is not kept. Made
- * before the commit: what throws there would take the charge with it.
+ * Prepares the storage of an answer that later requests may read or continue. @returns a function that stores it inside the
+ * commit; undefined if it is not stored. Called before the commit, because an error inside it would undo the charge.
  */
-export function laterOf(
+export function responseWriter(
   responses: StoredResponses,
   call: Call,
   outcome: Outcome,
@@ -41,8 +42,8 @@ export function laterOf(
   const { history, idPrefix } = call.incoming.format;
   const { request, key } = call;
   if (history === undefined || request === undefined || !mayKeep(call, history, request)) return undefined;
-  // Not made text only to be found too large (T54).
-  if (!responses.takes(request.bytes.length)) return undefined;
+  // Checked first, because to make text of a body that is too large takes long (T54).
+  if (!responses.fits(request.bytes.length)) return undefined;
   const answer =
     outcome.kind === "whole"
       ? bytes.toString()
@@ -63,19 +64,19 @@ export function laterOf(
   return () => responses.put(key, idPrefix + call.requestId, stored);
 }
 
-/** Undefined where a provider's odd answer cannot be taken apart: it is delivered all the same. */
+/** Undefined if a provider's answer cannot be parsed: it is delivered all the same. */
 function conversationOf(
   history: History,
   request: ClientRequest,
   answer: string,
 ): Pick<StoredResponse, "items" | "itemIds"> | undefined {
   try {
-    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= LONGEST_ID);
+    const itemIds = [...history.itemsOf(answer).keys()].filter((id) => id.length <= MAX_ID_LENGTH);
     return { items: history.itemsAfter(request, answer), itemIds };
   } catch {
     return undefined;
   }
 }
 
-/** Of an item that can be named later. */
-const LONGEST_ID = 256;
+/** Longest id of an item that requests can name. */
+const MAX_ID_LENGTH = 256;

@@ -1,10 +1,12 @@
-/** With which key an endpoint is asked: the org's own first, then one of the gateway's; and with which after a refusal. */
+/**
+ * Selects the key for an endpoint: one of the org's own first, then one of the gateway's; and another one after a refusal.
+ */
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
 import type { Health, LaneLease } from "../routing/health.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Undefined where none may be used now. A lane that is returned must be given back with `health.onResult` in every case.
+ * Undefined if no key may be used now. The caller must return the lane with `health.onResult` in every case.
  * @param tried ids of keys that were refused already
  */
 export function laneFor(
@@ -16,22 +18,22 @@ export function laneFor(
   const { provider } = endpoint;
   const own = call.ownKeys?.of(provider.id);
   if (own !== undefined && own.length > 0) {
-    const lane = health.begin(endpoint, without(own, tried), call.wish);
+    const lane = health.begin(endpoint, without(own, tried), call.lanePreference);
     if (lane !== undefined) return lane;
   }
-  // Also where the org's keys cannot be used at all: what they forbid stays forbidden.
+  // Also if the org has no usable key: what its settings forbid stays forbidden.
   if (call.ownKeys?.platformFallback(provider.id) === false) return undefined;
-  return health.begin(endpoint, without(provider.keys, tried), call.wish);
+  return health.begin(endpoint, without(provider.keys, tried), call.lanePreference);
 }
 
-/** Keys of one pool that one call may be refused with. */
+/** Maximum number of keys of one pool that one call may be refused with. */
 const MAX_KEYS = 3;
 
-/** What one call was refused with so far, by endpoint. */
+/** The refused keys of one call, by endpoint. */
 export class RefusedLanes {
   readonly #keyIds = new Map<Endpoint, Set<string>>();
 
-  /** In the place of a lane that was refused; undefined where no other key of the pool may be used now. */
+  /** A lane with another key of the pool after a refusal; undefined if none may be used now. */
   anotherFor(health: Health, call: Call, { endpoint, key }: LaneLease): LaneLease | undefined {
     const isPool = endpoint.provider.keys.length > 1 || call.ownKeys !== undefined;
     if (!isPool) return undefined;

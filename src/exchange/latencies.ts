@@ -1,7 +1,7 @@
 /**
- * How long calls took, for `/metrics`: counts in buckets, by route, class of model and outcome. A call costs it three look-ups and
- * three additions. Bounds double from 2⁻¹³ s (0.12 ms) to 2⁹ s (512 s), as those of Prometheus' native histograms with schema 0 do, so
- * that series of different buckets never need to be compared.
+ * Durations of calls, for `/metrics`: counts in buckets, by route, class of model and outcome. A call costs three look-ups
+ * and three additions. Bounds double from 2⁻¹³ s (0.12 ms) to 2⁹ s (512 s), as in Prometheus' native histograms with schema
+ * 0, so that all series have the same buckets.
  */
 import type { Endpoint, Model } from "../endpoint.ts";
 import type { Outcome } from "./outcome.ts";
@@ -9,7 +9,7 @@ import type { Outcome } from "./outcome.ts";
 const FIRST_EXPONENT = -13;
 const LAST_EXPONENT = 9;
 
-/** Upper bounds of the buckets, seconds; a last one without a bound follows. */
+/** Upper bounds of the buckets, seconds; a last bucket without a bound follows. */
 export const BUCKETS_S: readonly number[] = Array.from(
   { length: LAST_EXPONENT - FIRST_EXPONENT + 1 },
   (_, i) => 2 ** (FIRST_EXPONENT + i),
@@ -29,10 +29,10 @@ export class Histogram {
   }
 }
 
-/** What a model is asked for, and whether it thinks before it answers: what latencies differ by. Empty: none was found. */
+/** The model's task, and whether it reasons before it answers: latencies differ by these. Empty: no model was found. */
 export type ModelClass = Model["task"] | "reasoning" | "";
 
-/** @param endpoint that served the call, or was the last to try */
+/** @param endpoint the one that answered, or was tried last */
 export function modelClass(model: Model | undefined, endpoint: Endpoint | undefined): ModelClass {
   if (model === undefined) return "";
   return model.task === "generate" && endpoint?.capabilities.reasoning === true ? "reasoning" : model.task;
@@ -45,12 +45,12 @@ export interface LatencyLabels {
   readonly outcome: Outcome["kind"];
 }
 
-/** Of one call, milliseconds. */
+/** Times of one call, milliseconds. */
 export interface Latency {
   readonly durationMs: number;
-  /** 0: no byte came for the client. */
+  /** 0: no byte was sent to the client. */
   readonly ttftMs: number;
-  /** The duration less the time that upstreams took. */
+  /** The duration without the time that upstreams took. */
   readonly gwOverheadMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Planning: the model and the ordered endpoints that may serve the call, or the error that says why none may. */
+/** Planning: finds the model and the ordered endpoints that may serve the call, or the error that says why none may. */
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import type { Random } from "../clock.ts";
 import type { Model } from "../endpoint.ts";
@@ -12,7 +12,7 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { affinityKey } from "./affinity.ts";
 import type { Bodies } from "./bodies.ts";
 import type { ActivePolicy, AdmittedCall, Call, OwnKeys, PlannedCall, ReadCall } from "./call.ts";
-import { nothingLeft } from "./nothing-left.ts";
+import { emptyPlanError } from "./empty-plan.ts";
 
 export interface PlanDeps {
   readonly catalog: { current(): CatalogSnapshot };
@@ -20,31 +20,31 @@ export interface PlanDeps {
   readonly random: Random;
   readonly policies: PolicyPort;
   readonly ownKeys: { of(orgId: string): OwnKeys | undefined };
-  /** Its counts may be refused: then the estimate has to do. */
+  /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
 
-/** The policy in force for a key's project or org, found in constant time. */
+/** Finds the policy in force for a key's project or org, in constant time. */
 interface PolicyPort {
   of(key: { readonly orgId: string; readonly projectId: string }): ActivePolicy | undefined;
 }
 
-/** What a model's name led to. */
-interface Found {
+/** The model of a request. */
+interface ResolvedModel {
   readonly model: Model;
-  /** The same with the endpoints that only the org's own keys reach. */
-  readonly reach: Model;
+  /** The model including the endpoints that only the org's own keys reach. */
+  readonly reachable: Model;
 }
 
-/** How far an estimate may be off either way: within this factor of what an endpoint takes, the prompt is counted. */
+/** The prompt is counted if the estimate is within this factor of an endpoint's limit, above or below. */
 const NEAR = 2;
-/** Of a count that is of JSON, keys and quotes included; a prompt must not be refused for those. */
+/** Share of a JSON text's count that is the prompt: keys and quotes must not make a prompt too long. */
 const TEXT_SHARE = 0.95;
 
 /**
- * Answers at once, or with a promise where the prompt is so near a context's length that it is counted first.
+ * Returns a promise if the prompt is so near to a context's length that it must be counted first.
  * @throws WeirError `model_not_found`, `capability_not_supported`, `denied_by_policy`, `no_endpoint`,
- * `context_length_exceeded`, `upstream_all_out`.
+ * `context_length_exceeded`, `upstream_all_out`
  */
 export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<PlannedCall> {
   const { request } = call;
@@ -59,8 +59,8 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
     const message = `${model.id} is a model to ${model.task} with, and this route asks it to ${task}.`;
     throw fail("capability_not_supported", message, { param: "/model" });
   }
-  const found = { model, reach: reachOf(deps, call, model) };
-  if (task !== "generate" || request.hasOpaque || !isNear(found.reach, facts))
+  const found = { model, reachable: reachableModel(deps, call, model) };
+  if (task !== "generate" || request.hasOpaque || !isNear(found.reachable, facts))
     return planned(deps, call, found, facts.promptTokens);
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => Math.floor(tokens * TEXT_SHARE),
@@ -69,13 +69,13 @@ export function planCall(deps: PlanDeps, call: AdmittedCall): MaybePromise<Plann
   return counted.then((promptTokens) => planned(deps, call, found, promptTokens));
 }
 
-/** Test keys reach the simulator only, which needs no provider key. */
-function reachOf({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
+/** The model with the endpoints of the org's own keys. Test keys reach the simulator only, which needs no provider key. */
+function reachableModel({ catalog, ownKeys }: PlanDeps, call: Call, model: Model): Model {
   call.ownKeys = call.key.environment === "test" ? undefined : ownKeys.of(call.key.orgId);
   return call.ownKeys?.modelFor(model, catalog.current().unreachable(model.id)) ?? model;
 }
 
-/** Whether the estimate alone cannot say if some endpoint of the model takes the prompt. */
+/** Whether the estimate is too near to some endpoint's limit to decide whether the prompt fits. */
 function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts): boolean {
   for (const { contextLength } of endpoints) {
     const room = contextLength - (maxTokens ?? 1);
@@ -84,7 +84,12 @@ function isNear({ endpoints }: Model, { promptTokens, maxTokens }: RequestFacts)
   return false;
 }
 
-function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, promptTokens: number): PlannedCall {
+function planned(
+  deps: PlanDeps,
+  call: ReadCall,
+  { model, reachable }: ResolvedModel,
+  promptTokens: number,
+): PlannedCall {
   const { request } = call;
   const { environment, dataPolicy } = call.key;
   const { format } = call.incoming;
@@ -92,7 +97,7 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
   const { names } = call;
   call.affinityKey = affinityKey(decision.affinity, names, format, request);
   const { canary, experiment } = decision;
-  const made = plan(
+  const callPlan = plan(
     {
       ...request.facts,
       promptTokens,
@@ -104,20 +109,20 @@ function planned(deps: PlanDeps, call: ReadCall, { model, reach }: Found, prompt
       unit: experiment === undefined ? "" : names.user || names.session,
       isCanaryRed: canary !== undefined && active?.canaryState(canary.endpoint) === "red",
     },
-    reach,
+    reachable,
     decision,
     call.ownKeys === undefined ? deps.health : deps.health.with(call.ownKeys),
     deps.random,
   );
-  call.plan = made;
-  if (made.attempts.length === 0) {
+  call.plan = callPlan;
+  if (callPlan.attempts.length === 0) {
     const unreachable = deps.catalog.current().unreachable(model.id);
-    throw nothingLeft(made, model, { reached: reach.endpoints, unreachable }, call);
+    throw emptyPlanError(callPlan, model, { reached: reachable.endpoints, unreachable }, call);
   }
-  return call.withPlan(model, decision, made);
+  return call.withPlan(model, decision, callPlan);
 }
 
-/** @throws WeirError 403 where the policy denies this call. */
+/** The policy's decision. @throws WeirError 403 if the policy denies this call */
 function decided(
   { policies }: PlanDeps,
   call: ReadCall,
@@ -152,15 +157,16 @@ function decided(
 }
 
 /**
- * Reports the result of a call in the canary's share to the policy. Calls that never reached the canary do not count, nor do test
- * calls: with a test key one could cause any number of failures, and move live calls. Where several keys of a pool were tried, the
- * last attempt counts.
+ * Reports the result of a call in the canary's share to the policy. Calls that did not reach the canary do not count, nor do
+ * test calls: with a test key a client could cause any number of failures, and so move live calls. If several keys of a
+ * pool were tried, the last attempt counts.
  */
-export function judgeCanary({ plan: made, policy, attempts, key }: Call): void {
-  if (made === undefined || policy === undefined || made.canary === "" || key.environment === "test") return;
-  const attempt = attempts.findLast(({ endpointId }) => endpointId === made.canary);
+export function reportCanaryResult({ plan: callPlan, policy, attempts, key }: Call): void {
+  if (callPlan === undefined || policy === undefined || callPlan.canary === "" || key.environment === "test")
+    return;
+  const attempt = attempts.findLast(({ endpointId }) => endpointId === callPlan.canary);
   if (attempt === undefined || attempt.outcome === "cancelled") return;
-  // A refused request is its client's fault, unless the endpoint does not know the model: then it would refuse every call.
+  // A refused request is the client's fault, unless the endpoint does not know the model: then it would refuse every call.
   if (attempt.errorClass === "client" && attempt.httpStatus !== 404) return;
-  policy.canaryResult(made.canary, attempt.outcome !== "ok");
+  policy.canaryResult(callPlan.canary, attempt.outcome !== "ok");
 }

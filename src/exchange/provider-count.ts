@@ -1,6 +1,7 @@
 /**
- * Token counts by the providers' own endpoints for them. A client of the provider's own format is spliced: its body goes there
- * as it came but for the model's name, and the answer comes back as it is. Other formats are told in the dialect.
+ * Token counts by the providers' own count endpoints. For a client of the provider's own format the request is spliced: its
+ * body is passed on with only the model's name changed, and the answer is passed back unchanged. Other formats are
+ * translated.
  */
 import type { Clock } from "../clock.ts";
 import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
@@ -28,19 +29,19 @@ export interface ProviderCount {
   readonly tokens: number;
   /** Id of the provider. */
   readonly provider: string;
-  /** The provider's own answer, where the client speaks its format: it may say more than the number. */
+  /** The provider's answer, if the client speaks its format: it may contain more than the number. */
   readonly body: Buffer | undefined;
 }
 
-/** Of one question. */
+/** Timeout of one count request. */
 const ASK_TIMEOUT_MS = 10_000;
-/** Of all questions about one prompt. */
+/** Timeout of all count requests for one prompt. */
 const ASK_ALL_TIMEOUT_MS = 20_000;
 
 /**
- * Asks the endpoints of the plan in order, each with its keys, until one counts.
- * @returns undefined where none of them can count, or none has a dialect that can carry this prompt.
- * @throws WeirError as a call would be refused, where those that were asked failed or refused the request.
+ * Asks the endpoints of the plan in order, each with its keys, until one returns a count.
+ * @returns undefined if none of them can count, or none has a dialect that can express this prompt
+ * @throws WeirError, the same as a call would get, if the endpoints that were asked failed or refused the request
  */
 export async function countByProvider(
   deps: ProviderCountDeps,
@@ -52,9 +53,9 @@ export async function countByProvider(
   let asksLeft = plan.decision.maxAttempts;
   let failed: WeirError | undefined;
   for (const endpoint of plan.attempts) {
-    const way = wayTo(deps, call, endpoint);
-    const parts = way && (await questionFor(deps, call, endpoint, way));
-    if (way === undefined || parts === undefined) continue;
+    const route = routeTo(deps, call, endpoint);
+    const parts = route && (await questionFor(deps, call, endpoint, route));
+    if (route === undefined || parts === undefined) continue;
     if (parts instanceof WeirError) {
       failed ??= parts;
       continue;
@@ -62,37 +63,41 @@ export async function countByProvider(
     for (const key of keysFor(call, endpoint)) {
       const timeoutMs = Math.min(ASK_TIMEOUT_MS, endMs - deps.clock.monotonic());
       if (asksLeft-- <= 0 || timeoutMs <= 0) throw failed ?? tooLate();
-      const headers = way.isSplice ? call.incoming.passing : NO_HEADERS;
+      const headers = route.isSplice ? call.incoming.passing : NO_HEADERS;
       const question = {
         endpoint,
         key,
-        dialect: way.dialect,
+        dialect: route.dialect,
         parts,
         headers,
         act: "count",
         timeoutMs,
       } as const;
-      const told = await outcomeOf(deps, question, call);
-      if (told.kind === "counted") return { ...told, body: way.isSplice ? told.body : undefined };
-      // Another key of the pool would find the same.
-      if (told.kind === "unable") break;
-      failed = told.error;
-      if (told.isFinal) throw failed;
-      if (!told.isOfKey) break;
+      const result = await countResult(deps, question, call);
+      if (result.kind === "counted") return { ...result, body: route.isSplice ? result.body : undefined };
+      // Another key of the pool would get the same answer.
+      if (result.kind === "unable") break;
+      failed = result.error;
+      if (result.isFinal) throw failed;
+      if (!result.isOfKey) break;
     }
   }
   if (failed !== undefined) throw failed;
   return undefined;
 }
 
-interface Way {
+interface CountRoute {
   readonly dialect: Dialect;
-  /** Bytes pass. */
+  /** The body is passed on in the client's own dialect. */
   readonly isSplice: boolean;
 }
 
-/** The client's own dialect where the endpoint counts in it, else the first that it counts in. */
-function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: Endpoint): Way | undefined {
+/** The client's own dialect if the endpoint counts in it, else the first dialect that it counts in. */
+function routeTo(
+  { upstreams }: ProviderCountDeps,
+  { incoming }: Call,
+  endpoint: Endpoint,
+): CountRoute | undefined {
   const counts = (dialect: Dialect) =>
     endpoint.dialects.includes(dialect) &&
     countingDialects.includes(dialect) &&
@@ -103,12 +108,12 @@ function wayTo({ upstreams }: ProviderCountDeps, { incoming }: Call, endpoint: E
   return dialect && { dialect, isSplice: false };
 }
 
-/** The body to count, or the error where it cannot be written for this endpoint: for another it may. */
+/** The count request's body, or the error if it cannot be written for this endpoint: for another one it may be possible. */
 async function questionFor(
   { bodies }: ProviderCountDeps,
   { incoming, request }: ReadCall,
   endpoint: Endpoint,
-  { dialect, isSplice }: Way,
+  { dialect, isSplice }: CountRoute,
 ): Promise<Question | WeirError> {
   const { format } = incoming;
   try {
@@ -121,30 +126,30 @@ async function questionFor(
   }
 }
 
-/** The org's own first; the gateway's unless the org keeps its calls from them. */
+/** The org's own keys first, then the gateway's, unless the org forbids those. */
 function keysFor({ ownKeys }: Call, { provider }: Endpoint): readonly ProviderKey[] {
   const own = ownKeys?.of(provider.id) ?? [];
   return ownKeys?.platformFallback(provider.id) === false ? own : [...own, ...provider.keys];
 }
 
-type Told =
+type CountResult =
   | { readonly kind: "counted"; readonly tokens: number; readonly provider: string; readonly body: Buffer }
-  /** There is no such route. */
+  /** The provider has no route for it. */
   | { readonly kind: "unable" }
   | {
       readonly kind: "failed";
       readonly error: WeirError;
-      /** The request itself was refused, so no other endpoint is asked. */
+      /** The request itself was refused: no other endpoint is asked. */
       readonly isFinal: boolean;
-      /** Another key of the endpoint may do. */
+      /** Another key of the endpoint may be accepted. */
       readonly isOfKey: boolean;
     };
 
-async function outcomeOf(
+async function countResult(
   { clock, upstreams }: ProviderCountDeps,
   question: UpstreamQuestion,
   { model, plan }: PlannedCall,
-): Promise<Told> {
+): Promise<CountResult> {
   let answer: Answer;
   try {
     answer = await upstreams.ask(question);
@@ -178,14 +183,14 @@ async function outcomeOf(
   };
 }
 
-/** OpenAI's, Groq's and Anthropic's words for an address that they do not know. */
+/** Messages of OpenAI, Groq and Anthropic for an unknown address. */
 const NO_ROUTE = /^(Invalid URL|Unknown request URL|Not Found\.?$)/i;
-/** Bedrock's for a model that its route does not take. */
+/** Bedrock's message for a model that it cannot count for. */
 const NOT_COUNTED = /doesn't support counting tokens/;
 
 /**
- * Whether the provider has no way to count, or none for this model: by the status, by a 404 in no dialect's words, or in
- * those that say so. Any other 404 is of the request, such as a model that the provider does not know.
+ * Whether the provider cannot count, or not for this model: by the status, by a 404 without an error of any dialect, or by
+ * the error's text. Any other 404 is about the request, for example a model that the provider does not know.
  */
 function isNoRoute(status: number, { code, type, message }: UpstreamError): boolean {
   if (status === 405 || status === 501) return true;

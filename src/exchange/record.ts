@@ -1,4 +1,4 @@
-/** The record of a call: everything an analyst, a bill or a support question may ask for, and no secret. */
+/** Makes the record of a call: everything that analysis, billing or support may need, and no secret. */
 import type { WeirError } from "../errors.ts";
 import type { AttemptRecord, CallRecord, CallStatus, PayloadState, Redaction } from "../record.ts";
 import type { RouteOptions } from "../route.ts";
@@ -8,15 +8,15 @@ import type { Metered } from "./meter.ts";
 
 export interface Ending {
   readonly status: CallStatus;
-  /** As sent to the client; 499 where it had gone. */
+  /** Status as sent to the client; 499 if it had left. */
   readonly httpStatus: number;
   readonly error: WeirError | undefined;
   readonly metered: Metered;
   readonly stopReason: string;
   readonly toolCalls: number;
-  /** The answer for the payload log; undefined where there is none. */
+  /** The answer for the payload log; undefined if there is none. */
   readonly response: Uint8Array | undefined;
-  /** The answer outgrew what is kept of it. */
+  /** The answer exceeded the size limit of what is stored. */
   readonly truncated: boolean;
 }
 
@@ -97,7 +97,9 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
 
 const NO_TAGS = {};
 
-/** From arrival to the first byte for the client; 0 where none came. Of a whole answer all bytes leave at once, now. */
+/**
+ * Time from arrival to the first byte for the client; 0 if none was sent. All bytes of a whole answer are sent at once, now.
+ */
 function firstByteMs({ firstSentMs, incoming, request }: Call, { status }: Ending, nowMs: number): number {
   const isWhole = request?.facts.stream !== true && status === "ok";
   const sentMs = isWhole ? nowMs : firstSentMs;
@@ -109,7 +111,7 @@ const keepsText = (call: Call, zdr: boolean): boolean => !zdr && call.key.dataPo
 /** An upstream's message may quote the prompt. */
 const withoutText = (attempt: AttemptRecord): AttemptRecord => ({ ...attempt, upstreamMessage: "" });
 
-/** A body beyond the bound is not kept at all: half a JSON body is of no use. */
+/** The payload's state. A body above the size limit is not stored at all: half a JSON body is of no use. */
 function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Ending): PayloadState {
   if (zdr) return "zdr";
   if (!keepsText(call, zdr) || ending.status === "rejected") return "off";
@@ -118,7 +120,7 @@ function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Endi
   return bytes > deps.maxPayloadBytes ? "off" : "available";
 }
 
-/** The payload with the rules it still needs: most hold nothing to redact, and a look here spares them a worker. */
+/** The payload with its redaction rules. Most payloads have nothing to redact: a check here spares them a worker. */
 function payloadOf(
   { incoming, key, attempts }: Call,
   state: PayloadState,
@@ -127,10 +129,10 @@ function payloadOf(
   const { redact } = key.dataPolicy;
   if (state !== "available") return { redact };
   const { body } = incoming;
-  const spoken = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
-  const look = !spoken && body.length + (response?.length ?? 0) <= LOOK_BYTES;
+  const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
+  const isChecked = !hasMessages && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
   return {
-    redact: look && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
+    redact: isChecked && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
     request: body,
     ...(response !== undefined && { response }),
   };
@@ -141,13 +143,13 @@ function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | 
     const { clean } = redactor(redact);
     return clean(request) && (response === undefined || clean(response));
   } catch {
-    // A rule that does not compile: the worker sees to it that nothing is stored.
+    // A rule does not compile: the worker then stores no payload.
     return false;
   }
 }
 
-/** Larger payloads are looked at in a worker: this much takes the event loop about 50 us. */
-const LOOK_BYTES = 24 * 1024;
+/** Larger payloads are checked in a worker: this much takes the event loop about 50 us. */
+const MAX_CHECKED_BYTES = 24 * 1024;
 const NOTHING_TO_REDACT: Redaction = Object.freeze({ presets: [], patterns: [] });
 
 /** Most requests have no route options. */

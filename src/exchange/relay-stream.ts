@@ -1,6 +1,6 @@
 /**
- * Relays a stream. All chunks of one socket read leave in one write; a client that reads slowly pauses the upstream;
- * whole events only, so that a keep-alive line can stand between any two writes (T8).
+ * Relays a stream. All chunks of one socket read are sent in one write. If the client reads slowly, the upstream is paused.
+ * Only whole events are written, so that a keep-alive line may be written between any two writes (T8).
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { WeirError } from "../errors.ts";
@@ -15,38 +15,38 @@ import { latin1Text, passingBytes } from "../wire/latin1.ts";
 import type { ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
-import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 import { extend } from "./reserve.ts";
 
-/** Share of its hold at which a stream asks for more. */
+/** Share of its hold at which a stream extends it. */
 const EXTEND_AT = 0.9;
-/** Roles, finish reasons, empty deltas. */
+/** Events that may carry no token: roles, finish reasons, empty deltas. */
 const EVENTS_WITHOUT_TOKEN = 16;
-/** No prose or code runs to more bytes a token for long. */
+/** No prose or code has more bytes per token over a longer text. */
 const LONGEST_TOKEN_BYTES = 16;
-/** Collected bytes beyond this are written before the read is over, so that a pause takes hold in time (T10). */
+/** Above this many bytes, chunks are written before the read is over, so that a pause takes effect in time (T10). */
 const WRITE_OVER_BYTES = 16 * 1024;
 
-/** What one read of the upstream came to. */
+/** The result of one read of the upstream. */
 interface Piece {
-  /** For the client. */
+  /** Events for the client. */
   readonly out: string;
-  /** The upstream ended with it. */
+  /** Whether the upstream ended with it. */
   readonly isLast: boolean;
-  /** As before it. */
+  /** What was delivered before it. */
   readonly before: Delivered;
 }
 
 export class StreamRelay extends Relay {
   readonly stream: AnswerStream;
-  /** Content has left for the client: no other endpoint may take over. */
+  /** Content was sent to the client: no other endpoint may answer. */
   delivered = false;
   readonly #call: ReservedCall;
   readonly #endpoint: Endpoint;
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
-  /** Of one read: what the parser found in it so far. */
+  /** Chunks that the parser has found in the current read. */
   #chunks: Buffer[] = [];
   #collectedBytes = 0;
   #errorBody = "";
@@ -54,15 +54,17 @@ export class StreamRelay extends Relay {
   #clientGone = false;
   /** The client reads more slowly than the upstream sends. */
   #isClientSlow = false;
-  /** What was read last is not covered by the hold yet: it is passed on once the hold has grown. */
+  /** The last read is not covered by the hold yet: it is sent once the hold is extended. */
   #isWaiting = false;
-  /** The upstream broke while the relay waited. */
+  /** The failure of an upstream that broke while the relay waited. */
   #broken: UpstreamFailure | undefined;
   #lastWriteMs: number;
-  /** Cleared when the connection ends by itself: it would keep all of the stream alive until it fires. */
-  #cut: NodeJS.Timeout | undefined;
+  /**
+   * Cancels a connection that does not end by itself. Cleared when it does: the timer would keep the whole stream in memory.
+   */
+  #closeTimer: NodeJS.Timeout | undefined;
 
-  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: Relayed, host: RelayHost) {
+  constructor(deps: RelayDeps, { call, endpoint, isByok, dialect, passage }: RelayInput, host: RelayHost) {
     super(deps, host);
     this.#call = call;
     this.#endpoint = endpoint;
@@ -75,10 +77,10 @@ export class StreamRelay extends Relay {
   clientGone(): void {
     this.#clientGone = true;
     this.#isClientSlow = false;
-    this.#goOn();
+    this.#resume();
   }
 
-  /** After a silence a comment line; before the first byte it opens the stream (T7). */
+  /** Writes a comment line after a silence; before the first byte it also opens the stream (T7). */
   keepAlive(nowMs: number, afterMs: number): void {
     if (afterMs === 0 || this.paused || this.#clientGone || nowMs - this.#lastWriteMs < afterMs) return;
     this.#send(Buffer.from(this.#call.incoming.format.keepAlive), nowMs);
@@ -90,7 +92,7 @@ export class StreamRelay extends Relay {
     const type = String(headers["content-type"] ?? "").toLowerCase();
     if (!type.startsWith(streamType(this.#dialect))) {
       this.upstream?.cancel();
-      this.fail(failure("invalid_response", "protocol", status, NO_STREAM));
+      this.fail(failure("invalid_response", "protocol", status, NOT_A_STREAM));
     }
   }
 
@@ -102,7 +104,7 @@ export class StreamRelay extends Relay {
       if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
       return;
     }
-    // The parser calls us once for each HTTP chunk of a read, in one synchronous run: a microtask runs after the last.
+    // The parser calls this once per HTTP chunk of a read, synchronously: a microtask runs after the last.
     if (this.#chunks.length === 0) {
       this.lastDataMs = this.deps.clock.monotonic();
       queueMicrotask(this.#afterRead);
@@ -114,7 +116,7 @@ export class StreamRelay extends Relay {
 
   onEnd(): void {
     this.#ended = true;
-    clearTimeout(this.#cut);
+    clearTimeout(this.#closeTimer);
     if (this.over) return;
     if (!this.answering) {
       this.#endOfError();
@@ -124,7 +126,7 @@ export class StreamRelay extends Relay {
   }
 
   override onFailure(failure: UpstreamFailure): void {
-    clearTimeout(this.#cut);
+    clearTimeout(this.#closeTimer);
     if (this.over) return;
     if (this.#isWaiting) {
       this.#broken ??= failure;
@@ -143,7 +145,7 @@ export class StreamRelay extends Relay {
     try {
       act();
     } catch (error) {
-      // Nothing above us would take it: this may be a microtask.
+      // No caller could catch it: this may run in a microtask.
       this.#reportFault(error);
       this.upstream?.cancel();
       if (!this.over) this.fail(failure("invalid_response", "protocol", this.status));
@@ -169,17 +171,20 @@ export class StreamRelay extends Relay {
     }
     const isCovered = out === "" || this.#covered();
     if (isCovered instanceof Promise) void this.#wait(isCovered, { out, isLast, before });
-    else this.#passOn(isCovered, { out, isLast, before });
+    else this.#forward(isCovered, { out, isLast, before });
   }
 
-  /** The upstream rests meanwhile; what it has sent already, its end and its failure are kept for later. */
+  /**
+   * Waits until the hold is extended. The upstream is paused; data that it has sent already, its end and its failure are
+   * handled afterwards.
+   */
   async #wait(promised: Promise<boolean>, piece: Piece): Promise<void> {
     this.#isWaiting = true;
-    this.#rest();
+    this.#pause();
     let pass: () => void;
     try {
       const isCovered = await promised;
-      pass = () => this.#passOn(isCovered, piece);
+      pass = () => this.#forward(isCovered, piece);
     } catch (error) {
       pass = () => {
         throw error;
@@ -189,12 +194,12 @@ export class StreamRelay extends Relay {
     if (this.over) return;
     this.#guarded(pass);
     if (this.#chunks.length > 0 || (this.#ended && !piece.isLast)) this.#flush();
-    // It may wait again, for what came meanwhile.
+    // It may wait again, for data that came meanwhile.
     if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
-    this.#goOn();
+    this.#resume();
   }
 
-  #passOn(isCovered: boolean, { out, isLast, before }: Piece): void {
+  #forward(isCovered: boolean, { out, isLast, before }: Piece): void {
     const { stream } = this;
     if (!isCovered) {
       this.upstream?.cancel();
@@ -208,7 +213,7 @@ export class StreamRelay extends Relay {
     } else if (stream.done || (isLast && stream.complete)) {
       this.#answered();
     } else if (isLast) {
-      this.fail(failure("stream_error", "protocol", this.status, CUT));
+      this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
     }
   }
 
@@ -218,11 +223,11 @@ export class StreamRelay extends Relay {
       this.host.relayBegins();
     }
     if (this.#clientGone) return;
-    // It came in this moment's read: what was read of the clock then will do.
+    // The data was read just now, so the clock need not be read again.
     if (!this.#send(passingBytes(out), this.lastDataMs)) this.#waitForClient();
   }
 
-  /** The bytes of the read as latin1 text; they are let go of. */
+  /** Takes the bytes of the read, as latin1 text. */
   #collected(): string {
     const chunks = this.#chunks;
     const bytes = this.#collectedBytes;
@@ -247,29 +252,29 @@ export class StreamRelay extends Relay {
   #waitForClient(): void {
     if (this.#isClientSlow) return;
     this.#isClientSlow = true;
-    this.#rest();
+    this.#pause();
     this.#call.incoming.reply.onDrain(() => {
       if (!this.#isClientSlow) return;
       this.#isClientSlow = false;
-      this.#goOn();
+      this.#resume();
     });
   }
 
-  #rest(): void {
+  #pause(): void {
     if (this.paused) return;
     this.paused = true;
     this.upstream?.pause();
   }
 
-  #goOn(): void {
+  #resume(): void {
     if (!this.paused || this.over || this.#isClientSlow || this.#isWaiting) return;
     this.paused = false;
-    // The silence was ours: the stall clock starts anew.
+    // The gateway caused the silence: the stall timeout begins anew.
     this.lastDataMs = this.deps.clock.monotonic();
     this.upstream?.resume();
   }
 
-  /** Whether the hold covers what is about to be delivered; grown ahead of it while the credit allows (T40). */
+  /** Whether the hold covers what is about to be delivered; extends it in advance while the credit allows it (T40). */
   #covered(): MaybePromise<boolean> {
     const { reservation, request } = this.#call;
     const { events, textBytes } = this.stream;
@@ -278,7 +283,8 @@ export class StreamRelay extends Relay {
       tokens = Math.max(events, estimateOutputTokens(textBytes));
       if (tokens < reservation.outputTokens * EXTEND_AT) return true;
     } else {
-      // The hold is the client's own bound, which upstreams keep to the token: only one that clearly does not is cut.
+      // The hold covers the client's own limit, which upstreams keep exactly: only a stream that clearly exceeds it is cut
+      // off.
       tokens = Math.max(
         events - EVENTS_WITHOUT_TOKEN * request.facts.choices,
         Math.ceil(textBytes / LONGEST_TOKEN_BYTES),
@@ -298,7 +304,7 @@ export class StreamRelay extends Relay {
 
   #answered(): void {
     this.over = true;
-    // What a provider sends after [DONE] is ignored; most close here anyway.
+    // Data after [DONE] is ignored; most providers close the connection here anyway.
     if (!this.#ended) this.#finishConnection();
     this.finish({ kind: "streamed", stream: this.stream });
   }
@@ -307,13 +313,13 @@ export class StreamRelay extends Relay {
     this.deps.onFault(error, this.#call.requestId);
   }
 
-  /** Lets the connection end by itself, so that it can be used again; it is cut if the provider does not. */
+  /** Lets the connection end by itself, so that it can be reused; cancels it if it does not end within a second. */
   #finishConnection(): void {
-    this.#cut = setTimeout(() => this.upstream?.cancel(), 1000).unref();
+    this.#closeTimer = setTimeout(() => this.upstream?.cancel(), 1000).unref();
     if (this.paused) this.upstream?.resume();
   }
 }
 
-const NO_STREAM = { code: "not_an_event_stream", type: "", message: "" };
+const NOT_A_STREAM = { code: "not_an_event_stream", type: "", message: "" };
 const TOO_LARGE = { code: "event_too_large", type: "", message: "" };
-const CUT = { code: "stream_cut", type: "", message: "" };
+const STREAM_CUT = { code: "stream_cut", type: "", message: "" };

@@ -1,21 +1,21 @@
 /**
- * Relays a whole answer: collected, checked, and handed on. Nothing leaves before it is complete, so half a body can
- * still be replaced by another endpoint's answer.
+ * Relays a whole answer: collects and checks it, then passes it on. Nothing is sent before it is complete, so that another
+ * endpoint can still answer if the body breaks off.
  */
 import { WeirError } from "../errors.ts";
 import { failure, reportedFailure } from "../upstream/failure.ts";
 import type { WholeAnswer } from "../wire/format.ts";
-import { MAX_ERROR_BYTES, Relay, type RelayDeps, type Relayed, type RelayHost } from "./relay.ts";
+import { MAX_ERROR_BYTES, Relay, type RelayDeps, type RelayHost, type RelayInput } from "./relay.ts";
 
 export class WholeRelay extends Relay {
-  readonly #relayed: Relayed;
+  readonly #input: RelayInput;
   readonly #parts: Buffer[] = [];
   #bytes = 0;
   #hasBegun = false;
 
-  constructor(deps: RelayDeps, relayed: Relayed, host: RelayHost) {
+  constructor(deps: RelayDeps, relayInput: RelayInput, host: RelayHost) {
     super(deps, host);
-    this.#relayed = relayed;
+    this.#input = relayInput;
   }
 
   clientGone(): void {}
@@ -50,7 +50,7 @@ export class WholeRelay extends Relay {
       this.refused(body);
       return;
     }
-    const { call, passage } = this.#relayed;
+    const { call, passage } = this.#input;
     let answer: WholeAnswer;
     try {
       answer = passage.whole(body, call.request, call.identity(this.deps.bounds));

@@ -1,4 +1,4 @@
-/** What both ways of relaying share: the upstream's call, the report to the attempt, and their bounds. */
+/** Common parts of both relays: the upstream's call, the report to the attempt, and their limits. */
 import type { Clock } from "../clock.ts";
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import type { Limits } from "../limits/limits.ts";
@@ -14,47 +14,49 @@ import type { RelayEnd } from "./outcome.ts";
 export interface RelayDeps extends HoldDeps {
   readonly clock: Clock;
   readonly limits: Limits;
-  /** A fault of ours: for the operator's log, never shown. The relay fails besides. */
+  /** Reports a fault of the gateway to the operator's log; clients never see it. The relay fails as well. */
   readonly onFault: (error: unknown, requestId: string) => void;
-  /** Charged instead of tokens where an org's own provider key answers. */
+  /** Charged instead of tokens if an org's own provider key answers. */
   readonly byokFee: ByokFee;
   readonly bounds: {
     readonly maxEventBytes: number;
     readonly maxReplyBytes: number;
     readonly maxPayloadBytes: number;
-    /** By how many output tokens a stream's hold grows at a time. */
+    /** A stream's hold is extended by this many output tokens at a time. */
     readonly extendTokens: number;
   };
 }
 
-/** The attempt that a relay serves. */
+/** Receives the events of a relay. */
 export interface RelayHost {
-  /** The first content has come. Of a stream it leaves for the client when this returns. */
+  /** The first content was received. Content of a stream is sent to the client after this returns. */
   relayBegins(): void;
   /** Called once; the relay calls nothing after it. */
   relayEnds(end: RelayEnd): void;
 }
 
 /** The call and the endpoint that a relay connects. */
-export interface Relayed {
+export interface RelayInput {
   readonly call: ReservedCall;
   readonly endpoint: Endpoint;
-  /** It is asked with an org's own key. */
+  /** Whether it is asked with an org's own key. */
   readonly isByok: boolean;
   readonly dialect: Dialect;
   readonly passage: Passage;
 }
 
-/** Of an error body; enough for a code and a message. */
+/** Bytes of an error body that are read; enough for a code and a message. */
 export const MAX_ERROR_BYTES = 64 * 1024;
 
-/** One upstream's answer on its way to the client. Once `over`, it reports nothing more and ignores what comes. */
+/** Passes one upstream's answer to the client. Once `over`, it reports nothing more and ignores further data. */
 export abstract class Relay implements UpstreamHandler {
-  /** Of the answer; 0 before its head. */
+  /** Status of the answer; 0 before its head. */
   status = 0;
   /** Monotonic time of the last data; 0 before the first. */
   lastDataMs = 0;
-  /** The client reads too slowly: the upstream waits, and its silence is ours. */
+  /**
+   * The upstream is paused, because the client reads too slowly or the hold is being extended: its silence is not its fault.
+   */
   paused = false;
   protected readonly deps: RelayDeps;
   protected readonly host: RelayHost;
@@ -82,7 +84,7 @@ export abstract class Relay implements UpstreamHandler {
     this.upstream?.cancel();
   }
 
-  /** From here on the upstream is read for its usage only. */
+  /** The client left: the upstream is read on for its usage only. */
   abstract clientGone(): void;
   /** Sends a keep-alive without content after a silence of `afterMs` (0: never). */
   abstract keepAlive(nowMs: number, afterMs: number): void;

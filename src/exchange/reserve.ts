@@ -1,6 +1,6 @@
 /**
- * Reservation: the worst case of the call is set aside from the org's credit and from both budgets before any upstream
- * is asked, for every call (T25).
+ * Reservation: before any upstream is asked, the worst-case cost of every call is held on the org's credit and on both
+ * budgets (T25).
  */
 import type { Purse } from "../credits/purse.ts";
 import type { Endpoint } from "../endpoint.ts";
@@ -18,18 +18,18 @@ import { growHolds, type HoldDeps, type HoldRefusal, takeHolds } from "./holds.t
 export interface ReserveDeps extends HoldDeps {
   readonly purse: Purse;
   readonly defaultMaxTokens: number;
-  /** Charged instead of tokens where an org's own provider key answers. */
+  /** Charged instead of tokens if an org's own provider key answers. */
   readonly byokFee: ByokFee;
-  /** Its counts may be refused: then the estimate has to do. */
+  /** A count may be refused: then the estimate is used. */
   readonly bodies: Pick<Bodies, "countPrompt">;
 }
 
-/** A balance further above the estimate than this needs no exact count. */
+/** If the balance is more than this many times the estimate, the prompt is not counted. */
 const NEAR = 4;
 
 /**
- * @throws WeirError 402. Answers at once, or with a promise where the balance is so near that the prompt is counted
- * exactly first, or where the holds are asked for elsewhere.
+ * @throws WeirError 402. Returns a promise if the balance is so near that the prompt must be counted first, or if the holds
+ * are kept outside this process.
  */
 export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<ReservedCall> {
   const { plan, request } = call;
@@ -48,7 +48,7 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
   if (request.hasOpaque || deps.purse.available(call.key.orgId) >= guess * NEAR) {
     return hold(deps, call, bound, outputTokens);
   }
-  // The tokenizer reads the address of an image and not the image.
+  // The tokenizer counts the address of an image, not the image.
   const images = facts.imageCount * IMAGE_TOKEN_BOUND;
   const counted = deps.bodies.countPrompt(call.incoming.format, request).then(
     (tokens) => countedTokenBound(tokens) + images,
@@ -58,8 +58,8 @@ export function reserve(deps: ReserveDeps, call: PlannedCall): MaybePromise<Rese
 }
 
 /**
- * What would be held for a call, its prompt being estimated: micro-USD.
- * @param facts of its request, or of one that differs from it
+ * The amount that would be held for a call with an estimated prompt, micro-USD.
+ * @param facts of its request, or of a request that differs from it
  */
 export function worstCaseOf(
   deps: Pick<ReserveDeps, "defaultMaxTokens" | "byokFee">,
@@ -71,7 +71,7 @@ export function worstCaseOf(
   return worstCase(attempts, facts, promptTokenBound(facts.promptTokens), output, chargingOf(deps, call));
 }
 
-/** What decides whether an endpoint costs tokens or a fee: the keys that the call was planned with. */
+/** Decides whether an endpoint is charged by tokens or by a fee: the keys that the call was planned with. */
 interface Charging {
   readonly own: OwnKeys | undefined;
   readonly fee: ByokFee;
@@ -82,7 +82,10 @@ const chargingOf = ({ byokFee }: Pick<ReserveDeps, "byokFee">, { ownKeys }: Plan
   fee: byokFee,
 });
 
-/** A stream's hold covers the usual answer and grows with it; a whole answer cannot be stopped, so it covers all. */
+/**
+ * Output tokens to hold. A stream's hold covers a usual answer and is extended; a whole answer cannot be stopped, so its
+ * hold covers the longest one.
+ */
 function outputBound(
   endpoints: readonly Endpoint[],
   maxTokens: number | undefined,
@@ -97,7 +100,7 @@ function outputBound(
   return bound;
 }
 
-/** The dearest endpoint of the plan: any of them may end up serving. Micro-USD. */
+/** The cost at the dearest endpoint of the plan, because any of them may answer. Micro-USD. */
 function worstCase(
   endpoints: readonly Endpoint[],
   facts: RequestFacts,
@@ -113,7 +116,10 @@ function worstCase(
   return worst;
 }
 
-/** The fee where only an own key may be used; the dearer of both where either may: a fee for each request can exceed tokens. */
+/**
+ * The fee if only an own key may be used; if a platform key may be used too, the larger of fee and tokens: a fee per request
+ * can exceed the tokens.
+ */
 function chargeBound({ provider }: Endpoint, tokensMicroUsd: number, { own, fee }: Charging): number {
   if (own === undefined || own.of(provider.id).length === 0) return tokensMicroUsd;
   const feeMicroUsd = byokFeeMicroUsd(tokensMicroUsd, fee);
@@ -121,7 +127,7 @@ function chargeBound({ provider }: Endpoint, tokensMicroUsd: number, { own, fee 
   return mayBePlatform ? Math.max(tokensMicroUsd, feeMicroUsd) : feeMicroUsd;
 }
 
-/** The most that the tokens of a call can cost at an endpoint, micro-USD. */
+/** The highest cost of the call's tokens at an endpoint, micro-USD. */
 function tokenCostBound(
   endpoint: Endpoint,
   facts: RequestFacts,
@@ -133,7 +139,7 @@ function tokenCostBound(
   const write = Math.max(prices.cacheWrite ?? 0, prices.cacheWrite1h ?? 0);
   const input = Math.max(prices.input, write, prices.cacheRead ?? 0);
   const output = Math.max(prices.output, prices.reasoning ?? 0);
-  // Each cost line may round up by half a micro: one more for each kind there is.
+  // Each cost line may round up by half a micro: one more for each kind of line.
   return (
     lineMicroUsd(promptTokens, input) +
     lineMicroUsd(outputTokens, output) +
@@ -145,8 +151,8 @@ function tokenCostBound(
 }
 
 /**
- * The most tokens that the prompt can be at an endpoint. Documents, sound and video cannot be counted here; no prompt is
- * longer than the context, so that is their bound.
+ * The highest number of prompt tokens at an endpoint. Documents, sound and video cannot be counted here; no prompt is longer
+ * than the context, so that is their bound.
  */
 function promptBound(endpoint: Endpoint, facts: RequestFacts, textTokens: number): number {
   if (facts.hasUncounted) return Math.max(textTokens, endpoint.contextLength * (facts.separateInputs ?? 1));
@@ -179,8 +185,8 @@ function refusalError(refusal: HoldRefusal, microUsd: number, availableMicroUsd:
 }
 
 /**
- * Covers `moreTokens` further output tokens of a running stream; false where that is refused: then the stream must end.
- * @param fee where an org's own key is answering: the hold grows by the fee for those tokens.
+ * Extends the hold by `moreTokens` output tokens of a running stream. @returns false if refused: then the stream must end
+ * @param fee set if an org's own key is answering: the hold is extended by the fee for those tokens
  */
 export function extend(
   deps: HoldDeps,
@@ -196,7 +202,7 @@ export function extend(
   }
   const price = Math.max(endpoint.prices.output, endpoint.prices.reasoning ?? 0);
   const tokensMicroUsd = lineMicroUsd(moreTokens, price) + 1;
-  // One more: rounding the sum may come to a micro above the sum of the rounded.
+  // One more: rounding the sum may give a micro more than the sum of rounded lines.
   const micro =
     fee === undefined
       ? tokensMicroUsd

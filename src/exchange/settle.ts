@@ -1,7 +1,7 @@
 /**
- * Settlement: the one way out of a call, taken once. Slot and holds are given back, the exact cost is charged, and the
- * record is written, all in one commit; the last bytes of an answer leave after its commit, so an answer that a
- * client holds in full is in the ledger, even after kill -9.
+ * Settlement: the only way a call ends, and it happens once. The slot and the holds are released, the exact cost is charged,
+ * and the record is written, in one commit. The last bytes of an answer are sent after the commit, so an answer that a
+ * client has in full is in the ledger, even after kill -9.
  */
 
 import type { Outbox } from "../analytics/outbox.ts";
@@ -16,7 +16,7 @@ import type { Call } from "./call.ts";
 import { callerError } from "./failure.ts";
 import { answerHeaders, retryHeaders, streamHeaders } from "./headers.ts";
 import { charging, type HoldDeps, releaseHolds } from "./holds.ts";
-import { keepForRepetition, laterOf } from "./keep.ts";
+import { keepForReplay, responseWriter } from "./keep.ts";
 import { type Latencies, modelClass } from "./latencies.ts";
 import { type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -30,40 +30,38 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly outbox: Outbox;
   readonly responses: StoredResponses;
   readonly latencies: Latencies;
-  /** Charged instead of tokens where an org's own provider key answered. */
+  /** Charged instead of tokens if an org's own provider key answered. */
   readonly byokFee: ByokFee;
-  /** A fault of ours: for the operator's log, never shown. */
+  /** Reports a fault of the gateway to the operator's log; clients never see it. */
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-/** What is sent once the charge is committed. */
+/** What is sent after the charge is committed. */
 interface Delivery {
   readonly bytes: Buffer;
   send(): void;
 }
 
-/**
- * Resolves when everything is committed and handed to the socket; where it throws or rejects, `giveBack` must follow.
- */
+/** Resolves when everything is committed and handed to the socket. If it throws or rejects, call `releaseAll`. */
 export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<unknown> {
   if (call.settled) throw new Error(`call ${call.requestId} was settled before`);
   call.settled = true;
   call.settledMs = deps.clock.monotonic();
-  let last: Last;
+  let settlement: Settlement;
   try {
-    last = lastOf(deps, call, outcome);
+    settlement = settlementOf(deps, call, outcome);
   } catch (thrown) {
-    // The part that was delivered is charged; an answer that was not delivered at all is not.
+    // The delivered part is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
     const faulted: Outcome = { kind: "faulted", stream, error: asWeirError(thrown) };
-    return close(deps, call, faulted, lastOf(deps, call, faulted));
+    return close(deps, call, faulted, settlementOf(deps, call, faulted));
   }
-  return close(deps, call, outcome, last);
+  return close(deps, call, outcome, settlement);
 }
 
-/** What a call comes to, before anything of it is committed. */
-interface Last {
+/** The result of a call, before any of it is committed. */
+interface Settlement {
   readonly error: WeirError | undefined;
   readonly facts: ReplyFacts | undefined;
   readonly metered: Metered;
@@ -71,7 +69,7 @@ interface Last {
   readonly delivery: Delivery;
 }
 
-function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
+function settlementOf(deps: SettleDeps, call: Call, outcome: Outcome): Settlement {
   const error = errorOf(outcome, call);
   const facts = factsOf(outcome);
   const fee = call.lane?.key.isByok ? deps.byokFee : undefined;
@@ -83,11 +81,11 @@ function lastOf(deps: SettleDeps, call: Call, outcome: Outcome): Last {
   return { error, facts, metered, kept, delivery: deliveryOf(deps, call, outcome, error, metered) };
 }
 
-function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Promise<unknown> {
-  const { error, facts, metered, kept, delivery } = last;
+function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settlement): Promise<unknown> {
+  const { error, facts, metered, kept, delivery } = settlement;
   const stream = streamOf(outcome);
   if (error?.kind === "storage_unavailable") {
-    // Refused because nothing can be stored: its record would wait in memory, and with it those of all that follow.
+    // Refused because the store fails: its record would wait in memory, as would those of all calls after it.
     delivery.send();
     return Promise.resolve();
   }
@@ -117,19 +115,20 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, last: Last): Prom
   call.admission?.release();
   const whole = error === undefined && outcome.kind !== "cancelled";
   const answered = whole || metered.cost.total_micro_usd > 0;
-  const keep = error === undefined ? laterOf(deps.responses, call, outcome, delivery.bytes) : undefined;
+  const storeResponse =
+    error === undefined ? responseWriter(deps.responses, call, outcome, delivery.bytes) : undefined;
   const committed = charge(deps, call, metered, () => {
     deps.outbox.put(prepared);
-    if (answered) keepForRepetition(call, outcome, error, delivery.bytes, gone);
-    keep?.();
+    if (answered) keepForReplay(call, outcome, error, delivery.bytes, gone);
+    storeResponse?.();
   });
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
-  // Nothing was charged, and no part of an answer waits: an error need not wait for the disk.
+  // Nothing was charged and no part of an answer waits: an error is sent without waiting for the disk.
   delivery.send();
   return committed;
 }
 
-/** Closes the holds, charges and records in one act, now and in the order of the calls. */
+/** Closes the holds, charges, and writes the record in one act, at once and in the order of the calls. */
 function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => void): Promise<unknown> {
   const { holds } = call.reservation ?? {};
   if (holds === undefined) return deps.store.act(record, { isOwed: true });
@@ -143,15 +142,15 @@ function charge(deps: SettleDeps, call: Call, metered: Metered, record: () => vo
   return deps.store.act(act, { isOwed: true });
 }
 
-/** After a fault of ours in settlement: slot and holds are given back in every case (T26, T65). */
-export function giveBack(deps: HoldDeps, call: Call): void {
+/** Releases slot and holds after a fault in settlement, in every case (T26, T65). */
+export function releaseAll(deps: HoldDeps, call: Call): void {
   const { holds } = call.reservation ?? {};
   call.admission?.release();
   if (holds !== undefined) releaseHolds(deps, holds);
 }
 
 function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): void {
-  // Each warning is given once, also where the answer could not be written and an error replaces it.
+  // Each warning must be given once, also if the answer could not be written and is settled again as an error.
   call.warnings.length = 0;
   const held = call.reservation?.holds?.credit.amountMicroUsd;
   if (held !== undefined && metered.cost.total_micro_usd > held) {
@@ -164,7 +163,7 @@ function warn(call: Call, stream: AnswerStream | undefined, metered: Metered): v
   if (more > 0) call.warnings.push(`dropped: ${more} more`);
 }
 
-/** Listed one by one: a body of megabytes may have any number of members that a dialect has no place for. */
+/** Pointers that are listed one by one: a body of megabytes may have any number of members that a dialect cannot express. */
 const MAX_DROPPED = 100;
 
 function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
@@ -191,7 +190,7 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
   if (outcome.kind === "whole") return outcome.answer.facts;
   const facts = streamOf(outcome)?.facts;
   if (outcome.kind !== "exhausted" || facts === undefined) return facts;
-  // What the upstream reported may count what we kept back.
+  // The upstream's report may count text that was not delivered.
   const { textBytes } = outcome.delivered;
   return { ...facts, usage: undefined, outputBytes: textBytes, unreportedBytes: textBytes };
 }
@@ -220,7 +219,7 @@ function deliveryOf(
     return {
       bytes,
       send() {
-        // An answer without content is all end.
+        // An answer without content has nothing but these last events.
         if (!call.streaming) reply.openStream(streamHeaders(deps.limits, call), format.keepAlive);
         reply.end(bytes);
       },

@@ -1,7 +1,7 @@
 /**
- * The copy of a call for one endpoint: the same request of the same key, under an id of its own, for a client that discards
- * everything. It takes part in no trial, is not tried again elsewhere, and its answer is not kept. Its result counts for its
- * endpoint's health like that of any other call: an endpoint that refuses a copy would refuse a call.
+ * Makes the shadow copy of a call: the same request of the same key, with its own id, for one endpoint and for a client that
+ * discards everything. It takes part in no canary or experiment, has no fallback, and its answer is not stored. Its result
+ * counts for its endpoint's health like that of any other call: an endpoint that refuses a copy would refuse a call.
  */
 
 import type { ClientReply } from "../client-reply.ts";
@@ -13,10 +13,10 @@ import type { UpstreamHandler } from "../upstream/upstreams.ts";
 import type { AttemptDeps } from "./attempts.ts";
 import { Call, type PlannedCall } from "./call.ts";
 
-/** Of what the endpoint sends: a longer answer is not read to its end. */
+/** A longer answer is not read to its end. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** @param withOwnKeys whether the org's own provider keys may be used, as they are for the call. */
+/** @param withOwnKeys whether the copy may use the org's own provider keys, as the call may */
 export function copyOf(
   call: PlannedCall,
   endpoint: Endpoint,
@@ -38,7 +38,7 @@ export function copyOf(
   return copy.withRequest(call.request).withPlan(call.model, single.decision, single);
 }
 
-/** @param onTooMuch the answer outgrew {@link MAX_ANSWER_BYTES}: the copy must end. */
+/** @param onTooMuch called when the answer exceeds {@link MAX_ANSWER_BYTES}: the copy must end */
 export function copyDeps(
   deps: Omit<AttemptDeps, "beginDrain" | "endDrain">,
   onTooMuch: () => void,
@@ -54,7 +54,7 @@ export function copyDeps(
   };
 }
 
-/** Canaries and arms are judged by what callers got. */
+/** The plan of a copy. Canaries and experiments are judged by calls only. */
 function planOf({ decision }: Plan, endpoint: Endpoint): Plan {
   return {
     decision: {

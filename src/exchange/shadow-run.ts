@@ -1,7 +1,7 @@
 /**
- * One shadow run: a copy of a call at one more endpoint, and what came of it set beside what came of the call. Whichever of
- * the two ends last closes the run in one commit: the copy's charge where the org pays, and the row that compares them. So
- * every charge has its row, and a crash before leaves neither. No public method throws.
+ * One shadow run: sends a copy of a call to one more endpoint and compares both results. When call and copy have both ended,
+ * the run is closed in one commit: the copy's charge if the org pays, and the row that compares them. So every charge has
+ * its row, and a crash before the commit leaves neither. No public method throws.
  */
 import type { ShadowRow } from "../analytics/shadow-rows.ts";
 import type { ShadowRuns } from "../analytics/shadow-runs.ts";
@@ -15,8 +15,8 @@ import type { ReplyFacts } from "../wire/contract.ts";
 import { type AttemptDeps, Attempts } from "./attempts.ts";
 import type { PlannedCall, ReservedCall } from "./call.ts";
 import { charging, type HoldDeps, type Holds, releaseHolds, scopeOf, takeHolds } from "./holds.ts";
-import type { Placed } from "./live.ts";
-import { type Held, type Metered, meter } from "./meter.ts";
+import type { Indexed } from "./live.ts";
+import { type CoveredTokens, type Metered, meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
 import { type ReserveDeps, worstCaseOf } from "./reserve.ts";
 import { copyDeps, copyOf } from "./shadow-copy.ts";
@@ -30,21 +30,21 @@ export interface RunDeps
   readonly shadowRuns: Pick<ShadowRuns, "prepare">;
 }
 
-/** What a policy's shadow asks for, of one call. */
-export interface ShadowOrder {
+/** The copy that a policy wants of one call. */
+export interface ShadowTask {
   readonly original: ReservedCall;
   readonly endpoint: Endpoint;
   readonly bill: Shadow["bill"];
 }
 
-/** Called once a run: its copy is over, or will never be sent, so that another one may begin. */
+/** Called once per run when its copy has ended, or will not be sent, so that another copy may begin. */
 export type OnOver = (run: Run, wasSent: boolean) => void;
 
-/** A copy that has not ended after this long is cut, even where calls may take longer. */
+/** A copy that takes longer is ended, even if calls may take longer. */
 export const MAX_RUN_MS = 120_000;
 
-/** What came of a copy. */
-interface Copied {
+/** The result of a copy. */
+interface CopyResult {
   readonly call: ReservedCall;
   readonly status: ShadowRow["shadowStatus"];
   readonly errorClass: ErrorClass;
@@ -52,24 +52,24 @@ interface Copied {
   readonly metered: Metered;
 }
 
-export class Run implements Placed, ShadowRun {
-  place = -1;
+export class Run implements Indexed, ShadowRun {
+  index = -1;
   readonly #deps: RunDeps;
-  readonly #order: ShadowOrder;
+  readonly #task: ShadowTask;
   readonly #onOver: OnOver;
   #startMs = 0;
   #attempts: Attempts | undefined;
-  /** Where the org pays: until the run is closed. */
+  /** The holds if the org pays; undefined once the run is closed. */
   #holds: Holds | undefined;
   #isLate = false;
   #isOver = false;
-  /** Between the end of the copy and the end of the run. */
-  #copied: Copied | undefined;
+  /** Set between the end of the copy and the end of the run. */
+  #copyResult: CopyResult | undefined;
   #primary: PrimaryEnding | undefined;
 
-  constructor(deps: RunDeps, order: ShadowOrder, onOver: OnOver) {
+  constructor(deps: RunDeps, task: ShadowTask, onOver: OnOver) {
     this.#deps = deps;
-    this.#order = order;
+    this.#task = task;
     this.#onOver = onOver;
   }
 
@@ -77,7 +77,7 @@ export class Run implements Placed, ShadowRun {
   launch(): void {
     if (this.#isOver) return;
     try {
-      const reserved = after(this.#reserve(), (there) => this.#send(there));
+      const reserved = after(this.#reserve(), (call) => this.#send(call));
       if (reserved instanceof Promise) reserved.catch((error: unknown) => this.#abandon(error));
     } catch (error) {
       this.#abandon(error);
@@ -86,35 +86,35 @@ export class Run implements Placed, ShadowRun {
 
   #send(call: ReservedCall | undefined): void {
     if (call === undefined) {
-      this.#leave(false);
+      this.#finish(false);
       return;
     }
     if (this.#isOver) {
-      // It was cut while its holds were asked for.
+      // It was ended while its holds were requested.
       this.#release();
       return;
     }
     this.#startMs = call.incoming.startMs;
-    const deps = copyDeps(this.#deps, () => this.cut());
+    const deps = copyDeps(this.#deps, () => this.stop());
     this.#attempts = new Attempts(deps, call, (outcome) => this.#ended(call, outcome));
     this.#attempts.run();
   }
 
   primaryEnded(ending: PrimaryEnding | undefined): void {
     if (this.#primary !== undefined) return;
-    // No more of it: an ending holds the answer, and the copy may last.
+    // Only these members: an ending refers to the whole answer, and the copy may take long.
     const { status, stopReason, metered } = ending ?? UNSETTLED;
     this.#primary = { status, stopReason, metered };
-    if (status === "cancelled") this.cut();
+    if (status === "cancelled") this.stop();
     this.#close();
   }
 
-  /** The sweep of all calls under way. @param nowMs monotonic */
+  /** Checks the copy's deadlines, once a second. @param nowMs monotonic */
   tick(nowMs: number): void {
     if (this.#attempts === undefined || this.#isOver) return;
     this.#isLate = nowMs - this.#startMs >= MAX_RUN_MS;
     if (this.#isLate) {
-      this.cut();
+      this.stop();
       return;
     }
     try {
@@ -124,28 +124,28 @@ export class Run implements Placed, ShadowRun {
     }
   }
 
-  /** Ends the copy now, which is no fault of its endpoint's. */
-  cut(): void {
+  /** Ends the copy now; this does not count against its endpoint. */
+  stop(): void {
     if (this.#isOver) return;
     try {
-      if (this.#attempts === undefined) this.#leave(false);
+      if (this.#attempts === undefined) this.#finish(false);
       else this.#attempts.shutDown();
     } catch (error) {
       this.#abandon(error);
     }
   }
 
-  /** Undefined where the org cannot pay for the copy: its own calls come first. */
+  /** Reserves the copy's cost; undefined if the org cannot pay for the copy: its own calls come first. */
   #reserve(): MaybePromise<ReservedCall | undefined> {
-    const { original, endpoint, bill } = this.#order;
-    const isOrgs = bill === "org";
-    const planned = copyOf(original, endpoint, isOrgs, this.#deps.clock);
+    const { original, endpoint, bill } = this.#task;
+    const isOrgBilled = bill === "org";
+    const planned = copyOf(original, endpoint, isOrgBilled, this.#deps.clock);
     const { key } = planned;
-    // The run's own holds are for the longest answer: the copy has none that could grow.
-    const reserved = planned.withReservation({ holds: undefined, ...heldOf(planned, endpoint) });
-    if (!isOrgs || key.environment === "test") return reserved;
+    // The run's holds cover the longest answer, so the copy has none to extend.
+    const reserved = planned.withReservation({ holds: undefined, ...coveredTokensOf(planned, endpoint) });
+    if (!isOrgBilled || key.environment === "test") return reserved;
     const microUsd = this.#worstCase(planned);
-    // Asked first: a refusal is reported as a budget that is used up, and a copy that finds no room is no such thing.
+    // Checked first, because a refused hold is reported as an exhausted budget, which a copy without room is not.
     if (!this.#deps.budgets.wouldHold(scopeOf(key), microUsd)) return undefined;
     return after(takeHolds(this.#deps, key, microUsd), (holds) => {
       if ("refusedBy" in holds) return undefined;
@@ -154,7 +154,7 @@ export class Run implements Placed, ShadowRun {
     });
   }
 
-  /** A whole answer's bound, also of a stream. Micro-USD. */
+  /** The worst-case cost of the longest answer, also for a stream. Micro-USD. */
   #worstCase(call: PlannedCall): number {
     return worstCaseOf(this.#deps, call, { ...call.request.facts, stream: false });
   }
@@ -162,38 +162,46 @@ export class Run implements Placed, ShadowRun {
   #ended(call: ReservedCall, outcome: Outcome): void {
     if (this.#isOver) return;
     try {
-      this.#copied = this.#copiedOf(call, outcome);
-      this.#leave(this.#copied !== undefined);
+      this.#copyResult = this.#resultOf(call, outcome);
+      this.#finish(this.#copyResult !== undefined);
       this.#close();
     } catch (error) {
       this.#abandon(error);
     }
   }
 
-  /** Undefined where nothing was sent: the endpoint saturated since the plan was made, or the time was over before. */
-  #copiedOf(call: ReservedCall, outcome: Outcome): Copied | undefined {
-    // That the request cannot be written for the endpoint at all is a result, too.
+  /**
+   * The copy's result; undefined if nothing was sent: the endpoint saturated after the plan was made, or the time was over.
+   */
+  #resultOf(call: ReservedCall, outcome: Outcome): CopyResult | undefined {
+    // That the request cannot be written for the endpoint is a result too.
     if (call.attempts.length === 0 && outcome.kind !== "refused") return undefined;
     const facts = factsOf(outcome);
     const fee = call.lane?.key.isByok === true ? this.#deps.byokFee : undefined;
-    // What is estimated never exceeds the hold.
-    const metered = meter(call.request.facts, call.endpoint, facts, heldOf(call, this.#order.endpoint), fee);
+    // An estimate never exceeds the hold.
+    const metered = meter(
+      call.request.facts,
+      call.endpoint,
+      facts,
+      coveredTokensOf(call, this.#task.endpoint),
+      fee,
+    );
     const isSilent = this.#isLate && call.upstreamTtftMs === 0;
     return { call, ...statusOf(outcome, isSilent), stopReason: facts?.stopReason ?? "", metered };
   }
 
-  /** Once both are over: the charge and the row. */
+  /** Commits the charge and the row once call and copy have both ended. */
   #close(): void {
     const primary = this.#primary;
-    const copied = this.#copied;
-    if (primary === undefined || copied === undefined) return;
-    this.#copied = undefined;
+    const copyResult = this.#copyResult;
+    if (primary === undefined || copyResult === undefined) return;
+    this.#copyResult = undefined;
     const { store, clock, shadowRuns } = this.#deps;
     const holds = this.#holds;
     try {
-      const put = shadowRuns.prepare(rowOf(this.#order, primary, copied, holds !== undefined));
-      const { requestId } = copied.call;
-      const amountMicroUsd = copied.metered.cost.total_micro_usd;
+      const put = shadowRuns.prepare(rowOf(this.#task, primary, copyResult, holds !== undefined));
+      const { requestId } = copyResult.call;
+      const amountMicroUsd = copyResult.metered.cost.total_micro_usd;
       const charge = { requestId, amountMicroUsd, atMs: clock.now() };
       const count = holds && charging(this.#deps, holds, charge);
       const act = () => {
@@ -208,23 +216,23 @@ export class Run implements Placed, ShadowRun {
     }
   }
 
-  #leave(wasSent: boolean): void {
+  #finish(wasSent: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#copied === undefined) this.#release();
+    if (this.#copyResult === undefined) this.#release();
     this.#onOver(this, wasSent);
   }
 
-  /** A fault of ours: the copy is forgotten, and nothing stays taken. */
+  /** After a fault of the gateway: drops the copy and releases its holds. */
   #abandon(error: unknown): void {
     this.#fault(error);
-    this.#copied = undefined;
+    this.#copyResult = undefined;
     this.#release();
-    this.#leave(false);
+    this.#finish(false);
     try {
       this.#attempts?.shutDown();
     } catch {
-      // It may be what had the fault.
+      // The fault may have been in the attempts themselves.
     }
   }
 
@@ -233,21 +241,21 @@ export class Run implements Placed, ShadowRun {
     this.#holds = undefined;
   }
 
-  /** Logged with the id of the call, which its client has. */
+  /** Logs a fault with the id of the call, which the client has. */
   #fault(error: unknown): void {
-    this.#deps.onFault(error, this.#order.original.requestId);
+    this.#deps.onFault(error, this.#task.original.requestId);
   }
 }
 
-/** How the call ended is not known, so nothing compares with it. */
+/** The call's end is not known, so the copy is not compared with it. */
 const UNSETTLED: PrimaryEnding = {
   status: "cancelled",
   stopReason: "",
   metered: meter(undefined, undefined, undefined),
 };
 
-/** The prompt of a copy is that of its call, whose estimate no hold is below. */
-const heldOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): Held => ({
+/** The copy has the same prompt as its call, and no hold is below that prompt's estimate. */
+const coveredTokensOf = ({ request: { facts } }: PlannedCall, endpoint: Endpoint): CoveredTokens => ({
   inputTokens: Number.MAX_SAFE_INTEGER,
   outputTokens: (facts.maxTokens ?? endpoint.maxOutput) * facts.choices,
 });
@@ -257,8 +265,8 @@ function factsOf(outcome: Outcome): ReplyFacts | undefined {
   return "stream" in outcome ? outcome.stream?.facts : undefined;
 }
 
-/** @param isSilent it was cut because it took too long, and nothing had come: calls would fail at such an endpoint, too. */
-function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | "errorClass"> {
+/** @param isSilent it took too long and no content was received: calls would fail at such an endpoint too */
+function statusOf(outcome: Outcome, isSilent: boolean): Pick<CopyResult, "status" | "errorClass"> {
   switch (outcome.kind) {
     case "whole":
     case "streamed":
@@ -273,10 +281,15 @@ function statusOf(outcome: Outcome, isSilent: boolean): Pick<Copied, "status" | 
   }
 }
 
-function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCharged: boolean): ShadowRow {
-  const { original: call } = order;
+function rowOf(
+  task: ShadowTask,
+  primary: PrimaryEnding,
+  copyResult: CopyResult,
+  isCharged: boolean,
+): ShadowRow {
+  const { original: call } = task;
   const { plan } = call;
-  const copy = copied.call;
+  const copy = copyResult.call;
   return {
     orgId: call.key.orgId,
     tsMs: call.incoming.tsMs,
@@ -285,20 +298,20 @@ function rowOf(order: ShadowOrder, primary: PrimaryEnding, copied: Copied, isCha
     policy: plan.decision.policy?.name ?? "",
     policyVersion: plan.decision.policy?.version ?? 0,
     primaryEndpoint: call.endpoint?.id ?? "",
-    shadowEndpoint: order.endpoint.id,
-    bill: order.bill,
+    shadowEndpoint: task.endpoint.id,
+    bill: task.bill,
     charged: isCharged,
     primaryStatus: primary.status,
-    shadowStatus: copied.status,
-    shadowErrorClass: copied.errorClass,
+    shadowStatus: copyResult.status,
+    shadowErrorClass: copyResult.errorClass,
     primaryCostMicroUsd: primary.metered.cost.total_micro_usd,
-    shadowCostMicroUsd: copied.metered.cost.total_micro_usd,
+    shadowCostMicroUsd: copyResult.metered.cost.total_micro_usd,
     stream: copy.request.facts.stream,
     primaryTtftMs: call.upstreamTtftMs,
     shadowTtftMs: copy.upstreamTtftMs,
     primaryStopReason: primary.stopReason,
-    shadowStopReason: copied.stopReason,
+    shadowStopReason: copyResult.stopReason,
     primaryOutputTokens: primary.metered.usage.outputTokens,
-    shadowOutputTokens: copied.metered.usage.outputTokens,
+    shadowOutputTokens: copyResult.metered.usage.outputTokens,
   };
 }

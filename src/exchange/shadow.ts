@@ -1,41 +1,41 @@
 /**
- * Shadow calls: copies of calls that a policy sends to an endpoint on trial, and whose answers are discarded. The call itself is
- * answered, charged and recorded as if there were no copy: copies begin after its first bytes are on the way, are bounded in
- * number, size and time, and are dropped where they would have to wait.
+ * Shadow calls: copies of calls that a policy sends to an endpoint on trial and whose answers are discarded. The call itself
+ * is answered, charged and recorded as if there were no copy. Copies begin after the call's first attempt was started, are
+ * limited in number, size and time, and are dropped if they would have to wait.
  */
 import type { Shadow } from "../routing/decision.ts";
 import { LARGE_BODY_BYTES } from "../wire/contract.ts";
 import type { ReservedCall } from "./call.ts";
 import { Live } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
-import { Run, type RunDeps, type ShadowOrder } from "./shadow-run.ts";
+import { Run, type RunDeps, type ShadowTask } from "./shadow-run.ts";
 
 export interface ShadowDeps extends RunDeps {
-  /** Copies under way at once. */
+  /** Maximum number of copies at once. */
   readonly maxShadows: number;
-  /** Whether the platform pays for copies where a policy says so; else the org does. */
+  /** Whether the platform pays for copies if a policy says so; otherwise the org does. */
   readonly platformShadows: boolean;
 }
 
 export interface ShadowCounts {
-  /** Under way, or about to be. */
+  /** Running, or about to be sent. */
   readonly live: number;
-  /** Copies that were sent and are over, since the start. */
+  /** Copies that were sent and have ended, since the start. */
   readonly sent: number;
-  /** Drawn by a policy and not sent: too many at once, too large a body, no credit, an endpoint that saturated. */
+  /** Copies that were drawn and not sent: too many at once, too large a body, no credit, a saturated endpoint. */
   readonly dropped: number;
 }
 
 export interface Shadows {
   /**
-   * Right after the call's own first attempt was started. Undefined where its plan has no shadow or no copy can be made now;
-   * else `primaryEnded` of the run must be called when the call has ended, always. Never throws.
+   * Starts the copy of a call; call it right after the call's first attempt was started. Undefined if its plan has no shadow
+   * or no copy can be made now; otherwise `primaryEnded` of the run must be called when the call has ended. Never throws.
    */
   start(call: ReservedCall): ShadowRun | undefined;
-  /** The sweep of all calls under way. @param nowMs monotonic */
+  /** Checks the copies' deadlines, once a second. @param nowMs monotonic */
   tick(nowMs: number): void;
   counts(): ShadowCounts;
-  /** No copies from here on; those under way end now. What they cost so far is committed with the store's close. */
+  /** Starts no more copies and ends those that run. Their cost so far is committed when the store closes. */
   stop(): void;
 }
 
@@ -48,8 +48,8 @@ class BoundedShadows implements Shadows {
   #sent = 0;
   #dropped = 0;
   /**
-   * Not yet launched, the oldest first. One is launched a turn of the event loop: its body is written once more, and a burst
-   * of calls must not be followed by a burst of that which holds up the event loop.
+   * Copies to be launched, the oldest first. One is launched per turn of the event loop: its body is written once more, and
+   * a burst of calls must not cause a burst of copies that blocks the event loop.
    */
   #waiting: Run[] = [];
   #turn: NodeJS.Immediate | undefined;
@@ -62,12 +62,12 @@ class BoundedShadows implements Shadows {
   start(call: ReservedCall): ShadowRun | undefined {
     const { shadow: endpoint, decision } = call.plan;
     if (endpoint === undefined || decision.shadow === undefined) return undefined;
-    const order = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
-    if (!this.#mayCopy(order)) {
+    const task = { original: call, endpoint, bill: this.#billOf(decision.shadow) };
+    if (!this.#mayCopy(task)) {
       this.#dropped++;
       return undefined;
     }
-    const run = new Run(this.#deps, order, (over, wasSent) => this.#over(over, wasSent));
+    const run = new Run(this.#deps, task, (over, wasSent) => this.#over(over, wasSent));
     this.#count++;
     this.#live.add(run);
     this.#waiting.push(run);
@@ -87,17 +87,18 @@ class BoundedShadows implements Shadows {
     this.#isStopped = true;
     clearImmediate(this.#turn);
     this.#waiting = [];
-    for (const run of this.#live.all()) run.cut();
+    for (const run of this.#live.all()) run.stop();
   }
 
-  #mayCopy({ original: call, endpoint, bill }: ShadowOrder): boolean {
-    // Its first attempt may have failed at once, and with it the call.
+  #mayCopy({ original: call, endpoint, bill }: ShadowTask): boolean {
+    // The first attempt may have failed at once, and the call with it.
     if (this.#isStopped || call.settled || this.#count >= this.#deps.maxShadows) return false;
-    // Larger ones are written in a thread that calls wait for.
+    // Larger bodies are written in a thread that calls wait for.
     if (call.request.bytes.length > LARGE_BODY_BYTES) return false;
-    // The planner sees to it; a prompt in the wrong place could not be taken back.
+    // The planner excludes such endpoints; checked again because a prompt in the wrong place cannot be taken back.
     if (call.isZdr && !endpoint.dataPolicy.zdr) return false;
-    // An org may forbid calls with the gateway's credential at a provider; with its own credential it would be billed there.
+    // An org may forbid calls with the gateway's credential at a provider; with the org's own credential the org would be
+    // billed.
     if (bill === "platform" && call.ownKeys?.platformFallback(endpoint.provider.id) === false) return false;
     return this.#deps.store.healthy();
   }

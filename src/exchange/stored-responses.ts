@@ -1,6 +1,6 @@
 /**
- * Responses that clients may ask for again or continue (`store`, `previous_response_id`). One is kept in the commit that
- * settles its call, for its project and environment alone, as long as the org keeps payloads, thirty days at the most.
+ * Responses that clients may read or continue (`store`, `previous_response_id`). A response is stored in the commit that
+ * settles its call, for its project and environment only, as long as the org keeps payloads, at most thirty days.
  */
 import type { KeyContext } from "../account/keyring.ts";
 import type { Clock } from "../clock.ts";
@@ -14,33 +14,33 @@ const DAY_MS = 86_400_000;
 const KEEP_DAYS = 30;
 
 export interface StoredResponse {
-  /** As delivered, JSON text. */
+  /** The response as delivered, JSON text. */
   readonly response: string;
-  /** The endpoint that gave the answer. */
+  /** The endpoint that answered. */
   readonly endpointId: string;
   readonly provider: string;
-  /** Id of the provider key that it was made with: what is sealed in it can be read with that one only. */
+  /** Id of the provider key that it was made with: only with that key can its sealed content be read. */
   readonly keyId: string;
-  /** Of the items of its output. */
+  /** Ids of the items of its output. */
   readonly itemIds: readonly string[];
-  /** The conversation up to and with it: JSON text of items, the inside of an array. */
+  /** The conversation including this response: JSON text of items, without the brackets of the array. */
   readonly items: string;
   readonly expiresMs: number;
 }
 
-/** Whose responses are meant: a key's project, and whether it is a test key. */
-export type Keeper = Pick<KeyContext, "projectId" | "environment">;
+/** The owner of responses: a key's project, and whether it is a test key. */
+export type ResponseOwner = Pick<KeyContext, "projectId" | "environment">;
 
-/** Test keys see, continue and delete responses of test calls only, live keys those of live calls only. */
-const ownerOf = ({ projectId, environment }: Keeper): string =>
+/** Test keys read, continue and delete only responses of test calls, live keys only those of live calls. */
+const ownerOf = ({ projectId, environment }: ResponseOwner): string =>
   environment === "test" ? `${projectId}/test` : projectId;
 
 export interface StoredResponsesDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of response and items together; larger ones are not kept. */
+  /** Maximum bytes of response and items together; larger ones are not stored. */
   readonly maxBytes: number;
-  /** Called with the error of a sweep that failed. */
+  /** Called with the error of a failed sweep. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -63,34 +63,34 @@ export class StoredResponses {
     });
   }
 
-  get(keeper: Keeper, id: string): StoredResponse | undefined {
-    const found = this.#responses.get([ownerOf(keeper), id]);
+  get(owner: ResponseOwner, id: string): StoredResponse | undefined {
+    const found = this.#responses.get([ownerOf(owner), id]);
     return found === undefined || found.expiresMs <= this.#deps.clock.now() ? undefined : found;
   }
 
-  /** What a request continues. @throws WeirError 404 where there is no such response, or none any more. */
-  previous(keeper: Keeper, id: string): StoredResponse {
-    const found = this.get(keeper, id);
+  /** The response that a request continues. @throws WeirError 404 if there is none, or it has expired */
+  previous(owner: ResponseOwner, id: string): StoredResponse {
+    const found = this.get(owner, id);
     if (found !== undefined) return found;
     throw fail("not_found", `There is no stored response "${id.slice(0, 100)}".`, {
       param: "/previous_response_id",
     });
   }
 
-  /** Id of the response that has an item; undefined where none is kept. */
-  responseWith(keeper: Keeper, itemId: string): string | undefined {
-    return this.#items.get([ownerOf(keeper), itemId]);
+  /** Id of the response that has an item; undefined if none is stored. */
+  responseWith(owner: ResponseOwner, itemId: string): string | undefined {
+    return this.#items.get([ownerOf(owner), itemId]);
   }
 
-  /** Whether a conversation of so many bytes may be small enough. */
-  takes(bytes: number): boolean {
+  /** Whether a conversation of so many bytes may be stored. */
+  fits(bytes: number): boolean {
     return bytes <= this.#deps.maxBytes;
   }
 
-  /** Only inside a commit. */
+  /** Stores a response; call it only inside a commit. */
   put(key: KeyContext, id: string, stored: Omit<StoredResponse, "expiresMs">): void {
     const { response, items } = stored;
-    if (!this.takes(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
+    if (!this.fits(Buffer.byteLength(response) + Buffer.byteLength(items))) return;
     const days = Math.min(KEEP_DAYS, key.dataPolicy.retentionDays);
     const expiresMs = this.#deps.clock.now() + days * DAY_MS;
     const owner = ownerOf(key);
@@ -98,14 +98,14 @@ export class StoredResponses {
     for (const item of stored.itemIds) this.#items.put([owner, item], id);
   }
 
-  /** True where there was one. */
-  async remove(keeper: Keeper, id: string): Promise<boolean> {
-    if (this.get(keeper, id) === undefined) return false;
-    await this.#deps.store.act(() => this.#responses.remove([ownerOf(keeper), id]));
+  /** @returns whether there was one */
+  async remove(owner: ResponseOwner, id: string): Promise<boolean> {
+    if (this.get(owner, id) === undefined) return false;
+    await this.#deps.store.act(() => this.#responses.remove([ownerOf(owner), id]));
     return true;
   }
 
-  /** Forgets all that is old. */
+  /** Deletes expired responses. */
   sweep(): Promise<void> {
     return this.#responses.sweep();
   }
@@ -115,7 +115,7 @@ export class StoredResponses {
   }
 }
 
-/** Whether an answer may be kept: its client and its org must both agree. */
+/** Whether an answer may be stored: both its client and its org must allow it. */
 export function mayKeep(call: Call, history: History, request: ClientRequest): boolean {
   const { logging, retentionDays } = call.key.dataPolicy;
   return !call.isZdr && logging === "on" && retentionDays > 0 && history.keeps(request);

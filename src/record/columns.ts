@@ -1,10 +1,10 @@
 /**
- * A call's record as columns of the analytics table `requests`: one line a field, in the order in which they stand in a row
- * of RowBinary. The row is written once, when the call settles, and inserted as it is; what is read from the outbox or from
- * ClickHouse comes back through the same lines. Tests hold the migrations and docs/analytics.md to them.
+ * A call's record as columns of the analytics table `requests`: one line per field, in the order of a RowBinary row. The row
+ * is written once, when the call settles, and inserted unchanged; rows from the outbox and from ClickHouse are read by the
+ * same lines. Tests compare the migrations and docs/analytics.md with them.
  *
- * A row outlives the release that wrote it: lines that a release had are never changed, moved or removed. A new line says
- * `since`, and may stand anywhere in `SETTLED`.
+ * Rows are kept longer than a release: lines that a release had must not be changed, moved or removed. A new line names its
+ * layout by `since`, and may be anywhere in `FIXED`.
  */
 import type { Cost, CostLine } from "../money.ts";
 import type { AttemptRecord, CallRecord } from "../record.ts";
@@ -13,25 +13,25 @@ import * as f from "./field.ts";
 import { RowBinaryReader } from "./row-binary.ts";
 
 type Identity = Pick<CallRecord, "orgId" | "tsMs" | "requestId">;
-/** Of an attempt, what redaction leaves alone. */
+/** The members of an attempt that redaction does not change. */
 type Attempt = Omit<AttemptRecord, "upstreamMessage">;
-type Settled = Omit<CallRecord, keyof Identity | "redact" | "payloadState" | "attempts"> & {
+type Fixed = Omit<CallRecord, keyof Identity | "redact" | "payloadState" | "attempts"> & {
   readonly attempts: readonly Attempt[];
 };
-interface Changing {
+interface Redactable {
   readonly payloadState: CallRecord["payloadState"];
   readonly attempts: readonly Pick<AttemptRecord, "upstreamMessage">[];
 }
 
-/** What a record is found by. Table `payloads` begins with the same columns. */
+/** The columns that identify a record. Table `payloads` begins with the same columns. */
 export const IDENTITY = f.group<Identity>({
   orgId: f.string("org_id"),
   tsMs: f.dateTime64("ts"),
   requestId: f.string("request_id"),
 });
 
-/** Behind the identity: what redaction leaves alone. */
-export const SETTLED = f.group<Settled>({
+/** The columns after the identity that redaction does not change. */
+export const FIXED = f.group<Fixed>({
   projectId: f.string("project_id"),
   keyId: f.string("key_id"),
   environment: f.lowCardinality("environment"),
@@ -117,14 +117,14 @@ export const SETTLED = f.group<Settled>({
   ),
 });
 
-/** Last in a row: what may change while the payload is redacted. */
-export const CHANGING = f.group<Changing>({
+/** The last columns of a row, which redaction may change. */
+export const REDACTABLE = f.group<Redactable>({
   payloadState: f.lowCardinality("payload_state"),
   attempts: f.nested("attempt_rows", { upstreamMessage: f.string("upstream_message") }),
 });
 
-/** All columns of `requests` that hold something of the record, in the order of a row. */
-export const COLUMNS: readonly f.Column[] = [IDENTITY, SETTLED, CHANGING].flatMap(({ columns }) => columns);
+/** All columns of `requests` that are filled from the record, in the order of a row. */
+export const COLUMNS: readonly f.Column[] = [IDENTITY, FIXED, REDACTABLE].flatMap(({ columns }) => columns);
 
 /** `INSERT INTO requests (…) FORMAT RowBinary`: the names of {@link COLUMNS}. */
 export const REQUEST_COLUMNS: readonly string[] = COLUMNS.map(nameOf);
@@ -134,33 +134,33 @@ export const PAYLOAD_COLUMNS: readonly string[] = [
   ...["expires_at", "request", "response"],
 ];
 
-/** The layout of rows that are written: that of the newest column. */
+/** The layout of new rows: the layout of the newest column. */
 export const LAYOUT = Math.max(...COLUMNS.map(({ since }) => since));
 
-/** A whole row as the record it came from. @throws RangeError where the bytes end too early */
+/** Reads a whole row. @throws RangeError if the bytes end too early */
 export function readRecord(from: RowBinaryReader, layout: number): Omit<CallRecord, "redact"> {
   const identity = IDENTITY.read(from, layout);
-  const { attempts, ...settled } = SETTLED.read(from, layout);
-  const changing = CHANGING.read(from, layout);
+  const { attempts, ...fixed } = FIXED.read(from, layout);
+  const redactable = REDACTABLE.read(from, layout);
   return {
     ...identity,
-    ...settled,
-    payloadState: changing.payloadState,
+    ...fixed,
+    payloadState: redactable.payloadState,
     attempts: attempts.map((attempt, at) => ({
       ...attempt,
-      upstreamMessage: changing.attempts[at]?.upstreamMessage ?? "",
+      upstreamMessage: redactable.attempts[at]?.upstreamMessage ?? "",
     })),
   };
 }
 
-/** Values by the names of their columns; times are milliseconds since 1970. */
+/** Values by column name; times are milliseconds since 1970. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What a row of `requests` would hold in some columns. */
+/** The values that a row of `requests` would have in the named columns. */
 export const valuesOf = (record: CallRecord, names: readonly string[]): Values =>
   Object.fromEntries(columnsOf(names).map((column) => [column.name, column.valueOf(record)]));
 
-/** Rows of some columns, as ClickHouse answers them. @throws RangeError where the bytes end too early */
+/** Reads rows of the named columns, as ClickHouse returns them. @throws RangeError if the bytes end too early */
 export function readValues(bytes: Uint8Array, names: readonly string[]): Values[] {
   const columns = columnsOf(names);
   const from = new RowBinaryReader(bytes, 0);

@@ -1,50 +1,48 @@
 /**
- * Fields of an object as columns of a ClickHouse table, in RowBinary: a table's columns are declared in the shape of the
- * object that they hold, one line a field, and names, types, writer and reader all come of that line.
+ * Fields of an object as columns of a ClickHouse table, in RowBinary. A table's columns are declared in the shape of the
+ * object, one line per field; name, type, writer and reader of a column come from that line.
  */
 import { RowBinaryReader, type RowBinaryWriter } from "./row-binary.ts";
 
-/** One column. */
 export interface Column {
   readonly name: string;
-  /** As ClickHouse says it. */
+  /** ClickHouse's name of the type. */
   readonly type: string;
-  /** The first layout of rows that has it. */
+  /** The first row layout that has the column. */
   readonly since: number;
-  /** Its value in the object of which it is declared. */
+  /** Its value in the object that declares it. */
   valueOf(object: unknown): unknown;
-  /** Its value in a row. @throws RangeError where the bytes end too early */
+  /** Reads its value from a row. @throws RangeError if the bytes end too early */
   read(from: RowBinaryReader): unknown;
 }
 
-/** A field with all its columns, which stand side by side. */
+/** A field with its columns, which are adjacent. */
 export interface Field<T> {
   readonly columns: readonly Column[];
   write(to: RowBinaryWriter, value: T): void;
-  /** Columns that this layout of rows lacks are empty or 0. @throws RangeError where the bytes end too early */
+  /** Columns that this layout lacks are read as empty or 0. @throws RangeError if the bytes end too early */
   read(from: RowBinaryReader, layout: number): T;
 }
 
-/** A field of one column. */
 interface ColumnField<T> extends Field<T> {
   readonly columns: readonly [Column];
 }
 
-/** A field each for what an object must have; what it need not have is not kept. */
+/** A field for each required member of an object; optional members are not stored. */
 export type Fields<T> = {
   readonly [K in keyof T as object extends Pick<T, K> ? never : K]: Field<T[K]>;
 };
 type ColumnFields<T> = { readonly [K in keyof T]: ColumnField<T[K]> };
 
-/** The layout of release 0.1.0, the oldest one that is read. */
+/** The layout of release 0.1.0, the oldest that can be read. */
 export const FIRST_LAYOUT = 2;
 
 interface Since {
-  /** The layout that brings the column: one more than the last release's. */
+  /** The layout that adds the column: one more than the last release's. */
   readonly since?: number;
 }
 
-/** A row of zeros: every type reads as empty or 0. */
+/** Zeros: every type reads them as empty or 0. */
 const ZEROS = new Uint8Array(8);
 
 function column<T>(
@@ -65,7 +63,7 @@ const write64 = (to: RowBinaryWriter, value: number) => to.u64(value);
 const read64 = (from: RowBinaryReader) => from.u64();
 
 export const string = column("String", writeText, readText);
-/** Of few values: names, not texts. */
+/** For columns with few different values: names, not texts. */
 export const lowCardinality = column("LowCardinality(String)", writeText, readText);
 export const bool = column<boolean>(
   "Bool",
@@ -88,7 +86,7 @@ export const uint32 = column<number>(
   (from) => from.u32(),
 );
 export const uint64 = column("UInt64", write64, read64);
-/** From 0. */
+/** Not negative. */
 export const int64 = column("Int64", write64, read64);
 export const float64 = column<number>(
   "Float64",
@@ -115,12 +113,12 @@ export const textMap = column<Readonly<Record<string, string>>>(
   (from) => Object.fromEntries(from.list((entry) => [entry.text(), entry.text()])),
 );
 
-/** Entries as what they are: a mapped type loses them. */
+/** `Object.entries` with the type that a mapped type loses. */
 const entriesOf = (fields: object) => Object.entries(fields) as [string, Field<unknown>][];
 
 const member = (object: unknown, key: string): unknown => (object as Readonly<Record<string, unknown>>)[key];
 
-/** An object's fields, one after the other. */
+/** An object's fields, one after another. */
 export function group<T extends object>(fields: Fields<T>): Field<T> {
   const entries = entriesOf(fields);
   return {
@@ -134,8 +132,8 @@ export function group<T extends object>(fields: Fields<T>): Field<T> {
 }
 
 /**
- * A function with a line for each field, as one would write it by hand: a loop that takes the values by key costs each call
- * two microseconds more. Its text is made of the keys that are declared, never of data.
+ * Generates a function with one line per field, as if written by hand: a loop that reads the values by key costs two
+ * microseconds more per call. The code is made from declared keys only, never from data.
  */
 function writerOf<T>(entries: readonly (readonly [key: string, Field<unknown>])[]): Field<T>["write"] {
   const parameters = entries.map((_, n) => `write${n}`);
@@ -144,7 +142,7 @@ function writerOf<T>(entries: readonly (readonly [key: string, Field<unknown>])[
   return bind(...entries.map(([, { write }]) => write));
 }
 
-/** A list of objects as a Nested: an array for each of their fields, called `name.part`. */
+/** A list of objects as a Nested: one array per field, called `name.part`. */
 export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly T[]> {
   const parts = (entriesOf(fields) as [string, ColumnField<unknown>][]).map(([key, field]) => {
     const [part] = field.columns;
@@ -175,7 +173,7 @@ export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly
   };
 }
 
-/** A list, and before it a UInt8 column with its length. */
+/** A list, preceded by a UInt8 column with its length. */
 export function counted<T>(name: string, list: Field<readonly T[]>): Field<readonly T[]> {
   const length = uint8(name);
   const columns = length.columns.map((part) => ({

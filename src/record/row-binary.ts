@@ -1,15 +1,15 @@
 /**
- * ClickHouse's RowBinary: values one after the other, no names, no escapes. A third of the time of JSON on both sides,
- * and payload bytes go in as they came. Numbers are brought into their column's range: one row that the engine refuses
- * would hold up all rows behind it. Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * ClickHouse's RowBinary: values one after another, without names or escapes. It takes a third of the time of JSON to write
+ * and to read, and payload bytes are copied unchanged. Numbers are limited to their column's range: a row that the engine
+ * refuses would hold up all rows behind it. Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 
-/** DateTime ends in 2106, DateTime64 later. */
+/** The last second of DateTime (2106); DateTime64 ends later. */
 const LAST_SECOND = 0xffff_ffff;
 const LAST_MS = LAST_SECOND * 1000;
 const TWO_32 = 0x1_0000_0000;
-/** Up to here a loop over the characters costs less than a call into the encoder. */
-const SHORT = 96;
+/** Up to this length a loop over the characters is faster than a call of the encoder. */
+const MAX_LOOP_LENGTH = 96;
 
 export class RowBinaryWriter {
   #bytes: Buffer;
@@ -19,37 +19,37 @@ export class RowBinaryWriter {
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(1024, sizeGuess));
   }
 
-  /** Everything written, without a copy: valid until the writer is written to again. */
+  /** Everything written so far, not copied: valid until the next write. */
   take(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
 
-  /** Where the next value goes; for {@link rewind}. */
+  /** Position of the next value; for {@link rewind}. */
   get length(): number {
     return this.#at;
   }
 
-  /** Forgets what was written since: a row that failed half way, or the one before. */
+  /** Discards what was written after `length`: a row that failed half way, or the previous contents. */
   rewind(length: number): void {
     this.#at = length;
   }
 
-  /** Leaves room for values that are known later; {@link patch32} fills it. Returns where it begins. */
+  /** Leaves `size` bytes for values that are known later; {@link patch32} writes them. @returns their position */
   skip(size: number): number {
-    this.#room(size);
+    this.#ensureSpace(size);
     const at = this.#at;
     this.#at += size;
     return at;
   }
 
-  /** Writes a UInt32 into what was skipped. */
+  /** Writes a UInt32 into skipped bytes. */
   patch32(at: number, value: number): void {
     this.#bytes.writeUInt32LE(value, at);
   }
 
   u8(value: unknown): void {
-    this.#room(1);
-    this.#bytes[this.#at++] = whole(value, 0xff);
+    this.#ensureSpace(1);
+    this.#bytes[this.#at++] = clamped(value, 0xff);
   }
 
   bool(value: unknown): void {
@@ -57,19 +57,19 @@ export class RowBinaryWriter {
   }
 
   u16(value: unknown): void {
-    this.#room(2);
-    this.#at = this.#bytes.writeUInt16LE(whole(value, 0xffff), this.#at);
+    this.#ensureSpace(2);
+    this.#at = this.#bytes.writeUInt16LE(clamped(value, 0xffff), this.#at);
   }
 
   u32(value: unknown): void {
-    this.#room(4);
-    this.#at = this.#bytes.writeUInt32LE(whole(value, 0xffff_ffff), this.#at);
+    this.#ensureSpace(4);
+    this.#at = this.#bytes.writeUInt32LE(clamped(value, 0xffff_ffff), this.#at);
   }
 
-  /** UInt64, or Int64 from 0: safe integers are all that money and counts are made of. */
+  /** UInt64, or Int64 that is not negative. Money and counts are safe integers, so no larger value is written. */
   u64(value: unknown): void {
-    this.#room(8);
-    const n = whole(value, Number.MAX_SAFE_INTEGER);
+    this.#ensureSpace(8);
+    const n = clamped(value, Number.MAX_SAFE_INTEGER);
     this.#bytes.writeUInt32LE(n % TWO_32, this.#at);
     this.#bytes.writeUInt32LE(Math.floor(n / TWO_32), this.#at + 4);
     this.#at += 8;
@@ -77,52 +77,52 @@ export class RowBinaryWriter {
 
   /** Float64, not negative. */
   f64(value: unknown): void {
-    this.#room(8);
+    this.#ensureSpace(8);
     const n = Number(value);
     this.#at = this.#bytes.writeDoubleLE(Number.isFinite(n) && n > 0 ? n : 0, this.#at);
   }
 
   /** DateTime64(3) from milliseconds since 1970. */
   time(ms: unknown): void {
-    this.u64(whole(ms, LAST_MS));
+    this.u64(clamped(ms, LAST_MS));
   }
 
   /** DateTime from milliseconds since 1970. */
   second(ms: unknown): void {
-    this.u32(Math.floor(whole(ms, LAST_MS) / 1000));
+    this.u32(Math.floor(clamped(ms, LAST_MS) / 1000));
   }
 
-  /** String or LowCardinality(String); what is no string is empty. A lone surrogate becomes U+FFFD. */
+  /** String or LowCardinality(String). A value that is no string is written as empty; a lone surrogate becomes U+FFFD. */
   text(value: unknown): void {
     if (typeof value !== "string" || value === "") {
       this.u8(0);
       return;
     }
     const size = value.length;
-    if (size <= SHORT) {
-      this.#room(size + 1);
+    if (size <= MAX_LOOP_LENGTH) {
+      this.#ensureSpace(size + 1);
       if (this.#ascii(value)) return;
     }
     const length = Buffer.byteLength(value);
     this.varint(length);
-    this.#room(length);
+    this.#ensureSpace(length);
     this.#at += this.#bytes.write(value, this.#at, "utf8");
   }
 
-  /** String, byte for byte. */
+  /** String, from bytes. */
   bytes(value: Uint8Array): void {
     this.varint(value.length);
     this.raw(value);
   }
 
-  /** What is RowBinary already. */
+  /** Bytes that are RowBinary already. */
   raw(value: Uint8Array): void {
-    this.#room(value.length);
+    this.#ensureSpace(value.length);
     this.#bytes.set(value, this.#at);
     this.#at += value.length;
   }
 
-  /** Array(T), and each column of a Nested. */
+  /** Array(T), also of each column of a Nested. */
   list<T>(values: readonly T[], write: (out: RowBinaryWriter, value: T) => void): void {
     this.varint(values.length);
     for (const value of values) write(this, value);
@@ -130,7 +130,7 @@ export class RowBinaryWriter {
 
   /** Unsigned LEB128: lengths. */
   varint(value: number): void {
-    this.#room(10);
+    this.#ensureSpace(10);
     let rest = value;
     while (rest >= 0x80) {
       this.#bytes[this.#at++] = (rest % 0x80) | 0x80;
@@ -139,7 +139,10 @@ export class RowBinaryWriter {
     this.#bytes[this.#at++] = rest;
   }
 
-  /** Nearly all names and ids: one byte of length, a byte a character. */
+  /**
+   * Fast path for short ASCII, as nearly all names and ids are: one byte of length, one byte per character. @returns false
+   * if the text is not ASCII
+   */
   #ascii(value: string): boolean {
     const bytes = this.#bytes;
     let at = this.#at;
@@ -153,7 +156,7 @@ export class RowBinaryWriter {
     return true;
   }
 
-  #room(size: number): void {
+  #ensureSpace(size: number): void {
     if (this.#at + size <= this.#bytes.length) return;
     const grown = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, this.#at + size));
     this.#bytes.copy(grown, 0, 0, this.#at);
@@ -161,7 +164,7 @@ export class RowBinaryWriter {
   }
 }
 
-/** Reads what {@link RowBinaryWriter} wrote, in the same order. @throws RangeError where the bytes end too early. */
+/** Reads values that {@link RowBinaryWriter} wrote, in the same order. @throws RangeError if the bytes end too early */
 export class RowBinaryReader {
   readonly #bytes: Buffer;
   #at: number;
@@ -203,7 +206,7 @@ export class RowBinaryReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
-  /** A view of what is read from. */
+  /** A view of the source bytes. */
   bytes(): Buffer {
     const length = this.varint();
     const at = this.#skip(length);
@@ -214,7 +217,7 @@ export class RowBinaryReader {
     this.#skip(this.varint());
   }
 
-  /** Where the next value begins. */
+  /** Position of the next value. */
   get at(): number {
     return this.#at;
   }
@@ -242,7 +245,7 @@ export class RowBinaryReader {
   }
 }
 
-function whole(value: unknown, max: number): number {
+function clamped(value: unknown, max: number): number {
   const n = Math.round(Number(value));
   return n > 0 ? Math.min(n, max) : 0;
 }

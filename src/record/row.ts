@@ -1,16 +1,16 @@
 /**
- * A record as one row of the outbox: the rows of `requests` and `payloads` that come of it, in RowBinary, so that
- * whoever inserts them need not understand them. Where a payload must still be redacted, the row says by which rules.
- * Rows outlive the release that wrote them: one of an earlier layout is brought into this one where it is read.
+ * A record as one row of the outbox. It contains its rows of `requests` and `payloads` in RowBinary, so that they can be
+ * inserted without being decoded. If the payload must still be redacted, the row contains the rules. Rows are kept longer
+ * than a release: a row of an earlier layout is converted to the current one when it is read.
  *
- * Form, numbers little-endian: layout of the columns u8, flags u8, checksum u32 (CRC-32 of all behind it but the
- * payload's text), then as u32 the bytes of the identity, of the columns that redaction leaves alone, of the whole row of
- * `requests`, of the rules. Then that row (it begins with the identity, then those columns), the rules as JSON, and the
- * row of `payloads`, where there is one.
+ * Format, numbers little-endian: layout of the columns u8, flags u8, checksum u32 (CRC-32 of everything after it except the
+ * payload's text), then as u32 the number of bytes of the identity, of the columns that redaction does not change, of the
+ * whole row of `requests`, and of the rules. Then that row (it begins with the identity, then those columns), the rules as
+ * JSON, and the row of `payloads`, if there is one.
  */
 import { crc32 } from "node:zlib";
 import type { CallRecord, PayloadState, Redaction } from "../record.ts";
-import { CHANGING, IDENTITY, LAYOUT, readRecord, SETTLED } from "./columns.ts";
+import { FIXED, IDENTITY, LAYOUT, REDACTABLE, readRecord } from "./columns.ts";
 import { FIRST_LAYOUT } from "./field.ts";
 import { RowBinaryReader, RowBinaryWriter } from "./row-binary.ts";
 
@@ -22,42 +22,42 @@ const REQUESTS_AT = 14;
 const RULES_AT = 18;
 const HEAD_BYTES = 22;
 
-/** Something in it must be redacted before it may be inserted. */
+/** The row must be redacted before it is inserted. */
 const UNFINISHED = 1;
 const HAS_REQUEST = 2;
 const HAS_RESPONSE = 4;
 
 const DAY_MS = 86_400_000;
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
-/** Rows are cut from pages: a buffer each would cost more than writing them, and many times over to the collector. */
+/** Rows are allocated in pages: a buffer per row would cost more than to write the row, and far more garbage collection. */
 const PAGE_BYTES = 256 * 1024;
 let page = Buffer.alloc(0);
 let used = 0;
 const writer = new RowBinaryWriter(16 * 1024);
 
-/** @returns bytes that nobody writes to again; they hold no reference to the record. */
+/** @returns bytes that are not written to again; they hold no reference to the record */
 export function encodeRow(record: CallRecord): Buffer {
   const { request, response, attempts } = record;
-  const ruled = record.redact.presets.length + record.redact.patterns.length > 0;
+  const hasRules = record.redact.presets.length + record.redact.patterns.length > 0;
   const hasPayload = record.payloadState === "available" && (request ?? response) !== undefined;
   const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
   writer.rewind(0);
   writer.u8(LAYOUT);
   writer.u8(
-    (ruled && (hasPayload || hasMessages) ? UNFINISHED : 0) |
+    (hasRules && (hasPayload || hasMessages) ? UNFINISHED : 0) |
       (hasPayload && request !== undefined ? HAS_REQUEST : 0) |
       (hasPayload && response !== undefined ? HAS_RESPONSE : 0),
   );
   writer.skip(HEAD_BYTES - CHECKSUM_AT);
   IDENTITY.write(writer, record);
   writer.patch32(IDENTITY_AT, writer.length - HEAD_BYTES);
-  SETTLED.write(writer, record);
+  FIXED.write(writer, record);
   writer.patch32(COLUMNS_AT, writer.length - HEAD_BYTES);
-  CHANGING.write(writer, record);
+  REDACTABLE.write(writer, record);
   const rulesAt = writer.length;
   writer.patch32(REQUESTS_AT, rulesAt - HEAD_BYTES);
-  if (ruled) writer.raw(rulesOf(record.redact));
+  if (hasRules) writer.raw(rulesOf(record.redact));
   writer.patch32(RULES_AT, writer.length - rulesAt);
   let checked = writer.length;
   if (hasPayload) {
@@ -66,18 +66,18 @@ export function encodeRow(record: CallRecord): Buffer {
     writePayload(
       writer,
       record.tsMs + record.retentionDays * DAY_MS,
-      request ?? NOTHING,
-      response ?? NOTHING,
+      request ?? NO_BYTES,
+      response ?? NO_BYTES,
     );
   }
   const bytes = writer.take();
   writer.patch32(CHECKSUM_AT, crc32(bytes.subarray(IDENTITY_AT, checked)));
-  const row = room(bytes.length);
+  const row = allocateRow(bytes.length);
   row.set(bytes);
   return row;
 }
 
-/** The columns of `payloads` behind the identity. */
+/** Writes the columns of `payloads` after the identity. */
 export function writePayload(
   out: RowBinaryWriter,
   expiresMs: number,
@@ -89,8 +89,8 @@ export function writePayload(
   out.bytes(response);
 }
 
-/** A large row has a buffer of its own, so that a page is never kept for little. */
-function room(size: number): Buffer {
+/** A large row gets its own buffer, so that no page is kept in memory for a small part of it. */
+function allocateRow(size: number): Buffer {
   if (size > PAGE_BYTES / 8) return Buffer.allocUnsafeSlow(size);
   if (used + size > page.length) {
     page = Buffer.allocUnsafeSlow(PAGE_BYTES);
@@ -101,7 +101,7 @@ function room(size: number): Buffer {
   return row;
 }
 
-/** Orgs are few beside calls, and their settings are replaced, never changed. */
+/** Encoded rules: there are few orgs compared with calls, and their settings are replaced, never changed. */
 const rules = new WeakMap<Redaction, Buffer>();
 
 function rulesOf(redaction: Redaction): Buffer {
@@ -113,24 +113,24 @@ function rulesOf(redaction: Redaction): Buffer {
   return json;
 }
 
-/** What is inserted of a row that needs no finishing. Views of the row. */
+/** The rows to insert of an outbox row that needs no redaction. Views of the row. */
 export interface InsertableRow {
-  /** Of `requests`. */
+  /** The row of `requests`. */
   readonly requests: Buffer;
-  /** Of `payloads`; empty where nothing is kept. */
+  /** The row of `payloads`; empty if no payload is stored. */
   readonly payloads: Buffer;
-  /** False: it must not be inserted as it is. */
+  /** False if it must be redacted before it is inserted. */
   readonly finished: boolean;
 }
 
-/** Undefined for a row that is damaged or of a layout not known here. */
+/** Undefined if the row is damaged or has an unknown layout. */
 export function insertableRow(bytes: Uint8Array): InsertableRow | undefined {
-  const row = inLayout(bytes);
-  return row === undefined ? undefined : opened(row);
+  const row = inCurrentLayout(bytes);
+  return row === undefined ? undefined : openRow(row);
 }
 
-/** A row of an earlier layout is read and written anew: what is inserted has all columns. */
-function inLayout(bytes: Uint8Array): Uint8Array | undefined {
+/** Converts a row of an earlier layout by reading it and writing it again: it then has all columns. */
+function inCurrentLayout(bytes: Uint8Array): Uint8Array | undefined {
   if (bytes[0] === LAYOUT) return bytes;
   const record = decodeRow(bytes);
   return record === undefined ? undefined : encodeRow(record);
@@ -138,11 +138,11 @@ function inLayout(bytes: Uint8Array): Uint8Array | undefined {
 
 interface OpenedRow extends InsertableRow {
   readonly row: Buffer;
-  /** Where the rules begin. */
+  /** Position of the rules. */
   readonly rulesAt: number;
 }
 
-function opened(bytes: Uint8Array): OpenedRow | undefined {
+function openRow(bytes: Uint8Array): OpenedRow | undefined {
   const row = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (row.length < HEAD_BYTES || !isKnown(row[0])) return undefined;
   const rulesAt = HEAD_BYTES + row.readUInt32LE(REQUESTS_AT);
@@ -161,7 +161,10 @@ function opened(bytes: Uint8Array): OpenedRow | undefined {
 
 const isKnown = (layout = 0): boolean => layout >= FIRST_LAYOUT && layout <= LAYOUT;
 
-/** Whether expiry, request and response reach from here to the very end: text may be damaged, the next row may not. */
+/**
+ * Whether expiry, request and response fill the row from `at` to its end. The text is not in the checksum and may be
+ * damaged, but it must not reach into the next row.
+ */
 function isText(row: Buffer, at: number): boolean {
   try {
     const reader = new RowBinaryReader(row, at);
@@ -174,55 +177,55 @@ function isText(row: Buffer, at: number): boolean {
   }
 }
 
-/** A row taken apart for the one who finishes it. Views of the row. */
+/** The parts of a row for redaction. Views of the row. */
 export interface RowParts {
   /** The columns that both tables begin with. */
   readonly identity: Buffer;
-  /** Of `requests`, all that redaction leaves alone; begins with the identity. */
+  /** The columns of `requests` that redaction does not change; they begin with the identity. */
   readonly columns: Buffer;
   readonly payloadState: PayloadState;
-  /** `[presets, patterns]` as JSON; empty where nothing is to be redacted. */
+  /** `[presets, patterns]` as JSON; empty if nothing is to be redacted. */
   readonly rules: string;
-  /** One an attempt. */
+  /** One per attempt. */
   readonly upstreamMessages: readonly string[];
-  /** When the payload goes; 0 where there is none. */
+  /** When the payload expires; 0 if there is none. */
   readonly expiresMs: number;
   readonly request: Uint8Array | undefined;
   readonly response: Uint8Array | undefined;
 }
 
-/** Undefined for a row that is damaged or of a layout not known here. */
+/** Undefined if the row is damaged or has an unknown layout. */
 export function rowParts(bytes: Uint8Array): RowParts | undefined {
-  const current = inLayout(bytes);
-  const open = current === undefined ? undefined : opened(current);
+  const current = inCurrentLayout(bytes);
+  const open = current === undefined ? undefined : openRow(current);
   if (open === undefined) return undefined;
   const { row, requests } = open;
   const columns = requests.subarray(0, row.readUInt32LE(COLUMNS_AT));
-  const changing = CHANGING.read(new RowBinaryReader(requests, columns.length), LAYOUT);
+  const redactable = REDACTABLE.read(new RowBinaryReader(requests, columns.length), LAYOUT);
   return {
     identity: requests.subarray(0, row.readUInt32LE(IDENTITY_AT)),
     columns,
-    payloadState: changing.payloadState,
+    payloadState: redactable.payloadState,
     rules: rulesIn(open),
-    upstreamMessages: changing.attempts.map(({ upstreamMessage }) => upstreamMessage),
+    upstreamMessages: redactable.attempts.map(({ upstreamMessage }) => upstreamMessage),
     ...payloadIn(open),
   };
 }
 
-/** The last columns of `requests`, as redaction leaves them. */
-export function writeChanging(
+/** Writes the last columns of `requests`, after redaction. */
+export function writeRedactable(
   out: RowBinaryWriter,
   payloadState: PayloadState,
   upstreamMessages: readonly string[],
 ): void {
   const attempts = upstreamMessages.map((upstreamMessage) => ({ upstreamMessage }));
-  CHANGING.write(out, { payloadState, attempts });
+  REDACTABLE.write(out, { payloadState, attempts });
 }
 
 const rulesIn = ({ row, rulesAt }: OpenedRow): string =>
   row.toString("utf8", rulesAt, rulesAt + row.readUInt32LE(RULES_AT));
 
-/** The table has no word for absent, only for empty. */
+/** Flags tell absent from empty text: the table has only empty. */
 function payloadIn({ row, payloads }: OpenedRow): Pick<RowParts, "expiresMs" | "request" | "response"> {
   if (payloads.length === 0) return { expiresMs: 0, request: undefined, response: undefined };
   const from = new RowBinaryReader(payloads, row.readUInt32LE(IDENTITY_AT));
@@ -236,9 +239,9 @@ function payloadIn({ row, payloads }: OpenedRow): Pick<RowParts, "expiresMs" | "
   };
 }
 
-/** The record as it was; undefined for a row that is damaged or of a layout not known here. */
+/** Reads a row; undefined if it is damaged or has an unknown layout. */
 export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
-  const open = opened(bytes);
+  const open = openRow(bytes);
   if (open === undefined) return undefined;
   const { request, response } = payloadIn(open);
   const rules = rulesIn(open);
@@ -251,7 +254,7 @@ export function decodeRow(bytes: Uint8Array): CallRecord | undefined {
   };
 }
 
-/** Only the id, unchecked; undefined where the bytes cannot be a row. */
+/** Reads only the request id, without the checksum; undefined if the bytes cannot be a row. */
 export function requestIdOfRow(bytes: Uint8Array): string | undefined {
   if (!isKnown(bytes[0])) return undefined;
   try {

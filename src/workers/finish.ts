@@ -1,16 +1,16 @@
 /**
- * Finishes a batch of outbox rows for the analytics engine: redacts the payloads, and lays the rows out by table. Runs
- * in a worker; bytes come and go by transfer. A row whose payload cannot be redacted loses the payload, never the record.
+ * Prepares a batch of outbox rows for ClickHouse: redacts the payloads and separates the rows by table. Runs in a worker;
+ * buffers are transferred. If a payload cannot be redacted, the row is inserted without its payload.
  */
-import { type RowParts, rowParts, writeChanging, writePayload } from "../record/row.ts";
+import { type RowParts, rowParts, writePayload, writeRedactable } from "../record/row.ts";
 import { RowBinaryWriter } from "../record/row-binary.ts";
 import { type Redactor, redactor, redactorOf } from "./redact.ts";
 
 export interface FinishInput {
-  /** All rows, one after the other. */
+  /** All rows, one after another. */
   readonly bytes: Uint8Array;
   readonly lengths: Uint32Array;
-  /** RowBinary that ends each row of `requests`. */
+  /** RowBinary columns to append to each row of `requests`. */
   readonly tail?: Uint8Array;
 }
 
@@ -23,17 +23,17 @@ interface TableRows {
 export interface Finished {
   readonly requests: TableRows;
   readonly payloads: TableRows;
-  /** Rows inserted without the payload they had. */
+  /** Rows that are inserted without the payload they had. */
   readonly payloadsLost: number;
-  /** Positions of rows that are damaged or of a version not known here. */
+  /** Indexes of rows that are damaged or have an unknown layout. */
   readonly undecodable: readonly number[];
 }
 
-const NOTHING = new Uint8Array(0);
-/** Of a usual row of `requests`. */
+const NO_BYTES = new Uint8Array(0);
+/** Size of a typical row of `requests`. */
 const RECORD_BYTES = 1024;
 
-export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Finished {
+export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): Finished {
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
@@ -50,11 +50,11 @@ export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Fi
     const redactor = redactorFor(parts);
     const kept = keepPayload(payloads, parts, redactor);
     if (kept === "written") payloadRows++;
-    else if (kept === "lost") payloadsLost++;
+    else if (kept === "unredactable") payloadsLost++;
     requests.raw(parts.columns);
-    // An upstream's message may quote the prompt: what goes from a payload goes from it too.
+    // An upstream's message may quote the prompt: it is redacted by the same rules.
     const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
-    writeChanging(requests, kept === "lost" ? "off" : parts.payloadState, messages);
+    writeRedactable(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
     requests.raw(tail);
   }
   return {
@@ -65,7 +65,7 @@ export function finishBatch({ bytes, lengths, tail = NOTHING }: FinishInput): Fi
   };
 }
 
-/** Undefined where a pattern does not compile, above all: what cannot be redacted is not stored. */
+/** Undefined if the rules do not compile: then nothing may be stored. */
 function redactorFor({ rules }: RowParts): Redactor | undefined {
   try {
     return rules === "" ? redactor(NO_RULES) : redactorOf(rules);
@@ -80,17 +80,17 @@ function keepPayload(
   out: RowBinaryWriter,
   { identity, expiresMs, request, response }: RowParts,
   redactor: Redactor | undefined,
-): "none" | "lost" | "written" {
+): "none" | "unredactable" | "written" {
   if (request === undefined && response === undefined) return "none";
-  if (redactor === undefined) return "lost";
+  if (redactor === undefined) return "unredactable";
   const start = out.length;
   try {
     out.raw(identity);
-    writePayload(out, expiresMs, redactor.bytes(request ?? NOTHING), redactor.bytes(response ?? NOTHING));
+    writePayload(out, expiresMs, redactor.bytes(request ?? NO_BYTES), redactor.bytes(response ?? NO_BYTES));
     return "written";
   } catch {
     out.rewind(start);
-    return "lost";
+    return "unredactable";
   }
 }
 

@@ -1,24 +1,24 @@
-/** The worker thread for what would hold up the event loop: finishing records and counting tokens. */
+/** The worker thread for work that would block the event loop: redaction of records and token counts. */
 import type { Redaction } from "../record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
 import { openThread } from "./thread.ts";
 import type { Encoding } from "./tokenise.ts";
 
 export interface PoolOptions {
-  /** Token counts waiting; beyond, `countTokens` fails at once and the caller estimates. */
+  /** Maximum number of waiting token counts. Beyond it `countTokens` fails at once, and the caller uses an estimate. */
   readonly maxWaiting?: number;
 }
 
-/** Every task may take a minute; the caller of a longer one gets an Error that names it. */
+/** A task may take a minute; one that takes longer fails with an Error that names it. */
 export interface WorkerPool {
-  /** Decodes, redacts and writes a batch of outbox rows. Takes the buffers of the input over. */
+  /** Decodes, redacts and encodes a batch of outbox rows. Transfers the input's buffers. */
   finish(input: FinishInput): Promise<Finished>;
-  /** Payloads as they may be shown. @throws Error where a preset is unknown or a pattern is not RE2. */
+  /** Redacts payloads. @throws Error if a preset is unknown or a pattern is not RE2 */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /**
-   * Tokens of each text in one of OpenAI's public encodings. About 50 MB/s for prose. Bytes are UTF-8, one text or several,
-   * each ended by the byte 0xff: their sum is told. Memory that threads share is not copied.
-   * @throws Error when too many counts wait, or when `signal` aborts (the thread then starts anew).
+   * Counts the tokens of each text in one of OpenAI's public encodings, about 50 MB/s for prose. Bytes are UTF-8: one text,
+   * or several, each ended by the byte 0xff, whose sum is returned. Shared memory is not copied.
+   * @throws Error when too many counts wait, or when `signal` aborts (the thread is then restarted)
    */
   countTokens(
     texts: readonly (string | Uint8Array)[],
@@ -28,7 +28,7 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-/** The entry of the thread. */
+/** The module that the thread runs. */
 const TASKS = new URL("./tasks.ts", import.meta.url);
 
 export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {

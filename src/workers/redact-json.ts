@@ -1,12 +1,12 @@
-/** Redaction inside JSON: string literals (and bare card or Aadhaar numbers) change, nothing else does; JSON stays JSON. */
+/** Redaction inside JSON: only string literals (and bare card or Aadhaar numbers) change, so that JSON stays JSON. */
 import { type FindSpans, replaceSpans } from "./redact-spans.ts";
 
-/** A string literal, or a bare number long enough to be an identity. */
+/** A string literal, or a bare number long enough to be a card or Aadhaar number. */
 const TOKENS = /"(?:[^"\\]|\\[\s\S])*"|(?<![\w.+-])\d{12,19}(?![\w.])/g;
 
 /**
- * Each string literal is redacted as the text it stands for; only literals that change are written anew, so that
- * the rest stays byte for byte as it was sent. A number that is redacted becomes a string.
+ * Redacts each string literal by its unescaped text. Only literals that change are written again, so that all other bytes
+ * stay as they were sent. A number that is redacted becomes a string.
  */
 export function redactJson(text: string, spans: FindSpans): string {
   return text.replace(TOKENS, (token) => {
@@ -27,11 +27,11 @@ function unescaped(literal: string): string {
   try {
     return JSON.parse(literal) as string;
   } catch {
-    // No JSON string after all (a raw line break inside): taken as it stands.
+    // Not a JSON string (a raw line break inside): its text is used as it is.
     return literal.slice(1, -1);
   }
 }
 
-/** Images and sound hold nothing to find; scanning megabytes of them would. */
+/** Images and sound have nothing to redact, and to search megabytes of them takes long. */
 const isBase64 = (literal: string): boolean =>
   literal.length > 2048 && /^"(?:data:[\w/+.;=-]{0,200},)?[A-Za-z0-9+/_-]+={0,2}"$/.test(literal);

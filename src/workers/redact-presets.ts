@@ -1,9 +1,9 @@
 /**
- * The redaction presets: each finds its spans in a text in linear time. Patterns never match a backslash or a quote and
- * never begin inside an escape, so that text holding JSON (tool arguments) stays JSON too.
+ * The redaction presets. Each finds its spans in linear time. Patterns never match a backslash or a quote and never begin
+ * inside an escape, so that a text that contains JSON (tool arguments) stays JSON.
  */
 
-/** Start and end of each find, in any order. */
+/** Start and end of each match, in any order. */
 export type Finder = (text: string) => Iterable<readonly [number, number]>;
 
 export const PRESET_NAMES = ["api_key", "card", "aadhaar", "pan", "email", "phone"] as const;
@@ -19,8 +19,8 @@ export const PRESETS: Readonly<Record<PresetName, Finder>> = {
 };
 
 /**
- * Enough digits for the shortest number that goes. Classes that are written out let the engine look at every eighth character
- * only (Boyer-Moore), which a repetition does not: most texts fail there, in a sixth of the time.
+ * Enough digits for the shortest number that is redacted. Written-out character classes let the engine check every eighth
+ * character only (Boyer-Moore); a repetition does not. Most texts have no match and are searched in a sixth of the time.
  */
 const ROOM_FOR_NUMBER = new RegExp("[\\d -]".repeat(12));
 const LONG_NUMBER = /\d(?:[ -]?\d){11}/;
@@ -30,10 +30,13 @@ const ROOM_FOR_PHONE = new RegExp("[\\d .()-]".repeat(8));
 const PHONE_DIGITS = /\d(?:[ .()-]{0,2}\d){7}/;
 
 const KEY_WORDS =
-  // From the rare character back to the prefix before it: a third of the time of a list of words.
+  // Searches the rare character, then looks back for the prefix: a third of the time of a list of words.
   /[-_](?<=(?:svc|sk|glpat|xox[abeprs]|xai|hf|npm|gsk|pplx|r8|fw|tvly)-|(?:_live|_test|whsec|gh[pousr]|github_pat|hf|npm|gsk|pplx|r8|fw|tvly)_)|A(?:KIA|SIA|Iza)|SG\.|eyJ|Bearer |PRIVATE KEY/;
 
-/** A fast first look: a text without the hint holds nothing of the preset. Presets may share one, which is then tried once. */
+/**
+ * A fast check first: a text without the hint has no match of the preset. Presets may share a hint, which is then tested
+ * once.
+ */
 export const HINTS: Readonly<Record<PresetName, (text: string) => boolean>> = {
   api_key: (text) => KEY_WORDS.test(text),
   card: mayHoldNumber,
@@ -43,11 +46,11 @@ export const HINTS: Readonly<Record<PresetName, (text: string) => boolean>> = {
   phone: (text) => ROOM_FOR_PHONE.test(text) && PHONE_DIGITS.test(text),
 };
 
-/** Not inside `\n` or `\u00e9`; right after one is a beginning like after a space. */
+/** A match must not begin inside `\n` or `\u00e9`; directly after such an escape it may, as after a space. */
 const starts = (word: string) =>
   String.raw`(?<!\\)(?<!\\u[\da-fA-F]{0,3})(?:(?<![${word}])|(?<=\\[bfnrt])|(?<=\\u[\da-fA-F]{4}))`;
 
-/** Prefixes that vendors give their secrets; then JSON web tokens, bearer credentials and PEM private keys. */
+/** Prefixes of vendors' secrets; then JSON web tokens, bearer credentials and PEM private keys. */
 const API_KEYS = [
   new RegExp(
     `${starts("A-Za-z0-9")}(?:${[
@@ -79,7 +82,7 @@ const EMAIL = [
   ),
 ];
 
-/** Indian income tax number: five letters (the fourth names the kind of holder), four digits, a letter. */
+/** Indian income tax number: five letters (the fourth is the kind of holder), four digits, a letter. */
 const PAN = [
   new RegExp(
     `${starts("A-Za-z0-9")}(?:[A-Z]{3}[ABCFGHJKLPT][A-Z]\\d{4}[A-Z]|[a-z]{3}[abcfghjklpt][a-z]\\d{4}[a-z])(?![A-Za-z0-9])`,
@@ -88,11 +91,11 @@ const PAN = [
 ];
 
 const PHONE = [
-  // International: a plus, 8 to 15 digits, grouped as people group them.
+  // International: a plus, 8 to 15 digits, with usual separators.
   new RegExp(`${starts("\\w+")}\\+\\d(?:[ .()-]{0,2}\\d){7,14}(?!\\d)`, "g"),
-  // Indian mobile, bare or with 0 or 91 before.
+  // Indian mobile, bare or after 0 or 91.
   new RegExp(`${starts("\\w.+-")}(?:0|91[ -]?)?[6-9]\\d{4}[ -]?\\d{5}(?![\\w.]?\\d)`, "g"),
-  // North American, grouped: ten bare digits may be anything.
+  // North American, grouped only: ten bare digits may be anything.
   new RegExp(`${starts("\\w.+-")}(?:1[ .-])?(?:\\(\\d{3}\\) ?|\\d{3}[ .-])\\d{3}[ .-]\\d{4}(?!\\d)`, "g"),
 ];
 
@@ -105,8 +108,8 @@ function* regexSpans(text: string, patterns: readonly RegExp[]): Generator<reado
 const DIGIT_RUN = /\d(?:[ -]?\d){11,}/g;
 
 /**
- * Numbers with a check digit, bare or in groups by single spaces or hyphens. Inside a run of groups, each sequence of
- * whole groups is tried, so that a card number is found beside an amount.
+ * Finds numbers with a check digit, bare or in groups separated by single spaces or hyphens. Every sequence of whole groups
+ * is tried, so that a card number next to an amount is found.
  */
 function* digitSpans(
   text: string,
@@ -134,7 +137,7 @@ function* digitSpans(
   }
 }
 
-/** How many digits at a place belong to an escape (`\u2011`) that began before it. */
+/** How many digits at `at` belong to an escape (`\u2011`) that began before it. */
 function escapeDigits(text: string, at: number): number {
   const begun = /\\u([\da-fA-F]{0,3})$/.exec(text.slice(Math.max(0, at - 5), at))?.[1];
   if (begun === undefined) return 0;
@@ -142,7 +145,7 @@ function escapeDigits(text: string, at: number): number {
   return /^[\da-fA-F]+$/.test(text.slice(at, at + missing)) ? missing : 0;
 }
 
-/** The last group of the longest valid number that begins at a group, or -1. */
+/** Index of the last group of the longest valid number that begins at group `from`; -1 if there is none. */
 function longest(
   groups: readonly { digits: string }[],
   from: number,
@@ -159,7 +162,7 @@ function longest(
   return best;
 }
 
-/** ISO/IEC 7812: an issuer that exists (2 to 6, RuPay's 81 and 82) and Luhn's check digit. */
+/** ISO/IEC 7812: a known issuer (2 to 6, RuPay's 81 and 82) and Luhn's check digit. */
 function isCard(digits: string): boolean {
   if (!/^(?:[2-6]|8[12])/.test(digits)) return false;
   let sum = 0;

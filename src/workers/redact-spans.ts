@@ -1,23 +1,23 @@
-/** The parts of a text that go, and what stands in their place. */
+/** The spans of a text that are redacted, and the marks that replace them. */
 
 export interface Span {
   readonly start: number;
   readonly end: number;
-  /** What stands in its place. */
+  /** The text that replaces it. */
   readonly mark: string;
 }
 
-/** Finds the spans of a text, in order, none overlapping. */
+/** Finds the spans of a text to redact, in order and without overlap. */
 export type FindSpans = (text: string) => Span[];
 
-/** The earliest span wins, of two that start together the longer. */
+/** Merges overlapping spans under the mark of the earliest; of two with the same start, of the longer. */
 export function withoutOverlap(spans: Span[]): Span[] {
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   const kept: Span[] = [];
   for (const span of spans) {
     const before = kept.at(-1);
     if (before === undefined || span.start >= before.end) kept.push(span);
-    // What reaches beyond the one before goes with it: no tail of a secret stays.
+    // The earlier span is extended to the end of the later one, so that no end of a secret remains.
     else if (span.end > before.end) kept[kept.length - 1] = { ...before, end: span.end };
   }
   return kept;

@@ -1,11 +1,12 @@
 /**
- * Redaction of a stored SSE answer. A secret comes in pieces, one token an event; so the pieces of each string that
- * grows by deltas are joined, searched, and cut where they stand. Events without a find stay as they were delivered.
+ * Redaction of a stored SSE answer. A secret may be split over events, one token each. So the pieces of each string that
+ * grows by deltas are joined, searched, and redacted in their own events. Events without a match stay as they were
+ * delivered.
  */
 import { redactJson } from "./redact-json.ts";
 import { type FindSpans, replaceSpans, type Span } from "./redact-spans.ts";
 
-/** One piece of a growing string: where it stands, so that it can be changed in place. */
+/** A piece of a growing string, with the object that holds it, so that it can be changed in place. */
 interface Piece {
   readonly event: Event;
   readonly holder: Record<string, unknown>;
@@ -33,7 +34,7 @@ export function redactSse(text: string, spans: FindSpans): string {
     events.push(event);
     collect(json, "", false, event, strings);
   }
-  for (const pieces of strings.values()) cut(pieces, spans);
+  for (const pieces of strings.values()) redactPieces(pieces, spans);
   const parsed = new Set<number>();
   for (const { line, json, changed } of events) {
     parsed.add(line);
@@ -54,7 +55,10 @@ function parse(line: string): unknown {
   }
 }
 
-/** Strings below a `delta` (or a completion's `text`) grow from event to event; their path tells them apart. */
+/**
+ * Collects the strings that grow from event to event: those below a `delta`, and a completion's `text`. Pieces of one string
+ * have the same path.
+ */
 function collect(
   value: unknown,
   path: string,
@@ -82,8 +86,8 @@ function collect(
   }
 }
 
-/** The mark goes where a find begins; the rest of the find goes from the pieces that follow. */
-function cut(pieces: readonly Piece[], spans: FindSpans): void {
+/** Puts the mark where a match begins, and removes the rest of the match from the following pieces. */
+function redactPieces(pieces: readonly Piece[], spans: FindSpans): void {
   const found = spans(pieces.map((p) => p.text).join(""));
   if (found.length === 0) return;
   let offset = 0;

@@ -1,6 +1,6 @@
 /**
- * Redaction of payloads: presets and an org's own patterns. Works on text; in JSON only inside string literals (and
- * bare card or Aadhaar numbers), so that JSON stays JSON. Linear in the text, whatever the text: it comes from clients.
+ * Redaction of payloads by presets and by an org's own patterns. Works on text; in JSON only inside string literals (and on
+ * bare card or Aadhaar numbers), so that JSON stays JSON. Takes linear time for any text, because clients send it.
  */
 import { RE2JS } from "re2js";
 import type { Redaction } from "../record.ts";
@@ -9,45 +9,44 @@ import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.t
 import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
-/** A set of redactions ready to run. */
+/** Compiled redaction rules. */
 export interface Redactor {
-  /** Plain text. */
   text(text: string): string;
-  /** A JSON document, an SSE stream of JSON events, or plain text where it is neither. */
+  /** A JSON document, an SSE stream of JSON events, or else plain text. */
   payload(text: string): string;
-  /** A payload as stored: the very bytes where nothing in it goes. */
+  /** A payload as stored: the same bytes if nothing in it is redacted. */
   bytes(payload: Uint8Array): Uint8Array;
-  /** True where a quick look shows that nothing in a payload can have to go; about 2 ns a byte. */
+  /** True if a quick check shows that a payload has nothing to redact; takes about 2 ns per byte. */
   clean(payload: Uint8Array): boolean;
-  /** The parts of a text that go, in order, none overlapping. */
+  /** The spans to redact, in order and without overlap. */
   spans(text: string): Span[];
 }
 
-/** Compiled sets by their own text: orgs are few beside calls. */
-const compiled = new Map<string, Redactor>();
+/** Compiled rules by their JSON text: there are few orgs compared with calls. */
+const byRules = new Map<string, Redactor>();
 const MAX_COMPILED = 500;
 
-/** The same without a look at the text: the rules of an org are replaced, never changed. */
-const ready = new WeakMap<Redaction, Redactor>();
+/** The same by the rules' object, without making the text: the rules of an org are replaced, never changed. */
+const byRedaction = new WeakMap<Redaction, Redactor>();
 
-/** @throws Error where a preset is unknown or a pattern is not RE2: nothing may then be stored. */
+/** @throws Error if a preset is unknown or a pattern is not RE2: nothing may then be stored */
 export function redactor(redaction: Redaction): Redactor {
-  let found = ready.get(redaction);
+  let found = byRedaction.get(redaction);
   if (found === undefined) {
     found = redactorOf(JSON.stringify([redaction.presets, redaction.patterns]));
-    ready.set(redaction, found);
+    byRedaction.set(redaction, found);
   }
   return found;
 }
 
-/** The same from `[presets, patterns]` as JSON, as a row of the outbox carries them. */
+/** The same from `[presets, patterns]` as JSON, as outbox rows contain them. */
 export function redactorOf(rules: string): Redactor {
-  let found = compiled.get(rules);
+  let found = byRules.get(rules);
   if (found === undefined) {
-    if (compiled.size >= MAX_COMPILED) compiled.clear();
+    if (byRules.size >= MAX_COMPILED) byRules.clear();
     const [presets, patterns] = JSON.parse(rules) as [string[], string[]];
     found = compile({ presets, patterns });
-    compiled.set(rules, found);
+    byRules.set(rules, found);
   }
   return found;
 }
@@ -71,8 +70,8 @@ function compile({ presets, patterns }: Redaction): Redactor {
   const redact = (text: string) => replaceSpans(text, spans(text));
   const hints = [...new Set(presets.map((name) => HINTS[name as PresetName]))];
   /**
-   * Most payloads hold nothing to redact, and a look at their bytes as Latin-1 tells. Not where escapes may hide
-   * something, nor in SSE, where it comes in pieces.
+   * Most payloads have nothing to redact, which a check of their bytes as Latin-1 shows. Not if escapes may hide a match,
+   * nor in SSE, where a match may be split over events.
    */
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
@@ -100,7 +99,7 @@ function compile({ presets, patterns }: Redaction): Redactor {
   return self;
 }
 
-/** Half a document is no JSON: its quotes do not pair, so it is searched as the text it is. */
+/** A truncated document is not JSON: its quotes may not pair, so it is searched as plain text. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

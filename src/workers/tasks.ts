@@ -1,4 +1,4 @@
-/** The entry of a worker thread: each export is a task by its name. */
+/** The module that the worker thread runs: each export is a task of that name. */
 import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
 import { counted } from "../shared-memory.ts";
@@ -6,7 +6,7 @@ import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
 import { redactor } from "./redact.ts";
 import { countTexts, type Encoding } from "./tokenise.ts";
 
-/** The finished bytes move to the caller; nothing is copied. */
+/** Transfers the result's buffers to the caller instead of copying them. */
 export function finish(input: FinishInput): Finished {
   const value = finishBatch(input);
   const buffers = [value.requests.bytes.buffer, value.payloads.bytes.buffer];

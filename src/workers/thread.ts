@@ -1,32 +1,31 @@
 /**
- * A worker thread for the functions of one module. Whoever opens it names the module, so that this room knows none that
- * lies above it. Started with the first task, gone after a minute without one. A task takes no longer than it may: what
- * waits for it learns its name, and the thread, which may be in an endless loop, is ended and started anew for those behind.
+ * A worker thread for the functions of one module, which the caller names: `workers` must not import rooms above it. The
+ * thread starts with the first task and ends after a minute without one. A task may take at most `boundMs`: then its caller
+ * gets an Error with its name, and the thread, which may be in an endless loop, is replaced for the tasks that wait.
  */
 import { Piscina } from "piscina";
 
 export interface TaskOptions {
-  /** Gives the task up sooner. */
   readonly signal?: AbortSignal | undefined;
-  /** Memory that the thread takes over. */
+  /** Buffers that are transferred to the thread. */
   readonly transferList?: readonly ArrayBuffer[];
 }
 
 export interface WorkerThread {
   /**
    * Runs the module's export `name`. Input and result are cloned; shared memory is shared.
-   * @throws what it throws, and Error with its name when it took too long, waiting for the thread included
+   * @throws what the function throws, and Error with its name if it took too long, including the time it waited
    */
   run(name: string, input: unknown, options?: TaskOptions): Promise<unknown>;
   close(): Promise<void>;
 }
 
 const IDLE_MS = 60_000;
-/** Far above what the largest body takes (seconds); beyond it something is wrong. */
-const LONGEST_TASK_MS = 60_000;
+/** Far more than the largest body takes (seconds). */
+const MAX_TASK_MS = 60_000;
 
-/** @param boundMs how long a task may take; a minute unless given */
-export function openThread(module: URL, boundMs: number = LONGEST_TASK_MS): WorkerThread {
+/** @param boundMs the longest time of a task; default: a minute */
+export function openThread(module: URL, boundMs: number = MAX_TASK_MS): WorkerThread {
   let thread: Piscina | undefined;
   return {
     async run(name, input, { signal, transferList = [] } = {}) {
@@ -35,15 +34,15 @@ export function openThread(module: URL, boundMs: number = LONGEST_TASK_MS): Work
         minThreads: 0,
         maxThreads: 1,
         idleTimeout: IDLE_MS,
-        // Whatever flags this process runs under (a debugger, a test runner's loader) are not the worker's.
+        // Flags of this process (a debugger, a test runner's loader) are not passed to the worker.
         execArgv: ["--disable-warning=ExperimentalWarning"],
       });
-      const late = AbortSignal.timeout(boundMs);
-      const ended = signal === undefined ? late : AbortSignal.any([signal, late]);
+      const timeout = AbortSignal.timeout(boundMs);
+      const ended = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
       try {
         return await thread.run(input, { name, signal: ended, transferList: [...transferList] });
       } catch (error) {
-        if (!late.aborted || signal?.aborted === true) throw error;
+        if (!timeout.aborted || signal?.aborted === true) throw error;
         throw new Error(`the thread's task "${name}" took longer than ${boundMs} ms`);
       }
     },

@@ -1,9 +1,10 @@
 /**
- * Token counts with OpenAI's public encodings, off the event loop. Exact for text as people and programs write it; the
- * encoder's time grows with the square of an unbroken run, so longer ones are counted in slices (a token a slice more).
+ * Token counts with OpenAI's public encodings, off the event loop. Exact for text as people and programs write it. The
+ * encoder's time grows with the square of an unbroken run, so longer runs are counted in slices (about one token more per
+ * slice).
  */
 
-/** Characters of an unbroken run that are counted as one. */
+/** Characters of an unbroken run that are counted at once. */
 const RUN = 256;
 const LONG_RUNS = new RegExp(
   `[\\p{L}\\p{M}]{${RUN + 1},}|[^\\s\\p{L}\\p{N}]{${RUN + 1},}|\\s{${RUN + 1},}`,
@@ -12,7 +13,7 @@ const LONG_RUNS = new RegExp(
 
 type Count = (text: string) => number;
 
-/** Loaded on first use: a table takes 30 MB and a fifth of a second, and most processes never count. */
+/** Loaded at first use: a table takes 30 MB and 0.2 s, and most processes count nothing. */
 const ENCODINGS = {
   o200k_base: () => import("gpt-tokenizer/encoding/o200k_base"),
   o200k_harmony: () => import("gpt-tokenizer/encoding/o200k_harmony"),
@@ -27,10 +28,10 @@ export const isEncoding = (name: string): name is Encoding => Object.hasOwn(ENCO
 
 const loaded = new Map<Encoding, Promise<Count>>();
 
-/** Ends each text of a run of UTF-8, in which this byte never stands. */
+/** Ends each text of a run; this byte cannot occur in UTF-8. */
 const TEXT_END = 0xff;
 
-/** One count a text, or a run of texts. */
+/** One count per text, or per run of texts. */
 export async function countTexts(
   texts: readonly (string | Uint8Array)[],
   encoding: Encoding,
@@ -58,7 +59,7 @@ function countRun(bytes: Uint8Array, count: Count): number {
 
 async function load(encoding: Encoding): Promise<Count> {
   const { countTokens } = await ENCODINGS[encoding]();
-  // Text that looks like a control token is text here.
+  // Text that looks like a control token is counted as text.
   const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
   return (text) => countTokens(text, plain);
 }

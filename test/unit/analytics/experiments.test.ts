@@ -6,8 +6,8 @@ import {
   medianInterval,
   medianRank,
   quantile,
-  type Seen,
   studentT,
+  type ValueCount,
   wilson,
 } from "../../../src/analytics/intervals.ts";
 import {
@@ -100,8 +100,8 @@ beforeAll(async () => {
   await bench.add(calls);
   expect(await bench.analytics.flush(30_000)).toBe(true);
   clickhouse = clickhouseOf(bench);
-  const caughtUp = async () => void (await bench.analytics.flush(5000));
-  reports = policyReports({ clickhouse, clock, caughtUp });
+  const waitForInserts = async () => void (await bench.analytics.flush(5000));
+  reports = policyReports({ clickhouse, clock, waitForInserts });
 });
 afterAll(async () => {
   await clickhouse.close();
@@ -283,7 +283,7 @@ describe("the report", () => {
     const away = async () => {
       throw fail("analytics_unavailable", "away");
     };
-    const report = policyReports({ clickhouse, clock, caughtUp: away }).experiments(ORG, "duel", 1);
+    const report = policyReports({ clickhouse, clock, waitForInserts: away }).experiments(ORG, "duel", 1);
     await expect(report).rejects.toMatchObject({ kind: "analytics_unavailable" });
   });
 });
@@ -344,7 +344,7 @@ describe("intervals", () => {
     let share = 0;
     for (let run = 0; run < runs; run++) {
       const values = Array.from({ length: 40 }, () => Math.round(-Math.log(1 - random()) * 1e6));
-      const seen: Seen[] = values.sort((a, b) => a - b).map((value) => [value, 1]);
+      const seen: ValueCount[] = values.sort((a, b) => a - b).map((value) => [value, 1]);
       const around = medianInterval(seen);
       if (around !== undefined && around.low <= Math.LN2 * 1e6 && Math.LN2 * 1e6 <= around.high) median += 1;
       const hits = Array.from({ length: 40 }, () => random() < 0.1).filter(Boolean).length;
@@ -359,7 +359,7 @@ describe("intervals", () => {
   });
 
   it("quantiles count repeated values as often as they were seen", () => {
-    const seen: Seen[] = [
+    const seen: ValueCount[] = [
       [10, 5],
       [20, 4],
       [30, 1],

@@ -41,22 +41,6 @@ describe("the outbox", () => {
     expect(ids(byBytes?.rows)).toEqual([records[4]?.requestId]);
   });
 
-  it("ends a batch where rows of another layout begin: a batch is inserted under one list of columns", async () => {
-    const outbox = openOutbox(store);
-    const rows = [1, 1, 2, 2, 1].map((version, n) => Buffer.from([version, n]));
-    for (const [n, bytes] of rows.entries()) {
-      await store.act(() => outbox.put({ requestId: `request ${n}`, bytes }));
-    }
-    const batches: (readonly Uint8Array[])[] = [];
-    for (;;) {
-      const found = await outbox.nextBatch(bounds, token);
-      if (found === undefined) break;
-      batches.push(found.rows);
-      await outbox.acknowledge(found.batch);
-    }
-    expect(batches).toEqual([rows.slice(0, 2), rows.slice(2, 4), rows.slice(4)]);
-  });
-
   it("gives the same batch and token until it is acknowledged, also after a restart, though rows come meanwhile", async () => {
     let outbox = openOutbox(store);
     const first = record();

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Held, held } from "./held.ts";
+import { type ControlledUpstream, runAttempts } from "./controlled-upstreams.ts";
 
 const RUNS = 3000;
 
@@ -52,9 +52,9 @@ const given = fc.record({
 type Given = typeof given extends fc.Arbitrary<infer G> ? G : never;
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-const isLive = ({ isCancelled, isOver }: Held): boolean => !isCancelled && !isOver;
+const isLive = ({ isCancelled, isOver }: ControlledUpstream): boolean => !isCancelled && !isOver;
 
-async function take(bench: ReturnType<typeof held>, taken: Step): Promise<void> {
+async function take(bench: ReturnType<typeof runAttempts>, taken: Step): Promise<void> {
   const at = "upstream" in taken ? bench.upstreams.filter(isLive)[taken.upstream] : undefined;
   switch (taken.kind) {
     case "pass":
@@ -89,7 +89,7 @@ async function take(bench: ReturnType<typeof held>, taken: Step): Promise<void> 
 }
 
 function check(
-  bench: ReturnType<typeof held>,
+  bench: ReturnType<typeof runAttempts>,
   { stream, decision: { maxAttempts } }: Given,
   before: number,
   wasClosed: boolean,
@@ -108,7 +108,7 @@ function check(
 }
 
 /** Time goes on, and what is written in threads is written, until nothing can be under way any more. */
-async function toTheEnd(bench: ReturnType<typeof held>): Promise<void> {
+async function toTheEnd(bench: ReturnType<typeof runAttempts>): Promise<void> {
   for (let turn = 0; turn < 3; turn++) {
     for (const id of ["one", "two", "three"]) await bench.wrote(id);
     bench.time.pass(1e6);
@@ -122,7 +122,7 @@ test("a call ends once, nothing of it stays taken, and nobody is asked who must 
       given,
       fc.array(step, { minLength: 3, maxLength: 15, size: "max" }),
       async (options, steps) => {
-        const bench = held({ ...options, isFaultExpected: true });
+        const bench = runAttempts({ ...options, isFaultExpected: true });
         const { maxAttempts } = options.decision;
         let isClosed = false;
         const untold = new Set<string>();

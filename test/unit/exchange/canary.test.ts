@@ -1,7 +1,7 @@
 /** What a call tells of the canary in whose share it was. */
 import { expect, test } from "vitest";
 import type { Call } from "../../../src/exchange/call.ts";
-import { judgeCanary } from "../../../src/exchange/plan.ts";
+import { reportCanaryResult } from "../../../src/exchange/plan.ts";
 
 const row = (endpointId: string, outcome: string, errorClass = "", httpStatus = 200) => ({
   ...{ endpointId, outcome, errorClass, httpStatus },
@@ -34,6 +34,6 @@ test("a test key, with which anyone may make failures for nothing, ends no trial
 function toldBy(attempts: readonly object[], environment = "live"): boolean[] {
   const results: boolean[] = [];
   const policy = { canaryResult: (_: string, failed: boolean) => results.push(failed) };
-  judgeCanary({ plan: { canary: "new" }, policy, attempts, key: { environment } } as unknown as Call);
+  reportCanaryResult({ plan: { canary: "new" }, policy, attempts, key: { environment } } as unknown as Call);
   return results;
 }

@@ -1,11 +1,12 @@
 /** Two attempts at once, time that is shared out, keys that stand in for one another. */
 import { describe, expect, test } from "vitest";
-import { type Held, held } from "./held.ts";
+import { type ControlledUpstream, runAttempts } from "./controlled-upstreams.ts";
 
-const at = (upstreams: readonly Held[], n: number): Held => upstreams[n] as Held;
+const at = (upstreams: readonly ControlledUpstream[], n: number): ControlledUpstream =>
+  upstreams[n] as ControlledUpstream;
 
 describe.each([true, false])("a hedge, stream %s", (stream) => {
-  const hedged = (more: object = {}) => held({ stream, decision: { hedgeAfterMs: 500 }, ...more });
+  const hedged = (more: object = {}) => runAttempts({ stream, decision: { hedgeAfterMs: 500 }, ...more });
 
   test("nobody else is asked where the first answers in time", async () => {
     const { time, upstreams, asked, kinds, ended } = hedged();
@@ -140,7 +141,7 @@ describe.each([true, false])("a hedge, stream %s", (stream) => {
 });
 
 test("white space says no more than silence does", async () => {
-  const { time, upstreams, asked, ended } = held({
+  const { time, upstreams, asked, ended } = runAttempts({
     stream: false,
     decision: { hedgeAfterMs: 500, timeoutMs: 2000 },
   });
@@ -153,7 +154,7 @@ test("white space says no more than silence does", async () => {
 });
 
 test("a whole answer that has begun to come is waited for", async () => {
-  const { time, upstreams, asked, kinds } = held({ stream: false, decision: { hedgeAfterMs: 500 } });
+  const { time, upstreams, asked, kinds } = runAttempts({ stream: false, decision: { hedgeAfterMs: 500 } });
   time.pass(400);
   await at(upstreams, 0).begin();
   time.pass(9000);
@@ -164,7 +165,7 @@ test("a whole answer that has begun to come is waited for", async () => {
 
 describe("a hedge whose body a thread is writing", () => {
   const writing = (more: object = {}) =>
-    held({ inThread: ["two", "three"], decision: { hedgeAfterMs: 500 }, ...more });
+    runAttempts({ inThread: ["two", "three"], decision: { hedgeAfterMs: 500 }, ...more });
 
   test("is asked once it is written; where the first fails meanwhile, it is waited for", async () => {
     const { time, upstreams, asked, wrote, kinds } = writing();
@@ -225,7 +226,7 @@ describe("a hedge whose body a thread is writing", () => {
 });
 
 test("T21: of a silent one and one whose whole answer is coming, that one is read to its end", async () => {
-  const { time, upstreams, leave, kinds, call } = held({
+  const { time, upstreams, leave, kinds, call } = runAttempts({
     ...{ stream: false, onDisconnect: "drain", decision: { hedgeAfterMs: 500 } },
   });
   time.pass(500);
@@ -238,7 +239,7 @@ test("T21: of a silent one and one whose whole answer is coming, that one is rea
 });
 
 test("T15: a stream that has begun is not replaced, however long it is silent then", async () => {
-  const { time, upstreams, asked, tick, kinds } = held({ decision: { hedgeAfterMs: 500 } });
+  const { time, upstreams, asked, tick, kinds } = runAttempts({ decision: { hedgeAfterMs: 500 } });
   time.pass(400);
   await at(upstreams, 0).begin();
   time.pass(9000);
@@ -251,7 +252,7 @@ test("T15: a stream that has begun is not replaced, however long it is silent th
 
 describe("timeout_ms", () => {
   test("is shared out among the attempts that are left, so that each has its turn", async () => {
-    const { time, asked, kinds, ended } = held({ decision: { timeoutMs: 9000 } });
+    const { time, asked, kinds, ended } = runAttempts({ decision: { timeoutMs: 9000 } });
     time.pass(2999);
     expect(asked()).toEqual(["one"]);
     time.pass(1);
@@ -266,7 +267,7 @@ describe("timeout_ms", () => {
   });
 
   test("what an attempt did not use the next ones have", async () => {
-    const { time, upstreams, asked } = held({ decision: { timeoutMs: 9000 } });
+    const { time, upstreams, asked } = runAttempts({ decision: { timeoutMs: 9000 } });
     time.pass(1000);
     await at(upstreams, 0).status(500);
     time.pass(3999);
@@ -276,7 +277,7 @@ describe("timeout_ms", () => {
   });
 
   test("is shared out beside a hedge, too: those behind the two have their turn", async () => {
-    const { time, asked, kinds } = held({ decision: { timeoutMs: 9000, hedgeAfterMs: 1000 } });
+    const { time, asked, kinds } = runAttempts({ decision: { timeoutMs: 9000, hedgeAfterMs: 1000 } });
     time.pass(1000);
     expect(asked()).toEqual(["one", "two"]);
     // The second has half of the 8 s that were left.
@@ -289,7 +290,7 @@ describe("timeout_ms", () => {
   });
 
   test("is not kept for endpoints that max_attempts leaves out", async () => {
-    const { time, upstreams, asked, kinds } = held({
+    const { time, upstreams, asked, kinds } = runAttempts({
       keys: 2,
       decision: { timeoutMs: 9000, maxAttempts: 2 },
     });
@@ -301,7 +302,7 @@ describe("timeout_ms", () => {
   });
 
   test("begins nothing once it is over, and says that it was the time", async () => {
-    const { time, asked, wrote, outcomes } = held({
+    const { time, asked, wrote, outcomes } = runAttempts({
       inThread: ["one", "two", "three"],
       decision: { timeoutMs: 3000 },
     });
@@ -312,7 +313,7 @@ describe("timeout_ms", () => {
   });
 
   test.each([true, false])("also ends an error that does not end (stream: %s)", async (stream) => {
-    const { time, upstreams, asked, ended, call } = held({ stream, decision: { timeoutMs: 9000 } });
+    const { time, upstreams, asked, ended, call } = runAttempts({ stream, decision: { timeoutMs: 9000 } });
     at(upstreams, 0).handler.onHead(500, { "content-type": "application/json" });
     at(upstreams, 0).handler.onData(Buffer.from('{"error":'));
     time.pass(3000);
@@ -322,7 +323,7 @@ describe("timeout_ms", () => {
   });
 
   test("does not cut a stream that has begun", async () => {
-    const { time, upstreams, kinds } = held({ decision: { timeoutMs: 3000 } });
+    const { time, upstreams, kinds } = runAttempts({ decision: { timeoutMs: 3000 } });
     time.pass(900);
     await at(upstreams, 0).begin();
     time.pass(9000);
@@ -334,7 +335,7 @@ describe("timeout_ms", () => {
 
 describe("a pool of keys", () => {
   test("a key that is refused is replaced by another at the same endpoint, three at most", async () => {
-    const { upstreams, asked, kinds } = held({ keys: 4 });
+    const { upstreams, asked, kinds } = runAttempts({ keys: 4 });
     for (const n of [0, 1, 2]) {
       expect(asked()).toEqual(Array.from({ length: n + 1 }, () => "one"));
       await at(upstreams, n).status(n === 1 ? 401 : 429);
@@ -346,14 +347,14 @@ describe("a pool of keys", () => {
   });
 
   test("T43: what may have been processed is not repeated at the same endpoint", async () => {
-    const { upstreams, asked } = held({ keys: 4 });
+    const { upstreams, asked } = runAttempts({ keys: 4 });
     await at(upstreams, 0).status(500);
     await at(upstreams, 1).cut();
     expect(asked()).toEqual(["one", "two", "three"]);
   });
 
   test("a key that was refused before a hedge is not tried once more after it", async () => {
-    const { time, upstreams, asked } = held({ keys: 2, decision: { hedgeAfterMs: 500 } });
+    const { time, upstreams, asked } = runAttempts({ keys: 2, decision: { hedgeAfterMs: 500 } });
     await at(upstreams, 0).status(403);
     time.pass(500);
     expect(asked()).toEqual(["one", "one", "two"]);
@@ -363,7 +364,7 @@ describe("a pool of keys", () => {
   });
 
   test("each try counts against max_attempts", async () => {
-    const { upstreams, asked } = held({ keys: 4, decision: { maxAttempts: 2 } });
+    const { upstreams, asked } = runAttempts({ keys: 4, decision: { maxAttempts: 2 } });
     await at(upstreams, 0).status(429);
     await at(upstreams, 1).status(429);
     expect(asked().slice(0, 2)).toEqual(["one", "one"]);

@@ -8,7 +8,7 @@ import { systemClock } from "../../../src/clock.ts";
 import type { Endpoint } from "../../../src/endpoint.ts";
 import { Call, type Incoming, type PlannedCall } from "../../../src/exchange/call.ts";
 import { extend, reserve } from "../../../src/exchange/reserve.ts";
-import { giveBack } from "../../../src/exchange/settle.ts";
+import { releaseAll } from "../../../src/exchange/settle.ts";
 import { type LocalBudgets, openBudgets } from "../../../src/limits/budgets.ts";
 import { openLimits } from "../../../src/limits/limits.ts";
 import { chatFormat } from "../../../src/wire/chat/format.ts";
@@ -166,7 +166,7 @@ describe("T26, T65: a fault on the way out gives everything back, wherever it st
     if (closed.includes("credit") && credit !== undefined) {
       await credits.settle(credit, { requestId: "R", amountMicroUsd: 5, atMs: systemClock.now() });
     }
-    giveBack(deps, planned.withAdmission(admission));
+    releaseAll(deps, planned.withAdmission(admission));
     expect([
       credits.open().holds,
       credits.open().heldMicroUsd,

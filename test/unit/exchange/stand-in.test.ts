@@ -1,11 +1,11 @@
 /** A call that hangs at an endpoint where others hang too is not left to wait for the longest timeout. */
 import { describe, expect, test } from "vitest";
-import { type Held, held } from "./held.ts";
+import { type ControlledUpstream, runAttempts } from "./controlled-upstreams.ts";
 
 describe.each([true, false])("a call that hangs, stream %s", (stream) => {
   /** One call is under way at the first endpoint. Where an endpoint has answered, 200 ms are usual: three seconds are too long. */
   function hanging(decision: object = {}, answered: readonly string[] = ["one", "two"]) {
-    const all = held({ stream, decision });
+    const all = runAttempts({ stream, decision });
     const [one, two] = all.endpoints;
     if (one === undefined || two === undefined) throw new Error("two endpoints are needed");
     const begin = (at: typeof one) => {
@@ -34,7 +34,7 @@ describe.each([true, false])("a call that hangs, stream %s", (stream) => {
     tick();
     tick();
     expect(asked()).toEqual(["one", "two"]);
-    await (upstreams[1] as Held).answer();
+    await (upstreams[1] as ControlledUpstream).answer();
     expect([kinds(), ended()]).toEqual([[stream ? "streamed" : "whole"], ["1 one cancelled", "2 two ok"]]);
   });
 
@@ -61,7 +61,7 @@ describe.each([true, false])("a call that hangs, stream %s", (stream) => {
     tick();
     tick();
     expect(asked()).toEqual(["one", "two"]);
-    await (upstreams[1] as Held).answer();
+    await (upstreams[1] as ControlledUpstream).answer();
     expect([kinds(), ended()]).toEqual([[stream ? "streamed" : "whole"], ["1 one cancelled", "2 two ok"]]);
   });
 

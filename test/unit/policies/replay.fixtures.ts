@@ -93,7 +93,7 @@ export async function openTraffic(): Promise<TrafficBench> {
         rows: (sql, params) => clickhouse.rows(sql, params),
         bytes: (sql, params) => rowBinary(client, sql, params),
       },
-      caughtUp: async () => void (await bench.analytics.flush(10_000)),
+      waitForInserts: async () => void (await bench.analytics.flush(10_000)),
     }),
     async add(records) {
       await bench.add([...records]);

@@ -12,7 +12,7 @@ import type { Outgoing } from "../../../src/wire/format.ts";
 import { endpoint } from "../routing/fixtures.ts";
 
 /** One call to an upstream, and what the test may do with it. */
-export interface Held {
+export interface ControlledUpstream {
   readonly endpointId: string;
   readonly keyId: string;
   isCancelled: boolean;
@@ -44,7 +44,7 @@ export interface Options {
 }
 
 /** Nothing is due before the test says how much time passes. */
-class HeldTime {
+class ManualTime {
   nowMs = 1000;
   readonly #due: { atMs: number; act: () => void }[] = [];
   now = () => this.nowMs;
@@ -89,7 +89,7 @@ const WHOLE = JSON.stringify({
 const WRITTEN: Outgoing = { parts: [], dropped: [] };
 
 /** Three endpoints, `one` to `three`, in this order. */
-export function held({
+export function runAttempts({
   stream = true,
   decision = {},
   keys = 1,
@@ -97,8 +97,8 @@ export function held({
   inThread = [],
   isFaultExpected = false,
 }: Options = {}) {
-  const time = new HeldTime();
-  const upstreams: Held[] = [];
+  const time = new ManualTime();
+  const upstreams: ControlledUpstream[] = [];
   const outcomes: Outcome[] = [];
   const written = new Map<string, PromiseWithResolvers<Outgoing>>();
   let leave = () => {};
@@ -133,7 +133,8 @@ export function held({
     health,
     limits: { state: () => ({}) },
     upstreams: {
-      call: (asked: UpstreamRequest, handler: UpstreamHandler) => hold(upstreams, asked, handler, stream),
+      call: (asked: UpstreamRequest, handler: UpstreamHandler) =>
+        controlledUpstream(upstreams, asked, handler, stream),
     },
     bodies: {
       write(_format: unknown, _way: unknown, _request: unknown, { id }: Endpoint) {
@@ -192,18 +193,18 @@ const withKeys = (given: Endpoint, count: number): Endpoint => {
 /** A relay reads at the end of the turn in which bytes came. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function hold(
-  all: Held[],
+function controlledUpstream(
+  all: ControlledUpstream[],
   { endpoint: at, key }: UpstreamRequest,
   handler: UpstreamHandler,
   stream: boolean,
 ) {
   const type = { "content-type": stream ? "text/event-stream" : "application/json" };
   const head = () => {
-    if (!held.hasHead) handler.onHead(200, type);
-    held.hasHead = true;
+    if (!upstream.hasHead) handler.onHead(200, type);
+    upstream.hasHead = true;
   };
-  const held: Held = {
+  const upstream: ControlledUpstream = {
     endpointId: at.id,
     keyId: key.id,
     isCancelled: false,
@@ -218,34 +219,34 @@ function hold(
     },
     begin() {
       head();
-      if (!held.hasBegun) handler.onData(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
-      held.hasBegun = true;
+      if (!upstream.hasBegun) handler.onData(Buffer.from(stream ? BEGINNING : WHOLE.slice(0, 20)));
+      upstream.hasBegun = true;
       return turn();
     },
     async answer() {
-      await held.begin();
-      held.isOver = true;
+      await upstream.begin();
+      upstream.isOver = true;
       handler.onData(Buffer.from(stream ? REST : WHOLE.slice(20)));
       handler.onEnd();
       return turn();
     },
     status(status, headers = {}) {
-      held.isOver = true;
+      upstream.isOver = true;
       handler.onHead(status, { "content-type": "application/json", ...headers });
       handler.onData(Buffer.from('{"error":{"message":"no"}}'));
       handler.onEnd();
       return turn();
     },
     cut() {
-      held.isOver = true;
+      upstream.isOver = true;
       handler.onEnd();
       return turn();
     },
   };
-  all.push(held);
+  all.push(upstream);
   return {
     cancel: () => {
-      held.isCancelled = true;
+      upstream.isCancelled = true;
     },
     pause() {},
     resume() {},

@@ -1,4 +1,7 @@
-/** The error for a call whose plan is empty: a missing capability, endpoints that rest and until when, or why each is excluded. */
+/**
+ * The error for a call whose plan is empty: a missing capability, saturated endpoints and when to retry, or why each
+ * endpoint is excluded.
+ */
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type Exclusion, missingCapability, NEEDS, type Need, needWords } from "../routing/eligibility.ts";
@@ -7,46 +10,46 @@ import type { RequestFacts } from "../wire/contract.ts";
 import { neededAt } from "../wire/needed-at.ts";
 import type { ReadCall } from "./call.ts";
 
-/** The reason for each endpoint that is excluded, as clients get it. */
+/** The exclusions as clients receive them. */
 export const excludedWire = (excluded: readonly Exclusion[]) =>
   excluded.map(({ endpointId, kind, reason }) => ({ endpoint_id: endpointId, kind, reason }));
 
-/** Every endpoint that the catalog has of the called model. */
+/** All endpoints of the called model in the catalog. */
 export interface ModelEndpoints {
-  /** Those that the plan was made of: with the org's own keys, where it has some. */
+  /** The endpoints that the plan was made from, including those reached by the org's own keys. */
   readonly reached: readonly Endpoint[];
   readonly unreachable: readonly Endpoint[];
 }
 
-/** @returns `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint`. */
-export function nothingLeft(
-  made: Plan,
+/** @returns an error `upstream_all_out`, `capability_not_supported`, `context_length_exceeded` or `no_endpoint` */
+export function emptyPlanError(
+  plan: Plan,
   model: Model,
   { reached, unreachable }: ModelEndpoints,
   call: ReadCall,
 ): WeirError {
   const { request } = call;
-  const apart = unreachable
+  const unreachableExcluded = unreachable
     .filter(({ id }) => !reached.some((endpoint) => endpoint.id === id))
-    .map(notReached);
-  const excluded = excludedWire([...made.excluded, ...apart]);
+    .map(unreachableExclusion);
+  const excluded = excludedWire([...plan.excluded, ...unreachableExcluded]);
   const details = { excluded };
-  if (made.availability === "saturated") {
+  if (plan.availability === "saturated") {
     return fail("upstream_all_out", `Every endpoint of ${model.id} is saturated. Try again later.`, {
-      retryAfterMs: made.retryAfterMs,
+      retryAfterMs: plan.retryAfterMs,
       details,
     });
   }
-  if (made.availability === "refused") {
+  if (plan.availability === "refused") {
     const isOwn = reached.some(({ provider }) => (call.ownKeys?.of(provider.id).length ?? 0) > 0);
     const message = refusedCredential(model.id, isOwn);
-    return fail("upstream_all_out", message, { retryAfterMs: made.retryAfterMs, details, retryable: false });
+    return fail("upstream_all_out", message, { retryAfterMs: plan.retryAfterMs, details, retryable: false });
   }
   const { format } = call.incoming;
-  const lack = lackedByAll([...reached, ...unreachable], made, request.facts);
-  if (lack !== undefined) {
-    const message = `${model.id} does not support ${needWords[lack]}.`;
-    return fail("capability_not_supported", message, { param: neededAt(format, request, lack), details });
+  const missing = missingEverywhere([...reached, ...unreachable], plan, request.facts);
+  if (missing !== undefined) {
+    const message = `${model.id} does not support ${needWords[missing]}.`;
+    return fail("capability_not_supported", message, { param: neededAt(format, request, missing), details });
   }
   const [first] = excluded;
   if (first !== undefined && excluded.every((x) => x.kind === "context")) {
@@ -60,23 +63,26 @@ export function nothingLeft(
   return fail("no_endpoint", message, { details });
 }
 
-/** @param isOwn an own key of the caller's org is among those that were refused: that one is theirs to replace. */
+/** @param isOwn an own key of the org is among those that were refused: the org must replace that one */
 export const refusedCredential = (modelId: string, isOwn: boolean): string =>
   isOwn
     ? `The provider behind ${modelId} refuses the credential that it is called with: check your organisation's own provider key.`
     : `The provider behind ${modelId} refuses the gateway's credential or account. Its operator has to put that right.`;
 
-/** In the catalog, but not usable on this gateway: clients learn that it exists, operators at the start what it lacks. */
-const notReached = ({ id, status, provider }: Endpoint): Exclusion =>
+/**
+ * The exclusion of an endpoint that this gateway cannot use: clients learn that it exists, operators at the start what it
+ * lacks.
+ */
+const unreachableExclusion = ({ id, status, provider }: Endpoint): Exclusion =>
   provider.isSwitchedOff || status !== "active"
     ? { endpointId: id, kind: "status", reason: "it is switched off" }
     : { endpointId: id, kind: "not_configured", reason: "its provider is not configured on this gateway" };
 
 /**
- * What the request needs and no endpoint of the model has; also where each has some of it and nothing but that keeps the
- * request from them.
+ * A capability that the request needs and no endpoint of the model has; or, if all endpoints are excluded by capabilities
+ * and each has some of what is needed, one that the first lacks.
  */
-function lackedByAll(
+function missingEverywhere(
   endpoints: readonly Endpoint[],
   { excluded }: Plan,
   facts: RequestFacts,
@@ -88,9 +94,9 @@ function lackedByAll(
   for (const { capabilities } of endpoints) {
     for (const need of NEEDS) together[need] ||= capabilities[need];
   }
-  const isForThat = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
+  const isOnlyByCapability = excluded.length > 0 && excluded.every(({ kind }) => kind === "capability");
   return (
     missingCapability(together, needs) ??
-    (isForThat ? missingCapability(first.capabilities, needs) : undefined)
+    (isOnlyByCapability ? missingCapability(first.capabilities, needs) : undefined)
   );
 }
