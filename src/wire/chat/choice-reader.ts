@@ -8,8 +8,7 @@ import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
-import { readAnnotations } from "./citations.ts";
-import { stopOf } from "./finish.ts";
+import { readCitations } from "./citations.ts";
 import {
   continues,
   isOfCall,
@@ -19,6 +18,7 @@ import {
   reasoningText,
   thinkingText,
 } from "./reasoning.ts";
+import { readStop } from "./stop.ts";
 import { argumentsOf, callIdOf } from "./tool-call.ts";
 
 /** Of arguments that come before the names of their calls: nearly all servers send the name first. */
@@ -80,7 +80,7 @@ export class ChoiceReader {
     else if (Array.isArray(content)) for (const part of content) this.#part(objectOf(part));
     if (typeof refusal === "string")
       this.#say("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
-    if (Array.isArray(delta.annotations)) this.#cite(readAnnotations(delta.annotations));
+    if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
     if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
     if (Array.isArray(calls)) {
       for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value), reply);
@@ -111,7 +111,7 @@ export class ChoiceReader {
       called = true;
       this.#emit({ type: "end", choice: this.#choice, part: call.part });
     }
-    this.#emit({ type: "stop", choice: this.#choice, stop: stopOf(this.finish, called) });
+    this.#emit({ type: "stop", choice: this.#choice, stop: readStop(this.finish, called) });
   }
 
   /** Mistral's content parts. */

@@ -2,6 +2,8 @@
  * The conversation of a chat-completions request in neutral terms: messages of every role, their parts, tool calls and
  * their results (OpenAI API reference, "Create chat completion"; reasoning as DeepSeek and OpenRouter take it back).
  */
+
+import { listAt, objectAt, optional, stringAt, wrong } from "../fields.ts";
 import type {
   NeutralMessage,
   Part,
@@ -13,19 +15,9 @@ import type {
 } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
 import { objectIn } from "../tool-arguments.ts";
-import { readAnnotations } from "./citations.ts";
+import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
-import {
-  CACHE_KEYS,
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  readCache,
-  stringAt,
-  wrong,
-} from "./neutral-reading.ts";
+import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { wholeArguments } from "./tool-call.ts";
 
@@ -150,7 +142,7 @@ class Conversation {
     });
     const seal = ownSeal(message, calls);
     if (last >= 0) {
-      const citations = readAnnotations(message.annotations);
+      const citations = readCitations(message.annotations);
       const extras = { ...(seal && { seal }), ...(citations.length > 0 && { citations }) };
       said[last] = { ...(said[last] as TextPart), ...extras };
     } else if (seal !== undefined) {

@@ -3,18 +3,10 @@
  * `reasoning` is OpenRouter's, `top_k` a usual extension).
  */
 import { isEffort } from "../effort.ts";
+import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../fields.ts";
 import type { Effort, NeutralOptions, OutputFormat, Reasoning, Said } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
-import {
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  stringAt,
-  under,
-  wrong,
-} from "./neutral-reading.ts";
+import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
 
 /** What is read here and in the files beside, and what is no model's matter. */
@@ -67,16 +59,6 @@ function withoutUndefined(
   return Object.fromEntries(
     Object.entries(options).filter(([, said]) => said !== undefined),
   ) as NeutralOptions;
-}
-
-function numberAt(value: unknown, at: string): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(at, "a number");
-  return value;
-}
-
-function booleanAt(value: unknown, at: string): boolean {
-  if (typeof value !== "boolean") throw wrong(at, "true or false");
-  return value;
 }
 
 /** The larger where both names stand, as the hold covers it. */

@@ -1,16 +1,9 @@
 /** Tools of a chat-completions request and the choice among them, the `functions` of the format's first days included. */
+
+import { listAt, objectAt, optional, stringAt } from "../fields.ts";
 import type { NeutralTool, Said, ToolChoice } from "../neutral.ts";
 import { isObject, type JsonObject } from "../reader.ts";
-import {
-  CACHE_KEYS,
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  readCache,
-  stringAt,
-} from "./neutral-reading.ts";
+import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
 const NO_PARAMETERS = { type: "object", properties: {} };

@@ -4,9 +4,9 @@ import { readLogprobs } from "../logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { readAnnotations } from "./citations.ts";
-import { stopOf } from "./finish.ts";
+import { readCitations } from "./citations.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
+import { readStop } from "./stop.ts";
 import { callIdOf, wholeArguments } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
@@ -50,7 +50,7 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
   const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);
   return {
     parts: said,
-    stop: stopOf(stringOf(choice.finish_reason), called > 0),
+    stop: readStop(stringOf(choice.finish_reason), called > 0),
     ...(tokens && { logprobs: tokens }),
   };
 }
@@ -70,7 +70,7 @@ function textsOf(message: JsonObject): ReplyPart[] {
     else parts.push({ type, text });
   }
   const seal = readExtraSeal(message.extra_content);
-  const citations = readAnnotations(message.annotations);
+  const citations = readCitations(message.annotations);
   const at = parts.findLastIndex((part) => part.type === "text");
   if (at >= 0) {
     const extras = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) };

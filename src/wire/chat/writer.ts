@@ -10,9 +10,9 @@ import { fragmentOf, latin1OfJson } from "../fragment.ts";
 import { latin1Json } from "../json.ts";
 import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
 import { svcJson } from "../svc.ts";
-import { annotationOf } from "./citations.ts";
-import { finishReasonOf } from "./finish.ts";
+import { writeCitation } from "./citations.ts";
 import { extraContentOf, formatOf } from "./reasoning.ts";
+import { writeFinishReason } from "./stop.ts";
 import { writeChatUsage } from "./usage.ts";
 
 interface WrittenPart {
@@ -202,7 +202,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   #citation(choiceIndex: number, citation: Citation): string {
     const choice = this.#choices[choiceIndex];
-    const annotation = annotationOf(citation);
+    const annotation = writeCitation(citation);
     if (choice === undefined || annotation === undefined) return "";
     return `${choice.head}"annotations":[${latin1OfJson(annotation)}]${this.#tail}`;
   }
@@ -221,7 +221,7 @@ export class ChatStreamWriter implements StreamWriter {
     }
     if (choice.stopped) return;
     choice.stopped = true;
-    const reason = finishReasonOf(stop, choice.calls > 0);
+    const reason = writeFinishReason(stop, choice.calls > 0);
     this.#last += `${choice.head}},"logprobs":null,"finish_reason":"${reason}"${this.#end}`;
   }
 

@@ -2,7 +2,6 @@
  * What the formats that generate nothing share: embeddings and rerank. Their answers are whole, their facts say nothing of
  * tools, images or output, and an option that a dialect does not have is told to the client.
  */
-import { z } from "zod";
 import { pointerTo } from "../../document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
@@ -33,8 +32,6 @@ export const factsOf = (
   hasUncounted: false,
   searchUnits,
 });
-
-export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
 
 /** @throws WeirError `unsupported_option` where the client asks for a stream: these answers come whole. */
 export function refuseStream(text: string, members: readonly Member[]): void {

@@ -17,7 +17,7 @@ import {
   stringOf,
 } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { citationOf, errorOf, stopOf } from "./answer.ts";
+import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
   ITEM_KINDS,
@@ -30,7 +30,9 @@ import {
   TEXTS_DONE,
   type TextKind,
 } from "./kinds.ts";
-import { sealOfItem } from "./reasoning-seal.ts";
+import { readResponseError } from "./read-reply.ts";
+import { sealOfItem } from "./seals.ts";
+import { readStop } from "./stop.ts";
 import {
   mayBegin,
   type OpenCall,
@@ -104,7 +106,7 @@ export class ResponsesStreamReader extends SseStreamReader {
         else this.malformed++;
         break;
       case "response.failed":
-        this.error = errorOf(objectOf(event.response)) ?? readErrorValue(undefined);
+        this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(undefined);
         break;
       case "error":
         // OpenAI's has code and message beside the type, others nest them.
@@ -267,7 +269,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #annotation(event: JsonObject): void {
-    const citation = citationOf(event.annotation);
+    const citation = readCitation(event.annotation);
     const open = citation && this.#items.of(placeIn(event), "message");
     if (citation === undefined || open === undefined) return;
     const index = textIndexOf(event.content_index);
@@ -286,7 +288,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   #cited(text: OpenText, { annotations }: JsonObject): void {
     if (text.kind !== "text" || text.hasCitations || !text.isOpen) return;
     for (const annotation of listOf(annotations)) {
-      const citation = citationOf(annotation);
+      const citation = readCitation(annotation);
       if (citation !== undefined) this.#cite(text, citation);
     }
   }
@@ -358,7 +360,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #finish(response: JsonObject, type: string): void {
-    const failed = type === "response.completed" ? errorOf(response) : undefined;
+    const failed = type === "response.completed" ? readResponseError(response) : undefined;
     if (failed !== undefined) {
       this.error = failed;
       return;
@@ -373,7 +375,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (usage !== undefined) this.emit({ type: "usage", usage });
     const ended = type === "response.incomplete" ? { ...response, status: "incomplete" } : response;
     const held = { calls: this.#hasCalls, refusal: this.#hasRefusal };
-    this.emit({ type: "stop", choice: 0, stop: stopOf(ended, held) });
+    this.emit({ type: "stop", choice: 0, stop: readStop(ended, held) });
     this.#ended = this.done = true;
   }
 

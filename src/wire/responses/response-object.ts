@@ -6,8 +6,8 @@ import type { Usage } from "../../usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
 import { applyEdits, memberOf, setMember, skim } from "../json.ts";
-import type { StopReason } from "../neutral.ts";
 import type { ResponsesRequest } from "./request.ts";
+import type { IncompleteReason } from "./stop.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** Members that the API repeats, and what it says where the client did not. */
@@ -56,15 +56,6 @@ const stateOf = (reason: IncompleteReason | undefined) => ({
 });
 
 export type ResponseState = ReturnType<typeof stateOf>;
-
-export type IncompleteReason = "max_output_tokens" | "content_filter";
-
-/** Undefined where the answer is complete. @param hasRefusal the refusal stands in the answer itself, as the API has it. */
-export function incompleteReason(reason: StopReason, hasRefusal: boolean): IncompleteReason | undefined {
-  if (reason === "length") return "max_output_tokens";
-  if (reason === "content_filter" || (reason === "refusal" && !hasRefusal)) return "content_filter";
-  return undefined;
-}
 
 export class ResponseObject {
   /** latin1, without its last brace. */

@@ -18,7 +18,7 @@ import type {
 } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
-import { type Sealed, unpackReasoning } from "./reasoning-seal.ts";
+import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
 
@@ -29,7 +29,7 @@ interface OpenMessage {
 }
 
 /** @param dropped takes the pointers of what is left out. @throws WeirError 400 naming what is no input. */
-export function readInput(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
+export function readMessages(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
   const messages = new InputReader(source, dropped);
   const { instructions, input } = body;
   if (typeof instructions === "string") messages.say("system", instructions, "/instructions");
@@ -246,6 +246,7 @@ const OF_NO_TYPE = "application/octet-stream";
 const fileOf = (id: unknown): MediaSource | undefined =>
   typeof id === "string" ? { kind: "file", id } : undefined;
 
-const wrong = (at: string, what: string) => fail("invalid_value", `${at} must be ${what}.`, { param: at });
+export const wrong = (at: string, what: string) =>
+  fail("invalid_value", `${at} must be ${what}.`, { param: at });
 
 const missing = (at: string) => fail("invalid_value", `${at} is required.`, { param: at });
