@@ -76,10 +76,11 @@ export class ChoiceReader {
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
     const { content, refusal, tool_calls: calls, function_call: functionCall } = delta;
-    if (typeof content === "string") this.#say("text", content, logprobs && readLogprobs(logprobs.content));
+    if (typeof content === "string")
+      this.#append("text", content, logprobs && readLogprobs(logprobs.content));
     else if (Array.isArray(content)) for (const part of content) this.#part(objectOf(part));
     if (typeof refusal === "string")
-      this.#say("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
+      this.#append("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
     if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
     if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
     if (Array.isArray(calls)) {
@@ -116,19 +117,19 @@ export class ChoiceReader {
 
   /** Mistral's content parts. */
   #part(part: JsonObject): void {
-    if (part.type === "thinking") this.#say("reasoning", thinkingText(part), undefined);
-    else this.#say("text", stringOf(part.text), undefined);
+    if (part.type === "thinking") this.#append("reasoning", thinkingText(part), undefined);
+    else this.#append("text", stringOf(part.text), undefined);
   }
 
   #reasoning(delta: JsonObject): void {
     const bare = reasoningText(delta);
     const given = delta.reasoning_details;
     if (!Array.isArray(given) || given.length === 0) {
-      if (bare !== "") this.#say("reasoning", bare, undefined);
+      if (bare !== "") this.#append("reasoning", bare, undefined);
       return;
     }
     const details = given.flatMap((item) => readDetail(item) ?? []);
-    if (bare !== "" && !details.some((item) => item.text !== "")) this.#say("reasoning", bare, undefined);
+    if (bare !== "" && !details.some((item) => item.text !== "")) this.#append("reasoning", bare, undefined);
     for (const item of details) this.#detail(item);
   }
 
@@ -151,7 +152,7 @@ export class ChoiceReader {
     if (seal !== undefined) this.#seal(this.#open as OpenPart, seal);
   }
 
-  #say(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
+  #append(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
     if (text === "" && logprobs === undefined) return;
     const { kind: before, seal } = this.#open ?? NONE;
     // What follows a signature is not what it signed.

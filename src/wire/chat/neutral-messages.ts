@@ -132,10 +132,10 @@ class Conversation {
   /** Reasoning first: its makers want it back before what followed from it. */
   #assistant(message: JsonObject, at: string): Part[] {
     const { parts: reasoning, callSeals } = readReasoning(message);
-    const said = this.#content(message.content, at);
+    const content = this.#content(message.content, at);
     const refusal = optional(message.refusal, `${at}/refusal`, stringAt);
-    if (refusal) said.push({ type: "refusal", text: refusal } satisfies RefusalPart);
-    const last = said.findLastIndex((part) => part.type === "text");
+    if (refusal) content.push({ type: "refusal", text: refusal } satisfies RefusalPart);
+    const last = content.findLastIndex((part) => part.type === "text");
     const calls = this.#calls(message, at).map((call) => {
       const sealed = call.seal ?? callSeals.get(call.id);
       return sealed === undefined ? call : { ...call, seal: sealed };
@@ -144,11 +144,11 @@ class Conversation {
     if (last >= 0) {
       const citations = readCitations(message.annotations);
       const extras = { ...(seal && { seal }), ...(citations.length > 0 && { citations }) };
-      said[last] = { ...(said[last] as TextPart), ...extras };
+      content[last] = { ...(content[last] as TextPart), ...extras };
     } else if (seal !== undefined) {
       reasoning.push({ type: "reasoning", text: "", seal });
     }
-    return [...reasoning, ...said, ...calls];
+    return [...reasoning, ...content, ...calls];
   }
 
   #calls(message: JsonObject, at: string): ToolCallPart[] {

@@ -14,12 +14,12 @@ export interface Reading {
 /** Notes the members of an object that nobody reads. Null, an empty list and an empty string say nothing. */
 export function dropOthers(reading: Reading, value: JsonObject, at: string, known: readonly string[]): void {
   for (const [key, member] of Object.entries(value)) {
-    if (known.includes(key) || saysNothing(member)) continue;
+    if (known.includes(key) || isEmpty(member)) continue;
     reading.dropped.push(under(at, key));
   }
 }
 
-const saysNothing = (value: unknown): boolean =>
+const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 export const CACHE_KEYS: readonly string[] = ["cache_control", "prompt_cache_breakpoint"];

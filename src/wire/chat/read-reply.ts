@@ -33,7 +33,7 @@ export const noCompletion = () =>
 function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralChoice {
   const message = objectOf(choice.message);
   const { parts, callSeals } = readReasoning(message);
-  const said: ReplyPart[] = [...parts, ...textsOf(message)];
+  const replyParts: ReplyPart[] = [...parts, ...textsOf(message)];
   const calls = [...listOf(message.tool_calls)];
   if (isObject(message.function_call)) calls.push({ function: message.function_call });
   let called = 0;
@@ -44,12 +44,12 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
     called++;
     const id = stringOf(call.id) || callIdOf(reply, index, at);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
-    said.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
+    replyParts.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
   }
   const logprobs = objectOf(choice.logprobs);
   const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);
   return {
-    parts: said,
+    parts: replyParts,
     stop: readStop(stringOf(choice.finish_reason), called > 0),
     ...(tokens && { logprobs: tokens }),
   };

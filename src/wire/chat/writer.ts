@@ -115,9 +115,9 @@ export class ChatStreamWriter implements StreamWriter {
     if (text !== "") part.hasText = true;
     if (logprobs !== undefined && (part.kind === "text" || part.kind === "refusal")) {
       const tokens = latin1OfJson(logprobs);
-      const said =
+      const members =
         part.kind === "text" ? `"content":${tokens},"refusal":null` : `"content":null,"refusal":${tokens}`;
-      return `${open}${text}"},"logprobs":{${said}},"finish_reason":null${this.#end}`;
+      return `${open}${text}"},"logprobs":{${members}},"finish_reason":null${this.#end}`;
     }
     if (text === "") return "";
     return middle === undefined ? open + text + close : open + text + middle + text + close;
@@ -193,11 +193,11 @@ export class ChatStreamWriter implements StreamWriter {
     }
     const extra = extraContentOf(seal);
     if (extra === undefined) return "";
-    const said =
+    const members =
       part.kind === "tool_call"
         ? `"tool_calls":[${latin1OfJson({ index, ...extra })}]`
         : latin1OfJson(extra).slice(1, -1);
-    return `${choice.head}${said}${this.#tail}`;
+    return `${choice.head}${members}${this.#tail}`;
   }
 
   #citation(choiceIndex: number, citation: Citation): string {

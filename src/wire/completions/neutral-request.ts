@@ -23,19 +23,19 @@ export function completionsNeutral(request: ClientRequest, source: Source): Neut
 }
 
 function optionsOf(body: CompletionsBody): NeutralOptions {
-  const said = <T>(value: T | null | undefined, at: string) => (value == null ? undefined : { value, at });
+  const option = <T>(value: T | null | undefined, at: string) => (value == null ? undefined : { value, at });
   const options = {
-    maxTokens: said(body.max_tokens, "/max_tokens"),
-    temperature: said(body.temperature, "/temperature"),
-    topP: said(body.top_p, "/top_p"),
-    stop: said(typeof body.stop === "string" ? [body.stop] : body.stop, "/stop"),
-    seed: said(body.seed, "/seed"),
-    frequencyPenalty: said(body.frequency_penalty, "/frequency_penalty"),
-    presencePenalty: said(body.presence_penalty, "/presence_penalty"),
-    logitBias: said(body.logit_bias, "/logit_bias"),
-    logprobs: said(body.logprobs == null ? undefined : { top: body.logprobs }, "/logprobs"),
-    choices: said(body.n === 1 ? undefined : body.n, "/n"),
-    user: said(body.user, "/user"),
+    maxTokens: option(body.max_tokens, "/max_tokens"),
+    temperature: option(body.temperature, "/temperature"),
+    topP: option(body.top_p, "/top_p"),
+    stop: option(typeof body.stop === "string" ? [body.stop] : body.stop, "/stop"),
+    seed: option(body.seed, "/seed"),
+    frequencyPenalty: option(body.frequency_penalty, "/frequency_penalty"),
+    presencePenalty: option(body.presence_penalty, "/presence_penalty"),
+    logitBias: option(body.logit_bias, "/logit_bias"),
+    logprobs: option(body.logprobs == null ? undefined : { top: body.logprobs }, "/logprobs"),
+    choices: option(body.n === 1 ? undefined : body.n, "/n"),
+    user: option(body.user, "/user"),
   };
-  return Object.fromEntries(Object.entries(options).filter(([, option]) => option !== undefined));
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -48,8 +48,8 @@ export class CompletionsStreamWriter implements StreamWriter {
     if (!this.#includeUsage) return `${this.#last}data: [DONE]\n\n`;
     const { id, createdS, model } = this.#identity;
     const head = latin1OfJson({ id, object: "text_completion", created: createdS, model, choices: [] });
-    const told = `"usage":${JSON.stringify(writeChatUsage(usage))},"svc":${svcJson(svc)}`;
-    return `${this.#last}${sseData(`${head.slice(0, -1)},${told}}`)}data: [DONE]\n\n`;
+    const usageAndSvc = `"usage":${JSON.stringify(writeChatUsage(usage))},"svc":${svcJson(svc)}`;
+    return `${this.#last}${sseData(`${head.slice(0, -1)},${usageAndSvc}}`)}data: [DONE]\n\n`;
   }
 
   #delta({ choice, text, logprobs }: Extract<StreamEvent, { type: "delta" }>): string {

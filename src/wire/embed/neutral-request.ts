@@ -1,7 +1,7 @@
 /** The requests of both embedding formats in neutral terms. */
 import { fail } from "../../errors.ts";
 import { optional, stringAt, wrong } from "../fields.ts";
-import type { Said } from "../neutral.ts";
+import type { FieldValue } from "../neutral.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
 import { type EmbedRequest, type NeutralEmbedRequest, vectorEncoding } from "./neutral.ts";
@@ -36,13 +36,13 @@ function neutralOf(request: EmbedRequest, source: Source, dropped: readonly stri
     input: inputOf(body.input),
     encoding: vectorEncoding(request),
     dropped,
-    ...(inputType !== undefined && { inputType: said(inputType, "/input_type") }),
-    ...(typeof body.dimensions === "number" && { dimensions: said(body.dimensions, "/dimensions") }),
-    ...(typeof body.user === "string" && { user: said(body.user, "/user") }),
+    ...(inputType !== undefined && { inputType: fieldValue(inputType, "/input_type") }),
+    ...(typeof body.dimensions === "number" && { dimensions: fieldValue(body.dimensions, "/dimensions") }),
+    ...(typeof body.user === "string" && { user: fieldValue(body.user, "/user") }),
   };
 }
 
-const said = <T>(value: T, at: string): Said<T> => ({ value, at });
+const fieldValue = <T>(value: T, at: string): FieldValue<T> => ({ value, at });
 
 function inputOf(input: unknown): NeutralEmbedRequest["input"] {
   const list = Array.isArray(input) ? listOf(input) : [input];

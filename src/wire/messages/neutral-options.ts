@@ -1,9 +1,9 @@
 /** Options of a messages request in neutral terms. */
 
 import { stringAt, under, wrong } from "../fields.ts";
-import type { Effort, NeutralOptions, OutputFormat, Reasoning, Said, ToolChoice } from "../neutral.ts";
+import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
 import { isObject, type JsonObject, objectOf } from "../reader.ts";
-import { isSaid } from "./neutral-tools.ts";
+import { isSet } from "./neutral-tools.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -47,12 +47,12 @@ export function readOptions(body: JsonObject, dropped: string[]): NeutralOptions
   readMetadata(body.metadata, options, dropped);
   readTier(body.service_tier, options, dropped);
   for (const key in body) {
-    if (!READ.has(key) && isSaid(body[key])) dropped.push(under("", key));
+    if (!READ.has(key) && isSet(body[key])) dropped.push(under("", key));
   }
   return options;
 }
 
-function numberAt(body: JsonObject, key: string): Said<number> | undefined {
+function numberAt(body: JsonObject, key: string): FieldValue<number> | undefined {
   const value = body[key];
   if (value == null) return undefined;
   if (typeof value !== "number") throw wrong(`/${key}`, "a number");
@@ -67,9 +67,9 @@ function stopsOf(value: unknown): string[] {
 }
 
 /** Some clients send the bare type. */
-function readToolChoice(said: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
-  if (said == null) return;
-  const value = isObject(said) ? said : { type: said };
+function readToolChoice(given: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  if (given == null) return;
+  const value = isObject(given) ? given : { type: given };
   const choice = choiceOf(value);
   if (choice === undefined) dropped.push("/tool_choice");
   else options.toolChoice = { value: choice, at: "/tool_choice" };
@@ -114,13 +114,13 @@ function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped
   const config = objectOf(body.output_config);
   if (body.output_config != null && !isObject(body.output_config)) dropped.push("/output_config");
   for (const key in config) {
-    if (key !== "effort" && key !== "format" && isSaid(config[key]))
+    if (key !== "effort" && key !== "format" && isSet(config[key]))
       dropped.push(under("/output_config", key));
   }
   const at = isObject(config.format) ? "/output_config/format" : "/output_format";
-  const said = isObject(config.format) ? config.format : body.output_format;
-  if (said == null) return;
-  const { type, schema } = objectOf(said);
+  const format = isObject(config.format) ? config.format : body.output_format;
+  if (format == null) return;
+  const { type, schema } = objectOf(format);
   if (type !== "json_schema" || !isObject(schema)) {
     dropped.push(at);
     return;
@@ -139,7 +139,7 @@ function readMetadata(value: unknown, options: Writable<NeutralOptions>, dropped
     const member = value[key];
     if (key === "user_id" && typeof member === "string")
       options.user = { value: member, at: "/metadata/user_id" };
-    else if (isSaid(member)) dropped.push(under("/metadata", key));
+    else if (isSet(member)) dropped.push(under("/metadata", key));
   }
 }
 

@@ -34,11 +34,11 @@ export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
       ...cacheOf(tool),
     });
     for (const key in tool) {
-      if (!TOOL_MEMBERS.has(key) && isSaid(tool[key])) dropped.push(under(at, key));
+      if (!TOOL_MEMBERS.has(key) && isSet(tool[key])) dropped.push(under(at, key));
     }
   }
   return tools;
 }
 
 /** False says what absence says. */
-export const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
+export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== false;

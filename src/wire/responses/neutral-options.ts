@@ -1,6 +1,13 @@
 /** Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost. */
 import { isEffort } from "../effort.ts";
-import type { NeutralOptions, NeutralTool, OutputFormat, Reasoning, Said, ToolChoice } from "../neutral.ts";
+import type {
+  FieldValue,
+  NeutralOptions,
+  NeutralTool,
+  OutputFormat,
+  Reasoning,
+  ToolChoice,
+} from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
 import { wrong } from "./neutral-messages.ts";
 
@@ -105,7 +112,7 @@ function formatOf(format: JsonObject, at: string): OutputFormat | undefined {
 
 function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
   const value: Writable<Reasoning> = {};
-  let said = false;
+  let isSet = false;
   if (body.reasoning != null && !isObject(body.reasoning)) dropped.push("/reasoning");
   for (const [key, word] of Object.entries(objectOf(body.reasoning))) {
     if (word == null) continue;
@@ -117,9 +124,9 @@ function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, drop
       dropped.push(`/reasoning/${key}`);
       continue;
     }
-    said = true;
+    isSet = true;
   }
-  if (said) options.reasoning = { value, at: "/reasoning" };
+  if (isSet) options.reasoning = { value, at: "/reasoning" };
 }
 
 function readLogprobs(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
@@ -134,14 +141,14 @@ function readLogprobs(body: JsonObject, options: Writable<NeutralOptions>, dropp
   else if (at !== "") options.logprobs = { value: { top: 0 }, at };
 }
 
-function numberAt(body: JsonObject, key: string): Said<number> | undefined {
+function numberAt(body: JsonObject, key: string): FieldValue<number> | undefined {
   const value = body[key];
   if (value == null) return undefined;
   if (typeof value !== "number") throw wrong(`/${key}`, "a number");
   return { value, at: `/${key}` };
 }
 
-function stringAt(body: JsonObject, key: string): Said<string> | undefined {
+function stringAt(body: JsonObject, key: string): FieldValue<string> | undefined {
   const value = body[key];
   if (value == null) return undefined;
   if (typeof value !== "string") throw wrong(`/${key}`, "a string");

@@ -49,7 +49,7 @@ export function responsesNeutral({ facts }: ResponsesRequest, source: Source): N
   }
   const dropped: string[] = [];
   for (const [key, value] of Object.entries(body)) {
-    if (!READ.has(key) && saysSomething(key, value)) dropped.push(`/${key}`);
+    if (!READ.has(key) && isSet(key, value)) dropped.push(`/${key}`);
   }
   const messages = readMessages(body, source, dropped);
   const tools = readTools(body.tools, dropped);
@@ -57,7 +57,7 @@ export function responsesNeutral({ facts }: ResponsesRequest, source: Source): N
 }
 
 /** Null is the API's word for unsaid, and a default that is said changes nothing. */
-const saysSomething = (key: string, value: unknown): boolean => {
+const isSet = (key: string, value: unknown): boolean => {
   if (value == null) return false;
   if (key === "truncation") return value !== "disabled";
   // Obfuscation pads events against eavesdroppers; ours are not padded.

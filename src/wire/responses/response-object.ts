@@ -82,17 +82,17 @@ export class ResponseObject {
 function echoOf(request: ResponsesRequest): string {
   const echoed: string[] = [];
   for (const [key, otherwise] of DEFAULTS) {
-    const said = saidAs(request, key);
-    const value = said === undefined ? otherwise : key === "text" ? withFormat(said) : said;
+    const given = memberJson(request, key);
+    const value = given === undefined ? otherwise : key === "text" ? withFormat(given) : given;
     echoed.push(`"${key}":${value}`);
   }
-  const user = saidAs(request, "user");
+  const user = memberJson(request, "user");
   if (user !== undefined) echoed.push(`"user":${user}`);
   return echoed.join(",");
 }
 
 /** A member's JSON on one line, latin1; undefined where the client did not say it. */
-function saidAs({ bytes, members }: ResponsesRequest, key: string): string | undefined {
+function memberJson({ bytes, members }: ResponsesRequest, key: string): string | undefined {
   const member = memberOf(members, key);
   if (member === undefined) return undefined;
   const text = bytes.toString("latin1", member.valueStart, member.valueEnd);
@@ -102,7 +102,7 @@ function saidAs({ bytes, members }: ResponsesRequest, key: string): string | und
 function withFormat(text: string): string {
   const { members } = skim(text, "/text");
   const format = memberOf(members, "format");
-  const isSaid = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
-  if (isSaid) return text;
+  const hasFormat = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
+  if (hasFormat) return text;
   return applyEdits(text, [setMember(text, members, "format", JSON.stringify(ECHOED.text.format))]);
 }

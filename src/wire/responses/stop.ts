@@ -3,12 +3,12 @@ import type { Stop, StopReason } from "../neutral.ts";
 import { type JsonObject, objectOf, stringOf } from "../reader.ts";
 
 /** What an answer holds that tells why it ended: its status is `completed` with tool calls or a refusal, too. */
-export interface Held {
+export interface StopSignals {
   readonly calls: boolean;
   readonly refusal: boolean;
 }
 
-export function readStop(response: JsonObject, { calls, refusal }: Held): Stop {
+export function readStop(response: JsonObject, { calls, refusal }: StopSignals): Stop {
   if (response.status !== "incomplete")
     return { reason: calls ? "tool_calls" : refusal ? "refusal" : "stop" };
   return { reason: INCOMPLETE.get(stringOf(objectOf(response.incomplete_details).reason)) ?? "other" };

@@ -38,18 +38,18 @@ interface InputFile {
 
 type InputContent = InputText | InputImage | InputFile;
 
-interface Said {
+interface FieldValue {
   type: "output_text" | "refusal";
 }
 
 /** What a model said, sent back: the API takes it without the id of its first delivery. */
-interface SaidText extends Said {
+interface SaidText extends FieldValue {
   type: "output_text";
   text: string;
   annotations: [];
 }
 
-interface SaidRefusal extends Said {
+interface SaidRefusal extends FieldValue {
   type: "refusal";
   refusal: string;
 }
