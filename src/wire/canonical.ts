@@ -4,7 +4,7 @@
  */
 import { WeirError } from "../errors.ts";
 import type { EmbedRequest, NeutralEmbedRequest } from "./embed/neutral.ts";
-import { embeddingsNeutral, embedNeutral } from "./embed/request.ts";
+import { embeddingsNeutral, embedNeutral } from "./embed/neutral-request.ts";
 import type { ClientRequest, FormatName } from "./format.ts";
 import { FORMATS } from "./formats.ts";
 import { writeGenerateRequest } from "./generate/write-request.ts";

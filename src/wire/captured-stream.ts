@@ -103,8 +103,8 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   }
 
   event(data: string, name: string, event: JsonObject): Passed | undefined {
-    const told = stringOf(event.type);
-    const type = isName(told) ? told : isName(name) ? name : "";
+    const ownType = stringOf(event.type);
+    const type = isName(ownType) ? ownType : isName(name) ? name : "";
     // Of several data lines: the line feeds are white space between tokens, and would end the line we send.
     return this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
   }

@@ -53,23 +53,23 @@ export function takeThinking(
   options: OptionTaker,
   { upstreamModel, maxTokens, canThink, mayBudget }: Thinker,
 ) {
-  const said = options.take("reasoning");
-  if (said === undefined || said.effort === "none") return undefined;
-  const display = displayOf(said);
+  const reasoning = options.take("reasoning");
+  if (reasoning === undefined || reasoning.effort === "none") return undefined;
+  const display = displayOf(reasoning);
   // Claude does not think unasked, and how to show it alone does not ask for any.
-  if (!canThink || isOnlyShown(said)) {
+  if (!canThink || isOnlyShown(reasoning)) {
     // Not to show what is not there is done by nothing.
-    if (!isOnlyShown(said) || display.display === "summarized") options.putBack("reasoning");
+    if (!isOnlyShown(reasoning) || display.display === "summarized") options.putBack("reasoning");
     return undefined;
   }
   const version = claudeVersion(upstreamModel);
-  if (version > ADAPTIVE_FROM || (version === ADAPTIVE_FROM && said.budgetTokens === undefined)) {
-    if (said.budgetTokens !== undefined) options.putBack("reasoning");
-    const effort = said.effort === "minimal" ? "low" : said.effort;
+  if (version > ADAPTIVE_FROM || (version === ADAPTIVE_FROM && reasoning.budgetTokens === undefined)) {
+    if (reasoning.budgetTokens !== undefined) options.putBack("reasoning");
+    const effort = reasoning.effort === "minimal" ? "low" : reasoning.effort;
     return { thinking: { type: "adaptive" as const, ...display }, effort };
   }
   const most = Math.floor(maxTokens * MOST_SHARE);
-  const budget = said.budgetTokens ?? Math.min(BUDGETS[said.effort ?? "medium"], most);
+  const budget = reasoning.budgetTokens ?? Math.min(BUDGETS[reasoning.effort ?? "medium"], most);
   if (!mayBudget || budget < LEAST_BUDGET || budget >= maxTokens) {
     options.putBack("reasoning");
     return undefined;

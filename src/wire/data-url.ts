@@ -1,5 +1,5 @@
 /** Media that clients of OpenAI's formats send inside addresses (RFC 2397), or bare with a file's name. */
-import { fail } from "../errors.ts";
+import { wrong } from "./fields.ts";
 import type { MediaSource } from "./neutral.ts";
 import type { Source } from "./source.ts";
 
@@ -29,9 +29,6 @@ function base64Of(escaped: string, at: string): string {
     throw wrong(at, "a data URL that is base64 or percent-encoded UTF-8");
   }
 }
-
-const wrong = (at: string, expected: string) =>
-  fail("invalid_value", `${at}: expected ${expected}.`, { param: at });
 
 /** Of files whose data comes bare: the formats were made for these. */
 const DEFAULT_FILE_TYPE = "application/pdf";

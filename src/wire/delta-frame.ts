@@ -280,7 +280,7 @@ function openingsOf(data: string, text: Fragment, { pattern }: FrameKeys): Openi
     if (match[1] === undefined) {
       const end = isText ? fragmentEnd(data, at + 1) : digitsEnd(data, at);
       if (end >= 0) openings.push(isText ? { at: at + 1, end, hole: "string" } : { at, end, hole: "digits" });
-    } else if (!saysNothing(data, at)) {
+    } else if (!isEmptyAt(data, at)) {
       const end = isText ? fragmentEnd(data, at + 1) : -1;
       if (isFound || end < 0 || usual(data.slice(at + 1, end)) !== text) return undefined;
       openings.push({ at: at + 1, end, hole: "growing" });
@@ -290,11 +290,11 @@ function openingsOf(data: string, text: Fragment, { pattern }: FrameKeys): Openi
   return isFound ? openings : undefined;
 }
 
-const NOTHING = /(?:null|""|\[\s*\])/y;
+const EMPTY_VALUE = /(?:null|""|\[\s*\])/y;
 
-function saysNothing(data: string, at: number): boolean {
-  NOTHING.lastIndex = at;
-  return NOTHING.test(data);
+function isEmptyAt(data: string, at: number): boolean {
+  EMPTY_VALUE.lastIndex = at;
+  return EMPTY_VALUE.test(data);
 }
 
 /** The end of the count that begins at `from`; -1 where none does. */

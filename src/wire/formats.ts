@@ -1,7 +1,7 @@
 /** The formats that clients speak, by name. */
 import { chatFormat } from "./chat/format.ts";
 import { completionsFormat } from "./completions/format.ts";
-import { embeddingsFormat, embedFormat } from "./embed/formats.ts";
+import { embeddingsFormat, embedFormat } from "./embed/format.ts";
 import type { ClientFormat, FormatKey, FormatName } from "./format.ts";
 import { generateFormat } from "./generate/format.ts";
 import { messagesCountFormat, messagesFormat } from "./messages/format.ts";

@@ -138,7 +138,7 @@ export interface NeutralTool {
 }
 
 /** A value and the JSON pointer at which the client said it. */
-export interface Said<T> {
+export interface FieldValue<T> {
   readonly value: T;
   readonly at: string;
 }
@@ -173,31 +173,31 @@ export interface Reasoning {
 
 /** What steers a generation, each as far as the client said it. */
 export interface NeutralOptions {
-  readonly maxTokens?: Said<number>;
-  readonly temperature?: Said<number>;
-  readonly topP?: Said<number>;
-  readonly topK?: Said<number>;
-  readonly stop?: Said<readonly string[]>;
-  readonly seed?: Said<number>;
-  readonly frequencyPenalty?: Said<number>;
-  readonly presencePenalty?: Said<number>;
-  readonly logitBias?: Said<Readonly<Record<string, number>>>;
+  readonly maxTokens?: FieldValue<number>;
+  readonly temperature?: FieldValue<number>;
+  readonly topP?: FieldValue<number>;
+  readonly topK?: FieldValue<number>;
+  readonly stop?: FieldValue<readonly string[]>;
+  readonly seed?: FieldValue<number>;
+  readonly frequencyPenalty?: FieldValue<number>;
+  readonly presencePenalty?: FieldValue<number>;
+  readonly logitBias?: FieldValue<Readonly<Record<string, number>>>;
   /** Log probabilities of the tokens, with so many alternatives each. */
-  readonly logprobs?: Said<{ readonly top: number }>;
+  readonly logprobs?: FieldValue<{ readonly top: number }>;
   /** Answers asked for, where more than one. */
-  readonly choices?: Said<number>;
-  readonly toolChoice?: Said<ToolChoice>;
-  readonly parallelTools?: Said<boolean>;
-  readonly format?: Said<OutputFormat>;
-  readonly reasoning?: Said<Reasoning>;
+  readonly choices?: FieldValue<number>;
+  readonly toolChoice?: FieldValue<ToolChoice>;
+  readonly parallelTools?: FieldValue<boolean>;
+  readonly format?: FieldValue<OutputFormat>;
+  readonly reasoning?: FieldValue<Reasoning>;
   /** OpenAI's `low`, `medium`, `high`. */
-  readonly verbosity?: Said<string>;
+  readonly verbosity?: FieldValue<string>;
   /** A stable id of the end user. */
-  readonly user?: Said<string>;
+  readonly user?: FieldValue<string>;
   /** Routes equal prompts to one cache (OpenAI). */
-  readonly cacheKey?: Said<string>;
-  readonly serviceTier?: Said<string>;
-  readonly metadata?: Said<Readonly<Record<string, string>>>;
+  readonly cacheKey?: FieldValue<string>;
+  readonly serviceTier?: FieldValue<string>;
+  readonly metadata?: FieldValue<Readonly<Record<string, string>>>;
 }
 
 // -- the answer --

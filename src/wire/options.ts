@@ -43,8 +43,8 @@ export class OptionTaker {
   dropped(): readonly string[] {
     const pointers = new Set(this.#dropped);
     for (const name of this.#left) {
-      const said = this.#options[name as keyof NeutralOptions];
-      if (said !== undefined) pointers.add(said.at);
+      const option = this.#options[name as keyof NeutralOptions];
+      if (option !== undefined) pointers.add(option.at);
     }
     return [...pointers];
   }

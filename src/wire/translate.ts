@@ -66,10 +66,10 @@ export function neutralOf<R extends ClientRequest>(
   source: Source,
 ): NeutralRequest {
   const neutral = format.neutral(request, source);
-  const said = neutral.options.format;
-  if (said?.value.type !== "json_schema") return neutral;
-  const value = { ...said.value, schema: source.wholeValue(said.value.schema) };
-  return { ...neutral, options: { ...neutral.options, format: { value, at: said.at } } };
+  const outputFormat = neutral.options.format;
+  if (outputFormat?.value.type !== "json_schema") return neutral;
+  const value = { ...outputFormat.value, schema: source.wholeValue(outputFormat.value.schema) };
+  return { ...neutral, options: { ...neutral.options, format: { value, at: outputFormat.at } } };
 }
 
 class TranslatedAnswer<R extends ClientRequest> implements WholeAnswer {

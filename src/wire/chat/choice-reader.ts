@@ -8,8 +8,7 @@ import { fragmentOf } from "../fragment.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Citation, Fragment, Logprob, Seal } from "../neutral.ts";
 import { type Emit, isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
-import { readAnnotations } from "./citations.ts";
-import { stopOf } from "./finish.ts";
+import { readCitations } from "./citations.ts";
 import {
   continues,
   isOfCall,
@@ -19,6 +18,7 @@ import {
   reasoningText,
   thinkingText,
 } from "./reasoning.ts";
+import { readStop } from "./stop.ts";
 import { argumentsOf, callIdOf } from "./tool-call.ts";
 
 /** Of arguments that come before the names of their calls: nearly all servers send the name first. */
@@ -76,11 +76,12 @@ export class ChoiceReader {
     const logprobs = isObject(choice.logprobs) ? choice.logprobs : undefined;
     this.#reasoning(delta);
     const { content, refusal, tool_calls: calls, function_call: functionCall } = delta;
-    if (typeof content === "string") this.#say("text", content, logprobs && readLogprobs(logprobs.content));
+    if (typeof content === "string")
+      this.#append("text", content, logprobs && readLogprobs(logprobs.content));
     else if (Array.isArray(content)) for (const part of content) this.#part(objectOf(part));
     if (typeof refusal === "string")
-      this.#say("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
-    if (Array.isArray(delta.annotations)) this.#cite(readAnnotations(delta.annotations));
+      this.#append("refusal", refusal, logprobs && readLogprobs(logprobs.refusal));
+    if (Array.isArray(delta.annotations)) this.#cite(readCitations(delta.annotations));
     if (delta.extra_content !== undefined) this.#sealText(readExtraSeal(delta.extra_content));
     if (Array.isArray(calls)) {
       for (const value of calls) this.#call(this.#callOf(objectOf(value)), objectOf(value), reply);
@@ -111,24 +112,24 @@ export class ChoiceReader {
       called = true;
       this.#emit({ type: "end", choice: this.#choice, part: call.part });
     }
-    this.#emit({ type: "stop", choice: this.#choice, stop: stopOf(this.finish, called) });
+    this.#emit({ type: "stop", choice: this.#choice, stop: readStop(this.finish, called) });
   }
 
   /** Mistral's content parts. */
   #part(part: JsonObject): void {
-    if (part.type === "thinking") this.#say("reasoning", thinkingText(part), undefined);
-    else this.#say("text", stringOf(part.text), undefined);
+    if (part.type === "thinking") this.#append("reasoning", thinkingText(part), undefined);
+    else this.#append("text", stringOf(part.text), undefined);
   }
 
   #reasoning(delta: JsonObject): void {
     const bare = reasoningText(delta);
     const given = delta.reasoning_details;
     if (!Array.isArray(given) || given.length === 0) {
-      if (bare !== "") this.#say("reasoning", bare, undefined);
+      if (bare !== "") this.#append("reasoning", bare, undefined);
       return;
     }
     const details = given.flatMap((item) => readDetail(item) ?? []);
-    if (bare !== "" && !details.some((item) => item.text !== "")) this.#say("reasoning", bare, undefined);
+    if (bare !== "" && !details.some((item) => item.text !== "")) this.#append("reasoning", bare, undefined);
     for (const item of details) this.#detail(item);
   }
 
@@ -151,7 +152,7 @@ export class ChoiceReader {
     if (seal !== undefined) this.#seal(this.#open as OpenPart, seal);
   }
 
-  #say(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
+  #append(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
     if (text === "" && logprobs === undefined) return;
     const { kind: before, seal } = this.#open ?? NONE;
     // What follows a signature is not what it signed.

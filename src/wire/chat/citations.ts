@@ -18,11 +18,11 @@ export interface Annotation {
 }
 
 /** What is no citation of an address is passed over. */
-export const readAnnotations = (value: unknown): Citation[] =>
+export const readCitations = (value: unknown): Citation[] =>
   listOf(value).flatMap((annotation) => readUrlCitation(objectOf(annotation).url_citation) ?? []);
 
 /** Undefined where chat has no place for it. The format wants both indexes: 0 stands where none is known. */
-export function annotationOf(citation: Citation): Annotation | undefined {
+export function writeCitation(citation: Citation): Annotation | undefined {
   if (citation.type !== "url") return undefined;
   const { url, title, citedText, start = 0, end = 0 } = citation;
   return {

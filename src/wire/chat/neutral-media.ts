@@ -1,18 +1,10 @@
 /** Content parts that are no text: images, files, sound, video. */
 import { fileType, mediaSource } from "../data-url.ts";
+import { objectAt, optional, stringAt, under, wrong } from "../fields.ts";
 import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
 import type { Source } from "../source.ts";
-import {
-  dropOthers,
-  objectAt,
-  optional,
-  type Reading,
-  readCache,
-  stringAt,
-  under,
-  wrong,
-} from "./neutral-reading.ts";
+import { dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {
   const place = under(at, "image_url");

@@ -2,6 +2,8 @@
  * The conversation of a chat-completions request in neutral terms: messages of every role, their parts, tool calls and
  * their results (OpenAI API reference, "Create chat completion"; reasoning as DeepSeek and OpenRouter take it back).
  */
+
+import { listAt, objectAt, optional, stringAt, wrong } from "../fields.ts";
 import type {
   NeutralMessage,
   Part,
@@ -13,19 +15,9 @@ import type {
 } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
 import { objectIn } from "../tool-arguments.ts";
-import { readAnnotations } from "./citations.ts";
+import { readCitations } from "./citations.ts";
 import { audioPart, filePart, imagePart, videoPart } from "./neutral-media.ts";
-import {
-  CACHE_KEYS,
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  readCache,
-  stringAt,
-  wrong,
-} from "./neutral-reading.ts";
+import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
 import { wholeArguments } from "./tool-call.ts";
 
@@ -140,23 +132,23 @@ class Conversation {
   /** Reasoning first: its makers want it back before what followed from it. */
   #assistant(message: JsonObject, at: string): Part[] {
     const { parts: reasoning, callSeals } = readReasoning(message);
-    const said = this.#content(message.content, at);
+    const content = this.#content(message.content, at);
     const refusal = optional(message.refusal, `${at}/refusal`, stringAt);
-    if (refusal) said.push({ type: "refusal", text: refusal } satisfies RefusalPart);
-    const last = said.findLastIndex((part) => part.type === "text");
+    if (refusal) content.push({ type: "refusal", text: refusal } satisfies RefusalPart);
+    const last = content.findLastIndex((part) => part.type === "text");
     const calls = this.#calls(message, at).map((call) => {
       const sealed = call.seal ?? callSeals.get(call.id);
       return sealed === undefined ? call : { ...call, seal: sealed };
     });
     const seal = ownSeal(message, calls);
     if (last >= 0) {
-      const citations = readAnnotations(message.annotations);
+      const citations = readCitations(message.annotations);
       const extras = { ...(seal && { seal }), ...(citations.length > 0 && { citations }) };
-      said[last] = { ...(said[last] as TextPart), ...extras };
+      content[last] = { ...(content[last] as TextPart), ...extras };
     } else if (seal !== undefined) {
       reasoning.push({ type: "reasoning", text: "", seal });
     }
-    return [...reasoning, ...said, ...calls];
+    return [...reasoning, ...content, ...calls];
   }
 
   #calls(message: JsonObject, at: string): ToolCallPart[] {

@@ -3,18 +3,10 @@
  * `reasoning` is OpenRouter's, `top_k` a usual extension).
  */
 import { isEffort } from "../effort.ts";
-import type { Effort, NeutralOptions, OutputFormat, Reasoning, Said } from "../neutral.ts";
+import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../fields.ts";
+import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning } from "../neutral.ts";
 import type { JsonObject } from "../reader.ts";
-import {
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  stringAt,
-  under,
-  wrong,
-} from "./neutral-reading.ts";
+import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
 
 /** What is read here and in the files beside, and what is no model's matter. */
@@ -31,32 +23,32 @@ export const KNOWN_OPTIONS: readonly string[] = [
 const USUAL_EFFORT: Effort = "medium";
 
 export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
-  const said = <T>(key: string, read: (value: unknown, at: string) => T | undefined) => {
+  const option = <T>(key: string, read: (value: unknown, at: string) => T | undefined) => {
     const at = `/${key}`;
     const value = optional(body[key], at, read);
     return value === undefined ? undefined : { value, at };
   };
   return withoutUndefined({
     maxTokens: maxTokens(body),
-    temperature: said("temperature", numberAt),
-    topP: said("top_p", numberAt),
-    topK: said("top_k", numberAt),
-    stop: said("stop", stops),
-    seed: said("seed", numberAt),
-    frequencyPenalty: said("frequency_penalty", numberAt),
-    presencePenalty: said("presence_penalty", numberAt),
-    logitBias: said("logit_bias", biases),
+    temperature: option("temperature", numberAt),
+    topP: option("top_p", numberAt),
+    topK: option("top_k", numberAt),
+    stop: option("stop", stops),
+    seed: option("seed", numberAt),
+    frequencyPenalty: option("frequency_penalty", numberAt),
+    presencePenalty: option("presence_penalty", numberAt),
+    logitBias: option("logit_bias", biases),
     logprobs: logprobs(reading, body),
-    choices: said("n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
+    choices: option("n", (value, at) => (value === 1 ? undefined : numberAt(value, at))),
     toolChoice: readToolChoice(reading, body),
-    parallelTools: said("parallel_tool_calls", booleanAt),
+    parallelTools: option("parallel_tool_calls", booleanAt),
     format: outputFormat(reading, body),
     reasoning: reasoning(reading, body),
-    verbosity: said("verbosity", stringAt),
+    verbosity: option("verbosity", stringAt),
     user: user(reading, body),
-    cacheKey: said("prompt_cache_key", stringAt),
-    serviceTier: said("service_tier", stringAt),
-    metadata: said("metadata", metadata),
+    cacheKey: option("prompt_cache_key", stringAt),
+    serviceTier: option("service_tier", stringAt),
+    metadata: option("metadata", metadata),
   });
 }
 
@@ -65,22 +57,12 @@ function withoutUndefined(
   options: { [K in keyof NeutralOptions]: NeutralOptions[K] | undefined },
 ): NeutralOptions {
   return Object.fromEntries(
-    Object.entries(options).filter(([, said]) => said !== undefined),
+    Object.entries(options).filter(([, option]) => option !== undefined),
   ) as NeutralOptions;
 }
 
-function numberAt(value: unknown, at: string): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(at, "a number");
-  return value;
-}
-
-function booleanAt(value: unknown, at: string): boolean {
-  if (typeof value !== "boolean") throw wrong(at, "true or false");
-  return value;
-}
-
 /** The larger where both names stand, as the hold covers it. */
-function maxTokens(body: JsonObject): Said<number> | undefined {
+function maxTokens(body: JsonObject): FieldValue<number> | undefined {
   const newer = optional(body.max_completion_tokens, "/max_completion_tokens", numberAt);
   const older = optional(body.max_tokens, "/max_tokens", numberAt);
   if (newer !== undefined && newer >= (older ?? 0)) return { value: newer, at: "/max_completion_tokens" };
@@ -115,7 +97,7 @@ function logprobs(reading: Reading, body: JsonObject): NeutralOptions["logprobs"
   return undefined;
 }
 
-function outputFormat(reading: Reading, body: JsonObject): Said<OutputFormat> | undefined {
+function outputFormat(reading: Reading, body: JsonObject): FieldValue<OutputFormat> | undefined {
   const at = "/response_format";
   const format = optional(body.response_format, at, objectAt);
   if (format === undefined) return undefined;
@@ -147,7 +129,7 @@ function outputFormat(reading: Reading, body: JsonObject): Said<OutputFormat> | 
 }
 
 /** OpenRouter's object says more than `reasoning_effort`, and counts where both stand. */
-function reasoning(reading: Reading, body: JsonObject): Said<Reasoning> | undefined {
+function reasoning(reading: Reading, body: JsonObject): FieldValue<Reasoning> | undefined {
   const at = "/reasoning";
   const given = optional(body.reasoning, at, objectAt);
   const bare = effortOf(reading, body.reasoning_effort, "/reasoning_effort");
@@ -179,7 +161,7 @@ function effortOf(reading: Reading, value: unknown, at: string): Effort | undefi
 }
 
 /** `safety_identifier` is the newer name of `user`. */
-function user(reading: Reading, body: JsonObject): Said<string> | undefined {
+function user(reading: Reading, body: JsonObject): FieldValue<string> | undefined {
   const newer = optional(body.safety_identifier, "/safety_identifier", stringAt);
   const older = optional(body.user, "/user", stringAt);
   if (newer === undefined) return older === undefined ? undefined : { value: older, at: "/user" };

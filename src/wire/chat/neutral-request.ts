@@ -2,11 +2,13 @@
  * A chat-completions request in neutral terms. Everything a client may say is either carried or named in `dropped`;
  * `stream_options` and `store` are between the client and us.
  */
+
+import { listAt, objectAt } from "../fields.ts";
 import type { NeutralRequest } from "../neutral.ts";
 import type { Source } from "../source.ts";
 import { readMessages } from "./neutral-messages.ts";
 import { KNOWN_OPTIONS, readOptions } from "./neutral-options.ts";
-import { dropOthers, listAt, objectAt, type Reading } from "./neutral-reading.ts";
+import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readTools } from "./neutral-tools.ts";
 import type { ChatRequest } from "./request.ts";
 

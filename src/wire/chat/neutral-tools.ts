@@ -1,16 +1,9 @@
 /** Tools of a chat-completions request and the choice among them, the `functions` of the format's first days included. */
-import type { NeutralTool, Said, ToolChoice } from "../neutral.ts";
+
+import { listAt, objectAt, optional, stringAt } from "../fields.ts";
+import type { FieldValue, NeutralTool, ToolChoice } from "../neutral.ts";
 import { isObject, type JsonObject } from "../reader.ts";
-import {
-  CACHE_KEYS,
-  dropOthers,
-  listAt,
-  objectAt,
-  optional,
-  type Reading,
-  readCache,
-  stringAt,
-} from "./neutral-reading.ts";
+import { CACHE_KEYS, dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 const FUNCTION_KEYS = ["type", "name", "description", "parameters", "strict", ...CACHE_KEYS];
 const NO_PARAMETERS = { type: "object", properties: {} };
@@ -64,7 +57,7 @@ function readFunction(
   };
 }
 
-export function readToolChoice(reading: Reading, body: JsonObject): Said<ToolChoice> | undefined {
+export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<ToolChoice> | undefined {
   const [key, value] =
     body.tool_choice === undefined || body.tool_choice === null
       ? (["function_call", body.function_call] as const)

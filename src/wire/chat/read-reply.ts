@@ -4,9 +4,9 @@ import { readLogprobs } from "../logprobs.ts";
 import type { NeutralChoice, NeutralReply, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { readAnnotations } from "./citations.ts";
-import { stopOf } from "./finish.ts";
+import { readCitations } from "./citations.ts";
 import { readExtraSeal, readReasoning, thinkingText } from "./reasoning.ts";
+import { readStop } from "./stop.ts";
 import { callIdOf, wholeArguments } from "./tool-call.ts";
 import { readEventUsage } from "./usage.ts";
 
@@ -33,7 +33,7 @@ export const noCompletion = () =>
 function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralChoice {
   const message = objectOf(choice.message);
   const { parts, callSeals } = readReasoning(message);
-  const said: ReplyPart[] = [...parts, ...textsOf(message)];
+  const replyParts: ReplyPart[] = [...parts, ...textsOf(message)];
   const calls = [...listOf(message.tool_calls)];
   if (isObject(message.function_call)) calls.push({ function: message.function_call });
   let called = 0;
@@ -44,13 +44,13 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
     called++;
     const id = stringOf(call.id) || callIdOf(reply, index, at);
     const seal = readExtraSeal(call.extra_content) ?? callSeals.get(id);
-    said.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
+    replyParts.push({ type: "tool_call", id, name, arguments: wholeArguments(given), ...(seal && { seal }) });
   }
   const logprobs = objectOf(choice.logprobs);
   const tokens = readLogprobs(logprobs.content) ?? readLogprobs(logprobs.refusal);
   return {
-    parts: said,
-    stop: stopOf(stringOf(choice.finish_reason), called > 0),
+    parts: replyParts,
+    stop: readStop(stringOf(choice.finish_reason), called > 0),
     ...(tokens && { logprobs: tokens }),
   };
 }
@@ -70,7 +70,7 @@ function textsOf(message: JsonObject): ReplyPart[] {
     else parts.push({ type, text });
   }
   const seal = readExtraSeal(message.extra_content);
-  const citations = readAnnotations(message.annotations);
+  const citations = readCitations(message.annotations);
   const at = parts.findLastIndex((part) => part.type === "text");
   if (at >= 0) {
     const extras = { ...(citations.length > 0 && { citations }), ...(seal && { seal }) };

@@ -40,14 +40,14 @@ export function detailsOf(parts: readonly ReasoningPart[]): ReasoningDetail[] {
   return parts.flatMap((part, index): ReasoningDetail[] => {
     const { text, seal } = part;
     const format = seal && formatOf(seal);
-    const said = format === undefined ? { index } : { format, index };
+    const common = format === undefined ? { index } : { format, index };
     if (part.isSummary !== true && part.isRedacted !== true) {
-      return [{ type: "reasoning.text", text, ...(seal && { signature: seal.data }), ...said }];
+      return [{ type: "reasoning.text", text, ...(seal && { signature: seal.data }), ...common }];
     }
     const shown: ReasoningDetail[] = [];
     if (text !== "") {
-      if (part.isSummary === true) shown.push({ type: "reasoning.summary", summary: text, ...said });
-      else shown.push({ type: "reasoning.text", text, ...said });
+      if (part.isSummary === true) shown.push({ type: "reasoning.summary", summary: text, ...common });
+      else shown.push({ type: "reasoning.text", text, ...common });
     }
     if (seal !== undefined) {
       shown.push({ type: "reasoning.encrypted", data: seal.data, format: formatOf(seal), index });

@@ -2,15 +2,13 @@
  * Reads a chat-completions body for what the gateway must know, and writes it for an upstream of the same dialect by
  * patching bytes: model name, usage switch, our own extension. No parameter that changes behaviour is added (T53).
  */
-import type { Endpoint } from "../../endpoint.ts";
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
+import type { ClientRequest, PromptText } from "../format.ts";
 import { type Edit, type Member, memberOf, setMember, skim } from "../json.ts";
 import { holdsOpaque } from "../opaque.ts";
 import { bringsResults } from "../provider-tools.ts";
 import { isObject, type JsonObject } from "../reader.ts";
-import { spliced, spliceOf } from "../splice.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
@@ -70,30 +68,6 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
 
 /** See {@link promptTextsOf}. */
 export const promptTexts = (request: ChatRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
-
-/** The body for one endpoint: the client's bytes but for the fields named here and the provider's own ways. */
-export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
-  const { quirks } = endpoint.provider;
-  const splice = spliceOf(request, endpoint, "chat");
-  const { edits, remove } = splice;
-  if (!quirks.streamUsage) remove.push("stream_options");
-  else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
-    edits.push(request.usageSwitch);
-  }
-  const field = request.maxTokensField;
-  if (
-    quirks.maxTokensField !== "either" &&
-    field !== undefined &&
-    field !== quirks.maxTokensField &&
-    !remove.includes(field)
-  ) {
-    const bound = memberOf(request.members, field) as Member;
-    edits.push({ start: bound.start, end: bound.keyEnd, text: `"${quirks.maxTokensField}"` });
-    // Where both names stand, the one that would now stand twice goes.
-    remove.push(quirks.maxTokensField);
-  }
-  return spliced(request, splice);
-}
 
 /** Beside what else the client's `stream_options` hold, whose bytes pass as they came (T53). */
 function usageSwitchOf(text: string, members: readonly Member[]): Edit {

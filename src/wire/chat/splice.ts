@@ -2,18 +2,20 @@
  * Chat from a client to an upstream that speaks chat: `id` and `model` are ours, `svc` is added, every other byte is as it
  * came.
  */
+import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
-import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
+import { type Member, memberOf } from "../json.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { NO_FACTS, patchedReply, type ReplyText, readReplyText } from "../splice.ts";
+import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { readErrorBody } from "../upstream-error.ts";
 import { parseReply } from "../upstream-reply.ts";
-import { stopOf } from "./finish.ts";
 import { isErrorBody, noCompletion, readChatReply } from "./read-reply.ts";
-import { type ChatRequest, spliceChatRequest } from "./request.ts";
+import type { ChatRequest } from "./request.ts";
 import { ChatSpliceStream } from "./splice-stream.ts";
+import { readStop } from "./stop.ts";
 import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 export const chatSplice: Passage<ChatRequest> = {
@@ -53,7 +55,7 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   const [first] = choices;
   return {
     usage,
-    stopReason: first === undefined ? "" : stopOf(stringOf(first.finish_reason), calls[0] !== 0).reason,
+    stopReason: first === undefined ? "" : readStop(stringOf(first.finish_reason), calls[0] !== 0).reason,
     toolCalls: calls.reduce((sum, count) => sum + count, 0),
     outputBytes,
     unreportedBytes: outputBytes,
@@ -62,3 +64,27 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
 
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);
+
+/** The body for one endpoint: the client's bytes but for the fields named here and the provider's own ways. */
+export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
+  const { quirks } = endpoint.provider;
+  const splice = spliceOf(request, endpoint, "chat");
+  const { edits, remove } = splice;
+  if (!quirks.streamUsage) remove.push("stream_options");
+  else if (!remove.includes("stream_options") && request.usageSwitch !== undefined) {
+    edits.push(request.usageSwitch);
+  }
+  const field = request.maxTokensField;
+  if (
+    quirks.maxTokensField !== "either" &&
+    field !== undefined &&
+    field !== quirks.maxTokensField &&
+    !remove.includes(field)
+  ) {
+    const bound = memberOf(request.members, field) as Member;
+    edits.push({ start: bound.start, end: bound.keyEnd, text: `"${quirks.maxTokensField}"` });
+    // Where both names stand, the one that would now stand twice goes.
+    remove.push(quirks.maxTokensField);
+  }
+  return spliced(request, splice);
+}

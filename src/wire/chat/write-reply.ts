@@ -4,9 +4,9 @@ import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, Seal, ToolCallPart } from "../neutral.ts";
 import { svcJson } from "../svc.ts";
-import { type Annotation, annotationOf } from "./citations.ts";
-import { type FinishReason, finishReasonOf } from "./finish.ts";
+import { type Annotation, writeCitation } from "./citations.ts";
 import { detailsOf, extraContentOf } from "./reasoning.ts";
+import { type FinishReason, writeFinishReason } from "./stop.ts";
 import { wholeArguments } from "./tool-call.ts";
 import { writeChatUsage } from "./usage.ts";
 
@@ -34,7 +34,7 @@ function choiceOf({ parts, stop, logprobs }: NeutralChoice, index: number) {
   const calls = parts.filter((part) => part.type === "tool_call");
   const isRefusal = parts.some((part) => part.type === "refusal");
   const tokens = logprobs === undefined ? null : [...logprobs].map(tokenOf);
-  const finish: FinishReason = finishReasonOf(stop, calls.length > 0);
+  const finish: FinishReason = writeFinishReason(stop, calls.length > 0);
   return {
     index,
     message: messageOf(parts, calls),
@@ -56,7 +56,7 @@ function messageOf(parts: NeutralChoice["parts"], calls: readonly ToolCallPart[]
     else if (part.type === "text") {
       content += part.text;
       seal = part.seal ?? seal;
-      annotations.push(...(part.citations ?? []).flatMap((citation) => annotationOf(citation) ?? []));
+      annotations.push(...(part.citations ?? []).flatMap((citation) => writeCitation(citation) ?? []));
     }
   }
   const thought = reasoning.map((part) => part.text).join("");

@@ -10,9 +10,9 @@ import { fragmentOf, latin1OfJson } from "../fragment.ts";
 import { latin1Json } from "../json.ts";
 import type { Citation, Logprob, PartKind, Seal, Stop, StreamEvent } from "../neutral.ts";
 import { svcJson } from "../svc.ts";
-import { annotationOf } from "./citations.ts";
-import { finishReasonOf } from "./finish.ts";
+import { writeCitation } from "./citations.ts";
 import { extraContentOf, formatOf } from "./reasoning.ts";
+import { writeFinishReason } from "./stop.ts";
 import { writeChatUsage } from "./usage.ts";
 
 interface WrittenPart {
@@ -115,9 +115,9 @@ export class ChatStreamWriter implements StreamWriter {
     if (text !== "") part.hasText = true;
     if (logprobs !== undefined && (part.kind === "text" || part.kind === "refusal")) {
       const tokens = latin1OfJson(logprobs);
-      const said =
+      const members =
         part.kind === "text" ? `"content":${tokens},"refusal":null` : `"content":null,"refusal":${tokens}`;
-      return `${open}${text}"},"logprobs":{${said}},"finish_reason":null${this.#end}`;
+      return `${open}${text}"},"logprobs":{${members}},"finish_reason":null${this.#end}`;
     }
     if (text === "") return "";
     return middle === undefined ? open + text + close : open + text + middle + text + close;
@@ -193,16 +193,16 @@ export class ChatStreamWriter implements StreamWriter {
     }
     const extra = extraContentOf(seal);
     if (extra === undefined) return "";
-    const said =
+    const members =
       part.kind === "tool_call"
         ? `"tool_calls":[${latin1OfJson({ index, ...extra })}]`
         : latin1OfJson(extra).slice(1, -1);
-    return `${choice.head}${said}${this.#tail}`;
+    return `${choice.head}${members}${this.#tail}`;
   }
 
   #citation(choiceIndex: number, citation: Citation): string {
     const choice = this.#choices[choiceIndex];
-    const annotation = annotationOf(citation);
+    const annotation = writeCitation(citation);
     if (choice === undefined || annotation === undefined) return "";
     return `${choice.head}"annotations":[${latin1OfJson(annotation)}]${this.#tail}`;
   }
@@ -221,7 +221,7 @@ export class ChatStreamWriter implements StreamWriter {
     }
     if (choice.stopped) return;
     choice.stopped = true;
-    const reason = finishReasonOf(stop, choice.calls > 0);
+    const reason = writeFinishReason(stop, choice.calls > 0);
     this.#last += `${choice.head}},"logprobs":null,"finish_reason":"${reason}"${this.#end}`;
   }
 

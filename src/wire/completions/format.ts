@@ -2,13 +2,10 @@
 import { errorEnvelope } from "../../errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseData } from "../sse.ts";
-import { CompletionsStreamWriter, writeCompletionsReply } from "./answer.ts";
-import {
-  type CompletionsRequest,
-  completionsNeutral,
-  promptTexts,
-  readCompletionsRequest,
-} from "./request.ts";
+import { completionsNeutral } from "./neutral-request.ts";
+import { type CompletionsRequest, promptTexts, readCompletionsRequest } from "./request.ts";
+import { writeCompletionsReply } from "./write-reply.ts";
+import { CompletionsStreamWriter } from "./writer.ts";
 
 export const completionsFormat: ClientFormat<CompletionsRequest> = {
   name: "completions",

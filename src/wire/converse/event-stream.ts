@@ -18,7 +18,7 @@ const LENGTH_OF_TYPE: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 
 const BYTES_TYPE = 6;
 const STRING_TYPE = 7;
 
-export class EventStreamReader {
+export class EventStreamDecoder {
   readonly #maxEventBytes: number;
   #pending = "";
   /** Of the frame that is pending, once its prelude is there; before that, the prelude's. */

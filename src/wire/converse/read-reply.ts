@@ -1,12 +1,11 @@
 /** A whole Converse answer (Amazon Bedrock API Reference, "Converse", response). */
-
 import { fail } from "../../errors.ts";
 import type { NeutralReply, ReplyPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { argumentsText } from "../tool-arguments.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { readCitation } from "./citation.ts";
-import { readStopReason } from "./stop.ts";
+import { readCitation } from "./citations.ts";
+import { readStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
@@ -26,7 +25,7 @@ export function readConverseReply(body: unknown): NeutralReply {
     if (part !== undefined) parts.push(part);
   }
   const calls = parts.filter(({ type }) => type === "tool_call").length;
-  return { choices: [{ parts, stop: { reason: readStopReason(answer.stopReason, calls) } }], usage };
+  return { choices: [{ parts, stop: { reason: readStop(answer.stopReason, calls) } }], usage };
 }
 
 function readBlock(block: JsonObject): ReplyPart | undefined {

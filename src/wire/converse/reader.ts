@@ -7,9 +7,9 @@ import { fragmentOf } from "../fragment.ts";
 import { utf8Of } from "../json.ts";
 import { type Emit, isObject, type JsonObject, objectOf, type StreamReader, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { readCitation } from "./citation.ts";
-import { EventStreamReader, type FrameHeaders } from "./event-stream.ts";
-import { readStopReason } from "./stop.ts";
+import { readCitation } from "./citations.ts";
+import { EventStreamDecoder, type FrameHeaders } from "./event-stream.ts";
+import { readStop } from "./stop.ts";
 import { readConverseUsage } from "./usage.ts";
 
 interface Block {
@@ -29,7 +29,7 @@ export class ConverseStreamReader implements StreamReader {
   complete = false;
   error: UpstreamError | undefined;
   malformed = 0;
-  readonly #frames: EventStreamReader;
+  readonly #frames: EventStreamDecoder;
   /** Those that are open, by their index. */
   readonly #blocks = new Map<number, Block>();
   #parts = 0;
@@ -38,7 +38,7 @@ export class ConverseStreamReader implements StreamReader {
   readonly #each = (headers: FrameHeaders, payload: string) => this.#frame(headers, payload);
 
   constructor(maxEventBytes: number) {
-    this.#frames = new EventStreamReader(maxEventBytes);
+    this.#frames = new EventStreamDecoder(maxEventBytes);
   }
 
   push(read: string, emit: Emit): void {
@@ -185,7 +185,7 @@ export class ConverseStreamReader implements StreamReader {
     if (this.complete) return;
     for (const index of [...this.#blocks.keys()]) this.#close(index);
     this.complete = true;
-    const reason = readStopReason(stopReason, this.#calls);
+    const reason = readStop(stopReason, this.#calls);
     this.#emit({ type: "stop", choice: 0, stop: { reason } });
   }
 }

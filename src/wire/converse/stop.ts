@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
 };
 
 /** @param calls in the answer: with them, and only with them, it stopped for them (T46). */
-export function readStopReason(value: unknown, calls: number): StopReason {
+export function readStop(value: unknown, calls: number): StopReason {
   const name = stringOf(value);
   const reason = Object.hasOwn(REASONS, name) ? (REASONS[name] as StopReason) : "other";
   return reason === "stop" && calls > 0 ? "tool_calls" : reason;

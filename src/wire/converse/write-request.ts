@@ -16,9 +16,9 @@ import type {
   ToolChoiceBlock,
   ToolConfig,
 } from "./body.ts";
-import { type Abilities, cachePoint, isResult, isThinking, writeMessages } from "./messages.ts";
 import { familyOf } from "./models.ts";
-import { writeReasoning } from "./reasoning.ts";
+import { type Abilities, cachePoint, isResult, isThinking, writeMessages } from "./write-messages.ts";
+import { writeReasoning } from "./write-reasoning.ts";
 
 /** @throws WeirError 400 where the conversation cannot be told at all. */
 export function writeConverseRequest(

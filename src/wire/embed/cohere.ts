@@ -4,9 +4,9 @@
  */
 import { objectOf } from "../reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
-import { errorIn } from "./openai-reply.ts";
+import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
-import { promptUsage } from "./tokens.ts";
+import { readPromptUsage } from "./usage.ts";
 import { readVectors } from "./vectors.ts";
 
 const INPUT_TYPES: Readonly<Partial<Record<InputType, string>>> = {
@@ -42,6 +42,6 @@ export const cohereEmbed: EmbedDialect = {
     if (error !== undefined) return { vectors: [], usage: undefined, error };
     const { base64, float } = objectOf(body.embeddings);
     const billed = objectOf(objectOf(body.meta).billed_units);
-    return { vectors: readVectors(base64 ?? float), usage: promptUsage(billed.input_tokens) };
+    return { vectors: readVectors(base64 ?? float), usage: readPromptUsage(billed.input_tokens) };
   },
 };

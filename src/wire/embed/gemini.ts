@@ -4,9 +4,9 @@
  */
 import { listOf, objectOf } from "../reader.ts";
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
-import { errorIn } from "./openai-reply.ts";
+import { errorIn } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
-import { promptUsage } from "./tokens.ts";
+import { readPromptUsage } from "./usage.ts";
 import { noVectors, readVectors } from "./vectors.ts";
 
 const TASK_TYPES: Readonly<Record<InputType, string>> = {
@@ -41,7 +41,7 @@ export const geminiEmbeddings: EmbedDialect = {
     return {
       vectors: readVectors(listOf(body.embeddings).map((embedding) => objectOf(embedding).values)),
       // Newer models report it; for the others the prompt is estimated.
-      usage: promptUsage(objectOf(body.usageMetadata).promptTokenCount),
+      usage: readPromptUsage(objectOf(body.usageMetadata).promptTokenCount),
     };
   },
 };

@@ -1,6 +1,6 @@
 /** Jina's embeddings (https://api.jina.ai/docs): OpenAI's answer; its own words for the encoding and for what vectors are for. */
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
-import { readOpenAiReply } from "./openai-reply.ts";
+import { readOpenAiReply } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
 
 const TASKS: Readonly<Record<InputType, string>> = {

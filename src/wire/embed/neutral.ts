@@ -7,7 +7,7 @@ import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { SvcReply, UpstreamError } from "../contract.ts";
 import type { AnswerIdentity, ClientRequest } from "../format.ts";
-import type { Said } from "../neutral.ts";
+import type { FieldValue } from "../neutral.ts";
 import type { Source } from "../source.ts";
 import type { Vector, VectorEncoding } from "./vectors.ts";
 
@@ -19,12 +19,12 @@ export interface NeutralEmbedRequest {
     | { readonly kind: "texts"; readonly texts: readonly string[] }
     /** Token ids of the model's own tokenizer. */
     | { readonly kind: "tokens"; readonly tokens: readonly (readonly number[])[] };
-  readonly inputType?: Said<InputType>;
-  readonly dimensions?: Said<number>;
+  readonly inputType?: FieldValue<InputType>;
+  readonly dimensions?: FieldValue<number>;
   /** What the client wants; a dialect that can is asked for the same, so that nothing needs converting. */
   readonly encoding: VectorEncoding;
   /** A stable id of the end user. */
-  readonly user?: Said<string>;
+  readonly user?: FieldValue<string>;
   /** JSON pointers of what the client said and this contract does not have. */
   readonly dropped: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** OpenAI's embeddings as an upstream dialect, for clients of another format (API reference, "Create embeddings"). */
 import type { EmbedDialect } from "./neutral.ts";
-import { readOpenAiReply } from "./openai-reply.ts";
+import { readOpenAiReply } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
 
 export const openAiEmbeddings: EmbedDialect = {

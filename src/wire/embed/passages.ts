@@ -1,9 +1,7 @@
 /** Which way a request for embeddings takes to an upstream. */
 import type { Dialect } from "../../endpoint.ts";
 import type { FormatName, Passage } from "../format.ts";
-import { embeddingsWire, embedWire } from "./answer.ts";
 import { cohereEmbed } from "./cohere.ts";
-
 import { geminiEmbeddings } from "./gemini.ts";
 import { jinaEmbeddings } from "./jina.ts";
 import type { EmbedDialect } from "./neutral.ts";
@@ -11,6 +9,7 @@ import { openAiEmbeddings } from "./openai.ts";
 import { embeddingsSplice } from "./splice.ts";
 import { translatedEmbeddings } from "./translate.ts";
 import { voyageEmbeddings } from "./voyage.ts";
+import { embeddingsWire, embedWire } from "./write-reply.ts";
 
 const EMBED_DIALECTS: ReadonlyMap<Dialect, EmbedDialect> = new Map(
   [openAiEmbeddings, geminiEmbeddings, cohereEmbed, jinaEmbeddings, voyageEmbeddings].map((d) => [d.name, d]),

@@ -1,29 +1,23 @@
-/** Reads the bodies of both embedding formats as far as every call needs them, and in neutral terms for translation. */
-import { fail } from "../../errors.ts";
+/** Reads the bodies of both embedding formats as far as every call needs them. */
 import { type AnyBody, type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { PromptText } from "../format.ts";
 import { type Member, memberOf } from "../json.ts";
-import type { Said } from "../neutral.ts";
-import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import type { Source } from "../source.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
-import { type EmbedRequest, type NeutralEmbedRequest, vectorEncoding } from "./neutral.ts";
+import type { EmbedRequest } from "./neutral.ts";
 import {
   type EmbedBody,
   type EmbeddingsBody,
   type EmbeddingsInput,
   embeddingsRequestSchema,
   embedRequestSchema,
-  INPUT_KINDS,
-  inputTypeOf,
   isEmbeddingsInput,
   isUsualEmbeddings,
 } from "./schema.ts";
-import { factsOf, longStringsIn, refuseStream, strangersIn } from "./task.ts";
+import { factsOf, longStringsIn, refuseStream } from "./task.ts";
 
 /** Members that no model gets to read. All others count as prompt, those we do not know included. */
-const NO_PROMPT: readonly string[] = [
+export const NO_PROMPT: readonly string[] = [
   ...["model", "dimensions", "encoding_format", "input_type", "stream", "user", "svc"],
 ];
 
@@ -129,51 +123,6 @@ export const embeddingsTexts = (request: EmbedRequest): PromptText[] => promptTe
 
 /** See {@link promptTextsOf}. */
 export const embedTexts = (request: EmbedRequest): PromptText[] => promptTextsOf(request, NATIVE_NO_PROMPT);
-
-/** OpenAI's request. Its clients also say `input_type`, as other gateways let them. */
-export function embeddingsNeutral(request: EmbedRequest, source: Source): NeutralEmbedRequest {
-  const dropped = strangersIn(request, ["input", ...NO_PROMPT]);
-  const type = objectOf(source.value).input_type;
-  if (type != null && inputTypeOf(type) === undefined) dropped.push("/input_type");
-  refuseUntranslatable(request, objectOf(source.value));
-  return neutralOf(request, source, dropped);
-}
-
-/** Checks, before a translation, what a splice leaves to the upstream to check. @throws WeirError 400 naming the field */
-function refuseUntranslatable({ encoding }: EmbedRequest, body: JsonObject): void {
-  const { input, user } = body;
-  const refuse = (at: string, what: string) => fail("invalid_value", `${at}: ${what}.`, { param: at });
-  if (!isEmbeddingsInput(input)) throw refuse("/input", INPUT_KINDS);
-  if (encoding === "other") throw refuse("/encoding_format", "expected float or base64");
-  if (user != null && typeof user !== "string") throw refuse("/user", "expected a string");
-}
-
-/** The native request: all of it is known. */
-export const embedNeutral = (request: EmbedRequest, source: Source): NeutralEmbedRequest =>
-  neutralOf(request, source, []);
-
-function neutralOf(request: EmbedRequest, source: Source, dropped: readonly string[]): NeutralEmbedRequest {
-  const body = objectOf(source.value);
-  const inputType = inputTypeOf(body.input_type);
-  return {
-    input: inputOf(body.input),
-    encoding: vectorEncoding(request),
-    dropped,
-    ...(inputType !== undefined && { inputType: said(inputType, "/input_type") }),
-    ...(typeof body.dimensions === "number" && { dimensions: said(body.dimensions, "/dimensions") }),
-    ...(typeof body.user === "string" && { user: said(body.user, "/user") }),
-  };
-}
-
-const said = <T>(value: T, at: string): Said<T> => ({ value, at });
-
-function inputOf(input: unknown): NeutralEmbedRequest["input"] {
-  const list = Array.isArray(input) ? listOf(input) : [input];
-  const [first] = list;
-  if (typeof first === "number") return { kind: "tokens", tokens: [list as number[]] };
-  if (Array.isArray(first)) return { kind: "tokens", tokens: list as number[][] };
-  return { kind: "texts", texts: list.map(stringOf) };
-}
 
 interface Sizes {
   readonly kind: "texts" | "tokens";

@@ -6,7 +6,6 @@ import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
 import { unread } from "../unread.ts";
 import type { InputType } from "./neutral.ts";
-import { streamSchema } from "./task.ts";
 
 /** By every name that clients know them under: ours, Cohere's, Jina's and Voyage's. */
 const INPUT_TYPES: Readonly<Record<string, InputType>> = {
@@ -58,6 +57,8 @@ const isAnyInput = (value: unknown): boolean =>
   typeof value === "string" || (typeof value === "object" && value !== null && !isEmptyList(value));
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
 
 export const embeddingsRequestSchema = z.looseObject({
   model: model("openai/text-embedding-3-small"),

@@ -13,13 +13,13 @@ import { type JsonObject, listOf, objectOf } from "../reader.ts";
 import { spliced, spliceOf } from "../splice.ts";
 import { svcJson } from "../svc.ts";
 import { readErrorBody } from "../upstream-error.ts";
-import { embeddingsWire } from "./answer.ts";
 import type { EmbedRequest } from "./neutral.ts";
 import { openAiEmbeddings } from "./openai.ts";
 import { sketch } from "./sketch.ts";
 import { answerFacts, noStream } from "./task.ts";
-import { promptUsage } from "./tokens.ts";
 import { translatedEmbeddings } from "./translate.ts";
+import { readPromptUsage } from "./usage.ts";
+import { embeddingsWire } from "./write-reply.ts";
 
 /** For answers in another encoding than was asked for. */
 const RECODED = translatedEmbeddings(embeddingsWire, openAiEmbeddings);
@@ -55,7 +55,7 @@ class SplicedEmbeddings implements WholeAnswer {
       throw fail("upstream_invalid_response", "The provider's answer is no list of embeddings.");
     }
     const usage = objectOf(value.usage);
-    const reported = promptUsage(usage.prompt_tokens, usage.total_tokens);
+    const reported = readPromptUsage(usage.prompt_tokens, usage.total_tokens);
     const isAnswer = Array.isArray(value.data) && value.data.length > 0;
     this.facts = answerFacts(isError ? undefined : reported, isError || !isAnswer ? 0 : body.length);
     this.error = isError ? readErrorBody(body) : undefined;

@@ -2,14 +2,13 @@
  * What the formats that generate nothing share: embeddings and rerank. Their answers are whole, their facts say nothing of
  * tools, images or output, and an option that a dialect does not have is told to the client.
  */
-import { z } from "zod";
 import { pointerTo } from "../../document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, RequestFacts } from "../contract.ts";
 import { type ClientRequest, OPENAI_HABITS } from "../format.ts";
 import { type Elided, type Member, memberOf, utf8Of } from "../json.ts";
-import type { Said } from "../neutral.ts";
+import type { FieldValue } from "../neutral.ts";
 
 /** Nothing is generated: `maxTokens` is 0, which no context and no hold needs to make room for. */
 export const factsOf = (
@@ -34,8 +33,6 @@ export const factsOf = (
   searchUnits,
 });
 
-export const streamSchema = z.boolean().nullish().describe("`true` is refused: these answers come whole.");
-
 /** @throws WeirError `unsupported_option` where the client asks for a stream: these answers come whole. */
 export function refuseStream(text: string, members: readonly Member[]): void {
   const stream = memberOf(members, "stream");
@@ -55,9 +52,9 @@ export function strangersIn({ members }: ClientRequest, known: readonly string[]
 /** What is dropped: what the format had to drop, and options that the dialect has no word for. */
 export function withLeftOut(
   dropped: readonly string[],
-  ...leftOut: readonly (Said<unknown> | undefined)[]
+  ...leftOut: readonly (FieldValue<unknown> | undefined)[]
 ): string[] {
-  return [...dropped, ...leftOut.flatMap((said) => (said === undefined ? [] : [said.at]))];
+  return [...dropped, ...leftOut.flatMap((option) => (option === undefined ? [] : [option.at]))];
 }
 
 /** The lengths in bytes of those long strings of a member that the skeleton shows empty. */

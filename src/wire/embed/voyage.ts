@@ -3,7 +3,7 @@
  * does not know. What is too long is refused rather than truncated, as everywhere here.
  */
 import { type EmbedDialect, textsOf } from "./neutral.ts";
-import { readOpenAiReply } from "./openai-reply.ts";
+import { readOpenAiReply } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";
 
 export const voyageEmbeddings: EmbedDialect = {

@@ -3,7 +3,9 @@ import { fail } from "../../errors.ts";
 import type { NeutralChoice, NeutralReply, ReasoningPart, ReplyPart, Seal, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { isBlocked, readCall, readCitations, readLogprobs, readStop } from "./candidate.ts";
+import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
+import { readCitations } from "./citations.ts";
+import { readStop } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no answer. */

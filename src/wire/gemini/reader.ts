@@ -17,7 +17,9 @@ import {
   stringOf,
 } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { isBlocked, readCall, readCitations, readLogprobs, readStop } from "./candidate.ts";
+import { isBlocked, readCall, readLogprobs } from "./candidate.ts";
+import { readCitations } from "./citations.ts";
+import { readStop } from "./stop.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 interface Choice {

@@ -12,9 +12,9 @@ import type {
   GeminiRequestBody,
   GenerationConfig,
 } from "./body.ts";
-import { writeContents } from "./contents.ts";
-import { type Generation, generationOf } from "./generations.ts";
-import { writeThinking } from "./thinking.ts";
+import { type Generation, generationOf } from "./models.ts";
+import { writeMessages } from "./write-messages.ts";
+import { writeReasoning } from "./write-reasoning.ts";
 
 /** @throws WeirError 400 where the conversation cannot be told at all. */
 export function writeGeminiRequest(
@@ -23,7 +23,7 @@ export function writeGeminiRequest(
 ): { body: GeminiRequestBody; dropped: readonly string[] } {
   const generation = generationOf(endpoint.upstreamModel);
   const options = new OptionTaker(request);
-  const { system, contents } = writeContents(request, generation, options);
+  const { system, contents } = writeMessages(request, generation, options);
   const toolConfig = writeToolChoice(options.take("toolChoice"));
   const generationConfig = writeConfig(options, generation, endpoint.capabilities.reasoning);
   const serviceTier = options.takeTier(TIERS);
@@ -72,7 +72,7 @@ function writeConfig(options: OptionTaker, generation: Generation, reasons: bool
     responseLogprobs: logprobs === undefined ? undefined : true,
     logprobs: logprobs !== undefined && logprobs.top > 0 ? logprobs.top : undefined,
     ...writeFormat(options.take("format")),
-    thinkingConfig: writeThinking(options, generation, reasons),
+    thinkingConfig: writeReasoning(options, generation, reasons),
   };
   return Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
 }

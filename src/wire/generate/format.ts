@@ -2,9 +2,10 @@
 import { errorEnvelope } from "../../errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
 import { KEEP_ALIVE, sseEvent } from "../sse.ts";
-import { GenerateStreamWriter, writeGenerateReply } from "./answer.ts";
 import { generateNeutral } from "./neutral-request.ts";
 import { promptTexts, readGenerateRequest } from "./request.ts";
+import { writeGenerateReply } from "./write-reply.ts";
+import { GenerateStreamWriter } from "./writer.ts";
 
 export const generateFormat: ClientFormat = {
   name: "generate",

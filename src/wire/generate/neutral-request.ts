@@ -151,29 +151,29 @@ type Options = { -readonly [K in keyof NeutralOptions]: NeutralOptions[K] };
 function optionsOf(body: GenerateBody): NeutralOptions {
   const g = body.generation ?? {};
   const options: Options = {};
-  const say = <K extends keyof Options>(name: K, at: string, value: unknown) => {
+  const set = <K extends keyof Options>(name: K, at: string, value: unknown) => {
     if (value !== undefined) options[name] = { value, at } as unknown as Options[K];
   };
-  say("maxTokens", "/generation/max_tokens", g.max_tokens);
-  say("temperature", "/generation/temperature", g.temperature);
-  say("topP", "/generation/top_p", g.top_p);
-  say("topK", "/generation/top_k", g.top_k);
-  say("stop", "/generation/stop", typeof g.stop === "string" ? [g.stop] : g.stop);
-  say("seed", "/generation/seed", g.seed);
-  say("frequencyPenalty", "/generation/frequency_penalty", g.frequency_penalty);
-  say("presencePenalty", "/generation/presence_penalty", g.presence_penalty);
-  say("logitBias", "/generation/logit_bias", g.logit_bias);
-  say("logprobs", "/generation/logprobs", g.logprobs === undefined ? undefined : { top: g.logprobs });
-  say("choices", "/generation/candidates", g.candidates);
-  say("verbosity", "/generation/verbosity", g.verbosity);
-  say("serviceTier", "/generation/service_tier", g.service_tier);
-  say("cacheKey", "/generation/cache_key", g.cache_key);
-  say("toolChoice", "/tool_choice", body.tool_choice);
-  say("parallelTools", "/parallel_tools", body.parallel_tools);
-  say("format", "/format", body.format);
+  set("maxTokens", "/generation/max_tokens", g.max_tokens);
+  set("temperature", "/generation/temperature", g.temperature);
+  set("topP", "/generation/top_p", g.top_p);
+  set("topK", "/generation/top_k", g.top_k);
+  set("stop", "/generation/stop", typeof g.stop === "string" ? [g.stop] : g.stop);
+  set("seed", "/generation/seed", g.seed);
+  set("frequencyPenalty", "/generation/frequency_penalty", g.frequency_penalty);
+  set("presencePenalty", "/generation/presence_penalty", g.presence_penalty);
+  set("logitBias", "/generation/logit_bias", g.logit_bias);
+  set("logprobs", "/generation/logprobs", g.logprobs === undefined ? undefined : { top: g.logprobs });
+  set("choices", "/generation/candidates", g.candidates);
+  set("verbosity", "/generation/verbosity", g.verbosity);
+  set("serviceTier", "/generation/service_tier", g.service_tier);
+  set("cacheKey", "/generation/cache_key", g.cache_key);
+  set("toolChoice", "/tool_choice", body.tool_choice);
+  set("parallelTools", "/parallel_tools", body.parallel_tools);
+  set("format", "/format", body.format);
   if (g.reasoning !== undefined) {
     const { effort, budget_tokens: budgetTokens, adaptive, show } = g.reasoning;
-    say("reasoning", "/generation/reasoning", {
+    set("reasoning", "/generation/reasoning", {
       ...(effort !== undefined && { effort }),
       ...(budgetTokens !== undefined && { budgetTokens }),
       ...(adaptive && { isAdaptive: true }),

@@ -10,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function writeGenerateRequest({ stream, messages, tools, options }: NeutralRequest): Json {
   const { toolChoice, parallelTools, format } = options;
   const generation = generationOf(options);
-  return said({
+  return withoutUndefined({
     messages: messages.map(({ role, parts }) => ({ role, content: parts.map(partOf) })),
     stream: stream || undefined,
     generation: Object.keys(generation).length === 0 ? undefined : generation,
@@ -22,7 +22,7 @@ export function writeGenerateRequest({ stream, messages, tools, options }: Neutr
 }
 
 const generationOf = (options: NeutralOptions): Json =>
-  said({
+  withoutUndefined({
     max_tokens: options.maxTokens?.value,
     temperature: options.temperature?.value,
     top_p: options.topP?.value,
@@ -42,7 +42,7 @@ const generationOf = (options: NeutralOptions): Json =>
 
 const reasoningOf = (reasoning: Reasoning | undefined): Json | undefined =>
   reasoning &&
-  said({
+  withoutUndefined({
     effort: reasoning.effort,
     budget_tokens: reasoning.budgetTokens,
     adaptive: reasoning.isAdaptive,
@@ -53,11 +53,15 @@ function partOf(part: Part): Json {
   switch (part.type) {
     case "image": {
       const { type, source, ...rest } = part;
-      return said({ type, ...mediaOf(source), ...rest });
+      return withoutUndefined({ type, ...mediaOf(source), ...rest });
     }
     case "document": {
       const { type, source, ...rest } = part;
-      return said({ type, ...(source.kind === "text" ? { text: source.text } : mediaOf(source)), ...rest });
+      return withoutUndefined({
+        type,
+        ...(source.kind === "text" ? { text: source.text } : mediaOf(source)),
+        ...rest,
+      });
     }
     case "audio":
     case "video":
@@ -65,22 +69,33 @@ function partOf(part: Part): Json {
     case "tool_result": {
       const { type, id, name, parts, isError, cache } = part;
       const content = parts.map(partOf);
-      return said({ type, id, name: name || undefined, content, is_error: isError || undefined, cache });
+      return withoutUndefined({
+        type,
+        id,
+        name: name || undefined,
+        content,
+        is_error: isError || undefined,
+        cache,
+      });
     }
     case "reasoning": {
       const { isSummary, isRedacted, ...rest } = part;
-      return said({ ...rest, summary: isSummary || undefined, redacted: isRedacted || undefined });
+      return withoutUndefined({
+        ...rest,
+        summary: isSummary || undefined,
+        redacted: isRedacted || undefined,
+      });
     }
     default:
-      return said({ ...part });
+      return withoutUndefined({ ...part });
   }
 }
 
 function mediaOf(source: MediaSource): Json {
   if (source.kind === "data") return { media_type: source.mediaType, data: source.data };
   if (source.kind === "file") return { file_id: source.id };
-  return said({ url: source.url, media_type: source.mediaType });
+  return withoutUndefined({ url: source.url, media_type: source.mediaType });
 }
 
-const said = (members: Json): Json =>
+const withoutUndefined = (members: Json): Json =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));

@@ -3,7 +3,7 @@
  * did, marked so when this gateway wrote it for the client (see `seals.ts`). Anthropic refuses what it did not sign (T49).
  */
 import { type Edit, type Member, memberOf, skim } from "../json.ts";
-import { removeSpans, spansOf } from "../responses/items.ts";
+import { removeSpans, spansOf } from "../spans.ts";
 
 /** As `seals.ts` writes it, behind its opening quote. */
 const FOREIGN = /"weir\.(?:google|openai|none)\./;

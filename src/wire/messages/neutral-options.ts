@@ -1,56 +1,11 @@
-/** Tools and options of a messages request in neutral terms. */
-import type {
-  Effort,
-  NeutralOptions,
-  NeutralTool,
-  OutputFormat,
-  Reasoning,
-  Said,
-  ToolChoice,
-} from "../neutral.ts";
-import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
-import { cacheOf, wrong } from "./neutral-parts.ts";
+/** Options of a messages request in neutral terms. */
+
+import { stringAt, under, wrong } from "../fields.ts";
+import type { Effort, FieldValue, NeutralOptions, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
+import { isObject, type JsonObject, objectOf } from "../reader.ts";
+import { isSet } from "./neutral-tools.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Members of a tool that have a neutral form. */
-/** The last says only how a stream is cut into pieces, which is every upstream's own business. */
-const TOOL_MEMBERS = new Set([
-  ...["type", "name", "description", "input_schema", "strict", "cache_control"],
-  "eager_input_streaming",
-]);
-
-/** @param dropped takes the pointers of what has no neutral form: tools that run at Anthropic above all. */
-export function toolsOf(value: unknown, dropped: string[]): NeutralTool[] {
-  const tools: NeutralTool[] = [];
-  for (const [index, tool] of listOf(value).entries()) {
-    const at = `/tools/${index}`;
-    if (!isObject(tool)) throw wrong(at, "expected a tool");
-    if (tool.type != null && tool.type !== "custom") {
-      dropped.push(at);
-      continue;
-    }
-    const { name, description, input_schema: parameters, strict } = tool;
-    if (typeof name !== "string") throw wrong(`${at}/name`, "expected a string");
-    if (!isObject(parameters)) throw wrong(`${at}/input_schema`, "expected a JSON schema");
-    tools.push({
-      name,
-      ...(typeof description === "string" && { description }),
-      parameters,
-      ...(typeof strict === "boolean" && { strict }),
-      ...cacheOf(tool),
-    });
-    for (const key in tool) {
-      if (!TOOL_MEMBERS.has(key) && isSaid(tool[key])) dropped.push(`${at}/${escapedKey(key)}`);
-    }
-  }
-  return tools;
-}
-
-/** False says what absence says. */
-const isSaid = (value: unknown): boolean => value !== null && value !== undefined && value !== false;
-
-const escapedKey = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
 /** Members of the body that are read here or have been: others are dropped. */
 const READ = new Set([
@@ -74,7 +29,7 @@ const READ = new Set([
   "service_tier",
 ]);
 
-export function optionsOf(body: JsonObject, dropped: string[]): NeutralOptions {
+export function readOptions(body: JsonObject, dropped: string[]): NeutralOptions {
   const options: Writable<NeutralOptions> = {};
   const maxTokens = numberAt(body, "max_tokens");
   const temperature = numberAt(body, "temperature");
@@ -92,32 +47,29 @@ export function optionsOf(body: JsonObject, dropped: string[]): NeutralOptions {
   readMetadata(body.metadata, options, dropped);
   readTier(body.service_tier, options, dropped);
   for (const key in body) {
-    if (!READ.has(key) && isSaid(body[key])) dropped.push(`/${escapedKey(key)}`);
+    if (!READ.has(key) && isSet(body[key])) dropped.push(under("", key));
   }
   return options;
 }
 
-function numberAt(body: JsonObject, key: string): Said<number> | undefined {
+function numberAt(body: JsonObject, key: string): FieldValue<number> | undefined {
   const value = body[key];
   if (value == null) return undefined;
-  if (typeof value !== "number") throw wrong(`/${key}`, "expected a number");
+  if (typeof value !== "number") throw wrong(`/${key}`, "a number");
   return { value, at: `/${key}` };
 }
 
 function stopsOf(value: unknown): string[] {
   const at = "/stop_sequences";
   if (value == null) return [];
-  if (!Array.isArray(value)) throw wrong(at, "expected a list of strings");
-  return value.map((text: unknown, index) => {
-    if (typeof text !== "string") throw wrong(`${at}/${index}`, "expected a string");
-    return text;
-  });
+  if (!Array.isArray(value)) throw wrong(at, "a list of strings");
+  return value.map((text: unknown, index) => stringAt(text, under(at, index)));
 }
 
 /** Some clients send the bare type. */
-function readToolChoice(said: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
-  if (said == null) return;
-  const value = isObject(said) ? said : { type: said };
+function readToolChoice(given: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
+  if (given == null) return;
+  const value = isObject(given) ? given : { type: given };
   const choice = choiceOf(value);
   if (choice === undefined) dropped.push("/tool_choice");
   else options.toolChoice = { value: choice, at: "/tool_choice" };
@@ -162,13 +114,13 @@ function readFormat(body: JsonObject, options: Writable<NeutralOptions>, dropped
   const config = objectOf(body.output_config);
   if (body.output_config != null && !isObject(body.output_config)) dropped.push("/output_config");
   for (const key in config) {
-    if (key !== "effort" && key !== "format" && isSaid(config[key]))
-      dropped.push(`/output_config/${escapedKey(key)}`);
+    if (key !== "effort" && key !== "format" && isSet(config[key]))
+      dropped.push(under("/output_config", key));
   }
   const at = isObject(config.format) ? "/output_config/format" : "/output_format";
-  const said = isObject(config.format) ? config.format : body.output_format;
-  if (said == null) return;
-  const { type, schema } = objectOf(said);
+  const format = isObject(config.format) ? config.format : body.output_format;
+  if (format == null) return;
+  const { type, schema } = objectOf(format);
   if (type !== "json_schema" || !isObject(schema)) {
     dropped.push(at);
     return;
@@ -187,7 +139,7 @@ function readMetadata(value: unknown, options: Writable<NeutralOptions>, dropped
     const member = value[key];
     if (key === "user_id" && typeof member === "string")
       options.user = { value: member, at: "/metadata/user_id" };
-    else if (isSaid(member)) dropped.push(`/metadata/${escapedKey(key)}`);
+    else if (isSet(member)) dropped.push(under("/metadata", key));
   }
 }
 

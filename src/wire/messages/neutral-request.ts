@@ -10,34 +10,24 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../neutral.ts";
-import { isObject, listOf, objectOf, stringOf } from "../reader.ts";
+import { isObject, objectOf } from "../reader.ts";
 import type { Source } from "../source.ts";
-import { optionsOf, toolsOf } from "./neutral-options.ts";
-import { BlockReader, cacheOf, wrong } from "./neutral-parts.ts";
+import { BlockReader, cacheOf, readMessages } from "./neutral-messages.ts";
+import { readOptions } from "./neutral-options.ts";
+import { readTools } from "./neutral-tools.ts";
 import type { MessagesRequest } from "./request.ts";
 
 /** @throws WeirError 400 naming the field. */
 export function messagesNeutral(request: MessagesRequest, source: Source): NeutralRequest {
   const body = objectOf(source.value);
   const blocks = new BlockReader(source);
-  const messages: NeutralMessage[] = [];
-  if (body.system != null) {
-    messages.push({ role: "system", parts: blocks.parts(body.system, "/system"), at: "/system" });
-  }
-  for (const [index, message] of listOf(body.messages).entries()) {
-    const at = `/messages/${index}`;
-    const { role, content } = objectOf(message);
-    if (role !== "user" && role !== "assistant" && role !== "system") {
-      throw wrong(`${at}/role`, `expected user, assistant or system, not "${stringOf(role).slice(0, 40)}"`);
-    }
-    messages.push({ role, parts: blocks.parts(content, `${at}/content`), at });
-  }
+  const messages = readMessages(body, blocks);
   const { dropped } = blocks;
   if (isObject(body.cache_control) && !markLast(messages, cacheOf(body).cache ?? {})) {
     dropped.push("/cache_control");
   }
-  const tools = toolsOf(body.tools, dropped);
-  const options = optionsOf(body, dropped);
+  const tools = readTools(body.tools, dropped);
+  const options = readOptions(body, dropped);
   return { stream: request.facts.stream, messages, tools, options, dropped };
 }
 

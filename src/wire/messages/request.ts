@@ -2,17 +2,13 @@
  * Reads a messages body for what the gateway must know, and writes it for an upstream of the same dialect by patching
  * bytes: the model's name changes, our own extension goes. No parameter that changes behaviour is added (T53).
  */
-import type { Endpoint } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
-import type { ClientRequest, Outgoing, PromptText } from "../format.ts";
-import { type Edit, type Member, memberOf } from "../json.ts";
+import type { ClientRequest, PromptText } from "../format.ts";
 import { holdsOpaque } from "../opaque.ts";
 import { bringsResults } from "../provider-tools.ts";
 import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
-import { type RequestSplice, spliced, spliceOf } from "../splice.ts";
-import { withoutForeign } from "./foreign.ts";
 import {
   isUsualRequest,
   type MessagesCountBody,
@@ -87,42 +83,6 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
 
 /** See {@link promptTextsOf}. */
 export const promptTexts = (request: MessagesRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
-
-/**
- * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
- * provider's own ways.
- */
-export const spliceMessagesRequest = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
-  splicedWithout([], request, endpoint);
-
-/** Members that say how to answer and nothing of the prompt: the provider refuses them in a count. */
-const OF_THE_ANSWER: readonly string[] = [
-  ...["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "service_tier"],
-];
-
-/** The body of a count: clients also send that of the call which they are about to make. */
-export const spliceMessagesCount = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
-  splicedWithout(OF_THE_ANSWER, request, endpoint);
-
-function splicedWithout(names: readonly string[], request: MessagesRequest, endpoint: Endpoint): Outgoing {
-  const splice = without(names, request, spliceOf(request, endpoint, "messages"));
-  if (request.hasThinking) {
-    splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
-  }
-  return spliced(request, splice);
-}
-
-/** What a provider's own ways change of those members goes with them. */
-function without(
-  names: readonly string[],
-  { members }: MessagesRequest,
-  splice: RequestSplice,
-): RequestSplice {
-  if (names.length === 0) return splice;
-  const gone = members.filter(({ key }) => names.includes(key));
-  const stays = ({ start, end }: Edit) => !gone.some((m) => end > m.start && start < m.valueEnd);
-  return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
-}
 
 /**
  * A conversation kept upstream belongs to one credential there, and its later requests do not hold their prompt. SDKs that

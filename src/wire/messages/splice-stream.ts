@@ -97,6 +97,6 @@ function withMember(text: string, key: string, value: string): string | undefine
 /** Clients read the first event's usage and add to it (T51): where the upstream says none, nothing is used yet. */
 function withUsage(message: string): string | undefined {
   const usage = memberOf(membersOf(message) ?? [], "usage");
-  const isSaid = usage !== undefined && message.startsWith("{", usage.valueStart);
-  return isSaid ? message : withMember(message, "usage", JSON.stringify(writeMessagesUsage(NO_USAGE)));
+  const hasUsage = usage !== undefined && message.startsWith("{", usage.valueStart);
+  return hasUsage ? message : withMember(message, "usage", JSON.stringify(writeMessagesUsage(NO_USAGE)));
 }

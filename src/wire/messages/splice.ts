@@ -2,19 +2,66 @@
  * Messages from a client to an upstream that speaks messages: `id` and `model` are ours, `svc` is added, every other byte
  * is as it came.
  */
+import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
 import { textBytesOf } from "../capture.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
-import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
+import type { AnswerIdentity, Outgoing, Passage, WholeAnswer } from "../format.ts";
+import { type Edit, type Member, memberOf } from "../json.ts";
 import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { NO_FACTS, patchedReply, type ReplyText, readReplyText } from "../splice.ts";
+import {
+  NO_FACTS,
+  patchedReply,
+  type ReplyText,
+  type RequestSplice,
+  readReplyText,
+  spliced,
+  spliceOf,
+} from "../splice.ts";
 import { readErrorBody } from "../upstream-error.ts";
 import { parseReply } from "../upstream-reply.ts";
+import { withoutForeign } from "./foreign.ts";
 import { isErrorBody, noMessage, readMessagesReply } from "./read-reply.ts";
-import { type MessagesRequest, spliceMessagesCount, spliceMessagesRequest } from "./request.ts";
+import type { MessagesRequest } from "./request.ts";
 import { MessagesSpliceStream } from "./splice-stream.ts";
 import { readStop } from "./stop.ts";
 import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
+
+/**
+ * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
+ * provider's own ways.
+ */
+export const spliceMessagesRequest = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
+  splicedWithout([], request, endpoint);
+
+/** Members that say how to answer and nothing of the prompt: the provider refuses them in a count. */
+const OF_THE_ANSWER: readonly string[] = [
+  ...["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "service_tier"],
+];
+
+/** The body of a count: clients also send that of the call which they are about to make. */
+export const spliceMessagesCount = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
+  splicedWithout(OF_THE_ANSWER, request, endpoint);
+
+function splicedWithout(names: readonly string[], request: MessagesRequest, endpoint: Endpoint): Outgoing {
+  const splice = without(names, request, spliceOf(request, endpoint, "messages"));
+  if (request.hasThinking) {
+    splice.edits.push(...withoutForeign(request.bytes, memberOf(request.members, "messages") as Member));
+  }
+  return spliced(request, splice);
+}
+
+/** What a provider's own ways change of those members goes with them. */
+function without(
+  names: readonly string[],
+  { members }: MessagesRequest,
+  splice: RequestSplice,
+): RequestSplice {
+  if (names.length === 0) return splice;
+  const gone = members.filter(({ key }) => names.includes(key));
+  const stays = ({ start, end }: Edit) => !gone.some((m) => end > m.start && start < m.valueEnd);
+  return { ...splice, edits: splice.edits.filter(stays), remove: [...splice.remove, ...names] };
+}
 
 export const messagesSplice: Passage<MessagesRequest> = {
   write: spliceMessagesRequest,

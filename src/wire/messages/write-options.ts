@@ -6,7 +6,7 @@ import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
 import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
 import { isObject, type JsonObject } from "../reader.ts";
-import { cacheControl } from "./write-parts.ts";
+import { cacheControl } from "./write-messages.ts";
 
 export interface Written extends Thinker {
   readonly hasTools: boolean;

@@ -3,11 +3,11 @@
  * to `max_tokens_per_doc`, and offers no way to refuse instead.
  */
 import { NO_USAGE } from "../../usage.ts";
-import { errorIn } from "../embed/openai-reply.ts";
-import { promptUsage } from "../embed/tokens.ts";
+import { errorIn } from "../embed/read-reply.ts";
+import { readPromptUsage } from "../embed/usage.ts";
 import { countOf, objectOf } from "../reader.ts";
 import type { RerankDialect } from "./neutral.ts";
-import { readRanking } from "./ranking.ts";
+import { readRanking } from "./read-reply.ts";
 
 export const cohereRerank: RerankDialect = {
   name: "cohere",
@@ -28,7 +28,7 @@ export const cohereRerank: RerankDialect = {
       usage:
         searchUnits > 0
           ? { ...NO_USAGE, searchUnits, inputTokens: countOf(billed.input_tokens) }
-          : promptUsage(billed.input_tokens),
+          : readPromptUsage(billed.input_tokens),
     };
   },
 };

@@ -1,9 +1,9 @@
 /** Jina's rerank (https://api.jina.ai/docs). It sends the documents back unless it is told not to. */
-import { errorIn } from "../embed/openai-reply.ts";
-import { promptUsage } from "../embed/tokens.ts";
+import { errorIn } from "../embed/read-reply.ts";
+import { readPromptUsage } from "../embed/usage.ts";
 import { objectOf } from "../reader.ts";
 import type { RerankDialect } from "./neutral.ts";
-import { readRanking } from "./ranking.ts";
+import { readRanking } from "./read-reply.ts";
 
 export const jinaRerank: RerankDialect = {
   name: "jina",
@@ -21,7 +21,7 @@ export const jinaRerank: RerankDialect = {
     const usage = objectOf(body.usage);
     return {
       results: readRanking(body.results),
-      usage: promptUsage(usage.total_tokens, usage.prompt_tokens),
+      usage: readPromptUsage(usage.total_tokens, usage.prompt_tokens),
     };
   },
 };

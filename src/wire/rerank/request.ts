@@ -1,13 +1,11 @@
-/** Reads the body of a ranking as far as every call needs it, and in neutral terms for translation. */
+/** Reads the body of a ranking as far as every call needs it. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { factsOf, longStringsIn, refuseStream } from "../embed/task.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { PromptText } from "../format.ts";
 import { type Elided, type Member, memberOf } from "../json.ts";
-import { listOf, objectOf, stringOf } from "../reader.ts";
-import type { Source } from "../source.ts";
 import { NATIVE_OPTIONS } from "../svc-schema.ts";
-import type { NeutralRerankRequest, RerankRequest } from "./neutral.ts";
+import type { RerankRequest } from "./neutral.ts";
 import { type RerankBody, rerankRequestSchema } from "./schema.ts";
 import { pairedTokens, searchUnitBound } from "./units.ts";
 
@@ -68,10 +66,4 @@ export function promptTexts(request: RerankRequest): PromptText[] {
   const text = request.bytes.toString("utf8", query.valueStart, query.valueEnd);
   const again = new Array<string>(request.documents - 1).fill(text);
   return [...promptTextsOf(request, NO_PROMPT), ...again];
-}
-
-/** Strings may hold the source's marks. */
-export function readNeutral({ topN }: RerankRequest, source: Source): NeutralRerankRequest {
-  const body = objectOf(source.value);
-  return { query: stringOf(body.query), documents: listOf(body.documents).map(stringOf), topN };
 }

@@ -1,6 +1,6 @@
 /** Request and answer of `/v1/svc/rerank` (specification, "Native inference"). It is ours: what is not known is refused. */
 import { z } from "zod";
-import { streamSchema } from "../embed/task.ts";
+import { streamSchema } from "../embed/schema.ts";
 import { svcSchema } from "../svc-schema.ts";
 
 export const rerankRequestSchema = z.strictObject({

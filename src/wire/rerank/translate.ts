@@ -1,20 +1,20 @@
 /** From our format of rankings to any dialect's and back. */
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";
-import { answerFacts, noStream, usageSourceOf } from "../embed/task.ts";
+import { answerFacts, noStream } from "../embed/task.ts";
 import type { AnswerIdentity, Passage, WholeAnswer } from "../format.ts";
 import { fitted } from "../quirks.ts";
-import { listOf, objectOf } from "../reader.ts";
 import { bytesOf, Source } from "../source.ts";
 import { parseReply } from "../upstream-reply.ts";
 import type { NeutralRerankReply, RerankDialect, RerankRequest } from "./neutral.ts";
-import { noRanking } from "./ranking.ts";
-import { readNeutral } from "./request.ts";
+import { rerankNeutral } from "./neutral-request.ts";
+import { noRanking } from "./read-reply.ts";
+import { writeRerankReply } from "./write-reply.ts";
 
 export const translatedRerank = (dialect: RerankDialect): Passage<RerankRequest> => ({
   write(request, endpoint) {
     const source = new Source(request.bytes, request.elided);
-    const written = { body: dialect.writeRequest(readNeutral(request, source), endpoint), dropped: [] };
+    const written = { body: dialect.writeRequest(rerankNeutral(request, source), endpoint), dropped: [] };
     const { body, dropped } = fitted(written, request.svc, endpoint.provider, dialect.name);
     return { parts: bytesOf(request.bytes, source.piecesOf(JSON.stringify(body))), dropped };
   },
@@ -58,36 +58,6 @@ class RerankAnswer implements WholeAnswer {
   }
 
   write(usage: Usage, svc: SvcReply): Buffer {
-    const { bytes, elided, returnDocuments } = this.#request;
-    if (!returnDocuments) return Buffer.from(JSON.stringify(this.#answer(usage, svc)));
-    // The documents go back as the bytes that they came in.
-    const source = new Source(bytes, elided);
-    const documents = listOf(objectOf(source.value).documents);
-    const json = JSON.stringify(this.#answer(usage, svc, documents));
-    return Buffer.concat(bytesOf(bytes, source.piecesOf(json)));
-  }
-
-  #answer(usage: Usage, svc: SvcReply, documents?: readonly unknown[]) {
-    const { id, model } = this.#identity;
-    // Upstreams that have no bound of their own send all of them.
-    const results = this.#reply.results.slice(0, this.#request.topN);
-    return {
-      object: "rerank",
-      id,
-      model,
-      results: results.map(({ index, score }) => ({
-        index,
-        relevance_score: score,
-        ...(documents !== undefined && { document: { text: documents[index] } }),
-      })),
-      usage: {
-        input_tokens: usage.inputTokens,
-        search_units: usage.searchUnits ?? 0,
-        source: usageSourceOf(this.facts),
-      },
-      resolved: { provider: svc.provider, endpoint_id: svc.endpoint_id },
-      cost: svc.cost,
-      warnings: svc.warnings,
-    };
+    return writeRerankReply(this.#reply, this.#request, this.#identity, this.facts, usage, svc);
   }
 }

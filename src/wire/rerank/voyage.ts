@@ -2,11 +2,11 @@
  * Voyage's rerank (https://docs.voyageai.com/reference/reranker-api): `top_k` for `top_n`, `data` for `results`. What is too
  * long is refused rather than truncated.
  */
-import { errorIn } from "../embed/openai-reply.ts";
-import { promptUsage } from "../embed/tokens.ts";
+import { errorIn } from "../embed/read-reply.ts";
+import { readPromptUsage } from "../embed/usage.ts";
 import { objectOf } from "../reader.ts";
 import type { RerankDialect } from "./neutral.ts";
-import { readRanking } from "./ranking.ts";
+import { readRanking } from "./read-reply.ts";
 
 export const voyageRerank: RerankDialect = {
   name: "voyage",
@@ -21,6 +21,6 @@ export const voyageRerank: RerankDialect = {
     const body = objectOf(value);
     const error = errorIn(body);
     if (error !== undefined) return { results: [], usage: undefined, error };
-    return { results: readRanking(body.data), usage: promptUsage(objectOf(body.usage).total_tokens) };
+    return { results: readRanking(body.data), usage: readPromptUsage(objectOf(body.usage).total_tokens) };
   },
 };

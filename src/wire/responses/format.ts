@@ -1,7 +1,8 @@
 /** OpenAI's responses format as clients speak it. */
-import { errorEnvelope, type WeirError } from "../../errors.ts";
+import { errorEnvelope } from "../../errors.ts";
 import { type ClientFormat, OPENAI_HABITS } from "../format.ts";
-import { KEEP_ALIVE, sseEvent } from "../sse.ts";
+import { KEEP_ALIVE } from "../sse.ts";
+import { responsesErrorEvent } from "./errors.ts";
 import { responsesHistory } from "./history.ts";
 import { responsesNeutral } from "./neutral-request.ts";
 import { promptTexts, type ResponsesRequest, readResponsesRequest } from "./request.ts";
@@ -28,15 +29,5 @@ export const responsesFormat: ClientFormat<ResponsesRequest> = {
     streamWriter: (request, identity) => new ResponsesStreamWriter(request, identity),
   },
   errorBody: errorEnvelope,
-  errorEvent,
+  errorEvent: responsesErrorEvent,
 };
-
-/**
- * An error inside a stream. The envelope stands beside the event's own members: SDKs throw what is under `error`, where
- * there is such, and the event itself otherwise. Its number continues those of the events before it.
- */
-function errorEvent(error: WeirError, requestId: string, sequence = 0): string {
-  const { code, message, param = null } = error;
-  const event = JSON.stringify({ type: "error", sequence_number: sequence, code, message, param });
-  return sseEvent("error", `${event.slice(0, -1)},${errorEnvelope(error, requestId).slice(1)}`);
-}

@@ -3,8 +3,8 @@
  * input, and items that it names take their place, as JSON text by position: a long conversation is not parsed for it.
  */
 import type { History } from "../format.ts";
-import { outputItems } from "./items.ts";
-import { itemsById, withItems } from "./references.ts";
+import { itemsById, outputItems } from "./items.ts";
+import { withItems } from "./references.ts";
 import { expandInput, inputItems, type ResponsesRequest } from "./request.ts";
 
 export const responsesHistory: History<ResponsesRequest> = {

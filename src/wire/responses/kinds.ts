@@ -1,6 +1,5 @@
 /** Kinds of items in a response and of texts in them, and the events of a stream that lengthen or tell each. */
 import type { JsonObject } from "../reader.ts";
-import { isCall } from "./answer.ts";
 
 export type ItemKind = "message" | "reasoning" | "call";
 export type TextKind = "text" | "refusal" | "summary" | "reasoning";
@@ -40,3 +39,7 @@ export const ARGUMENT_DELTAS: readonly string[] = [
   "response.function_call_arguments.delta",
   "response.custom_tool_call_input.delta",
 ];
+
+/** Whether an item is a call of a tool of the client's. */
+export const isCall = ({ type }: JsonObject): boolean =>
+  type === "function_call" || type === "custom_tool_call";

@@ -3,7 +3,8 @@
  * growing string empty, written as JSON once, and filled in as text: the string's pieces are never decoded (`fragment.ts`).
  */
 import { latin1OfJson } from "../fragment.ts";
-import type { Citation, Fragment, Logprob } from "../neutral.ts";
+import type { Fragment, Logprob } from "../neutral.ts";
+import type { UrlCitation } from "./citations.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
 
@@ -12,14 +13,6 @@ export interface TokenLogprob {
   logprob: number;
   bytes: number[];
   top_logprobs: { token: string; logprob: number; bytes: number[] }[];
-}
-
-export interface UrlCitation {
-  type: "url_citation";
-  start_index: number;
-  end_index: number;
-  title: string;
-  url: string;
 }
 
 export interface OutputText {
@@ -172,16 +165,6 @@ export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logpr
     bytes: [...(other.bytes ?? [])],
   })),
 });
-
-/**
- * Undefined for a citation of a document: the format cites stored files only.
- * @param length characters of the text so far, which it supports where nothing else is said.
- */
-export function annotationOf(citation: Citation, length: number): UrlCitation | undefined {
-  if (citation.type !== "url") return undefined;
-  const { url, title, start = 0, end = length } = citation;
-  return { type: "url_citation", start_index: start, end_index: end, title, url };
-}
 
 /** What an item's id begins with, by its type: clients and the API tell them apart by it. */
 const PREFIXES = { message: "msg", function_call: "fc", reasoning: "rs" } as const;

@@ -5,7 +5,8 @@
 import { textOf } from "../fragment.ts";
 import { Growing } from "../growing.ts";
 import type { Fragment, Seal } from "../neutral.ts";
-import type { TokenLogprob, UrlCitation } from "./objects.ts";
+import type { UrlCitation } from "./citations.ts";
+import type { TokenLogprob } from "./objects.ts";
 
 /** A message stays open while texts follow texts. */
 export interface OpenMessage {

@@ -1,17 +1,21 @@
 /** A whole response in neutral terms. Items of tools that the provider runs itself are passed over. */
 import { fail } from "../../errors.ts";
+import type { UpstreamError } from "../contract.ts";
 import { readLogprobs } from "../logprobs.ts";
 import type { Logprob, NeutralReply, ReasoningPart, ReplyPart, TextPart } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
-import { citationOf, errorOf, isCall, stopOf } from "./answer.ts";
-import { sealOfItem } from "./reasoning-seal.ts";
+import { readErrorValue } from "../upstream-error.ts";
+import { readCitation } from "./citations.ts";
+import { isCall } from "./kinds.ts";
+import { sealOfItem } from "./seals.ts";
+import { readStop } from "./stop.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no response. */
 export function readResponsesReply(body: unknown): NeutralReply {
   const response = objectOf(body);
   const usage = readResponsesUsage(response.usage);
-  const error = errorOf(response);
+  const error = readResponseError(response);
   if (error !== undefined) return { choices: [], usage, error };
   if (!isObject(body) || !Array.isArray(response.output)) {
     throw fail("upstream_invalid_response", "The provider's answer is not a response.");
@@ -20,7 +24,7 @@ export function readResponsesReply(body: unknown): NeutralReply {
   const logprobs: Logprob[] = [];
   for (const item of response.output) readItem(objectOf(item), parts, logprobs);
   const holds = (kind: ReplyPart["type"]) => parts.some(({ type }) => type === kind);
-  const stop = stopOf(response, { calls: holds("tool_call"), refusal: holds("refusal") });
+  const stop = readStop(response, { calls: holds("tool_call"), refusal: holds("refusal") });
   return { choices: [{ parts, stop, ...(logprobs.length > 0 && { logprobs }) }], usage };
 }
 
@@ -50,7 +54,7 @@ function readMessage(item: JsonObject, parts: ReplyPart[], logprobs: Logprob[]):
 }
 
 function textPart(content: JsonObject): TextPart {
-  const citations = listOf(content.annotations).flatMap((annotation) => citationOf(annotation) ?? []);
+  const citations = listOf(content.annotations).flatMap((annotation) => readCitation(annotation) ?? []);
   return { type: "text", text: stringOf(content.text), ...(citations.length > 0 && { citations }) };
 }
 
@@ -71,4 +75,11 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
     last === undefined ? { type: "reasoning", text: "", isRedacted: true, seal } : { ...last, seal },
   );
   return parts;
+}
+
+/** The error of a response that failed; undefined where it did not. */
+export function readResponseError(response: JsonObject): UpstreamError | undefined {
+  if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);
+  if (response.status !== "failed" && response.status !== "cancelled") return undefined;
+  return { code: "", type: "", message: `The response ended as ${response.status}.` };
 }

@@ -17,7 +17,7 @@ import {
   stringOf,
 } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
-import { citationOf, errorOf, stopOf } from "./answer.ts";
+import { readCitation } from "./citations.ts";
 import {
   ARGUMENT_DELTAS,
   ITEM_KINDS,
@@ -30,7 +30,9 @@ import {
   TEXTS_DONE,
   type TextKind,
 } from "./kinds.ts";
-import { sealOfItem } from "./reasoning-seal.ts";
+import { readResponseError } from "./read-reply.ts";
+import { sealOfItem } from "./seals.ts";
+import { readStop } from "./stop.ts";
 import {
   mayBegin,
   type OpenCall,
@@ -42,8 +44,8 @@ import {
   StreamItems,
   textIndexOf,
   textToBegin,
+  textToComplete,
   textToGrow,
-  textToTell,
 } from "./stream-items.ts";
 import { readResponsesUsage } from "./usage.ts";
 
@@ -104,7 +106,7 @@ export class ResponsesStreamReader extends SseStreamReader {
         else this.malformed++;
         break;
       case "response.failed":
-        this.error = errorOf(objectOf(event.response)) ?? readErrorValue(undefined);
+        this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(undefined);
         break;
       case "error":
         // OpenAI's has code and message beside the type, others nest them.
@@ -173,7 +175,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #argumentsDone(event: JsonObject, value: unknown): void {
-    const open = this.#items.told(placeIn(event), "call");
+    const open = this.#items.itemOfWhole(placeIn(event), "call");
     if (open === undefined) return;
     open.name ||= stringOf(event.name);
     if (open.call !== undefined) this.#missed(open.call, value);
@@ -196,9 +198,9 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #textDone(event: JsonObject, kind: TextKind, value: unknown): void {
-    const text = this.#told(event, kind, value, ({ isTold }) => !isTold);
+    const text = this.#textOfWhole(event, kind, value, ({ isWhole }) => !isWhole);
     if (text === undefined) return;
-    text.isTold = true;
+    text.isWhole = true;
     this.#missed(text, value);
   }
 
@@ -206,7 +208,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (kind === undefined) return;
     const content = objectOf(event.part);
     const value = kind === "refusal" ? content.refusal : content.text;
-    const text = this.#told(event, kind, value, ({ isEnded }) => !isEnded);
+    const text = this.#textOfWhole(event, kind, value, ({ isEnded }) => !isEnded);
     if (text === undefined) return;
     text.isEnded = true;
     this.#cited(text, content);
@@ -216,16 +218,16 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   /** The text of an event that tells it as a whole; one that no other event told of begins where it says anything. */
-  #told(
+  #textOfWhole(
     event: JsonObject,
     kind: TextKind,
     value: unknown,
     wants: (text: OpenText) => boolean,
   ): OpenText | undefined {
-    const open = this.#items.told(placeIn(event), itemOf(kind));
+    const open = this.#items.itemOfWhole(placeIn(event), itemOf(kind));
     if (open === undefined) return undefined;
     const index = textIndexOf(kind === "summary" ? event.summary_index : event.content_index);
-    const text = textToTell(open, kind, index, wants);
+    const text = textToComplete(open, kind, index, wants);
     return text === undefined && stringOf(value) !== "" ? this.#begin(open, kind, index) : text;
   }
 
@@ -239,7 +241,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (kind === "refusal") this.#hasRefusal = true;
     const begun: OpenText = {
       ...{ kind, index, part: this.#parts++, isOpen: true, hasText: false },
-      ...{ isAnnounced: false, isTold: false, isEnded: false, hasCitations: false },
+      ...{ isAnnounced: false, isWhole: false, isEnded: false, hasCitations: false },
     };
     open.texts.push(begun);
     if (open.kind === "reasoning") {
@@ -267,12 +269,12 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #annotation(event: JsonObject): void {
-    const citation = citationOf(event.annotation);
+    const citation = readCitation(event.annotation);
     const open = citation && this.#items.of(placeIn(event), "message");
     if (citation === undefined || open === undefined) return;
     const index = textIndexOf(event.content_index);
     const text =
-      textToTell(open, "text", index, ({ isOpen, isEnded }) => isOpen && !isEnded) ??
+      textToComplete(open, "text", index, ({ isOpen, isEnded }) => isOpen && !isEnded) ??
       this.#begin(open, "text", index);
     if (text?.isOpen === true) this.#cite(text, citation);
   }
@@ -286,7 +288,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   #cited(text: OpenText, { annotations }: JsonObject): void {
     if (text.kind !== "text" || text.hasCitations || !text.isOpen) return;
     for (const annotation of listOf(annotations)) {
-      const citation = citationOf(annotation);
+      const citation = readCitation(annotation);
       if (citation !== undefined) this.#cite(text, citation);
     }
   }
@@ -337,14 +339,14 @@ export class ResponsesStreamReader extends SseStreamReader {
       if (!isOfKind(value)) return [];
       return [{ value, index, text: stringOf(kind === "refusal" ? value.refusal : value.text) }];
     });
-    for (const [at, told] of pairedTexts(open, kind, contents).entries()) {
+    for (const [at, known] of pairedTexts(open, kind, contents).entries()) {
       const content = contents[at];
-      if (content === undefined || (told?.hasText === true && !told.isOpen)) continue;
+      if (content === undefined || (known?.hasText === true && !known.isOpen)) continue;
       const { value, index, text } = content;
-      if (told === undefined && text === "" && open.texts.length > 0) continue;
+      if (known === undefined && text === "" && open.texts.length > 0) continue;
       // One that ended without a text cannot take it any more.
-      const isMissing = told === undefined || (!told.isOpen && text !== "");
-      const part = isMissing ? this.#begin(open, kind, index) : told;
+      const isMissing = known === undefined || (!known.isOpen && text !== "");
+      const part = isMissing ? this.#begin(open, kind, index) : known;
       if (part === undefined) continue;
       this.#cited(part, value);
       this.#missed(part, text);
@@ -358,7 +360,7 @@ export class ResponsesStreamReader extends SseStreamReader {
   }
 
   #finish(response: JsonObject, type: string): void {
-    const failed = type === "response.completed" ? errorOf(response) : undefined;
+    const failed = type === "response.completed" ? readResponseError(response) : undefined;
     if (failed !== undefined) {
       this.error = failed;
       return;
@@ -373,7 +375,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (usage !== undefined) this.emit({ type: "usage", usage });
     const ended = type === "response.incomplete" ? { ...response, status: "incomplete" } : response;
     const held = { calls: this.#hasCalls, refusal: this.#hasRefusal };
-    this.emit({ type: "stop", choice: 0, stop: stopOf(ended, held) });
+    this.emit({ type: "stop", choice: 0, stop: readStop(ended, held) });
     this.#ended = this.done = true;
   }
 

@@ -6,7 +6,8 @@
 import { fail } from "../../errors.ts";
 import type { ClientRequest } from "../format.ts";
 import { type Edit, editedParts, type Member, memberOf, skim } from "../json.ts";
-import { outputItems, spansOf } from "./items.ts";
+import { spansOf } from "../spans.ts";
+import { stringAt } from "./items.ts";
 
 /**
  * The request's body with the items in place of their names.
@@ -44,24 +45,4 @@ function referenceOf(item: string): string | undefined {
   if (!item.includes('"item_reference"') || !item.startsWith("{")) return undefined;
   const { members } = skim(item);
   return stringAt(item, members, "type") === "item_reference" ? stringAt(item, members, "id") : undefined;
-}
-
-/** The items of a response's `output` by id, JSON text. */
-export function itemsById(responseJson: string): ReadonlyMap<string, string> {
-  const items = new Map<string, string>();
-  const list = `[${outputItems(responseJson)}]`;
-  for (const { start, end } of spansOf(list)) {
-    const item = list.slice(start, end);
-    const id = stringAt(item, skim(item).members, "id");
-    if (id !== undefined) items.set(id, item);
-  }
-  return items;
-}
-
-/** Ids are ASCII: text without escapes. */
-function stringAt(text: string, members: readonly Member[], key: string): string | undefined {
-  const member = memberOf(members, key);
-  return member === undefined || text[member.valueStart] !== '"'
-    ? undefined
-    : text.slice(member.valueStart + 1, member.valueEnd - 1);
 }

@@ -6,8 +6,8 @@ import type { Usage } from "../../usage.ts";
 import type { AnswerIdentity } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
 import { applyEdits, memberOf, setMember, skim } from "../json.ts";
-import type { StopReason } from "../neutral.ts";
 import type { ResponsesRequest } from "./request.ts";
+import type { IncompleteReason } from "./stop.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /** Members that the API repeats, and what it says where the client did not. */
@@ -57,15 +57,6 @@ const stateOf = (reason: IncompleteReason | undefined) => ({
 
 export type ResponseState = ReturnType<typeof stateOf>;
 
-export type IncompleteReason = "max_output_tokens" | "content_filter";
-
-/** Undefined where the answer is complete. @param hasRefusal the refusal stands in the answer itself, as the API has it. */
-export function incompleteReason(reason: StopReason, hasRefusal: boolean): IncompleteReason | undefined {
-  if (reason === "length") return "max_output_tokens";
-  if (reason === "content_filter" || (reason === "refusal" && !hasRefusal)) return "content_filter";
-  return undefined;
-}
-
 export class ResponseObject {
   /** latin1, without its last brace. */
   readonly #head: string;
@@ -91,17 +82,17 @@ export class ResponseObject {
 function echoOf(request: ResponsesRequest): string {
   const echoed: string[] = [];
   for (const [key, otherwise] of DEFAULTS) {
-    const said = saidAs(request, key);
-    const value = said === undefined ? otherwise : key === "text" ? withFormat(said) : said;
+    const given = memberJson(request, key);
+    const value = given === undefined ? otherwise : key === "text" ? withFormat(given) : given;
     echoed.push(`"${key}":${value}`);
   }
-  const user = saidAs(request, "user");
+  const user = memberJson(request, "user");
   if (user !== undefined) echoed.push(`"user":${user}`);
   return echoed.join(",");
 }
 
 /** A member's JSON on one line, latin1; undefined where the client did not say it. */
-function saidAs({ bytes, members }: ResponsesRequest, key: string): string | undefined {
+function memberJson({ bytes, members }: ResponsesRequest, key: string): string | undefined {
   const member = memberOf(members, key);
   if (member === undefined) return undefined;
   const text = bytes.toString("latin1", member.valueStart, member.valueEnd);
@@ -111,7 +102,7 @@ function saidAs({ bytes, members }: ResponsesRequest, key: string): string | und
 function withFormat(text: string): string {
   const { members } = skim(text, "/text");
   const format = memberOf(members, "format");
-  const isSaid = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
-  if (isSaid) return text;
+  const hasFormat = format !== undefined && text.slice(format.valueStart, format.valueEnd) !== "null";
+  if (hasFormat) return text;
   return applyEdits(text, [setMember(text, members, "format", JSON.stringify(ECHOED.text.format))]);
 }

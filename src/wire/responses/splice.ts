@@ -13,11 +13,12 @@ import { type Edit, latin1Json, memberOf } from "../json.ts";
 import { type JsonObject, listOf, objectOf } from "../reader.ts";
 import { NO_FACTS, patchedReply, type ReplyText, readReplyText, spliced, spliceOf } from "../splice.ts";
 import { parseReply } from "../upstream-reply.ts";
-import { errorOf, isCall, stopOf } from "./answer.ts";
-import { withoutForeign } from "./items.ts";
-import { readResponsesReply } from "./read-reply.ts";
+import { withoutForeign } from "./foreign.ts";
+import { isCall } from "./kinds.ts";
+import { readResponseError, readResponsesReply } from "./read-reply.ts";
 import type { ResponsesRequest } from "./request.ts";
 import { ResponsesSpliceStream } from "./splice-stream.ts";
+import { readStop } from "./stop.ts";
 import { readResponsesUsage, writeResponsesUsage } from "./usage.ts";
 
 export const responsesSplice: Passage<ResponsesRequest> = {
@@ -71,7 +72,7 @@ class SplicedResponse implements WholeAnswer {
     this.#reply = readReplyText(bytes);
     const { value } = this.#reply;
     // Read again in full: of the other value long strings are missing, and it is latin1.
-    this.error = errorOf(value) && errorOf(objectOf(parseReply(bytes)));
+    this.error = readResponseError(value) && readResponseError(objectOf(parseReply(bytes)));
     this.facts = this.error === undefined ? factsOf(value, bytes) : NO_FACTS;
   }
 
@@ -96,6 +97,6 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   const usage = readResponsesUsage(value.usage);
   // From the whole body: long strings are not in the value that the facts are read from.
   const outputBytes = usage === undefined ? textBytesOf(readResponsesReply(parseReply(bytes))) : 0;
-  const stopReason = stopOf(value, held).reason;
+  const stopReason = readStop(value, held).reason;
   return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
 }

@@ -28,7 +28,7 @@ export interface OpenText {
   /** An event said that it begins. */
   isAnnounced: boolean;
   /** An event told the whole text. */
-  isTold: boolean;
+  isWhole: boolean;
   /** An event told the whole content. */
   isEnded: boolean;
   hasCitations: boolean;
@@ -118,10 +118,10 @@ export class StreamItems {
   }
 
   /** The item of an event that tells a text or arguments as a whole. */
-  told(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
+  itemOfWhole(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const known = this.#open(place, kind);
     if (known !== undefined) return known;
-    const waiting = this.all.find((item) => isWaiting(item, kind) && isUntold(item));
+    const waiting = this.all.find((item) => isWaiting(item, kind) && lacksWhole(item));
     return waiting === undefined ? this.of(place, kind) : this.#name(waiting, place);
   }
 
@@ -194,8 +194,8 @@ export class StreamItems {
 
 const isWaiting = (item: OpenItem, kind: ItemKind): boolean => item.kind === kind && !item.isDone;
 
-const isUntold = ({ texts, call }: OpenItem): boolean =>
-  call?.isOpen === true || texts.some(({ isTold, isEnded }) => !isTold && !isEnded);
+const lacksWhole = ({ texts, call }: OpenItem): boolean =>
+  call?.isOpen === true || texts.some(({ isWhole, isEnded }) => !isWhole && !isEnded);
 
 /** It was announced, or a text of it was, and nothing of it came yet. */
 const isExpected = ({ isAnnounced, texts, call }: OpenItem): boolean =>
@@ -209,7 +209,7 @@ export function textToGrow(
   kind: TextKind,
   index: number | undefined,
 ): OpenText | undefined {
-  const takes = (text: OpenText) => text.kind === kind && text.isOpen && !text.isTold && !text.isEnded;
+  const takes = (text: OpenText) => text.kind === kind && text.isOpen && !text.isWhole && !text.isEnded;
   const placed = texts.findLast((text) => text.kind === kind && text.index === index);
   if (placed !== undefined) return takes(placed) ? placed : undefined;
   const waiting = texts.find((text) => takes(text) && text.isAnnounced && !text.hasText);
@@ -224,13 +224,13 @@ export function textToBegin(
   index: number | undefined,
 ): OpenText | undefined {
   const placed = texts.findLast((text) => text.kind === kind && text.index === index);
-  return placed?.isAnnounced === false && placed.isOpen && !placed.isTold && !placed.isEnded
+  return placed?.isAnnounced === false && placed.isOpen && !placed.isWhole && !placed.isEnded
     ? placed
     : undefined;
 }
 
 /** The text that an event tells as a whole; undefined where no other told of it. */
-export function textToTell(
+export function textToComplete(
   { texts }: OpenItem,
   kind: TextKind,
   index: number | undefined,
@@ -257,11 +257,11 @@ export function pairedTexts(
 ): readonly (OpenText | undefined)[] {
   const own = texts.filter((text) => text.kind === kind);
   if (own.length === contents.length) return own;
-  const told = own.filter(({ hasText }) => hasText);
-  const said = contents.filter(({ text }) => text !== "");
-  if (told.length === said.length) {
+  const withText = own.filter(({ hasText }) => hasText);
+  const filled = contents.filter(({ text }) => text !== "");
+  if (withText.length === filled.length) {
     // Those without text are the same whichever they are.
-    return contents.map((content) => (content.text === "" ? undefined : told[said.indexOf(content)]));
+    return contents.map((content) => (content.text === "" ? undefined : withText[filled.indexOf(content)]));
   }
   const first = firstIndex(own, contents.length);
   return matched(own, contents, [({ index }) => String(index), ({ index }) => String(index + first)]);

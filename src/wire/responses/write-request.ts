@@ -6,7 +6,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import { effortOfBudget } from "../effort.ts";
 import type { Effort, NeutralRequest, NeutralTool, OutputFormat, Reasoning, ToolChoice } from "../neutral.ts";
 import { OptionTaker } from "../options.ts";
-import { writeInput } from "./write-input.ts";
+import { writeMessages } from "./write-messages.ts";
 
 export function writeResponsesRequest(
   request: NeutralRequest,
@@ -18,7 +18,7 @@ export function writeResponsesRequest(
   if (reasons) include.push("reasoning.encrypted_content");
   const body: Record<string, unknown> = {
     model: endpoint.upstreamModel,
-    input: writeInput(request.messages, options),
+    input: writeMessages(request.messages, options),
     store: false,
     ...(request.stream && { stream: true }),
   };

@@ -10,8 +10,8 @@ import { Growing } from "../growing.ts";
 import { utf8Of } from "../json.ts";
 import type { Citation, Fragment, Logprob, Seal, StopReason, StreamEvent } from "../neutral.ts";
 import { svcJson } from "../svc.ts";
+import { writeCitation } from "./citations.ts";
 import {
-  annotationOf,
   around,
   callItem,
   type EventFields,
@@ -36,9 +36,10 @@ import {
   type OpenReasoning,
   type OpenText,
 } from "./output.ts";
-import { packReasoning } from "./reasoning-seal.ts";
 import type { ResponsesRequest } from "./request.ts";
-import { incompleteReason, ResponseObject } from "./response-object.ts";
+import { ResponseObject } from "./response-object.ts";
+import { packReasoning } from "./seals.ts";
+import { writeIncompleteReason } from "./stop.ts";
 
 type Begin = Extract<StreamEvent, { type: "begin" }>;
 
@@ -77,7 +78,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   close(usage: Usage, svc: SvcReply): string {
     if (this.#sequence === 0) this.#open();
     for (const index of this.#parts.keys()) this.#end(index);
-    const reason = incompleteReason(this.#stop, this.#hasRefusal);
+    const reason = writeIncompleteReason(this.#stop, this.#hasRefusal);
     this.#leave(reason !== undefined);
     this.#delivered = this.#response.ended(this.#items, reason, usage, svcJson(svc));
     this.#lifecycle(reason === undefined ? "completed" : "incomplete", this.#delivered);
@@ -278,7 +279,7 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   #cite(part: OpenPart | undefined, citation: Citation): void {
     if (part?.kind !== "text") return;
-    const annotation = annotationOf(citation, lengthOf(part));
+    const annotation = writeCitation(citation, lengthOf(part));
     if (annotation === undefined) return;
     const { message, contentIndex, annotations } = part;
     const place = { item_id: message.id, output_index: message.index, content_index: contentIndex };

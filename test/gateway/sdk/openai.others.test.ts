@@ -1,7 +1,7 @@
 /** The official `openai` client's completions, embeddings and models through the gateway. */
 import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
-import type { completionBody } from "../../../src/wire/completions/answer.ts";
+import type { completionBody } from "../../../src/wire/completions/write-reply.ts";
 import { type TestGateway, testGateway } from "../fixtures.ts";
 import { clientsOf, collect, DIALECTS, modelOf, seenUpstream } from "./fixtures.ts";
 

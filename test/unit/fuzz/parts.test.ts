@@ -1,7 +1,7 @@
 /** Damaged input of the parsers that all formats share, each held against a plain second reading of the same. */
 import { describe } from "vitest";
 import { NO_OPTIONS } from "../../../src/wire/contract.ts";
-import { EventStreamReader } from "../../../src/wire/converse/event-stream.ts";
+import { EventStreamDecoder } from "../../../src/wire/converse/event-stream.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import { fragmentOf, textOf } from "../../../src/wire/fragment.ts";
 import { applyEdits, editedParts, removeMembers, setMember, skim, utf8Of } from "../../../src/wire/json.ts";
@@ -62,7 +62,7 @@ describe("parsers that all formats share", () => {
     round.input = text;
     const read = (pieces: readonly string[]) =>
       typed(UPSTREAMS_FAULT, chat, () => {
-        const reader = new EventStreamReader(1 << 20);
+        const reader = new EventStreamDecoder(1 << 20);
         let found = "";
         for (const piece of pieces)
           reader.push(piece, (headers, data) => (found += JSON.stringify(headers) + data));

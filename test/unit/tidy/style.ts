@@ -172,6 +172,88 @@ const testFolders: Rule = {
   },
 };
 
+/** Slots of the folders of src/wire: a file of this name, and no other there, exports values of such names. */
+const SLOTS: Readonly<Record<string, RegExp>> = {
+  format: /Format$/,
+  schema: /Schema$/,
+  request: /^read\w+Request$/,
+  "neutral-request": /Neutral$/,
+  "neutral-messages": /^readMessages$/,
+  "neutral-tools": /^readTools$/,
+  "neutral-options": /^readOptions$/,
+  "write-reply": /^write\w+Reply$/,
+  writer: /StreamWriter$/,
+  errors: /^(?!is)\w+Error(?:Body|Event)$/,
+  splice: /Splice$/,
+  "splice-stream": /SpliceStream$/,
+  dialect: /Dialect$/,
+  "write-request": /^write\w+Request$/,
+  "write-messages": /^writeMessages$/,
+  "write-media": /^writeMedia$/,
+  "write-reasoning": /^writeReasoning$/,
+  "read-reply": /^read\w+Reply$/,
+  reader: /StreamReader$/,
+  stop: /^(?:read|write)(?:Stop|\w+Reason)$/,
+  citations: /^(?:read|write)\w*Citations?$/,
+  usage: /^(?:read|write)\w*Usage$/,
+  seals: /^(?:un)?pack\w+$|^seal(?:Of|Text)/,
+  foreign: /^withoutForeign$/,
+};
+
+/** What every folder has whose `dialect.ts` or `format.ts` these lists import. */
+const REQUIRED = {
+  "src/wire/dialects.ts": [
+    ...["write-request", "write-messages", "read-reply", "reader", "stop", "citations", "usage"],
+  ],
+  "src/wire/formats.ts": ["schema", "request", "neutral-request", "write-reply"],
+} as const;
+
+const slots: Rule = {
+  name: "the same slot has the same name in every folder of src/wire",
+  cure: "name the file as src/wire/README.md names its slot, or move the function to the file of its slot",
+  find(tree) {
+    const paths = new Set(tree.paths);
+    const missing = tree.sources.flatMap(({ path, imports }) => {
+      const required = REQUIRED[path as keyof typeof REQUIRED] ?? [];
+      return imports.flatMap(({ file = "", line }) => {
+        const folder = /^(src\/wire\/\w+)\/(?:dialect|format)\.ts$/.exec(file)?.[1];
+        return required
+          .map((slot) => `${folder}/${slot}.ts`)
+          .filter((needed) => folder !== undefined && !paths.has(needed))
+          .map((needed) => ({ file: path, line, what: `lists a folder that has no ${needed}` }));
+      });
+    });
+    return [...missing, ...tree.sources.flatMap(misplaced)];
+  },
+};
+
+/** Exported functions, classes and constants of a slot that are in a file of another name. */
+function misplaced(source: Source): Finding[] {
+  const file = /^src\/wire\/\w+\/([\w-]+)\.ts$/.exec(source.path)?.[1];
+  if (file === undefined) return [];
+  return source.root.statements.flatMap((statement) => {
+    const names = exportedValues(statement);
+    return Object.entries(SLOTS).flatMap(([slot, pattern]) =>
+      names
+        .filter((name) => slot !== file && pattern.test(name))
+        .map((name) => ({
+          file: source.path,
+          line: lineOf(source, statement),
+          what: `${name} belongs in ${slot}.ts`,
+        })),
+    );
+  });
+}
+
+function exportedValues(statement: ast.Node): string[] {
+  if (!statement.getText().startsWith("export ")) return [];
+  if (ast.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  }
+  const isNamed = ast.isFunctionDeclaration(statement) || ast.isClassDeclaration(statement);
+  return isNamed && statement.name !== undefined ? [statement.name.text] : [];
+}
+
 const readmes: Rule = {
   name: `a room's README to ${README_LINES} lines`,
   cure: "keep the rules worth knowing; the rest belongs in docs/ or beside the code",
@@ -250,5 +332,5 @@ function titlesOf(source: Source): string[] {
 
 export const styleRules: readonly Rule[] = [
   ...[clock, anyType, defaultExports, enums, functionLengths, barrels, fileLengths, openings],
-  ...[names, testFolders, readmes, markers, suppressions, traps, explained],
+  ...[names, testFolders, slots, readmes, markers, suppressions, traps, explained],
 ];

@@ -55,6 +55,11 @@ const SINS: Readonly<Record<string, string>> = {
     "// Operations.\nconst late = () => import('zod');\nexport const ops: any = late;\nexport default ops;\n",
   "src/credits/ledger.ts": `// Long.\nexport function post() {\n${"  void 0;\n".repeat(70)}}\nexport enum Kind { A }\n`,
   "src/attic/old.ts": 'export { post } from "../credits/ledger.ts";\n',
+  "src/wire/dialects.ts":
+    '// Dialects.\nimport { oldDialect } from "./old/dialect.ts";\nexport const all = oldDialect;\n',
+  "src/wire/old/dialect.ts": "// Old.\nexport const oldDialect = 1;\nexport const readOldUsage = 2;\n",
+  "src/wire/old/write-request.ts":
+    "// Old.\nexport function writeOldRequest() {}\nexport class OldStreamReader {}\n",
   "src/credits/README.md": "line\n".repeat(41),
   "bench/string-utils.ts": `// Bench.\nimport "undici";\n\n// ${"TO"}DO later\n${"//\n".repeat(400)}`,
   "test/pay.test.ts": `// @ts-${"ignore"}\ntest("T24, T1: one admitted", () => "T25");\ntest.each([1])(\`T26, O8: \${1}\`, () => {});\n`,
@@ -99,6 +104,15 @@ describe("each rule finds what breaks it", () => {
     ["files to", ["bench/string-utils.ts:401"]],
     ["a file of src opens", ["src/attic/old.ts:1"]],
     ["no file or folder is called", ["bench/string-utils.ts:1"]],
+    [
+      "the same slot",
+      [
+        // Of seven files one is there.
+        ...new Array<string>(6).fill("src/wire/dialects.ts:2"),
+        "src/wire/old/dialect.ts:3",
+        "src/wire/old/write-request.ts:3",
+      ],
+    ],
     ["a room's README", ["src/credits/README.md:41"]],
     [
       "a test is in",

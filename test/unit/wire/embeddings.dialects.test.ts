@@ -6,11 +6,11 @@ import { describe, expect, expectTypeOf, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
 import type { Dialect } from "../../../src/endpoint.ts";
 import { WeirError } from "../../../src/errors.ts";
-import type { embeddingsAnswer } from "../../../src/wire/embed/answer.ts";
-import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/formats.ts";
+import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/format.ts";
 import { embedPassage } from "../../../src/wire/embed/passages.ts";
 import { embeddingsSplice } from "../../../src/wire/embed/splice.ts";
 import { base64Of, floatsOf } from "../../../src/wire/embed/vectors.ts";
+import type { embeddingsAnswer } from "../../../src/wire/embed/write-reply.ts";
 import { rounds } from "../../support/effort.ts";
 import {
   A,

@@ -2,7 +2,7 @@
 import type { Dialect } from "../../../src/endpoint.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { SvcReply } from "../../../src/wire/contract.ts";
-import { embeddingsFormat } from "../../../src/wire/embed/formats.ts";
+import { embeddingsFormat } from "../../../src/wire/embed/format.ts";
 import type { EmbedRequest } from "../../../src/wire/embed/neutral.ts";
 import { embedPassage } from "../../../src/wire/embed/passages.ts";
 import { base64Of } from "../../../src/wire/embed/vectors.ts";

@@ -1,7 +1,7 @@
 /** Embedding requests as they are read, and OpenAI's format spliced to its own dialect. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/formats.ts";
+import { embeddingsFormat, embedFormat } from "../../../src/wire/embed/format.ts";
 import { sketch } from "../../../src/wire/embed/sketch.ts";
 import { memberOf, skim } from "../../../src/wire/json.ts";
 import { leastProcessorMs } from "../../support/processor-time.fixtures.ts";

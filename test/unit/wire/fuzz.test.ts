@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
 import { WeirError } from "../../../src/errors.ts";
-import { readChatRequest, spliceChatRequest } from "../../../src/wire/chat/request.ts";
-import { chatSplice } from "../../../src/wire/chat/splice.ts";
+import { readChatRequest } from "../../../src/wire/chat/request.ts";
+import { chatSplice, spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { readErrorBody } from "../../../src/wire/upstream-error.ts";
 import { rounds } from "../../support/effort.ts";
 import { endpoint } from "../routing/fixtures.ts";

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { memberOf, skim } from "../../../src/wire/json.ts";
 import { withoutForeign } from "../../../src/wire/messages/foreign.ts";
-import { readMessagesRequest, spliceMessagesRequest } from "../../../src/wire/messages/request.ts";
+import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
+import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
 import { endpoint } from "../routing/fixtures.ts";
 
 const own = { type: "thinking", thinking: "é", signature: "++//A=" };

@@ -1,8 +1,9 @@
 /** Messages requests: read, spliced, in neutral terms and back. */
 import { describe, expect, test } from "vitest";
 import { messagesNeutral } from "../../../src/wire/messages/neutral-request.ts";
-import { readMessagesRequest, spliceMessagesRequest } from "../../../src/wire/messages/request.ts";
+import { readMessagesRequest } from "../../../src/wire/messages/request.ts";
 import { isUsualRequest, messagesRequestSchema } from "../../../src/wire/messages/schema.ts";
+import { spliceMessagesRequest } from "../../../src/wire/messages/splice.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import { Source } from "../../../src/wire/source.ts";
 import { endpoint } from "../routing/fixtures.ts";

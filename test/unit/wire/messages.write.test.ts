@@ -2,8 +2,8 @@
 import type { MessageCreateParams, Tool } from "@anthropic-ai/sdk/resources/messages/messages";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { claudeVersion } from "../../../src/wire/claude.ts";
+import type { blockOf } from "../../../src/wire/messages/write-messages.ts";
 import type { toolOf } from "../../../src/wire/messages/write-options.ts";
-import type { blockOf } from "../../../src/wire/messages/write-parts.ts";
 import { writeMessagesRequest } from "../../../src/wire/messages/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest } from "../../../src/wire/neutral.ts";
 import { endpoint } from "../routing/fixtures.ts";

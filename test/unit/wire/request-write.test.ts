@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Endpoint, ProviderQuirks } from "../../../src/endpoint.ts";
-import { readChatRequest, spliceChatRequest } from "../../../src/wire/chat/request.ts";
+import { readChatRequest } from "../../../src/wire/chat/request.ts";
+import { spliceChatRequest } from "../../../src/wire/chat/splice.ts";
 import { endpoint, provider } from "../routing/fixtures.ts";
 
 const QUIRKS: ProviderQuirks = { streamUsage: true, maxTokensField: "either", billsAfterDisconnect: false };

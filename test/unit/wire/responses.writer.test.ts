@@ -22,7 +22,7 @@ import type {
 import { readResponsesRequest } from "../../../src/wire/responses/request.ts";
 import type { ResponseHead, ResponseState } from "../../../src/wire/responses/response-object.ts";
 import type { writeResponsesUsage } from "../../../src/wire/responses/usage.ts";
-import type { InputItem } from "../../../src/wire/responses/write-input.ts";
+import type { InputItem } from "../../../src/wire/responses/write-messages.ts";
 import { writeResponsesReply } from "../../../src/wire/responses/write-reply.ts";
 import type { FunctionToolBody } from "../../../src/wire/responses/write-request.ts";
 import { eventsOf } from "./assembled.ts";

@@ -3,7 +3,7 @@ import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
 import type { EmbedFormat, NeutralEmbedReply } from "./neutral.ts";
-import { embeddingsNeutral, embedNeutral } from "./request.ts";
+import { embeddingsNeutral, embedNeutral } from "./neutral-request.ts";
 import { usageSourceOf } from "./task.ts";
 
 /** Translation of OpenAI's format. */

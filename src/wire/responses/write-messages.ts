@@ -14,7 +14,7 @@ import type {
   ToolResultPart,
 } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
-import { itemOfSeal } from "./reasoning-seal.ts";
+import { itemOfSeal } from "./seals.ts";
 
 interface InputText {
   type: "input_text";
@@ -38,18 +38,18 @@ interface InputFile {
 
 type InputContent = InputText | InputImage | InputFile;
 
-interface Said {
+interface FieldValue {
   type: "output_text" | "refusal";
 }
 
 /** What a model said, sent back: the API takes it without the id of its first delivery. */
-interface SaidText extends Said {
+interface SaidText extends FieldValue {
   type: "output_text";
   text: string;
   annotations: [];
 }
 
-interface SaidRefusal extends Said {
+interface SaidRefusal extends FieldValue {
   type: "refusal";
   refusal: string;
 }
@@ -89,7 +89,7 @@ interface Reasoning {
 export type InputItem = InputMessage | OutputMessage | FunctionCall | FunctionCallOutput | Reasoning;
 
 /** @param options is told what has no place in an item. */
-export function writeInput(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
+export function writeMessages(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
   const items: InputItem[] = [];
   for (const message of messages) {
     if (message.role === "assistant") turnItems(message, items, options);

@@ -18,13 +18,13 @@ const STOPS: Readonly<Record<string, StopReason>> = {
 };
 
 /** @param reason `finish_reason` as the upstream sent it; "" where it sent none. */
-export function stopOf(reason: string, hasCalls: boolean): Stop {
+export function readStop(reason: string, hasCalls: boolean): Stop {
   const read = Object.hasOwn(STOPS, reason) ? (STOPS[reason] as StopReason) : "other";
   if (hasCalls) return { reason: read === "stop" ? "tool_calls" : read };
   return { reason: read === "tool_calls" ? "stop" : read };
 }
 
-export function finishReasonOf({ reason }: Stop, hasCalls: boolean): FinishReason {
+export function writeFinishReason({ reason }: Stop, hasCalls: boolean): FinishReason {
   switch (reason) {
     case "length":
       return "length";

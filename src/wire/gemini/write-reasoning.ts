@@ -2,7 +2,7 @@
 import type { Reasoning } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
 import type { ThinkingConfig } from "./body.ts";
-import type { Generation } from "./generations.ts";
+import type { Generation } from "./models.ts";
 
 const DYNAMIC_BUDGET = -1;
 
@@ -10,7 +10,7 @@ const DYNAMIC_BUDGET = -1;
  * Undefined where the client said nothing that can be told.
  * @param reasons the model can think: others refuse the setting.
  */
-export function writeThinking(
+export function writeReasoning(
   options: OptionTaker,
   generation: Generation,
   reasons: boolean,

@@ -1,14 +1,15 @@
 /**
- * Content blocks of a messages request in neutral terms. What has no neutral form is dropped by its JSON pointer; what is
+ * The messages of a messages request and their content blocks in neutral terms. What has no neutral form is dropped by its JSON pointer; what is
  * structurally wrong is a 400 that names it.
  */
-import { fail, type WeirError } from "../../errors.ts";
+import { stringAt, wrong } from "../fields.ts";
 import type {
   CacheMark,
   Citation,
   DocumentPart,
   ImagePart,
   MediaSource,
+  NeutralMessage,
   Part,
   Seal,
   TextPart,
@@ -20,9 +21,6 @@ import type { Source } from "../source.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 
-export const wrong = (at: string, what: string): WeirError =>
-  fail("invalid_value", `${at}: ${what}.`, { param: at });
-
 /** `cache_control` of anything. */
 export function cacheOf(value: JsonObject): { cache?: CacheMark } {
   if (!isObject(value.cache_control)) return {};
@@ -30,7 +28,24 @@ export function cacheOf(value: JsonObject): { cache?: CacheMark } {
   return { cache: ttl === "5m" || ttl === "1h" ? { ttl } : {} };
 }
 
-const NO_CONTENT = "expected a string or a list of content blocks";
+const CONTENT = "a string or a list of content blocks";
+
+/** The system prompt, where there is one, and the messages. @throws WeirError 400 naming the field */
+export function readMessages(body: JsonObject, blocks: BlockReader): NeutralMessage[] {
+  const messages: NeutralMessage[] = [];
+  if (body.system != null) {
+    messages.push({ role: "system", parts: blocks.parts(body.system, "/system"), at: "/system" });
+  }
+  for (const [index, message] of listOf(body.messages).entries()) {
+    const at = `/messages/${index}`;
+    const { role, content } = objectOf(message);
+    if (role !== "user" && role !== "assistant" && role !== "system") {
+      throw wrong(`${at}/role`, `user, assistant or system, not "${stringOf(role).slice(0, 40)}"`);
+    }
+    messages.push({ role, parts: blocks.parts(content, `${at}/content`), at });
+  }
+  return messages;
+}
 
 /** Reads the blocks of one request; knows the tool calls seen so far. */
 export class BlockReader {
@@ -48,11 +63,11 @@ export class BlockReader {
   parts(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
     if (content == null) return [];
-    if (!Array.isArray(content)) throw wrong(at, NO_CONTENT);
+    if (!Array.isArray(content)) throw wrong(at, CONTENT);
     const parts: Part[] = [];
     for (const [index, block] of content.entries()) {
       const place = `${at}/${index}`;
-      if (!isObject(block)) throw wrong(place, "expected a content block");
+      if (!isObject(block)) throw wrong(place, "a content block");
       this.#block(block, place, parts);
     }
     return withTextSeals(parts);
@@ -98,14 +113,14 @@ export class BlockReader {
   }
 
   #text(block: JsonObject, at: string): TextPart {
-    if (typeof block.text !== "string") throw wrong(`${at}/text`, "expected a string");
+    const text = stringAt(block.text, `${at}/text`);
     const citations: Citation[] = [];
     for (const [index, value] of listOf(block.citations).entries()) {
       const citation = readCitation(value);
       if (citation === undefined) this.dropped.push(`${at}/citations/${index}`);
       else citations.push(citation);
     }
-    return { type: "text", text: block.text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
+    return { type: "text", text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
   }
 
   /** A document of blocks becomes its text, with its pictures behind it. */
@@ -135,9 +150,8 @@ export class BlockReader {
   }
 
   #toolCall(block: JsonObject, at: string, before: Part[]): ToolCallPart {
-    const { id, name, input } = block;
-    if (typeof id !== "string") throw wrong(`${at}/id`, "expected a string");
-    if (typeof name !== "string") throw wrong(`${at}/name`, "expected a string");
+    const id = stringAt(block.id, `${at}/id`);
+    const name = stringAt(block.name, `${at}/name`);
     this.#toolNames.set(id, name);
     if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
     // Google signs the call; our answers carry the signature in an empty thinking block before it.
@@ -148,7 +162,7 @@ export class BlockReader {
       type: "tool_call",
       id,
       name,
-      arguments: this.#json(input),
+      arguments: this.#json(block.input),
       ...(seal !== undefined && { seal }),
       ...cacheOf(block),
     };
@@ -161,15 +175,15 @@ export class BlockReader {
   }
 
   #toolResult(block: JsonObject, at: string): ToolResultPart {
-    const { tool_use_id: id, content } = block;
-    if (typeof id !== "string") throw wrong(`${at}/tool_use_id`, "expected a string");
+    const { content } = block;
+    const id = stringAt(block.tool_use_id, `${at}/tool_use_id`);
     if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
     const parts: (TextPart | ImagePart | DocumentPart)[] = [];
     if (typeof content === "string") parts.push({ type: "text", text: content });
-    else if (content != null && !Array.isArray(content)) throw wrong(`${at}/content`, NO_CONTENT);
+    else if (content != null && !Array.isArray(content)) throw wrong(`${at}/content`, CONTENT);
     for (const [index, value] of listOf(content).entries()) {
       const place = `${at}/content/${index}`;
-      if (!isObject(value)) throw wrong(place, "expected a content block");
+      if (!isObject(value)) throw wrong(place, "a content block");
       parts.push(...this.#plain(value, place));
     }
     return {
@@ -208,7 +222,7 @@ function mediaSource(value: unknown, usual: string, at: string): MediaSource {
   }
   if (type === "url" && typeof url === "string") return { kind: "url", url };
   if (type === "file" && typeof id === "string") return { kind: "file", id };
-  throw wrong(at, "expected a source of type base64, url or file, with its data");
+  throw wrong(at, "a source of type base64, url or file, with its data");
 }
 
 function documentSource(source: JsonObject, at: string): DocumentPart["source"] {

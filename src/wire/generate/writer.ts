@@ -1,45 +1,15 @@
 /**
- * The native answer, whole and streamed. Events are named: `generation.started`, `content.delta`, `reasoning.delta`,
- * `tool_call.delta`, `candidate.stopped`, `generation.completed`, `error`.
+ * The native answer streamed. Events are named: `generation.started`, `content.delta`, `reasoning.delta`, `tool_call.delta`,
+ * `candidate.stopped`, `generation.completed`, `error`.
  */
-import { type Usage, usageWire } from "../../usage.ts";
+import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity, StreamWriter } from "../format.ts";
 import { latin1OfJson } from "../fragment.ts";
-import type { NeutralChoice, NeutralReply, PartKind, ReplyPart, StreamEvent } from "../neutral.ts";
+import type { PartKind, StreamEvent } from "../neutral.ts";
 import { partKey } from "../part-key.ts";
 import { sseEvent } from "../sse.ts";
-
-/** The answer's JSON text. */
-export function writeGenerateReply(
-  reply: NeutralReply,
-  identity: AnswerIdentity,
-  usage: Usage,
-  svc: SvcReply,
-): string {
-  const candidates = reply.choices.map(candidateOf);
-  return JSON.stringify({ id: identity.id, model: identity.model, candidates, ...closing(usage, svc) });
-}
-
-const candidateOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
-  index,
-  content: parts.map(partOf),
-  stop,
-  ...(logprobs !== undefined && { logprobs }),
-});
-
-function partOf(part: ReplyPart): object {
-  if (part.type !== "reasoning") return part;
-  const { isSummary, isRedacted, ...rest } = part;
-  return { ...rest, ...(isSummary && { summary: true }), ...(isRedacted && { redacted: true }) };
-}
-
-const closing = (usage: Usage, { provider, endpoint_id, cost, warnings }: SvcReply) => ({
-  usage: usageWire(usage),
-  cost,
-  provider_meta: { provider, endpoint_id },
-  warnings,
-});
+import { closing } from "./write-reply.ts";
 
 const EVENTS: Readonly<Record<PartKind, string>> = {
   text: "content.delta",

@@ -8,8 +8,8 @@ import type { OptionTaker } from "../options.ts";
 import { argumentsOf, objectIn } from "../tool-arguments.ts";
 import { turnsOf } from "../turns.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
-import type { Generation } from "./generations.ts";
-import { writeMedia } from "./media.ts";
+import type { Generation } from "./models.ts";
+import { writeMedia } from "./write-media.ts";
 
 /** Google's documented stand-in for calls that another model made: https://ai.google.dev/gemini-api/docs/thought-signatures */
 const UNSIGNED = "skip_thought_signature_validator";
@@ -20,7 +20,7 @@ export interface Conversation {
 }
 
 /** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
-export function writeContents(
+export function writeMessages(
   { messages }: NeutralRequest,
   generation: Generation,
   options: OptionTaker,

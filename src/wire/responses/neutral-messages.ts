@@ -18,7 +18,7 @@ import type {
 } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 import type { Source } from "../source.ts";
-import { type Sealed, unpackReasoning } from "./reasoning-seal.ts";
+import { type Sealed, unpackReasoning } from "./seals.ts";
 
 type ContentPart = TextPart | ImagePart | DocumentPart;
 
@@ -29,12 +29,12 @@ interface OpenMessage {
 }
 
 /** @param dropped takes the pointers of what is left out. @throws WeirError 400 naming what is no input. */
-export function readInput(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
+export function readMessages(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
   const messages = new InputReader(source, dropped);
   const { instructions, input } = body;
-  if (typeof instructions === "string") messages.say("system", instructions, "/instructions");
+  if (typeof instructions === "string") messages.addText("system", instructions, "/instructions");
   else if (instructions != null) throw wrong("/instructions", "a string");
-  if (typeof input === "string") messages.say("user", input, "/input");
+  if (typeof input === "string") messages.addText("user", input, "/input");
   else for (const [index, item] of listOf(input).entries()) messages.take(objectOf(item), `/input/${index}`);
   return messages.done();
 }
@@ -52,7 +52,7 @@ class InputReader {
     this.#dropped = dropped;
   }
 
-  say(role: NeutralMessage["role"], text: string, at: string): void {
+  addText(role: NeutralMessage["role"], text: string, at: string): void {
     this.#messages.push({ role, parts: [{ type: "text", text }], at });
   }
 
@@ -91,8 +91,8 @@ class InputReader {
   #message(item: JsonObject, at: string): void {
     const { role, content } = item;
     if (role === "assistant") {
-      const said = this.#said(content, `${at}/content`);
-      if (said.length > 0) this.#assistant(at).push(...said);
+      const parts = this.#assistantContent(content, `${at}/content`);
+      if (parts.length > 0) this.#assistant(at).push(...parts);
       return;
     }
     const isSystem = role === "system" || role === "developer";
@@ -106,7 +106,7 @@ class InputReader {
   }
 
   /** What the model said, sent back. */
-  #said(content: unknown, at: string): Part[] {
+  #assistantContent(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
     const parts: Part[] = [];
     for (const [index, part] of partsOf(content, at).entries()) {
@@ -246,6 +246,7 @@ const OF_NO_TYPE = "application/octet-stream";
 const fileOf = (id: unknown): MediaSource | undefined =>
   typeof id === "string" ? { kind: "file", id } : undefined;
 
-const wrong = (at: string, what: string) => fail("invalid_value", `${at} must be ${what}.`, { param: at });
+export const wrong = (at: string, what: string) =>
+  fail("invalid_value", `${at} must be ${what}.`, { param: at });
 
 const missing = (at: string) => fail("invalid_value", `${at} is required.`, { param: at });

@@ -2,7 +2,7 @@
 import { objectOf } from "../reader.ts";
 import { readErrorValue } from "../upstream-error.ts";
 import type { NeutralEmbedReply } from "./neutral.ts";
-import { promptUsage } from "./tokens.ts";
+import { readPromptUsage } from "./usage.ts";
 import { readIndexed } from "./vectors.ts";
 
 /** @throws WeirError `upstream_invalid_response` where the body is no list of embeddings. */
@@ -13,7 +13,7 @@ export function readOpenAiReply(value: unknown): NeutralEmbedReply {
   const usage = objectOf(body.usage);
   return {
     vectors: readIndexed(body.data),
-    usage: promptUsage(usage.prompt_tokens, usage.total_tokens),
+    usage: readPromptUsage(usage.prompt_tokens, usage.total_tokens),
   };
 }
 

@@ -10,7 +10,7 @@ export interface WrittenReasoning {
   readonly effort?: string;
 }
 
-const NOTHING: WrittenReasoning = { fields: {} };
+const NO_REASONING: WrittenReasoning = { fields: {} };
 
 export function writeReasoning(
   options: OptionTaker,
@@ -18,16 +18,16 @@ export function writeReasoning(
 ): WrittenReasoning {
   if (thinker.family === "anthropic") {
     const written = takeThinking(options, thinker);
-    if (written === undefined) return NOTHING;
+    if (written === undefined) return NO_REASONING;
     const { thinking, effort } = written;
     return { fields: { thinking }, ...(effort !== undefined && { effort }) };
   }
   const reasoning = options.take("reasoning");
-  if (reasoning === undefined) return NOTHING;
+  if (reasoning === undefined) return NO_REASONING;
   if (thinker.family === "openai" && reasoning.effort !== undefined) {
     const effort = OPENAI_EFFORTS[reasoning.effort];
     if (effort !== undefined) return { fields: { reasoning_effort: effort } };
   }
   options.putBack("reasoning");
-  return NOTHING;
+  return NO_REASONING;
 }

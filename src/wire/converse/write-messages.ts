@@ -17,8 +17,8 @@ import type { OptionTaker } from "../options.ts";
 import { argumentsOf } from "../tool-arguments.ts";
 import { putResultsFirst, turnsOf } from "../turns.ts";
 import type { CachePoint, ContentBlock, ConverseMessage, ResultContent, SystemBlock } from "./body.ts";
-import { DocumentNames, writeDocument, writeMedia } from "./media.ts";
 import type { Family } from "./models.ts";
+import { DocumentNames, writeDocument, writeMedia } from "./write-media.ts";
 
 export interface Conversation {
   readonly system: SystemBlock[];

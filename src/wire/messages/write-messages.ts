@@ -1,18 +1,49 @@
-/** Neutral parts as content blocks of a messages request (Anthropic API reference, "Create a Message"). */
+/**
+ * A conversation as the `system` and `messages` of a messages request. System messages become the system prompt, neighbours
+ * of one role become one message, and tool results come first in theirs: the dialect refuses other orders.
+ */
 import type {
   CacheMark,
   Citation,
   DocumentPart,
   ImagePart,
+  NeutralMessage,
+  NeutralRequest,
   Part,
   TextPart,
   ToolResultPart,
 } from "../neutral.ts";
+import type { OptionTaker } from "../options.ts";
 import { argumentsOf } from "../tool-arguments.ts";
+import { putResultsFirst, turnsOf } from "../turns.ts";
 import { writeDocumentCitation } from "./citations.ts";
 import { sealText } from "./seals.ts";
 
 type Drop = (at: string) => void;
+
+type Block = NonNullable<ReturnType<typeof blockOf>>;
+type SystemBlock = NonNullable<ReturnType<typeof textBlock>>;
+
+/** @throws WeirError 400 where no message is left, or a call's arguments are no object. */
+export function writeMessages({ messages: turns }: NeutralRequest, options: OptionTaker) {
+  const drop = (at: string) => void options.drop(at);
+  const system: SystemBlock[] = [];
+  const hoist = ({ parts, at }: NeutralMessage) => {
+    for (const part of parts) {
+      const block = part.type === "text" ? textBlock(part, at, drop) : drop(at);
+      if (block !== undefined) system.push(block);
+    }
+  };
+  const messages = turnsOf(turns, options, hoist, ({ parts, at }) =>
+    parts.flatMap((part) => blockOf(part, at, drop) ?? []),
+  );
+  putResultsFirst(messages, isResult);
+  return { system, messages };
+}
+
+export const isResult = (block: Block): boolean => block.type === "tool_result";
+
+export const isThinking = ({ type }: Block): boolean => type === "thinking" || type === "redacted_thinking";
 
 /** A block; undefined where the dialect has none for the part. */
 export function blockOf(part: Part, at: string, drop: Drop) {
@@ -57,7 +88,7 @@ export const cacheControl = (cache: CacheMark | undefined) =>
   };
 
 /** The dialect refuses empty text. */
-export function textBlock({ text, citations, cache }: TextPart, at: string, drop: Drop) {
+function textBlock({ text, citations, cache }: TextPart, at: string, drop: Drop) {
   if (text === "") return undefined;
   const cited = citations === undefined ? [] : documentCitations(citations, at, drop);
   return {

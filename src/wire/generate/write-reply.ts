@@ -1,0 +1,37 @@
+/** The whole native answer. */
+import { type Usage, usageWire } from "../../usage.ts";
+import type { SvcReply } from "../contract.ts";
+import type { AnswerIdentity } from "../format.ts";
+import type { NeutralChoice, NeutralReply, ReplyPart } from "../neutral.ts";
+
+/** The answer's JSON text. */
+export function writeGenerateReply(
+  reply: NeutralReply,
+  identity: AnswerIdentity,
+  usage: Usage,
+  svc: SvcReply,
+): string {
+  const candidates = reply.choices.map(candidateOf);
+  return JSON.stringify({ id: identity.id, model: identity.model, candidates, ...closing(usage, svc) });
+}
+
+const candidateOf = ({ parts, stop, logprobs }: NeutralChoice, index: number) => ({
+  index,
+  content: parts.map(partOf),
+  stop,
+  ...(logprobs !== undefined && { logprobs }),
+});
+
+function partOf(part: ReplyPart): object {
+  if (part.type !== "reasoning") return part;
+  const { isSummary, isRedacted, ...rest } = part;
+  return { ...rest, ...(isSummary && { summary: true }), ...(isRedacted && { redacted: true }) };
+}
+
+/** What an answer ends with, whole or streamed. */
+export const closing = (usage: Usage, { provider, endpoint_id, cost, warnings }: SvcReply) => ({
+  usage: usageWire(usage),
+  cost,
+  provider_meta: { provider, endpoint_id },
+  warnings,
+});

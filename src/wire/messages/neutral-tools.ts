@@ -1,0 +1,44 @@
+/** Tools of a messages request in neutral terms. */
+import { stringAt, under, wrong } from "../fields.ts";
+import type { NeutralTool } from "../neutral.ts";
+import { isObject, listOf } from "../reader.ts";
+import { cacheOf } from "./neutral-messages.ts";
+
+/**
+ * Members of a tool that are read here, and `eager_input_streaming`, which steers only how a stream is cut into pieces: that is
+ * every upstream's own matter.
+ */
+const TOOL_MEMBERS = new Set([
+  ...["type", "name", "description", "input_schema", "strict", "cache_control"],
+  "eager_input_streaming",
+]);
+
+/** @param dropped takes the pointers of what has no neutral form: tools that run at Anthropic above all. */
+export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
+  const tools: NeutralTool[] = [];
+  for (const [index, tool] of listOf(value).entries()) {
+    const at = `/tools/${index}`;
+    if (!isObject(tool)) throw wrong(at, "a tool");
+    if (tool.type != null && tool.type !== "custom") {
+      dropped.push(at);
+      continue;
+    }
+    const { description, input_schema: parameters, strict } = tool;
+    const name = stringAt(tool.name, `${at}/name`);
+    if (!isObject(parameters)) throw wrong(`${at}/input_schema`, "a JSON schema");
+    tools.push({
+      name,
+      ...(typeof description === "string" && { description }),
+      parameters,
+      ...(typeof strict === "boolean" && { strict }),
+      ...cacheOf(tool),
+    });
+    for (const key in tool) {
+      if (!TOOL_MEMBERS.has(key) && isSet(tool[key])) dropped.push(under(at, key));
+    }
+  }
+  return tools;
+}
+
+/** False says what absence says. */
+export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== false;

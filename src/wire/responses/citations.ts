@@ -1,0 +1,25 @@
+/** Citations of addresses as `annotations` of a text, both ways (OpenAI API reference, "url_citation"). */
+import type { Citation } from "../neutral.ts";
+import { objectOf } from "../reader.ts";
+import { readUrlCitation } from "../url-citation.ts";
+/** Undefined for what cites a file of the provider's own. */
+export const readCitation = (value: unknown): Citation | undefined =>
+  objectOf(value).type === "url_citation" ? readUrlCitation(value) : undefined;
+
+export interface UrlCitation {
+  type: "url_citation";
+  start_index: number;
+  end_index: number;
+  title: string;
+  url: string;
+}
+
+/**
+ * Undefined for a citation of a document: the format cites stored files only.
+ * @param length characters of the text so far, which it supports where nothing else is said.
+ */
+export function writeCitation(citation: Citation, length: number): UrlCitation | undefined {
+  if (citation.type !== "url") return undefined;
+  const { url, title, start = 0, end = length } = citation;
+  return { type: "url_citation", start_index: start, end_index: end, title, url };
+}

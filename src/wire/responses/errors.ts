@@ -1,0 +1,13 @@
+/** Errors inside a stream of responses (OpenAI API reference, "Streaming events", `error`). */
+import { errorEnvelope, type WeirError } from "../../errors.ts";
+import { sseEvent } from "../sse.ts";
+
+/**
+ * An error inside a stream. The envelope stands beside the event's own members: SDKs throw what is under `error`, where
+ * there is such, and the event itself otherwise. Its number continues those of the events before it.
+ */
+export function responsesErrorEvent(error: WeirError, requestId: string, sequence = 0): string {
+  const { code, message, param = null } = error;
+  const event = JSON.stringify({ type: "error", sequence_number: sequence, code, message, param });
+  return sseEvent("error", `${event.slice(0, -1)},${errorEnvelope(error, requestId).slice(1)}`);
+}

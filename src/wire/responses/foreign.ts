@@ -1,0 +1,38 @@
+/**
+ * Reasoning that is taken out of a conversation on its way to an upstream of the same dialect, by position in the JSON text:
+ * OpenAI refuses a request with reasoning that it did not write (T49).
+ */
+import { type Edit, memberOf, skim } from "../json.ts";
+import { removeSpans, spansOf } from "../spans.ts";
+
+/** Ids of reasoning items that this gateway wrote: see `objects.ts`. */
+const OWN_ID = /^"rs_[0-9A-HJKMNP-TV-Z]{26}_\d+"$/;
+const FOREIGN_SEAL = /^"weir\.(anthropic|google)\./;
+
+/**
+ * Whether an item is reasoning that another maker than OpenAI sealed, or that no upstream stores: OpenAI refuses a request
+ * with reasoning that it did not write (T49).
+ * @param text JSON of the item.
+ * @param isMoved the conversation comes from another provider: none of its reasoning can be read here.
+ */
+function isForeignReasoning(text: string, isMoved = false): boolean {
+  if (!text.includes('"reasoning"') || !text.startsWith("{")) return false;
+  const { members } = skim(text);
+  const jsonOf = (key: string) => {
+    const member = memberOf(members, key);
+    return member === undefined ? "" : text.slice(member.valueStart, member.valueEnd);
+  };
+  if (jsonOf("type") !== '"reasoning"') return false;
+  return isMoved || FOREIGN_SEAL.test(jsonOf("encrypted_content")) || OWN_ID.test(jsonOf("id"));
+}
+
+/** Items without the foreign reasoning among them, and which they were. @param text JSON of the array. */
+export function withoutForeign(
+  text: string,
+  isMoved: boolean,
+): { edits: readonly Edit[]; indexes: readonly number[] } {
+  const spans = spansOf(text);
+  const goes = spans.map(({ start, end }) => isForeignReasoning(text.slice(start, end), isMoved));
+  const indexes = goes.flatMap((is, index) => (is ? [index] : []));
+  return { edits: indexes.length === 0 ? [] : removeSpans(spans, goes), indexes };
+}

@@ -1,0 +1,156 @@
+/** Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost. */
+import { isEffort } from "../effort.ts";
+import type {
+  FieldValue,
+  NeutralOptions,
+  NeutralTool,
+  OutputFormat,
+  Reasoning,
+  ToolChoice,
+} from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { wrong } from "./neutral-messages.ts";
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+export function readOptions(
+  body: JsonObject,
+  tools: readonly NeutralTool[],
+  dropped: string[],
+): NeutralOptions {
+  const options: Writable<NeutralOptions> = {};
+  const maxTokens = numberAt(body, "max_output_tokens");
+  if (maxTokens !== undefined) options.maxTokens = maxTokens;
+  const temperature = numberAt(body, "temperature");
+  if (temperature !== undefined) options.temperature = temperature;
+  const topP = numberAt(body, "top_p");
+  if (topP !== undefined) options.topP = topP;
+  const cacheKey = stringAt(body, "prompt_cache_key");
+  if (cacheKey !== undefined) options.cacheKey = cacheKey;
+  const serviceTier = stringAt(body, "service_tier");
+  if (serviceTier !== undefined) options.serviceTier = serviceTier;
+  readUser(body, options, dropped);
+  readMetadata(body, options, dropped);
+  readToolOptions(body, tools, options, dropped);
+  readText(body, options, dropped);
+  readReasoning(body, options, dropped);
+  readLogprobs(body, options, dropped);
+  return options;
+}
+
+function readUser(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const older = stringAt(body, "user");
+  const user = stringAt(body, "safety_identifier") ?? older;
+  if (user === undefined) return;
+  options.user = user;
+  if (older !== undefined && older.value !== user.value) dropped.push(older.at);
+}
+
+function readMetadata(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const { metadata } = body;
+  if (metadata == null) return;
+  const entries = Object.entries(objectOf(metadata));
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  if (!isObject(metadata) || texts.length < entries.length) dropped.push("/metadata");
+  else if (texts.length > 0) options.metadata = { value: Object.fromEntries(texts), at: "/metadata" };
+}
+
+function readToolOptions(
+  body: JsonObject,
+  tools: readonly NeutralTool[],
+  options: Writable<NeutralOptions>,
+  dropped: string[],
+): void {
+  const { tool_choice: choice, parallel_tool_calls: parallel } = body;
+  if (choice != null) {
+    const value = choiceOf(choice, tools);
+    if (value === undefined) dropped.push("/tool_choice");
+    else options.toolChoice = { value, at: "/tool_choice" };
+  }
+  if (typeof parallel !== "boolean") return;
+  // Providers refuse it where no tool is told them.
+  if (tools.length === 0) dropped.push("/parallel_tool_calls");
+  else options.parallelTools = { value: parallel, at: "/parallel_tool_calls" };
+}
+
+/** Undefined where it chooses among tools that are not told. */
+function choiceOf(choice: unknown, tools: readonly NeutralTool[]): ToolChoice | undefined {
+  if (tools.length === 0) return undefined;
+  if (choice === "auto" || choice === "none" || choice === "required") return choice;
+  const { type, name } = objectOf(choice);
+  if (type !== "function" || typeof name !== "string") return undefined;
+  return { name };
+}
+
+function readText(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  for (const [key, value] of Object.entries(objectOf(body.text))) {
+    const at = `/text/${key}`;
+    if (value == null) continue;
+    if (key === "format") {
+      const format = formatOf(objectOf(value), at);
+      if (format === undefined) dropped.push(at);
+      else if (format.type !== "text") options.format = { value: format, at };
+    } else if (key === "verbosity" && typeof value === "string") options.verbosity = { value, at };
+    else dropped.push(at);
+  }
+}
+
+function formatOf(format: JsonObject, at: string): OutputFormat | undefined {
+  if (format.type === "text") return { type: "text" };
+  if (format.type === "json_object") return { type: "json" };
+  if (format.type !== "json_schema") return undefined;
+  const { name, description, schema, strict } = format;
+  if (!isObject(schema)) throw wrong(`${at}/schema`, "an object");
+  return {
+    type: "json_schema",
+    schema,
+    ...(typeof name === "string" && { name }),
+    ...(typeof description === "string" && { description }),
+    ...(typeof strict === "boolean" && { strict }),
+  };
+}
+
+function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  const value: Writable<Reasoning> = {};
+  let isSet = false;
+  if (body.reasoning != null && !isObject(body.reasoning)) dropped.push("/reasoning");
+  for (const [key, word] of Object.entries(objectOf(body.reasoning))) {
+    if (word == null) continue;
+    if (key === "effort" && isEffort(word)) value.effort = word;
+    else if ((key === "summary" || key === "generate_summary") && typeof word === "string") {
+      value.summary = word;
+      value.show = true;
+    } else {
+      dropped.push(`/reasoning/${key}`);
+      continue;
+    }
+    isSet = true;
+  }
+  if (isSet) options.reasoning = { value, at: "/reasoning" };
+}
+
+function readLogprobs(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
+  let at = "";
+  for (const [index, name] of listOf(body.include).entries()) {
+    if (name === "message.output_text.logprobs") at = `/include/${index}`;
+    // Seals stand in every answer: they are how reasoning goes on without being stored.
+    else if (name !== "reasoning.encrypted_content") dropped.push(`/include/${index}`);
+  }
+  const top = numberAt(body, "top_logprobs");
+  if (top !== undefined && top.value > 0) options.logprobs = { value: { top: top.value }, at: top.at };
+  else if (at !== "") options.logprobs = { value: { top: 0 }, at };
+}
+
+function numberAt(body: JsonObject, key: string): FieldValue<number> | undefined {
+  const value = body[key];
+  if (value == null) return undefined;
+  if (typeof value !== "number") throw wrong(`/${key}`, "a number");
+  return { value, at: `/${key}` };
+}
+
+function stringAt(body: JsonObject, key: string): FieldValue<string> | undefined {
+  const value = body[key];
+  if (value == null) return undefined;
+  if (typeof value !== "string") throw wrong(`/${key}`, "a string");
+  return { value, at: `/${key}` };
+}

@@ -1,0 +1,27 @@
+/** Tools of a responses request in neutral terms. */
+import type { NeutralTool } from "../neutral.ts";
+import { isObject, type JsonObject, listOf, objectOf } from "../reader.ts";
+import { wrong } from "./neutral-messages.ts";
+
+export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
+  const tools: NeutralTool[] = [];
+  for (const [index, item] of listOf(value).entries()) {
+    const at = `/tools/${index}`;
+    const tool = objectOf(item);
+    // Hosted tools, namespaces of tools, and tools with input in free form.
+    if (tool.type !== "function" && (tool.type != null || typeof tool.name !== "string")) dropped.push(at);
+    else tools.push(functionTool(tool, at));
+  }
+  return tools;
+}
+
+function functionTool(tool: JsonObject, at: string): NeutralTool {
+  if (typeof tool.name !== "string") throw wrong(`${at}/name`, "a string");
+  const { description, parameters, strict } = tool;
+  return {
+    name: tool.name,
+    parameters: isObject(parameters) ? parameters : { type: "object", properties: {} },
+    ...(typeof description === "string" && { description }),
+    ...(typeof strict === "boolean" && { strict }),
+  };
+}
