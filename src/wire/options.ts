@@ -25,7 +25,9 @@ export class OptionTaker {
     this.#left.add(name);
   }
 
-  /** The service tier in a dialect's words; one that it has none for is not carried. A word that is undefined says nothing. */
+  /**
+   * The service tier in a dialect's words; one that it has none for is not carried. A word that is undefined says nothing.
+   */
   takeTier<Word extends string>(words: Readonly<Record<string, Word | undefined>>): Word | undefined {
     const tier = this.take("serviceTier");
     if (tier === undefined) return undefined;

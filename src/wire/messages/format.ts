@@ -15,7 +15,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
     sendsApiKey: true,
     featuresHeader: "anthropic-beta",
     ratePrefix: "anthropic-ratelimit",
-    // It holds the user's id and nothing else; OpenAI's holds anything.
+    // Anthropic's `metadata` has only the user's id; OpenAI's may have anything.
     userMembers: ["metadata"],
   },
   errorSchema: "MessagesError",

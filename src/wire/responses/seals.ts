@@ -1,6 +1,6 @@
 /**
- * Seals as `encrypted_content` of reasoning items: OpenAI's own raw, others packed. Some clients send back nothing of such an
- * item but that string and the summary, so what else must be known of the seal stands in it.
+ * Seals as `encrypted_content` of reasoning items: OpenAI's own raw, others packed. Some clients send back nothing of such
+ * an item but that string and the summary, so what else must be known of the seal stands in it.
  */
 import type { Seal } from "../neutral.ts";
 import { packSeal, unpackSeal } from "../seal.ts";

@@ -1,8 +1,8 @@
 /**
  * Which item of a streamed response an event speaks of, and which of its texts. Servers number items and contents from 0 or
- * from 1, differently in deltas and in finished items, give all of them one number, change an item's id from event to event, or
- * leave either out. So an event goes to what its id and number name where that can still take it, else to the first that
- * waits for such an event; and what ends an item, or the response, is matched with what came before in order.
+ * from 1, differently in deltas and in finished items, give all of them one number, change an item's id from event to
+ * event, or leave either out. So an event goes to what its id and number name where that can still take it, else to the
+ * first that waits for such an event; and what ends an item, or the response, is matched with what came before in order.
  */
 import { fail } from "../../errors.ts";
 import type { Fragment } from "../neutral.ts";
