@@ -1,6 +1,6 @@
 /**
- * Reads a client's JSON body as far as the gateway must understand it, whatever its format: where its members stand, what
- * its schema says, our own `svc` extension. Long strings are not built.
+ * Reads a client's JSON body of any format as far as the gateway must understand it: the positions of its members, its
+ * schema, our `svc` extension. Long strings are not decoded.
  */
 import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
@@ -14,22 +14,22 @@ import { REQUEST_BOUNDS } from "./json-bounds.ts";
 import { MAX_MODEL_NAME, refuseLargeMembers, refuseLongLists } from "./request-bounds.ts";
 import type { SvcBody } from "./svc-schema.ts";
 
-/** What every format's body has. */
+/** Members of every format's body. */
 export interface AnyBody {
   readonly model: string;
 }
 
 export interface BodyRules<T extends AnyBody> {
   readonly schema: z.ZodType<T>;
-  /** True only where the schema accepts the value as it stands: asked first, because it costs less. */
+  /** True only if the schema accepts the value unchanged. Called first, because it costs less. */
   isUsual?(value: unknown): value is T;
-  /** Our extension as the body has it. */
+  /** Our extension in the body. */
   svcOf(value: T): SvcBody | undefined;
-  /** The members that hold it: read with every character, as `model` is. */
+  /** The members that contain it: decoded fully, as `model` is. */
   readonly ours: readonly string[];
-  /** Members that no model gets to read. All others count as prompt, those we do not know included. */
+  /** Members that no model reads. All others count as prompt, unknown ones included. */
   readonly noPrompt: readonly string[];
-  /** Members in which base64 and data URLs are media; anywhere else they are prose to a model, however they look. */
+  /** Members in which base64 and data URLs are media. In any other member they are prose to a model. */
   readonly media: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export interface ReadBody<T> extends Omit<ClientRequest, "facts"> {
   readonly text: string;
   /** Checked; strings but `model` and those of `svc` are latin1, and long ones are empty. */
   readonly value: T;
-  /** Bytes of what becomes prompt, without media. */
+  /** Bytes of the prompt, without media. */
   readonly proseBytes: number;
 }
 
@@ -58,7 +58,7 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
   }
   const extension = rules.svcOf(value);
   const svc = extension === undefined ? NO_OPTIONS : readSvc(extension);
-  // A provider may take what is meant for it alone for prompt.
+  // A provider may read its own options as prompt.
   const optionBytes = extension?.provider_options === undefined ? 0 : jsonBytes(svc.providerOptions);
   const hasOpaque = opaqueBytes > 0;
   return {
@@ -73,24 +73,24 @@ export function readBody<T extends AnyBody>(bytes: Buffer, rules: BodyRules<T>):
   };
 }
 
-/** Formats that are not ours carry the extension in one member. */
+/** Formats of others have the extension in one member. */
 export const SVC_MEMBER = {
   ours: ["svc"],
   svcOf: (value: { readonly svc?: SvcBody | undefined }): SvcBody | undefined => value.svc,
 };
 
-/** What a tokenizer must read for an exact count: the JSON of all that becomes prompt, an upper bound of its text. */
+/** The texts that a tokenizer counts: the JSON of all prompt members, an upper bound of their text. */
 export const promptTextsOf = ({ bytes, members }: ClientRequest, noPrompt: readonly string[]): PromptText[] =>
   members
     .filter(({ key }) => !noPrompt.includes(key))
     .map(({ valueStart, valueEnd }) =>
-      // Who counts a long text decodes it, in a thread.
+      // A long text is decoded by its counter, in a thread.
       valueEnd - valueStart > LARGE_BODY_BYTES
         ? bytes.subarray(valueStart, valueEnd)
         : bytes.toString("utf8", valueStart, valueEnd),
     );
 
-/** @param whole the text is the body itself, so that a position in it means something to the caller. */
+/** @param whole the text is the body itself, so errors name a position in it */
 function parse(text: string, whole: boolean): unknown {
   try {
     return JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * A streamed answer that is read into neutral events. What they come to is captured alike, whichever way the answer itself
- * goes on to the client: translated, or as the bytes that came.
+ * A streamed answer that is read into neutral events. The events are captured in the same way whether the answer is
+ * translated or its bytes are passed on.
  */
 import type { Usage } from "../usage.ts";
 import { NeutralCapture } from "./capture.ts";
@@ -23,7 +23,7 @@ import { waiting } from "./sse.ts";
 export abstract class CapturedStream implements AnswerStream {
   protected abstract readonly reader: StreamReader;
   protected readonly capture: NeutralCapture;
-  /** What leaves with the next read. */
+  /** The text to send with the next read. */
   protected out = "";
   readonly #emit = (event: StreamEvent) => this.take(event);
 
@@ -87,14 +87,14 @@ export abstract class CapturedStream implements AnswerStream {
 }
 
 /**
- * One whose events pass as they came. The first wait for those that hold content, because an error until then may be cured
- * by another endpoint (T14). Text is latin1 throughout: no cut inside a character can damage it.
+ * A stream whose events are passed on. Events before the first content wait for it, because until then another endpoint can
+ * answer instead if an error comes (T14). All text is latin1: a cut inside a character cannot damage it.
  */
 export abstract class SplicedStream extends CapturedStream implements EventTap {
   #opening = "";
   #begun = false;
 
-  /** An event in full; its data are one line. Returns as {@link EventTap.event}. */
+  /** Passes one event on. @param data one line. Returns the same as {@link EventTap.event}. */
   protected abstract pass(data: string, type: string, event: JsonObject): Passed | undefined;
 
   run({ choice, part }: PartPlace, { text, events, out }: Run): void {
@@ -105,7 +105,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
   event(data: string, name: string, event: JsonObject): Passed | undefined {
     const ownType = stringOf(event.type);
     const type = isName(ownType) ? ownType : isName(name) ? name : "";
-    // Of several data lines: the line feeds are white space between tokens, and would end the line we send.
+    // Several data lines are joined: their line feeds are white space between tokens, and would end the line we send.
     return this.pass(data.includes("\n") ? data.replaceAll("\n", " ") : data, type, event);
   }
 
@@ -113,7 +113,7 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     return this.#begun;
   }
 
-  /** An event that holds content comes: what waited goes out before it. */
+  /** Called before an event with content: sends the events that waited. */
   protected begin(): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -121,28 +121,28 @@ export abstract class SplicedStream extends CapturedStream implements EventTap {
     this.#opening = "";
   }
 
-  /** What holds no content itself. */
+  /** Sends an event without content, or lets it wait. */
   protected add(text: string): void {
     if (this.#begun) this.out += text;
     else this.#opening = waiting(this.#opening, copied(text));
   }
 
-  /** All that has not left yet. */
+  /** All text that was not sent yet. */
   protected rest(): string {
     this.begin();
     return this.flush();
   }
 }
 
-/** What can stand in the line of an event's name. */
+/** Whether the text can be an event's name. */
 const NAME = /^[\w.]+$/;
 
 const isName = (text: string): boolean => text !== "" && NAME.test(text);
 
 const NO_EDITS: readonly Edit[] = [];
 
-/** How an event is passed on of which no byte changes. */
+/** How an unchanged event is passed on. */
 export const asItCame = (type: string): Passed => ({ head: headOf(type), edits: NO_EDITS });
 
-/** An event under the name that its data say, which clients go by too; under that of its line where they say none. */
+/** An event with the `type` of its data as its name, which clients also use; if it has none, with its original name. */
 export const passedEvent = (type: string, data: string): string => `${headOf(type)}${data}\n\n`;

@@ -1,6 +1,6 @@
 /**
  * What the exchange knows of any wire format: facts of a request that planning and money need, the options of the
- * `svc` extension, and what a reply or stream reports. Formats differ behind these types, never in front of them.
+ * `svc` extension, and what a reply or stream reports. These types are the same for all formats.
  */
 import type { Cost } from "../money.ts";
 import type { RouteOptions } from "../route.ts";
@@ -17,12 +17,12 @@ export interface SvcOptions {
   readonly route: RouteOptions;
   readonly app: string;
   readonly userId: string;
-  /** Names the conversation that the call is of; empty where none is named. */
+  /** Id of the conversation that the call belongs to; empty if none is given. */
   readonly sessionId: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly strict: boolean;
   readonly onDisconnect: "cancel" | "drain" | undefined;
-  /** Members for the body of one provider, by its id: told to nobody else. */
+  /** Members to add to the body for one provider, by the provider's id. No other provider gets them. */
   readonly providerOptions: Readonly<Record<string, unknown>>;
 }
 
@@ -38,7 +38,7 @@ export const NO_OPTIONS: SvcOptions = Object.freeze({
 });
 
 export interface RequestFacts {
-  /** As the client named it. */
+  /** The name that the client sent. */
   readonly model: string;
   readonly stream: boolean;
   /** Answers asked for (`n`). */
@@ -46,7 +46,7 @@ export interface RequestFacts {
   readonly maxTokens: number | undefined;
   /** A conservative guess from bytes; see `wire/estimate.ts`. */
   readonly promptTokens: number;
-  /** Of inputs that are read one by one, the longest: a context bounds each, not their sum. Absent: the prompt is one. */
+  /** Tokens of the longest input, if each must fit the context by itself. Absent: the prompt is one input. */
   readonly longestTokens?: number;
   readonly hasTools: boolean;
   readonly parallelTools: boolean;
@@ -54,32 +54,32 @@ export interface RequestFacts {
   readonly hasAudio: boolean;
   readonly hasSchema: boolean;
   readonly imageCount: number;
-  /** Documents, sound, video or stored files: nobody here can say how many tokens they are. */
+  /** Documents, sound, video or stored files: their tokens are unknown here. */
   readonly hasUncounted: boolean;
-  /** How many inputs that nobody here can count are read one by one, each up to a context. Absent: the prompt is one. */
+  /** Inputs of unknown length that each may fill a context of their own. Absent: the prompt is one input. */
   readonly separateInputs?: number;
-  /** The most search units that a ranking can cost; 0 of other tasks. */
+  /** The most search units that a ranking can cost; 0 for other tasks. */
   readonly searchUnits: number;
 }
 
-/** What a whole answer told us. */
+/** What an answer reported. */
 export interface ReplyFacts {
-  /** Undefined where the upstream reported none. */
+  /** Undefined if the upstream reported none. */
   readonly usage: Usage | undefined;
   readonly stopReason: string;
   readonly toolCalls: number;
-  /** Bytes of generated text, the base of an estimate; of a whole answer only where usage is missing. */
+  /** Bytes of generated text, the base of an estimate; of a whole answer counted only if usage is missing. */
   readonly outputBytes: number;
-  /** Those of them that came after the last report of usage: a stream cut short may know its usage up to there only. */
+  /** Those of `outputBytes` after the last report of usage: a stream cut short reports its usage only up to there. */
   readonly unreportedBytes: number;
 }
 
-/** An upstream's own account of a failure; for the record, and for the caller only where the class allows. */
+/** An upstream's description of a failure: for the record, and for the caller only if the error's class allows it. */
 export interface UpstreamError {
   readonly code: string;
   readonly type: string;
   readonly message: string;
-  /** Where the body says when to come back, milliseconds. */
+  /** When the body says to try again, milliseconds. */
   readonly retryAfterMs?: number;
 }
 

@@ -87,7 +87,10 @@ export interface Countable {
   readonly isAll: boolean;
 }
 
-/** OpenAI's cookbook, "How to count tokens with tiktoken": each message is framed by three tokens, the answer begins with three. */
+/**
+ * OpenAI's cookbook, "How to count tokens with tiktoken": each message is framed by three tokens, the answer begins with
+ * three.
+ */
 const FRAME_TOKENS = 3;
 
 export function countable(format: ClientFormat, request: ClientRequest): Countable {

@@ -1,8 +1,8 @@
 /**
- * Text that streams pass without being parsed. Nearly every event of a stream is the same JSON around one growing string:
- * that frame is learned from an event that was read in full and came to one delta and nothing else. What fits the frame to
- * the byte, but for the string and for members that nobody reads, comes to the same delta with another text, and is passed
- * on as that event was. A frame holds until the next event that does not fit: that one may change what the following mean.
+ * Events of streams that are not parsed. Nearly all events of a stream have the same JSON around one growing string. That
+ * frame is learned from an event that was read in full and gave exactly one delta. An event that equals the frame byte for
+ * byte, except for the string and for members that nobody reads, gives the same delta with another text, and is passed on as
+ * that event was. A frame is valid until the next event that does not fit: it may change the meaning of those after it.
  */
 import { fragmentEnd, fragmentOf, textOf } from "./fragment.ts";
 import { applyEdits, type Edit } from "./json.ts";
@@ -11,12 +11,12 @@ import type { Fragment } from "./neutral.ts";
 
 /** Names of members, at any depth of an event. */
 export interface FrameKeys {
-  /** Matches a member's name up to its value; in its first group one whose strings are what parts grow by. */
+  /** Matches a member's name up to its value; the first group is the name of a growing member. */
   readonly pattern: RegExp;
 }
 
 /**
- * @param growing members whose strings are what parts grow by.
+ * @param growing members whose strings are the text of deltas
  * @param unread members that no reader looks at, and that differ from event to event: strings and counts.
  */
 export const frameKeys = (growing: readonly string[], unread: readonly string[]): FrameKeys => ({
@@ -25,15 +25,15 @@ export const frameKeys = (growing: readonly string[], unread: readonly string[])
 
 /** How an event was passed on to the client. */
 export interface Passed {
-  /** What stands before its data. */
+  /** The text before its data. */
   readonly head: string;
-  /** What was changed in its data. */
+  /** The edits of its data. */
   readonly edits: readonly Edit[];
 }
 
 type Hole = "growing" | "string" | "digits";
 
-/** A piece of the event that stays the same, as it comes and as it goes out, and what follows it. */
+/** A fixed piece of the event, as received and as sent, and the kind of hole after it. */
 interface Step {
   readonly literal: string;
   readonly out: string;
@@ -41,14 +41,14 @@ interface Step {
 }
 
 interface Frame {
-  /** Where in an event its data begin. */
+  /** Offset of an event's data. */
   readonly dataAt: number;
-  /** What stands before the first hole. */
+  /** The text before the first hole. */
   readonly head: string;
   readonly headOut: string;
   /** The first has no literal but the head. */
   readonly steps: readonly Step[];
-  /** The growing string is all that differs. */
+  /** Only the growing string differs. */
   readonly isPlain: boolean;
   /** Blank line included. */
   readonly tail: string;
@@ -56,21 +56,21 @@ interface Frame {
   /** A tail and the head of the next event. */
   readonly between: string;
   readonly betweenOut: string;
-  /** No string is in the tail, so that white space in it means nothing: Anthropic pads its events with it. */
+  /** The tail contains no string, so white space in it has no meaning: Anthropic pads its events with it. */
   readonly isLoose: boolean;
-  /** Events that fit are passed on: what they grow by is kept, and not written again. */
+  /** Events that fit are passed on: their text is captured, and not written again. */
   readonly isPassed: boolean;
-  /** Data are changed on their way; else they are passed on behind `dataHead`. */
+  /** The data are edited; else they are passed on after `dataHead`. */
   readonly isPatched: boolean;
   readonly dataHead: string;
-  /** Events leave under another name than they came by. */
+  /** Events are sent with another name than they came with. */
   readonly isRenamed: boolean;
 }
 
-/** Frames in a row that no event fitted: then no more are learned, since each costs more than it saves. */
+/** After so many frames in a row that no event fitted, no more are learned: each costs more than it saves. */
 const MOST_VAIN = 32;
 
-/** More than any read holds. */
+/** More events than any read contains. */
 const MOST_EVENTS = 1 << 30;
 
 const SPACE = 32;
@@ -81,9 +81,9 @@ const QUOTE = 34;
 export class DeltaFrames {
   /** What the events that {@link fit} found grow their part by; as a reader of the whole writes it where that is written. */
   text: Fragment = "";
-  /** How many they are. */
+  /** The number of those events. */
   events = 0;
-  /** They as they are passed on. */
+  /** The text of those events as they are passed on. */
   out = "";
   #frame: Frame | undefined;
   #vain = 0;
@@ -96,15 +96,15 @@ export class DeltaFrames {
     this.#keys = keys;
   }
 
-  /** An event that fits nothing is read: what it says may change the meaning of those that follow. */
+  /** Drops the frame: an event that did not fit is read, and may change the meaning of those after it. */
   forget(): void {
     this.#frame = undefined;
   }
 
   /**
-   * Learns from an event that came to one delta and nothing else.
+   * Learns the frame of an event that gave exactly one delta.
    * @param data the event's, latin1.
-   * @param text of the delta.
+   * @param text the delta's
    * @param passed absent: events that fit are not passed on.
    */
   learn(data: string, name: string, text: Fragment, passed?: Passed): void {
@@ -113,7 +113,7 @@ export class DeltaFrames {
     if (this.#frame !== undefined) this.#vain++;
   }
 
-  /** Lets go of what {@link fit} found: a slice of a read keeps all of it alive, for as long as a slow client lets the stream wait. */
+  /** Drops the results of {@link fit}: a slice of a read keeps all of the read in memory, for as long as a slow client pauses the stream. */
   release(): void {
     this.text = "";
     this.out = "";
@@ -121,7 +121,7 @@ export class DeltaFrames {
     this.#inside = "";
   }
 
-  /** The index behind the events from `from` on that fit, at most so many; -1 where the first does not. */
+  /** The index after the events from `from` on that fit, at most so many; -1 if the first does not fit. */
   fit(read: string, from: number, most = MOST_EVENTS): number {
     const frame = this.#frame;
     if (frame === undefined || !stands(frame.head, read, from)) return -1;
@@ -137,7 +137,7 @@ export class DeltaFrames {
       // No reader tells a part of it that it grew by nothing.
       if (close <= at) break;
       const grown = isPlain ? read.slice(at, close) : this.#grown;
-      // Of most events the end and the next one's begin are compared in one step.
+      // For most events, the end and the beginning of the next event are compared in one step.
       const goesOn = stands(between, read, close);
       const behind = goesOn ? close + tail.length : tailEnd(frame, read, close);
       if (behind < 0) break;
@@ -186,11 +186,11 @@ export class DeltaFrames {
 
 const UNUSUAL = /\\[/u]/;
 
-/** The piece as a reader writes it: other escapes of the same characters have to be made the usual ones. */
+/** The piece as a reader writes it: unusual escapes of a character are replaced by the usual one. */
 const usual = (piece: Fragment): Fragment =>
   piece.includes("\\") && UNUSUAL.test(piece) ? fragmentOf(textOf(piece)) : piece;
 
-/** The index behind the tail that stands at `at`; -1 where it does not. */
+/** The index after the tail at `at`; -1 if it is not there. */
 function tailEnd({ tail, isLoose }: Frame, read: string, at: number): number {
   if (isLoose) return looseEnd(tail, read, at);
   return stands(tail, read, at) ? at + tail.length : -1;
@@ -202,7 +202,7 @@ interface Opening {
   readonly hole: Hole;
 }
 
-/** Undefined where the string cannot be told from others in the event. */
+/** Undefined if the growing string cannot be distinguished from others in the event. */
 function frameOf(
   data: string,
   name: string,
@@ -266,10 +266,10 @@ const NO_PIECE = { literal: "", out: "" };
 
 const NOT_PASSED: Passed = { head: "", edits: [] };
 
-/** What stands before the data of an event. */
+/** The text before the data of an event. */
 export const headOf = (name: string): string => (name === "" ? "data: " : `event: ${name}\ndata: `);
 
-/** What differs in the event from others of its frame, in order; undefined where the string that grew is not found. */
+/** The parts of an event that differ within its frame, in order; undefined if the growing string is not found. */
 function openingsOf(data: string, text: Fragment, { pattern }: FrameKeys): Opening[] | undefined {
   const openings: Opening[] = [];
   let isFound = false;
@@ -297,7 +297,7 @@ function isEmptyAt(data: string, at: number): boolean {
   return EMPTY_VALUE.test(data);
 }
 
-/** The end of the count that begins at `from`; -1 where none does. */
+/** The end of the number that begins at `from`; -1 if there is none. */
 function digitsEnd(text: string, from: number): number {
   let at = from;
   for (let c = text.charCodeAt(at); c >= ZERO && c <= NINE; c = text.charCodeAt(at)) at++;
@@ -305,7 +305,7 @@ function digitsEnd(text: string, from: number): number {
   return at > from && isJson ? at : -1;
 }
 
-/** The index behind a tail that stands with or without spaces between its characters; -1 where it does not. */
+/** The index after a tail with or without spaces between its characters; -1 if it is not there. */
 function looseEnd(tail: string, text: string, from: number): number {
   let at = from;
   for (let i = 0; i < tail.length; i++) {

@@ -1,4 +1,6 @@
-/** How much a model shall reason: levels, and what they are worth in tokens where one end has levels and the other budgets. */
+/**
+ * How much a model shall reason: levels, and what they are worth in tokens where one end has levels and the other budgets.
+ */
 import type { Effort } from "./neutral.ts";
 
 /** In rising order. */

@@ -34,21 +34,21 @@ export interface ClientRequest {
   readonly hasOpaque: boolean;
 }
 
-/** Who an answer is: told to the client in its format's own words. */
+/** The members that identify an answer, which every format writes in its own way. */
 export interface AnswerIdentity {
   /** The request id with the prefix of the format. */
   readonly id: string;
   readonly requestId: string;
   readonly model: string;
-  /** Unix time in seconds, for formats that tell it. */
+  /** Unix time in seconds, for formats that have it. */
   readonly createdS: number;
-  /** Of one upstream event; a larger one ends the stream. */
+  /** The bound of one upstream event; a larger one ends the stream. */
   readonly maxEventBytes: number;
-  /** Of the answer kept for the record; a larger one is not kept. */
+  /** The bound of the answer kept for the record; a larger one is not kept. */
   readonly maxCaptureBytes: number;
 }
 
-/** A whole answer, read and not yet written: it is written once the call is metered. */
+/** A whole answer that was read. It is written once the call is metered. */
 export interface WholeAnswer {
   readonly facts: ReplyFacts;
   /** An error that came with status 200. */
@@ -59,73 +59,76 @@ export interface WholeAnswer {
 
 /** A streamed answer on its way from upstream to client. All text is latin1, one character a byte. */
 export interface AnswerStream {
-  /** The upstream said its last word; nothing after it counts. */
+  /** The upstream sent its last event; what follows is ignored. */
   readonly done: boolean;
-  /** The answer is whole, whether or not the upstream said so. */
+  /** The answer is whole, with or without the upstream's last event. */
   readonly complete: boolean;
-  /** An error event of the upstream's; what follows it is not read. */
+  /** The upstream's error event; what follows it is not read. */
   readonly error: UpstreamError | undefined;
-  /** Events that carried something for the client. */
+  /** Count of events that carried content for the client. */
   readonly events: number;
-  /** Upstream events that could not be read. */
+  /** Count of upstream events that could not be read. */
   readonly malformed: number;
   /** Bytes of generated text so far. */
   readonly textBytes: number;
-  /** Of formats that number their events: the number of the next, behind all that `push` and `end` returned. */
+  /** In formats that number their events: the number of the first event after those that `push` and `end` returned. */
   readonly nextSequence?: number | undefined;
   readonly facts: ReplyFacts;
-  /** The answer for the record as JSON; undefined where it outgrew the bound. */
+  /** The answer for the record as JSON; undefined if it outgrew the bound. */
   kept(): Buffer | undefined;
-  /** Of formats with a history, once closed: the answer as a client gets it that asks for it later. */
+  /** In formats with a history, after `close`: the answer as a client gets it that asks for it later. */
   responseJson?(): string | undefined;
   /**
    * One read of the upstream's body. Returns what the client gets now; may be empty.
    * @throws WeirError `upstream_invalid_response` on an event beyond the bound.
    */
   push(read: string): string;
-  /** The upstream's body is over: a last event may have come without its end. */
+  /** The upstream's body has ended: reads a last event that came without its blank line. */
   end(): string;
-  /** What leaves after the settlement. `usage` is what the call was metered by. */
+  /** The events that are sent after the settlement. `usage` is what the call was metered by. */
   close(usage: Usage, svc: SvcReply): string;
 }
 
 /** A request as written for one endpoint. */
 export interface Outgoing {
   readonly parts: readonly Uint8Array[];
-  /** JSON pointers of what the client said and this endpoint is not told. */
+  /** JSON pointers of the request's members that are not sent to this endpoint. */
   readonly dropped: readonly string[];
 }
 
 /** From a client's format to an upstream's dialect and back. */
 export interface Passage<R extends ClientRequest = ClientRequest> {
-  /** @throws WeirError 400 where the request cannot be told in the dialect at all. */
+  /** @throws WeirError 400 if the request cannot be written in the dialect. */
   write(request: R, endpoint: Endpoint): Outgoing;
-  /** Of a splice: whether it must look through this body to write it. Absent: it never does. */
+  /** Of a splice: whether it must search this body to write it. Absent: it never must. */
   looksThrough?(request: R): boolean;
-  /** @throws WeirError `upstream_invalid_response` where the body is no answer. */
+  /** @throws WeirError `upstream_invalid_response` if the body is no answer. */
   whole(body: Buffer, request: R, identity: AnswerIdentity): WholeAnswer;
   stream(request: R, identity: AnswerIdentity): AnswerStream;
 }
 
 /** A format whose answers the gateway keeps, so that a later request can continue them. Items are JSON text. */
 export interface History<R extends ClientRequest = ClientRequest> {
-  /** Id of the answer that the request continues; undefined where it begins anew. */
+  /** Id of the answer that the request continues; undefined if it continues none. */
   previousOf(request: R): string | undefined;
-  /** Whether the client lets its answer be kept. */
+  /** Whether the client allows its answer to be kept. */
   keeps(request: R): boolean;
-  /** Whether it names items of kept answers instead of sending them. */
+  /** Whether the request refers to items of kept answers by id instead of sending them. */
   names(request: R): boolean;
   /**
-   * The request's body with those items.
+   * The request's body with those items in place of the references.
    * @param itemOf an item's JSON text by its id
    * @throws WeirError 404 naming an item that is not kept, 413 where the body outgrows `maxBytes`
    */
   named(request: R, itemOf: (id: string) => string | undefined, maxBytes: number): Buffer;
   /** The items of an answer as delivered, by id. */
   itemsOf(answer: string): ReadonlyMap<string, string>;
-  /** The request's body with the items that came before in front of its own. */
+  /** The request's body with the earlier items before its own. */
   expand(request: R, items: string): Buffer;
-  /** What was read of an expanded body, continuing what the request continued. @param by provider that gave the answer so far */
+  /**
+   * What was read of an expanded body, continuing what the request continued. @param by provider that gave the answer so
+   * far
+   */
   continuing(read: R, request: R, by: string): R;
   /** All items up to the end of this turn. @param answer as delivered */
   itemsAfter(request: R, answer: string): string;
@@ -134,20 +137,20 @@ export interface History<R extends ClientRequest = ClientRequest> {
 /** Bytes are UTF-8. */
 export type PromptText = string | Uint8Array;
 
-/** Formats, and those of them that are read and written by rules of their own on one route. */
+/** Formats, and the routes on which a format is read and written by other rules. */
 export type FormatKey = FormatName | "messages_count";
 
-/** What the clients of a format do, beside the bodies that they send. */
+/** What clients of a format do outside of request bodies: headers and user ids. */
 export interface ClientHabits {
   /** They send their credential as `x-api-key`. */
   readonly sendsApiKey?: boolean;
-  /** The header by which they ask for features: it goes on to a provider of their dialect. */
+  /** The header by which they ask for features. It is passed on to a provider of the same dialect. */
   readonly featuresHeader?: "anthropic-beta" | "openai-beta";
-  /** They read the state of rate limits in headers that begin with this as well, with resets as times. */
+  /** They also read rate limits in headers with this prefix, in which resets are times. */
   readonly ratePrefix?: "anthropic-ratelimit";
-  /** Of an answer to `count_tokens` they read the number alone. */
+  /** They read only the number of an answer to `count_tokens`. */
   readonly readsBareCounts?: boolean;
-  /** Members of the body that name the end user; the first that is there counts. */
+  /** Members of the body that name the end user; the first that is present counts. */
   readonly userMembers: readonly string[];
 }
 
@@ -161,19 +164,19 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
   /** The schema of its errors, by its name in the API's description. */
   readonly errorSchema: "Error" | "MessagesError";
   readonly task: Task;
-  /** Of the ids of answers: `chatcmpl-`, `msg_`, … */
+  /** Prefix of the ids of answers: `chatcmpl-`, `msg_`, … */
   readonly idPrefix: string;
-  /** JSON pointer to what the model reads. */
+  /** JSON pointer to the prompt. */
   readonly promptAt: string;
-  /** What stands between any two writes of a stream and says nothing. */
+  /** Text without content that may be sent between any two writes of a stream. */
   readonly keepAlive: string;
   /** @throws WeirError 400 with a JSON pointer to the field at fault. */
   read(bytes: Buffer): R;
-  /** What a tokenizer must read for an exact count: an upper bound of the prompt's text. Long ones are UTF-8 in the body. */
+  /** The texts that a tokenizer counts: an upper bound of the prompt's text. Long ones are slices of the body, UTF-8. */
   promptTexts(request: R): PromptText[];
-  /** The dialect that is this very format: bytes pass. */
+  /** The dialect that equals this format: bytes are passed on. Undefined if there is none. */
   readonly splice: { readonly dialect: Dialect; readonly passage: Passage<R> } | undefined;
-  /** How it is translated, where it asks for generations. */
+  /** How it is translated; undefined if its task is not generation. */
   readonly generation: GenerationFormat<R> | undefined;
   readonly history?: History<R>;
   /** An error as this format's clients read it: a whole body. */
@@ -187,7 +190,7 @@ export interface ClientFormat<R extends ClientRequest = ClientRequest> {
 
 /** A format of generations, as translation needs it. */
 export interface GenerationFormat<R extends ClientRequest = ClientRequest> {
-  /** The request in neutral terms. Strings may hold the source's marks. @throws WeirError 400 naming the field */
+  /** The request in neutral terms. Strings may contain marks of the source. @throws WeirError 400 naming the field */
   neutral(request: R, source: Source): NeutralRequest;
   /** The answer's JSON text. */
   writeReply(reply: NeutralReply, request: R, identity: AnswerIdentity, usage: Usage, svc: SvcReply): string;
@@ -196,11 +199,11 @@ export interface GenerationFormat<R extends ClientRequest = ClientRequest> {
 
 /** Writes a streamed answer in a client's format. Text is latin1. */
 export interface StreamWriter {
-  /** What leaves now; may be empty. What ends the answer is kept for `close`. */
+  /** The text to send now; may be empty. The events that end the answer are kept for `close`. */
   write(event: StreamEvent): string;
-  /** The rest, once the call is settled. */
+  /** The rest of the text, after the settlement. */
   close(usage: Usage, svc: SvcReply): string;
-  /** Of formats that number their events: the number of the next. */
+  /** In formats that number their events: the number of the next event. */
   readonly nextSequence?: number;
   /** See {@link AnswerStream}. */
   responseJson?(): string | undefined;
@@ -209,7 +212,7 @@ export interface StreamWriter {
 /** A dialect of generations, as translation needs it. */
 export interface GenerationDialect {
   readonly name: Dialect;
-  /** The body as a value for JSON.stringify, and the pointers of what it cannot carry. @throws WeirError 400 */
+  /** The body as a value for JSON.stringify, and the JSON pointers of what it cannot carry. @throws WeirError 400 */
   writeRequest(request: NeutralRequest, endpoint: Endpoint): { body: unknown; dropped: readonly string[] };
   /** @param body parsed JSON. @throws WeirError `upstream_invalid_response` */
   readReply(body: unknown): NeutralReply;

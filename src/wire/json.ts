@@ -7,25 +7,25 @@ import { fail, type WeirError } from "../errors.ts";
 import { type JsonBounds, Tally, UNBOUNDED } from "./json-bounds.ts";
 import { closingQuote, syntax } from "./json-string.ts";
 
-/** Deeper bodies are refused: no format needs it, and recursive readers behind us would fall over. */
+/** Deeper bodies are refused: no format needs them, and recursive readers of the body would overflow. */
 export const MAX_DEPTH = 256;
 
-/** More members at the top are refused: no format has them, and a schema takes half a second over 100,000. */
+/** More members at the top are refused: no format has so many, and a schema takes half a second for 100,000. */
 export const MAX_MEMBERS = 1000;
 
-/** Strings longer than this are left out of the skeleton: prompts and images are passed on, not built. */
+/** Longer strings are left out of the skeleton: prompts and images are passed on without being decoded. */
 const ELIDE_OVER = 4096;
 
-/** Shorter strings are not looked at twice: as prose they weigh next to nothing. */
+/** Shorter strings always count as prose: their share of a prompt is small. */
 export const MEDIA_OVER = 256;
 
 /** One member of the top-level object; offsets into the text. */
 export interface Member {
-  /** Its escapes resolved; latin1 as all the text. */
+  /** Without escapes; latin1 as all the text. */
   readonly key: string;
-  /** At the key's opening quote. */
+  /** Offset of the key's opening quote. */
   readonly start: number;
-  /** Behind the key's closing quote. */
+  /** Offset after the key's closing quote. */
   readonly keyEnd: number;
   readonly valueStart: number;
   readonly valueEnd: number;
@@ -33,7 +33,7 @@ export interface Member {
   readonly opaqueBytes: number;
 }
 
-/** Where the inside of a long string stands; of a data URL what follows its comma. */
+/** Offsets of a long string without its quotes; of a data URL those of the data after its comma. */
 export interface Elided {
   readonly start: number;
   readonly end: number;
@@ -62,7 +62,7 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** Counts of the text under way: {@link skim} never runs inside itself. */
+/** Counts of the current text. One for all calls, because {@link skim} never calls itself. */
 const tally = new Tally(MAX_DEPTH);
 
 /**
@@ -78,14 +78,14 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   let copied = 0;
   let opaqueBytes = 0;
   let depth = 0;
-  // Each value takes a byte at the least, so that a short text has few.
+  // Each value takes at least one byte, so a short text cannot exceed the bound.
   const counts = tally.begin(text.length > bounds.members);
   let key = "";
   let start = -1;
   let keyEnd = -1;
   let valueStart = -1;
   let wantKey = false;
-  // The string before the one being read: its key, where a colon stands between.
+  // The previous string: it is the current one's key if only a colon is between them.
   let wordStart = 0;
   let wordEnd = 0;
   let i = skipSpace(text, 0);
@@ -142,7 +142,7 @@ export function skim(text: string, pointer = "", bounds: JsonBounds = UNBOUNDED)
   return { members, elided, skeleton: copied === 0 ? text : kept.join("") + text.slice(copied) };
 }
 
-/** A data URL says what it is before its comma, and that is short. */
+/** The comma of a data URL is searched in so many characters: its media type is short. */
 const DATA_HEAD = 256;
 
 function dataOf(text: string, from: number): number {
@@ -164,7 +164,7 @@ export function setMember(text: string, members: readonly Member[], key: string,
   return { start: at, end: at, text: `${last === undefined ? "" : ","}${JSON.stringify(key)}:${value}` };
 }
 
-/** Removes members, each run of them with one of the commas around it; names that are not there are passed over. */
+/** Removes members, each run of them with one adjacent comma. Names that are not present are ignored. */
 export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
   const edits: Edit[] = [];
   for (let first = 0; first < members.length; first++) {
@@ -194,7 +194,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return out + text.slice(from);
 }
 
-/** The same on bytes, without a copy: the parts that make them up, in order. Edit texts may hold any character. */
+/** The same on bytes, without a copy: returns the parts in order. Edit texts may contain any character. */
 export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[] {
   const parts: Uint8Array[] = [];
   let from = 0;
@@ -206,7 +206,7 @@ export function editedParts(bytes: Buffer, edits: readonly Edit[]): Uint8Array[]
   return parts;
 }
 
-/** The same in one piece: of a small body a copy costs less than to keep its parts apart. */
+/** The same in one buffer: for a small body one copy costs less than many parts. */
 export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
   let length = bytes.length;
   for (const { start, end, text } of edits) length += Buffer.byteLength(text) - (end - start);
@@ -222,7 +222,7 @@ export function editedBytes(bytes: Buffer, edits: readonly Edit[]): Buffer {
   return out;
 }
 
-/** Whether JSON text nests deeper than a body may: text that stands inside a string is not seen by {@link skim}. */
+/** Whether JSON text nests deeper than a body may. For JSON inside a string, which {@link skim} does not read. */
 export function nestsTooDeep(json: string): boolean {
   let depth = 0;
   for (let i = 0; i < json.length; i++) {
@@ -238,20 +238,20 @@ export function nestsTooDeep(json: string): boolean {
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 const ALL_BEYOND_ASCII = new RegExp(BEYOND_ASCII, "g");
 
-/** JSON text with every character beyond ASCII escaped, so that it can stand in latin1 text. */
+/** JSON text with every non-ASCII character escaped, so that it can be inserted into latin1 text. */
 export function latin1Json(value: unknown): string {
   const json = JSON.stringify(value);
   if (!BEYOND_ASCII.test(json)) return json;
   return json.replace(ALL_BEYOND_ASCII, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** The text that latin1 text stands for, when its bytes are UTF-8. */
+/** Decodes latin1 text whose bytes are UTF-8. */
 export const utf8Of = (latin1: string): string =>
   /[\x80-\xff]/.test(latin1) ? Buffer.from(latin1, "latin1").toString() : latin1;
 
 const byPlace = (a: Edit, b: Edit): number => a.start - b.start || a.end - b.end;
 
-/** Most come in order: looking costs less than sorting. */
+/** Most edits are in order already: checking costs less than sorting. */
 function inOrder(edits: readonly Edit[]): readonly Edit[] {
   for (let i = 1; i < edits.length; i++) {
     if (byPlace(edits[i - 1] as Edit, edits[i] as Edit) > 0) return [...edits].sort(byPlace);
@@ -259,13 +259,13 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return edits;
 }
 
-/** Keys under which the formats carry media. Anywhere else such text is prose to a model, however it looks. */
+/** Keys under which the formats carry media. Under any other key, such text is prose to a model. */
 export const MEDIA_KEYS: readonly string[] = ["url", "data", "file_data", "image_url"];
 const BASE64 = /[A-Za-z0-9+/=_-]{128}/y;
 
 /**
  * Whether the string that opens at `at` is media: a data URL or base64 behind one of the formats' keys. Both are
- * asked, because what counts as media is not counted as prompt, and the prompt's tokens are money.
+ * required, because media is not counted as prompt, and the prompt's tokens are billed.
  */
 function isMedia(text: string, wordStart: number, wordEnd: number, at: number): boolean {
   if (text.slice(wordEnd + 1, at).trim() !== ":") return false;
@@ -275,7 +275,7 @@ function isMedia(text: string, wordStart: number, wordEnd: number, at: number): 
   return BASE64.test(text);
 }
 
-/** Comparing the few members of a usual body costs less than a set of them. */
+/** Up to so many members, comparing all pairs costs less than a set. */
 const FEW = 16;
 
 function refuseTwice(members: readonly Member[], pointer: string): void {
@@ -299,7 +299,7 @@ function twice(key: string, pointer: string): WeirError {
   return fail("invalid_value", `The member "${name}" stands twice in the body.`, { param });
 }
 
-/** The name between two quotes, its escapes resolved. @param before how many members stand before it */
+/** The name between two quotes, its escapes resolved. @param before number of members before it */
 function nameOf(
   text: string,
   at: number,

@@ -1,6 +1,6 @@
 /**
- * Finds the member of a client's body that asks for a capability, for the pointer of a refusal. Looked for only then; the body is
- * not built, long strings stay out of it.
+ * Finds the member of a client's body that asks for a capability, for the pointer of a refusal. Looked for only then; the
+ * body is not built, long strings stay out of it.
  */
 import { pointerTo } from "../document/document.ts";
 import type { Capabilities } from "../endpoint.ts";
@@ -64,7 +64,9 @@ function partAt(request: ClientRequest, promptAt: string, types: ReadonlySet<unk
   return path && promptAt + pointerTo(path);
 }
 
-/** A member's value, its long strings emptied. Undefined where it is missing or still so large that reading it takes long. */
+/**
+ * A member's value, its long strings emptied. Undefined where it is missing or still so large that reading it takes long.
+ */
 function skeletonOf({ bytes, members, elided }: ClientRequest, name: string): unknown {
   const member = memberOf(members, name);
   if (member === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The neutral contract: what a generation is in no format's own terms. A client format reads its requests into it and
- * writes answers from it; an upstream dialect the other way round. No pair of formats knows each other.
+ * The neutral contract: a generation in terms of no format. A client format reads its requests into it and writes answers
+ * from it; an upstream dialect writes requests from it and reads answers into it. No format imports another.
  */
 import type { Usage } from "../usage.ts";
 import type { UpstreamError } from "./contract.ts";
@@ -9,11 +9,11 @@ import type { UpstreamError } from "./contract.ts";
 
 export interface NeutralRequest {
   readonly stream: boolean;
-  /** In order. `system` messages also stand for a format's system prompt or instructions: those come first. */
+  /** In order. A format's system prompt or instructions are `system` messages, which come first. */
   readonly messages: readonly NeutralMessage[];
   readonly tools: readonly NeutralTool[];
   readonly options: NeutralOptions;
-  /** JSON pointers of what the client's format has and this contract has not. */
+  /** JSON pointers of members that this contract has no place for. */
   readonly dropped: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface NeutralMessage {
   readonly at: string;
 }
 
-/** How long a provider shall keep the prompt up to and with this part. */
+/** How long a provider shall cache the prompt up to and including this part. */
 export interface CacheMark {
   readonly ttl?: "5m" | "1h" | undefined;
 }
@@ -40,11 +40,11 @@ export interface Seal {
 
 export type SealMaker = "anthropic" | "google" | "openai";
 
-/** Where an image, a document, sound or video is. Base64 is passed on as it came. */
+/** The location or data of an image, a document, sound or video. Base64 is passed on unchanged. */
 export type MediaSource =
   | { readonly kind: "data"; readonly mediaType: string; readonly data: string }
   | { readonly kind: "url"; readonly url: string; readonly mediaType?: string }
-  /** Of the provider's own file store. */
+  /** A file in the provider's own store. */
   | { readonly kind: "file"; readonly id: string };
 
 export interface TextPart {
@@ -52,7 +52,7 @@ export interface TextPart {
   readonly text: string;
   readonly cache?: CacheMark | undefined;
   readonly citations?: readonly Citation[];
-  /** Google signs parts of any kind. */
+  /** Google signs parts of every kind. */
   readonly seal?: Seal | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface ImagePart {
 
 export interface DocumentPart {
   readonly type: "document";
-  /** `text`: the document itself, plain. */
+  /** `text`: the document itself as plain text. */
   readonly source: MediaSource | { readonly kind: "text"; readonly text: string };
   readonly name?: string;
   readonly context?: string;
@@ -91,7 +91,7 @@ export interface ToolCallPart {
   readonly cache?: CacheMark | undefined;
 }
 
-/** Stands in a `user` message. */
+/** Part of a `user` message. */
 export interface ToolResultPart {
   readonly type: "tool_result";
   readonly id: string;
@@ -104,11 +104,13 @@ export interface ToolResultPart {
 
 export interface ReasoningPart {
   readonly type: "reasoning";
-  /** Empty where it is redacted or encrypted whole, or only its seal is kept. */
+  /** Empty if it is redacted or encrypted as a whole, or only its seal is kept. */
   readonly text: string;
   /** A summary that the provider made of it, not the reasoning itself. */
   readonly isSummary?: boolean;
-  /** The seal holds all of it (Anthropic's `redacted_thinking`, OpenAI's `encrypted_content`), not a signature of the text. */
+  /**
+   * The seal holds all of it (Anthropic's `redacted_thinking`, OpenAI's `encrypted_content`), not a signature of the text.
+   */
   readonly isRedacted?: boolean;
   readonly seal?: Seal | undefined;
 }
@@ -137,7 +139,7 @@ export interface NeutralTool {
   readonly cache?: CacheMark | undefined;
 }
 
-/** A value and the JSON pointer at which the client said it. */
+/** The value of a request's field and the field's JSON pointer. */
 export interface FieldValue<T> {
   readonly value: T;
   readonly at: string;
@@ -171,7 +173,7 @@ export interface Reasoning {
   readonly summary?: string;
 }
 
-/** What steers a generation, each as far as the client said it. */
+/** Options of a generation; absent if the request does not set them. */
 export interface NeutralOptions {
   readonly maxTokens?: FieldValue<number>;
   readonly temperature?: FieldValue<number>;
@@ -182,9 +184,9 @@ export interface NeutralOptions {
   readonly frequencyPenalty?: FieldValue<number>;
   readonly presencePenalty?: FieldValue<number>;
   readonly logitBias?: FieldValue<Readonly<Record<string, number>>>;
-  /** Log probabilities of the tokens, with so many alternatives each. */
+  /** Log probabilities of the tokens; `top` is the number of alternatives for each. */
   readonly logprobs?: FieldValue<{ readonly top: number }>;
-  /** Answers asked for, where more than one. */
+  /** Number of answers asked for, if more than one. */
   readonly choices?: FieldValue<number>;
   readonly toolChoice?: FieldValue<ToolChoice>;
   readonly parallelTools?: FieldValue<boolean>;
@@ -215,7 +217,7 @@ export type StopReason =
 
 export interface Stop {
   readonly reason: StopReason;
-  /** Which of the stop sequences, where the upstream says. */
+  /** The stop sequence that ended it, if the upstream reports it. */
   readonly sequence?: string;
 }
 
@@ -225,13 +227,13 @@ export type Citation =
       readonly url: string;
       readonly title: string;
       readonly citedText?: string;
-      /** Characters of the answer's text that it supports. */
+      /** The characters of the answer's text that it supports. */
       readonly start?: number;
       readonly end?: number;
     }
   | {
       readonly type: "document";
-      /** Of the documents of the request, in order. */
+      /** Index among the documents of the request. */
       readonly index: number;
       readonly title: string;
       readonly citedText: string;
@@ -262,7 +264,7 @@ export interface NeutralReply {
   readonly choices: readonly NeutralChoice[];
   /** Undefined where the upstream reported none. */
   readonly usage: Usage | undefined;
-  /** An error that came with status 200; nothing else counts then. */
+  /** An error that came with status 200; the other members are then ignored. */
   readonly error?: UpstreamError;
 }
 
@@ -277,7 +279,7 @@ export type PartKind = "text" | "reasoning" | "refusal" | "tool_call";
 /**
  * A streamed answer, event by event. The parts of a choice are numbered from 0 in the order in which they begin; a part
  * begins once, then has any number of deltas, seals and citations, then ends once; several may be open at a time. `stop`
- * comes once a choice, after its parts have ended. `usage` is cumulative wherever it comes: the last one stands.
+ * comes once a choice, after its parts have ended. `usage` is cumulative: the last one counts.
  */
 export type StreamEvent =
   | {
@@ -297,7 +299,7 @@ export type StreamEvent =
       readonly id: string;
       readonly name: string;
     }
-  /** More of the part's text, or of a call's arguments. An empty one says that nothing else may come for a while. */
+  /** More of the part's text, or of a call's arguments. An empty one: nothing else may come for a while. */
   | {
       readonly type: "delta";
       readonly choice: number;

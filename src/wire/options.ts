@@ -1,4 +1,7 @@
-/** Bookkeeping of a request's options while they are written in a dialect: what nobody took is dropped, and told. */
+/**
+ * Keeps account of a request's options while they are written in a dialect: options that were not taken are dropped and
+ * named.
+ */
 import type { NeutralOptions, NeutralRequest } from "./neutral.ts";
 
 type ValueOf<K extends keyof NeutralOptions> = NonNullable<NeutralOptions[K]>["value"];
@@ -14,18 +17,20 @@ export class OptionTaker {
     this.#dropped = [...request.dropped];
   }
 
-  /** The option's value, which counts as carried from here on; undefined where the client did not say it. */
+  /** The option's value, which then counts as carried; undefined if the request does not set it. */
   take<K extends keyof NeutralOptions>(name: K): ValueOf<K> | undefined {
     this.#left.delete(name);
     return this.#options[name]?.value as ValueOf<K> | undefined;
   }
 
-  /** Where the client said an option that was taken and cannot be carried after all, or only in part. */
+  /** Marks an option that was taken, but cannot be carried, or only in part. */
   putBack(name: keyof NeutralOptions): void {
     this.#left.add(name);
   }
 
-  /** The service tier in a dialect's words; one that it has none for is not carried. A word that is undefined says nothing. */
+  /**
+   * The service tier in a dialect's words; one that it has none for is not carried. A word that is undefined says nothing.
+   */
   takeTier<Word extends string>(words: Readonly<Record<string, Word | undefined>>): Word | undefined {
     const tier = this.take("serviceTier");
     if (tier === undefined) return undefined;
@@ -34,12 +39,12 @@ export class OptionTaker {
     return undefined;
   }
 
-  /** Something beside the options that the dialect cannot carry, by its JSON pointer. */
+  /** Names anything else that the dialect cannot carry by its JSON pointer. */
   drop(at: string): void {
     this.#dropped.push(at);
   }
 
-  /** JSON pointers of everything that is not carried, each once. */
+  /** JSON pointers of all that is not carried, each once. */
   dropped(): readonly string[] {
     const pointers = new Set(this.#dropped);
     for (const name of this.#left) {

@@ -1,4 +1,4 @@
-/** Which way a request takes to an endpoint: spliced where the endpoint speaks the client's own dialect, else translated. */
+/** The passage of a request to an endpoint: spliced if the endpoint speaks the client's own dialect, else translated. */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { GENERATION_DIALECTS } from "./dialects.ts";
 import { embedPassage } from "./embed/passages.ts";
@@ -6,15 +6,15 @@ import type { ClientFormat, Passage } from "./format.ts";
 import { rerankPassage } from "./rerank/passages.ts";
 import { translated } from "./translate.ts";
 
-/** A passage and the dialect at its far end. */
+/** A passage and the upstream's dialect. */
 export interface Passable {
   readonly dialect: Dialect;
   readonly passage: Passage;
-  /** Bytes pass. */
+  /** Bytes are passed on. */
   readonly isSplice: boolean;
 }
 
-/** Undefined where nothing that the endpoint speaks can answer in this format. */
+/** Undefined if no dialect of the endpoint can answer in this format. */
 export function passageTo(format: ClientFormat, endpoint: Endpoint): Passable | undefined {
   let ways = known.get(format);
   if (ways === undefined) {
@@ -33,7 +33,7 @@ export function passageTo(format: ClientFormat, endpoint: Endpoint): Passable | 
 
 type Ways = Map<Dialect, Passable | undefined>;
 
-/** Made once a pair. */
+/** Each pair's passage is made once. */
 const known = new Map<ClientFormat, Ways>();
 
 function wayOf(ways: Ways, format: ClientFormat, dialect: Dialect): Passable | undefined {

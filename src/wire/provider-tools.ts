@@ -1,6 +1,6 @@
 /**
- * Tools that a provider runs by itself within a call: what they find is read and billed as prompt, and how much that is nobody
- * here can know.
+ * Tools that a provider runs by itself within a call: what they find is read and billed as prompt, and how much that is
+ * nobody here can know.
  */
 import { isObject, type JsonObject } from "./reader.ts";
 
@@ -8,8 +8,8 @@ import { isObject, type JsonObject } from "./reader.ts";
 const FETCHING = /^(web_search|web_fetch|x_search|file_search|collections_search|browser_search|mcp)/;
 
 /**
- * Whether a body asks the provider to look for more than it holds: by members of OpenAI's, OpenRouter's, xAI's, Alibaba's and
- * Anthropic's, or by a tool. Every call comes here: names written out are found faster than names in a list.
+ * Whether a body asks the provider to look for more than it holds: by members of OpenAI's, OpenRouter's, xAI's, Alibaba's
+ * and Anthropic's, or by a tool. Every call comes here: names written out are found faster than names in a list.
  */
 export function bringsResults(body: JsonObject): boolean {
   return (

@@ -13,14 +13,14 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An object as it is, anything else as an empty one: for reading what an upstream may have sent in any shape. */
+/** The value if it is an object, else an empty object: upstreams may send any shape. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** A count of tokens; 0 where it is no such. */
+/** A count of tokens; 0 if the value is no count. */
 export const countOf = (value: unknown): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
 
@@ -30,32 +30,32 @@ export type Emit = (event: StreamEvent) => void;
 export interface StreamReader {
   /** @throws WeirError `upstream_invalid_response` where an event outgrows the bound. */
   push(read: string, emit: Emit): void;
-  /** The upstream's body is over. */
+  /** The upstream's body has ended. */
   end(emit: Emit): void;
-  /** The upstream said its last word; what follows is not read. */
+  /** The upstream sent its last event; what follows is not read. */
   readonly done: boolean;
-  /** The answer is whole, whether or not the last word came. */
+  /** The answer is whole, with or without the last event. */
   readonly complete: boolean;
   /** An error event; what follows it is not read. */
   readonly error: UpstreamError | undefined;
-  /** Events that could not be read: skipped. */
+  /** Count of events that could not be read and were skipped. */
   readonly malformed: number;
 }
 
-/** Is told of the events as they came, each after what it means was emitted: a splice passes them on. */
+/** Gets each upstream event after its neutral events were emitted. A splice passes them on. */
 export interface EventTap {
-  /** An event as an object; undefined where it cannot be read, or cannot be passed on: it counts as malformed. */
+  /** The event as an object; undefined if it cannot be read or passed on: it counts as malformed. */
   parse?(data: string): JsonObject | undefined;
-  /** An event that was read in full. Returns how it was passed on; undefined where those like it must be read in full, too. */
+  /** An event that was read in full. Returns how it was passed on; undefined if similar events must be read in full, too. */
   event(data: string, name: string, event: JsonObject): Passed | undefined;
-  /** Events that are the last but for the text by which they lengthened a part; of this nothing was emitted. */
+  /** Events that differ from the last one only in the text that they add to a part. Nothing was emitted for them. */
   run(part: PartPlace, run: Run): void;
 }
 
-/** Events one behind the other that lengthen one part. */
+/** Consecutive events that add text to one part. */
 export type Run = Pick<DeltaFrames, "events" | "text" | "out">;
 
-/** Which part of which choice. */
+/** A part by its number and its choice's. */
 export interface PartPlace {
   readonly choice: number;
   readonly part: number;
@@ -70,11 +70,11 @@ export abstract class SseStreamReader implements StreamReader {
   readonly #sse: SseReader;
   readonly #frames: DeltaFrames;
   readonly #tap: EventTap | undefined;
-  /** What the event that is read came to; of that what a part of text may do for its first delta. */
+  /** Neutral events emitted for the current event; `#opened` counts those that begin a text part or end one. */
   #emitted = 0;
   #opened = 0;
   #last: StreamEvent | undefined;
-  /** The part that events of the learned frame lengthen. */
+  /** The part that events of the learned frame add text to. */
   #grown: PartPlace = NOWHERE;
   readonly #each = (data: string, name: string) => this.#event(data, name);
   readonly #known = (text: string, from: number) => this.#fits(text, from);
@@ -87,17 +87,17 @@ export abstract class SseStreamReader implements StreamReader {
 
   abstract get complete(): boolean;
 
-  /** Whether `[DONE]` is the dialect's last word. Elsewhere it ends nothing: what has not ended before it was cut off. */
+  /** Whether `[DONE]` is the dialect's last event. In others it ends nothing: a stream that had not ended was cut off. */
   protected get endsByDone(): boolean {
     return false;
   }
 
-  /** Whether an event that begins a part of text by its first delta would, came it again, lengthen that part. */
+  /** Whether an event that begins a text part with its first delta would add to that part if it came again. */
   protected get beginsByDelta(): boolean {
     return false;
   }
 
-  /** One event. Sets `done` or `error` where it says so. Must stand any shape. */
+  /** Reads one event of any shape. Sets `done` or `error` if the event says so. */
   protected abstract take(event: JsonObject, name: string): void;
 
   push(read: string, emit: Emit): void {
@@ -165,7 +165,7 @@ export abstract class SseStreamReader implements StreamReader {
 
 const NOWHERE = { choice: 0, part: 0 };
 
-/** Undefined where the data are no JSON object. @param data latin1 */
+/** Undefined if the data are no JSON object. @param data latin1 */
 export function parsed(data: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(utf8Of(data));

@@ -1,24 +1,24 @@
 /**
- * A request's body as a value whose long strings stay where they are: a mark stands in each one's place, and what is
- * written from the value gets the bytes themselves back. So a prompt or an image of megabytes goes from one format into
- * another without being decoded, scanned or copied (T57).
+ * A request's body as a value in which each long string is replaced by a mark. Where a mark is written, the string's bytes
+ * are written. So a prompt or an image of megabytes goes from one format into another without being decoded, scanned or
+ * copied (T57).
  */
 import { randomBytes } from "node:crypto";
 import { fail } from "../errors.ts";
 import type { Elided } from "./json.ts";
 
-/** Tells marks from prose; what one stands for is known to the source that made it. */
+/** Finds marks in text. Only the source that made a mark knows its string. */
 const SIGN = `<weir:${randomBytes(12).toString("hex")}`;
 const NO_MARK = /(?!)/g;
 
-/** Whether a text is, or holds, what only {@link Source.whole} can read. */
+/** Whether a text contains a mark, which only {@link Source.whole} can resolve. */
 export const hasMark = (text: string): boolean => text.includes(SIGN);
 
-/** A text for people, with its marks left out: also those that it was cut within. */
+/** A text for people, without marks, also those that the text was cut within. */
 export const unmarked = (text: string): string => text.replace(/<weir:[0-9a-z:]*>?/g, "…");
 
 export class Source {
-  /** The body as JSON.parse would give it, but for its marks. */
+  /** The body as from JSON.parse, but with marks. */
   readonly value: unknown;
   readonly #bytes: Buffer;
   readonly #elided: readonly Elided[];
@@ -29,7 +29,7 @@ export class Source {
   readonly #mark: RegExp;
 
   /**
-   * @param bytes UTF-8 JSON that was found valid.
+   * @param bytes valid UTF-8 JSON
    * @param elided where the insides of long strings stand, in order; a data URL's up to its comma is not part of it.
    *   Those of names are built all the same.
    * @throws WeirError `invalid_json` where the bytes are no JSON.
@@ -42,7 +42,7 @@ export class Source {
     const head = elided.length === 0 ? SIGN : `${SIGN}:${randomBytes(8).toString("hex")}`;
     this.#mark = elided.length === 0 ? NO_MARK : new RegExp(`${head}:([0-9a-z]+)>`, "g");
     for (const [index, { start, end }] of elided.entries()) {
-      // Names stand in pointers, which a client gets to read: a mark in one would tell it how marks look.
+      // Member names are in pointers, which clients can read: a mark in one would show them how marks look.
       if (isName(bytes, end + 1)) continue;
       text += `${bytes.toString("utf8", from, start)}${head}:${index.toString(36)}>`;
       from = end;
@@ -50,14 +50,14 @@ export class Source {
     try {
       this.value = JSON.parse(text + bytes.toString("utf8", from));
     } catch {
-      // Long names are not looked into before this.
+      // Long names were not validated before.
       throw fail("invalid_json", "The body is not valid JSON.");
     }
   }
 
   /**
-   * A string with its marks replaced by what they stand for: for what must be looked into.
-   * @throws WeirError `invalid_json` where what stands there is no inside of a string.
+   * A string with its marks replaced by their strings.
+   * @throws WeirError `invalid_json` if the bytes are no valid inside of a string
    */
   whole(text: string): string {
     if (!hasMark(text)) return text;
@@ -66,13 +66,13 @@ export class Source {
       try {
         return JSON.parse(`"${this.#bytes.toString("utf8", start, end)}"`) as string;
       } catch {
-        // Long strings are not looked into before this.
+        // Long strings were not validated before.
         throw fail("invalid_json", `The body is not valid JSON (in the string at byte ${start}).`);
       }
     });
   }
 
-  /** The same of every string in a value: for what becomes JSON inside a string. */
+  /** The same for every string in a value that will be written as JSON inside a string. */
   wholeValue(value: unknown): unknown {
     if (typeof value === "string") return this.whole(value);
     if (Array.isArray(value)) return value.map((item) => this.wholeValue(item));
@@ -98,10 +98,10 @@ export class Source {
   }
 }
 
-/** Text of ours, or a place in the body that is read. */
+/** Text that was written, or a range of the client's body. */
 export type Piece = string | Elided;
 
-/** The bytes of pieces; those of the body are not copied. */
+/** The bytes of the pieces. Those of the body are not copied. */
 export const bytesOf = (body: Buffer, pieces: readonly Piece[]): Uint8Array[] =>
   pieces.map((piece) =>
     typeof piece === "string" ? Buffer.from(piece) : body.subarray(piece.start, piece.end),

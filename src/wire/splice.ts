@@ -1,7 +1,7 @@
 /**
- * What every splice has in common. A request to an upstream of the client's own dialect: the model's name changes, our
- * extension goes, the provider's own ways are followed. Its answer: `id` and `model` are ours, `svc` is added. Every other
- * byte is as it came.
+ * What all splices share. In a request to an upstream of the client's own dialect the model's name is replaced, our `svc`
+ * extension is removed, and the provider's quirks are applied. In the answer `id` and `model` are replaced and `svc` is
+ * added. Every other byte is passed on unchanged.
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { fail } from "../errors.ts";
@@ -23,10 +23,10 @@ import { quirkEdits } from "./quirks.ts";
 import { type JsonObject, objectOf } from "./reader.ts";
 import { svcJson } from "./svc.ts";
 
-/** A request's body on its way to one endpoint: what a format changes beside is added. */
+/** The changes of a request's body for one endpoint. A format adds its own. */
 export interface RequestSplice {
   readonly edits: Edit[];
-  /** Members that go: no edit may touch them. */
+  /** Members to remove: no edit may touch them. */
   readonly remove: string[];
   readonly dropped: string[];
 }
@@ -57,16 +57,16 @@ export function spliced(
   return { parts, dropped };
 }
 
-/** An upstream's whole answer by position. */
+/** An upstream's whole answer and the positions of its members. */
 export interface ReplyText {
   /** latin1: one character a byte. */
   readonly text: string;
   readonly members: readonly Member[];
-  /** latin1 as well; long strings, which no fact needs, are empty. */
+  /** Parsed, latin1 as well; long strings, which no fact needs, are empty. */
   readonly value: JsonObject;
 }
 
-/** @throws WeirError `upstream_invalid_response` where the body is no JSON, or of a shape that no answer has. */
+/** @throws WeirError `upstream_invalid_response` if the body is no JSON object. */
 export function readReplyText(bytes: Buffer): ReplyText {
   const text = bytes.toString("latin1");
   try {
@@ -78,8 +78,8 @@ export function readReplyText(bytes: Buffer): ReplyText {
 }
 
 /**
- * The answer for the client.
- * @param others further members, JSON by name: `usage` where the upstream reported none.
+ * The answer for the client, patched by position.
+ * @param others further members to set, JSON by name: `usage` if the upstream reported none.
  */
 export function patchedReply(
   { text, members }: ReplyText,
@@ -96,7 +96,7 @@ export function patchedReply(
   return Buffer.from(applyEdits(text, edits), "latin1");
 }
 
-/** Of an answer that is an error. */
+/** The facts of an answer that is an error. */
 export const NO_FACTS: ReplyFacts = Object.freeze({
   usage: undefined,
   stopReason: "",

@@ -1,17 +1,17 @@
 /**
- * Server-sent events as bytes: cuts a stream into the `data` and names of its events, wherever the reads happened to split it.
- * Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
+ * Server-sent events as bytes: cuts a stream into the `data` and names of its events, wherever the reads happened to split
+ * it. Text is latin1 (one character a byte), so a cut inside a character loses nothing. Takes LF, CRLF and CR, comments,
  * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
  */
 import { fail } from "../errors.ts";
 
 const BOM = "\u00ef\u00bb\u00bf";
 
-/** As many bytes as one event may have, as shipped. */
+/** Equals the default bound of one event. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Events that wait for others, with one more. Nothing else bounds them: what does not leave is not charged while it comes.
+ * Appends an event to those that are held back. This is their only bound: what is not sent is not charged meanwhile.
  * @throws WeirError `upstream_invalid_response`
  */
 export function waiting(events: string, more: string): string {
@@ -27,11 +27,11 @@ export function waiting(events: string, more: string): string {
 export class SseReader {
   #pending = "";
   #scanned = 0;
-  /** What is pending ends with a line feed: known without looking, which would join its pieces. */
+  /** `#pending` ends with a line feed. Kept apart because looking would join the string's pieces. */
   #endsLine = false;
   #afterCr = false;
   #started = false;
-  /** The first bytes, while they may still be a byte order mark. */
+  /** The first bytes of the stream while they may still be a byte order mark. */
   #opening = "";
   readonly #maxEventBytes: number;
 
@@ -54,7 +54,7 @@ export class SseReader {
     const isSeam = this.#endsLine && text.startsWith("\n");
     if (text !== "") this.#endsLine = text.endsWith("\n");
     if (pending !== "" && !isSeam && text.indexOf("\n\n") < 0) {
-      // Nothing ends here: not looked at again, or an event that comes in small pieces would cost their square.
+      // No event ends here. The pending text is not searched again: the cost would be quadratic in the number of pieces.
       this.#keep(pending + text);
       return;
     }
@@ -70,7 +70,7 @@ export class SseReader {
       }
       const end = joined.indexOf("\n\n", scan);
       if (end < 0) break;
-      // Extra blank lines between events are empty events: nothing to deliver.
+      // Extra blank lines between events are empty events: they are not delivered.
       if (end > from) this.#deliver(joined.slice(from, end), each);
       from = scan = end + 2;
       while (joined.charCodeAt(from) === 10) from = ++scan;
@@ -87,7 +87,7 @@ export class SseReader {
     }
   }
 
-  /** The stream is over: delivers a last event that no blank line ended. */
+  /** The stream has ended: delivers a last event that has no blank line. */
   end(each: (data: string, name: string) => void): void {
     const rest = this.#pending;
     this.#pending = "";
@@ -112,7 +112,7 @@ export class SseReader {
     if (data !== undefined && data !== "") each(data, name);
   }
 
-  /** Every line end as one LF; a CR that ends a read may have its LF in the next. */
+  /** Replaces every line end by LF. A CR at the end of a read may have its LF in the next. */
   #lineFeeds(read: string): string {
     let text = read;
     if (!this.#started) {
@@ -135,15 +135,15 @@ export class SseReader {
   }
 }
 
-/** A line's value behind its field name and colon; one space before it is not part of it. */
+/** A line's value after its field name and colon, without one leading space. */
 const fieldOf = (line: string, from: number): string =>
   line.slice(line.startsWith(" ", from) ? from + 1 : from);
 
-/** One event as chat-completions and most formats send it. */
+/** One event without a name, as chat completions send it. */
 export const sseData = (data: string): string => `data: ${data}\n\n`;
 
 /** One event with its name. */
 export const sseEvent = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
 
-/** A line that every client skips: keeps the connection alive while the upstream is silent. */
+/** A comment, which every client skips: it keeps the connection open while the upstream is silent. */
 export const KEEP_ALIVE = ": keep-alive\n\n";

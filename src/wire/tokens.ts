@@ -4,8 +4,9 @@
 const MOST_TOKENS = 1_000_000_000;
 
 /**
- * Tokens of a prompt that were read from a cache and written to one, of a provider that counts both into the prompt. Together
- * they are no more than the prompt: where they are said to be, the same tokens stand in both counts, and count as read.
+ * Tokens of a prompt that were read from a cache and written to one, of a provider that counts both into the prompt.
+ * Together they are no more than the prompt: where they are said to be, the same tokens stand in both counts, and count as
+ * read.
  */
 export function cacheTokens(
   inputTokens: number,

@@ -48,7 +48,7 @@ export const translated = <R extends ClientRequest>(
 /** A name in a client's body may be as long as the body, and pointers go into answers and records. */
 const MAX_POINTER = 300;
 
-/** What is refused is quoted to the client: marks are no part of what it said. */
+/** Errors quote the client's text: marks are removed from it. */
 export function quotingNoMarks<T>(act: () => T): T {
   try {
     return act();
@@ -100,7 +100,7 @@ function factsOf(reply: NeutralReply): ReplyFacts {
   for (const { parts } of choices) {
     for (const { type } of parts) if (type === "tool_call") toolCalls++;
   }
-  // Counted only where the upstream did not: of a whole answer nothing else asks for it.
+  // Counted only if the upstream reported no usage: a whole answer needs it for nothing else.
   const outputBytes = usage === undefined ? textBytesOf(reply) : 0;
   const stopReason = choices[0]?.stop.reason ?? "";
   return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };
@@ -109,7 +109,7 @@ function factsOf(reply: NeutralReply): ReplyFacts {
 class TranslatedStream extends CapturedStream {
   protected readonly reader: StreamReader;
   readonly #writer: StreamWriter;
-  /** Content has come: until then an error of the upstream's may still be cured by another endpoint (T14). */
+  /** Content has come. Before it, another endpoint can answer instead if the upstream fails (T14). */
   #begun = false;
 
   constructor(reader: StreamReader, writer: StreamWriter, maxCaptureBytes: number) {

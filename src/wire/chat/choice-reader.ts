@@ -1,7 +1,7 @@
 /**
- * One choice of an upstream's stream, delta by delta, into neutral events. Text, reasoning and refusals follow one another;
- * tool calls stay open until the choice ends, because servers interleave them. What ends the choice waits for the
- * stream's end: some servers go on after a finish reason.
+ * Reads one choice of an upstream's stream, delta by delta, into neutral events. Text, reasoning and refusals follow one
+ * another; tool calls stay open until the choice ends, because servers interleave them. The choice ends at the stream's end:
+ * some servers go on after a finish reason.
  */
 import { fail } from "../../errors.ts";
 import { fragmentOf } from "../fragment.ts";
@@ -21,12 +21,12 @@ import {
 import { readStop } from "./stop.ts";
 import { argumentsOf, callIdOf } from "./tool-call.ts";
 
-/** Of arguments that come before the names of their calls: nearly all servers send the name first. */
+/** The bound of arguments that come before the names of their calls. Nearly all servers send the name first. */
 const MAX_EARLY_BYTES = 1024 * 1024;
 /** Calls beyond these are not read: no answer has so many. */
 const MAX_CALLS = 256;
 
-/** The one part that is neither ended nor a tool call. */
+/** The one open part that is no tool call. */
 interface OpenPart {
   readonly part: number;
   readonly kind: "text" | "reasoning" | "refusal";
@@ -39,11 +39,11 @@ interface OpenPart {
 const NONE = { kind: undefined, seal: undefined };
 
 interface Call {
-  /** -1 until it has begun: its name must be known. */
+  /** -1 until the call begins, which needs its name. */
   part: number;
   id: string;
   name: string;
-  /** What came before it began. */
+  /** Arguments that came before it began. */
   early: Fragment;
   seal: Seal | undefined;
 }
@@ -57,9 +57,9 @@ export class ChoiceReader {
   #open: OpenPart | undefined;
   #stopped = false;
   readonly #calls: Call[] = [];
-  /** Where in the list the call of an `index` stands. */
+  /** Position in the list of calls by the upstream's `index`. */
   readonly #places = new Map<number, number>();
-  /** Seals that came before the call of that id. */
+  /** Seals that came before their call, by the call's id. */
   readonly #callSeals = new Map<string, Seal>();
   #functionCall: Call | undefined;
   #earlyBytes = 0;
@@ -69,7 +69,7 @@ export class ChoiceReader {
     this.#emit = emit;
   }
 
-  /** @param reply the answer's own id: calls without one get theirs from it. */
+  /** @param reply the answer's own id, from which calls without an id get one */
   take(choice: JsonObject, reply: unknown): void {
     if (this.#stopped) return;
     const delta = isObject(choice.delta) ? choice.delta : objectOf(choice.message);
@@ -93,14 +93,14 @@ export class ChoiceReader {
     }
   }
 
-  /** Writers keep a call's first piece back until the next event, which may be long in coming behind a finish reason. */
+  /** Writers keep a call's first piece back until the next event, which may take long to come after a finish reason. */
   #release(): void {
     const call = this.#calls.findLast(({ part }) => part >= 0);
     if (call === undefined) return;
     this.#emit({ type: "delta", choice: this.#choice, part: call.part, text: "" });
   }
 
-  /** The stream is over: ends what is open, then the choice. */
+  /** The stream has ended: ends the open parts, then the choice. */
   stop(reply: unknown): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -155,7 +155,7 @@ export class ChoiceReader {
   #append(kind: OpenPart["kind"], text: string, logprobs: readonly Logprob[] | undefined): void {
     if (text === "" && logprobs === undefined) return;
     const { kind: before, seal } = this.#open ?? NONE;
-    // What follows a signature is not what it signed.
+    // A signature signs only the text before it.
     if (before !== kind || (kind === "reasoning" && seal !== undefined)) {
       this.#begin(kind, undefined, false, false);
     }
@@ -186,7 +186,7 @@ export class ChoiceReader {
     this.#emit({ type: "seal", choice: this.#choice, part: open.part, seal });
   }
 
-  /** Google's signature of the answer's text; alone, it is kept as reasoning that says nothing. */
+  /** Google's signature of the answer's text. Without a text it is kept as a reasoning part with no text. */
   #sealText(seal: Seal | undefined): void {
     if (seal === undefined) return;
     if (this.#open === undefined || this.#open.seal !== undefined)
@@ -194,7 +194,7 @@ export class ChoiceReader {
     this.#seal(this.#open as OpenPart, seal);
   }
 
-  /** Of the text before them, where it is not over. */
+  /** Citations of the text before them, if it has not ended. */
   #cite(citations: readonly Citation[]): void {
     const open = this.#open;
     if (open?.kind !== "text") return;
@@ -203,17 +203,17 @@ export class ChoiceReader {
     }
   }
 
-  /** The call that a delta belongs to; undefined beyond the bound. */
+  /** The call that a delta belongs to; undefined if there are too many calls. */
   #callOf({ index, id, function: fn }: JsonObject): Call | undefined {
     const calls = this.#calls;
     const named = typeof id === "string" && id !== "";
     if (typeof index !== "number") {
-      // Without an index (Gemini) an id that is new begins a call, and what has none belongs to the last.
+      // Without an index (Gemini) a new id begins a call, and a delta without an id belongs to the last call.
       const known = named ? calls.find((call) => call.id === id) : calls.at(-1);
       return known ?? this.#newCall();
     }
     const call = calls[this.#places.get(index) ?? -1];
-    // Some servers give every call the index 0: another id with a name is another call.
+    // Some servers give every call the index 0: a new id with a name is a new call.
     const isOther = named && call !== undefined && call.id !== "" && call.id !== id;
     if (call !== undefined && !(isOther && stringOf(objectOf(fn).name) !== "")) return call;
     const added = this.#newCall();
@@ -256,7 +256,7 @@ export class ChoiceReader {
     if (seal !== undefined) this.#sealCall(call, seal);
   }
 
-  /** @throws WeirError `upstream_invalid_response` where a server never says whose arguments it sends. */
+  /** @throws WeirError `upstream_invalid_response` if a server sends too many arguments before a call's name */
   #kept(early: Fragment): void {
     this.#earlyBytes += early.length;
     if (this.#earlyBytes > MAX_EARLY_BYTES) {

@@ -17,11 +17,11 @@ export interface Annotation {
   };
 }
 
-/** What is no citation of an address is passed over. */
+/** Ignores what is no citation of an address. */
 export const readCitations = (value: unknown): Citation[] =>
   listOf(value).flatMap((annotation) => readUrlCitation(objectOf(annotation).url_citation) ?? []);
 
-/** Undefined where chat has no place for it. The format wants both indexes: 0 stands where none is known. */
+/** Undefined if chat has no place for it. The format requires both indexes: unknown ones are 0. */
 export function writeCitation(citation: Citation): Annotation | undefined {
   if (citation.type !== "url") return undefined;
   const { url, title, citedText, start = 0, end = 0 } = citation;

@@ -1,7 +1,7 @@
 /**
- * The JSON around an event's choices, which the events of a stream share: it is learned from an event that was parsed, and
- * of those that fit it to the byte only the choices are. No event passes that a reader of the whole would have refused,
- * skipped or patched in another way.
+ * The JSON around an event's choices, which the events of a stream share. It is learned from a parsed event; of later events
+ * that equal it byte for byte only the choices are parsed. Every event is refused, skipped or patched as it would be if it
+ * were parsed as a whole.
  */
 import { fragmentEnd } from "../fragment.ts";
 import { applyEdits, type Edit, MAX_DEPTH, type Member } from "../json.ts";
@@ -19,7 +19,7 @@ export interface Envelope {
   readonly padded: boolean;
 }
 
-/** What an envelope leaves open in an event. */
+/** The parts of an event that its envelope does not fix. */
 export interface Enclosed {
   /** The choices without their brackets. */
   readonly choices: string;
@@ -29,14 +29,14 @@ export interface Enclosed {
 
 const PADDING = "obfuscation";
 const PADDING_END = '"}';
-/** JSON of so many characters cannot nest deeper than the bound, the event's own two levels included. */
+/** JSON of so few characters cannot nest deeper than the bound, including the event's own two levels. */
 const SHALLOW = 2 * (MAX_DEPTH - 2);
 const QUOTE = 34;
 
 /**
- * Undefined where it would fit no other event.
+ * Undefined if it would fit no other event.
  * @param choices the member of that name, an array.
- * @param edits what the event is patched with; all of it stands outside the choices.
+ * @param edits those of the event; none is inside the choices
  */
 export function envelopeOf(
   text: string,
@@ -47,7 +47,7 @@ export function envelopeOf(
   const start = choices.valueStart + 1;
   const end = choices.valueEnd - 1;
   const last = members.at(-1) ?? choices;
-  // Padding must be the last that is said: what followed it would have to be looked at as well.
+  // Padding must be the last member: any member after it would have to be checked as well.
   const padded =
     last.key === PADDING && text.charCodeAt(last.valueStart) === QUOTE && last.valueEnd === text.length - 1;
   if (padded && edits.some((e) => e.end > last.valueStart)) return undefined;
@@ -62,7 +62,7 @@ export function envelopeOf(
   return { head, tail, headOut, tailOut, padded };
 }
 
-/** What the envelope leaves open in an event; undefined where the event does not fit, or must be read in full to tell. */
+/** The event's open parts; undefined if it does not fit, or only a full parse can decide. */
 export function enclosedIn(envelope: Envelope, text: string): Enclosed | undefined {
   const { head, tail } = envelope;
   let end = text.length;
@@ -77,7 +77,7 @@ export function enclosedIn(envelope: Envelope, text: string): Enclosed | undefin
     return undefined;
   }
   const choices = text.slice(start, close);
-  // Of several data lines: they have to be made one.
+  // An event of several data lines must be joined into one.
   return choices.includes("\n") ? undefined : { choices, tailAt: close };
 }
 

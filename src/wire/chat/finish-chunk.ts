@@ -1,16 +1,16 @@
 /**
- * A chunk that comes with or after the finish reason, cut in two. What it says of the answer (text, reasoning, pieces of tool
- * calls) leaves at once, as a chunk of its own whose finish reason is null. The reason, and whatever else the provider put
- * into the chunk, wait for the settlement. Text is latin1.
+ * A chunk with or after the finish reason is cut in two. Its content (text, reasoning, pieces of tool calls) is sent at once
+ * as a chunk of its own, whose finish reason is null. The finish reason, and all other members that the provider put into
+ * the chunk, wait for the settlement. Text is latin1.
  */
 import { latin1OfJson } from "../fragment.ts";
 import { applyEdits, type Edit, memberOf, removeMembers, setMember, skim } from "../json.ts";
 import { isObject, type JsonObject, objectOf, stringOf } from "../reader.ts";
 
 export interface CutChunk {
-  /** What leaves at once; "" where the chunk says nothing of the answer. */
+  /** The part sent at once; "" if the chunk has no content. */
   readonly now: string;
-  /** What waits; "" where nothing does. */
+  /** The part that waits; "" if there is none. */
   readonly later: string;
 }
 
@@ -21,7 +21,7 @@ const ENVELOPE: readonly string[] = [
 ];
 
 /** Members of a choice that belong to its text. */
-const SPOKEN: readonly string[] = ["index", "delta", "logprobs", "finish_reason"];
+const CONTENT_MEMBERS: readonly string[] = ["index", "delta", "logprobs", "finish_reason"];
 
 /** @param data the chunk as the client gets it, its choices as they came. @param choices the same choices, parsed. */
 export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
@@ -37,7 +37,7 @@ export function cutChunk(data: string, choices: readonly unknown[]): CutChunk {
   for (const [at, { says, ends }] of cuts.entries()) {
     // Of several choices in one chunk, which no provider sends that was asked for one, the bytes need not be kept.
     const text = choices.length === 1 && isPatchable(inside) ? inside : latin1OfJson(choices[at]);
-    if (says) now.push(ends ? spokenOf(text) : text);
+    if (says) now.push(ends ? contentOf(text) : text);
     if (!says || ends) later.push(says ? endOf(text) : text);
   }
   const others = members.map(({ key }) => key).filter((key) => !ENVELOPE.includes(key));
@@ -51,23 +51,23 @@ interface Cut {
 }
 
 function cutOf({ delta, logprobs, finish_reason: reason }: JsonObject): Cut {
-  return { says: saysSomething(delta) || saysSomething(logprobs), ends: stringOf(reason) !== "" };
+  return { says: hasContent(delta) || hasContent(logprobs), ends: stringOf(reason) !== "" };
 }
 
-/** What a piece of an answer is told by, not what it says. */
+/** Members of a delta that identify or order its content and are none themselves. */
 const LABELS: readonly string[] = ["role", "type", "index"];
 
-function saysSomething(value: unknown): boolean {
+function hasContent(value: unknown): boolean {
   if (typeof value === "string") return value !== "";
-  if (Array.isArray(value)) return value.some(saysSomething);
+  if (Array.isArray(value)) return value.some(hasContent);
   if (!isObject(value)) return false;
-  return Object.entries(value).some(([key, member]) => !LABELS.includes(key) && saysSomething(member));
+  return Object.entries(value).some(([key, member]) => !LABELS.includes(key) && hasContent(member));
 }
 
-/** A choice as a chunk of text has it. */
-function spokenOf(choice: string): string {
+/** A choice with only its text. */
+function contentOf(choice: string): string {
   const { members } = skim(choice);
-  const others = members.map(({ key }) => key).filter((key) => !SPOKEN.includes(key));
+  const others = members.map(({ key }) => key).filter((key) => !CONTENT_MEMBERS.includes(key));
   return applyEdits(choice, [
     setMember(choice, members, "finish_reason", "null"),
     ...removeMembers(members, others),
@@ -86,7 +86,7 @@ function setChoices(data: string, choices: readonly string[]): Edit {
   return setMember(data, skim(data).members, "choices", `[${choices.join(",")}]`);
 }
 
-/** False where a member stands twice: its place cannot be told. */
+/** False if a member is repeated: its position is ambiguous. */
 function isPatchable(choice: string): boolean {
   try {
     skim(choice);

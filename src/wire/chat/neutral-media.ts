@@ -1,4 +1,4 @@
-/** Content parts that are no text: images, files, sound, video. */
+/** Content parts other than text: images, files, sound, video. */
 import { fileType, mediaSource } from "../data-url.ts";
 import { objectAt, optional, stringAt, under, wrong } from "../fields.ts";
 import type { DocumentPart, ImagePart, MediaSource, RecordingPart } from "../neutral.ts";
@@ -8,7 +8,7 @@ import { dropOthers, type Reading, readCache } from "./neutral-reading.ts";
 
 export function imagePart(reading: Reading, part: JsonObject, at: string): ImagePart {
   const place = under(at, "image_url");
-  // Some clients send the bare address.
+  // Some clients send the address as a string.
   const image =
     typeof part.image_url === "string" ? { url: part.image_url } : objectAt(part.image_url, place);
   dropOthers(reading, image, place, ["url", "detail"]);
@@ -76,7 +76,7 @@ function fileSource(
   const media: MediaSource = isAddress
     ? mediaSource(source, data, `${at}/file_data`, named)
     : { kind: "data", mediaType: named, data };
-  // Dialects take text as text; only here can what was elided still be decoded.
+  // Dialects take documents of text as text; only here can an elided string still be decoded.
   if (media.kind !== "data" || !media.mediaType.startsWith("text/")) return media;
   return { kind: "text", text: Buffer.from(source.whole(media.data), "base64").toString() };
 }

@@ -36,7 +36,7 @@ const ASSISTANT_KEYS = [
   ...["role", "content", "refusal", "tool_calls", "function_call", "annotations", "extra_content"],
   ...["reasoning", "reasoning_content", "reasoning_details", ...CACHE_KEYS],
 ];
-/** Kinds of part that have a member of their own name, by which a part without a type is known. */
+/** Types of parts that have a member of the same name: a part without a type is recognised by it. */
 const PART_KINDS = ["text", "image_url", "file", "input_audio", "video_url", "refusal"];
 const PLAIN_KEYS = ["role", "content", ...CACHE_KEYS];
 const RESULT_KEYS = [...PLAIN_KEYS, "tool_call_id", "name"];
@@ -48,11 +48,11 @@ export function readMessages(reading: Reading, messages: readonly unknown[]): Ne
 class Conversation {
   readonly #reading: Reading;
   readonly #messages: NeutralMessage[] = [];
-  /** Tool by id of its call. */
+  /** The tool's name by the id of its call. */
   readonly #names = new Map<string, string>();
-  /** Id of the last call of a function, from the days when calls had none. */
+  /** The ids given to calls in `function_call`, by the function's name: that older form has no ids. */
   readonly #ids = new Map<string, string>();
-  /** Of the message that is open for more results. */
+  /** Parts of the last message while it takes further results. */
   #results: ToolResultPart[] | undefined;
 
   constructor(reading: Reading) {
@@ -79,7 +79,7 @@ class Conversation {
     this.#messages.push({ role, parts: marked(parts, readCache(this.#reading, message, at)), at });
   }
 
-  /** @param fits what the role of the message has a place for; other parts are dropped. */
+  /** @param fits types that the message's role may have; other parts are dropped */
   #content<P extends Part = Part>(content: unknown, at: string, fits?: (part: Part) => part is P): P[] {
     const parts: P[] = [];
     const add = (part: Part | undefined, place: string) => {
@@ -93,7 +93,7 @@ class Conversation {
     }
     for (const [index, value] of (optional(content, place, listAt) ?? []).entries()) {
       const partAt = `${place}/${index}`;
-      // Some clients send the bare text.
+      // Some clients send the text as a string.
       const part = typeof value === "string" ? { type: "text", text: value } : objectAt(value, partAt);
       add(this.#part(part, partAt), partAt);
     }
@@ -129,7 +129,7 @@ class Conversation {
     }
   }
 
-  /** Reasoning first: its makers want it back before what followed from it. */
+  /** Reasoning first: its makers require it before the content that followed from it. */
   #assistant(message: JsonObject, at: string): Part[] {
     const { parts: reasoning, callSeals } = readReasoning(message);
     const content = this.#content(message.content, at);
@@ -193,7 +193,7 @@ class Conversation {
   #named(fn: JsonObject, at: string, id: string, key: "arguments" | "input"): ToolCallPart {
     const { source } = this.#reading;
     const name = source.whole(stringAt(fn.name, `${at}/name`));
-    // A custom tool takes bare text, for which other dialects have no place but a member of an object.
+    // A custom tool takes plain text. Other dialects take objects only, so the text becomes a member of one.
     const given = source.wholeValue(key === "input" ? { input: fn.input } : fn.arguments);
     const text = wholeArguments(given);
     if (objectIn(text) === undefined) throw wrong(`${at}/${key}`, "the JSON text of an object");
@@ -235,7 +235,7 @@ function textPart(reading: Reading, part: JsonObject, at: string): TextPart {
   return cache === undefined ? { type: "text", text } : { type: "text", text, cache };
 }
 
-/** A mark of the whole message is one of its last part that can have it. */
+/** A cache mark of the message counts as one of its last part that can have one. */
 function marked(parts: readonly Part[], cache: TextPart["cache"]): readonly Part[] {
   if (cache === undefined) return parts;
   const at = parts.findLastIndex(canBeMarked);
@@ -250,8 +250,8 @@ const canBeMarked = ({ type }: Part): boolean =>
   type === "text" || type === "image" || type === "document" || type === "tool_call";
 
 /**
- * What signs the message's text. Clients that copy a call's extra members onto the message around it (OpenAI's Agents SDK)
- * say there what signs the call: Google refuses it on the text.
+ * The signature of the message's text. Clients that copy a call's extra members to its message (OpenAI's Agents SDK) have
+ * the call's signature there: Google refuses it on the text.
  */
 function ownSeal(message: JsonObject, calls: readonly ToolCallPart[]): Seal | undefined {
   const seal = readExtraSeal(message.extra_content);

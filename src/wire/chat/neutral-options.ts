@@ -1,6 +1,6 @@
 /**
- * What steers a generation in a chat-completions request, in neutral terms (OpenAI API reference, "Create chat completion";
- * `reasoning` is OpenRouter's, `top_k` a usual extension).
+ * Options of a chat-completions request in neutral terms (OpenAI API reference, "Create chat completion"; `reasoning` is
+ * OpenRouter's, `top_k` a common extension).
  */
 import { isEffort } from "../effort.ts";
 import { booleanAt, listAt, numberAt, objectAt, optional, stringAt, under } from "../fields.ts";
@@ -9,7 +9,7 @@ import type { JsonObject } from "../reader.ts";
 import { dropOthers, type Reading } from "./neutral-reading.ts";
 import { readToolChoice } from "./neutral-tools.ts";
 
-/** What is read here and in the files beside, and what is no model's matter. */
+/** Members that are read here and in the files beside, and those that concern no model. */
 export const KNOWN_OPTIONS: readonly string[] = [
   ...["model", "messages", "stream", "stream_options", "store", "svc", "tools", "functions"],
   ...["max_tokens", "max_completion_tokens", "temperature", "top_p", "top_k", "stop", "seed", "n"],
@@ -19,7 +19,7 @@ export const KNOWN_OPTIONS: readonly string[] = [
   ...["prompt_cache_key", "service_tier", "metadata"],
 ];
 
-/** OpenRouter: reasoning that is switched on and nothing else is said of it. */
+/** The effort if OpenRouter's `reasoning` has only `enabled`. */
 const USUAL_EFFORT: Effort = "medium";
 
 export function readOptions(reading: Reading, body: JsonObject): NeutralOptions {
@@ -52,7 +52,7 @@ export function readOptions(reading: Reading, body: JsonObject): NeutralOptions 
   });
 }
 
-/** Absent stays absent. */
+/** Leaves out undefined members. */
 function withoutUndefined(
   options: { [K in keyof NeutralOptions]: NeutralOptions[K] | undefined },
 ): NeutralOptions {
@@ -61,7 +61,7 @@ function withoutUndefined(
   ) as NeutralOptions;
 }
 
-/** The larger where both names stand, as the hold covers it. */
+/** The larger if both members are set: the hold covers it. */
 function maxTokens(body: JsonObject): FieldValue<number> | undefined {
   const newer = optional(body.max_completion_tokens, "/max_completion_tokens", numberAt);
   const older = optional(body.max_tokens, "/max_tokens", numberAt);
@@ -128,7 +128,7 @@ function outputFormat(reading: Reading, body: JsonObject): FieldValue<OutputForm
   }
 }
 
-/** OpenRouter's object says more than `reasoning_effort`, and counts where both stand. */
+/** OpenRouter's object has more members than `reasoning_effort`, and wins if both are set. */
 function reasoning(reading: Reading, body: JsonObject): FieldValue<Reasoning> | undefined {
   const at = "/reasoning";
   const given = optional(body.reasoning, at, objectAt);
@@ -151,7 +151,7 @@ function reasoning(reading: Reading, body: JsonObject): FieldValue<Reasoning> | 
   return Object.keys(value).length === 0 ? undefined : { value, at };
 }
 
-/** A level that only one provider knows cannot be told to another. */
+/** Drops a level that only one provider knows. */
 function effortOf(reading: Reading, value: unknown, at: string): Effort | undefined {
   const level = optional(value, at, stringAt);
   if (level === undefined) return undefined;

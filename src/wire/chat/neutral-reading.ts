@@ -1,4 +1,4 @@
-/** What all readers of a request's pieces share: its source, what could not be told, and refusals that name the place. */
+/** What all readers of parts of a chat request share: its source, the dropped members, cache marks. */
 
 import { under } from "../fields.ts";
 import type { CacheMark } from "../neutral.ts";
@@ -7,11 +7,11 @@ import type { Source } from "../source.ts";
 
 export interface Reading {
   readonly source: Source;
-  /** JSON pointers of what the neutral contract has no place for. */
+  /** JSON pointers of members that the neutral contract has no place for. */
   readonly dropped: string[];
 }
 
-/** Notes the members of an object that nobody reads. Null, an empty list and an empty string say nothing. */
+/** Adds an object's other members to `dropped`, unless they are null, an empty list or an empty string. */
 export function dropOthers(reading: Reading, value: JsonObject, at: string, known: readonly string[]): void {
   for (const [key, member] of Object.entries(value)) {
     if (known.includes(key) || isEmpty(member)) continue;
@@ -26,7 +26,7 @@ export const CACHE_KEYS: readonly string[] = ["cache_control", "prompt_cache_bre
 
 /**
  * A cache mark: `cache_control` as OpenRouter and LiteLLM take it from Anthropic's format, or OpenAI's
- * `prompt_cache_breakpoint`, whose times of stay have no equal elsewhere.
+ * `prompt_cache_breakpoint`, whose lifetimes have no equal in other formats.
  */
 export function readCache(reading: Reading, value: JsonObject, at: string): CacheMark | undefined {
   const { cache_control: control, prompt_cache_breakpoint: breakpoint } = value;

@@ -1,6 +1,6 @@
 /**
- * A chat-completions request in neutral terms. Everything a client may say is either carried or named in `dropped`;
- * `stream_options` and `store` are between the client and us.
+ * A chat-completions request in neutral terms. Every member is either carried or named in `dropped`, except
+ * `stream_options` and `store`, which concern only the gateway.
  */
 
 import { listAt, objectAt } from "../fields.ts";

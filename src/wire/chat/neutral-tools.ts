@@ -1,4 +1,4 @@
-/** Tools of a chat-completions request and the choice among them, the `functions` of the format's first days included. */
+/** Tools of a chat-completions request and the choice among them, including the older `functions`. */
 
 import { listAt, objectAt, optional, stringAt } from "../fields.ts";
 import type { FieldValue, NeutralTool, ToolChoice } from "../neutral.ts";
@@ -32,11 +32,11 @@ export function readTools(reading: Reading, body: JsonObject): NeutralTool[] {
   return tools;
 }
 
-/** Without a type it is a function all the same, where it holds one or is one itself: clients of Mistral's say none. */
+/** A tool without a type is a function if it contains or is one: clients of Mistral send no type. */
 const isFunction = ({ type, function: fn, name }: JsonObject): boolean =>
   type === "function" || (type == null && (isObject(fn) || typeof name === "string"));
 
-/** @param marked what a cache mark may stand on beside the function. */
+/** @param marked an object beside the function that may have the cache mark */
 function readFunction(
   reading: Reading,
   fn: JsonObject,
@@ -65,7 +65,7 @@ export function readToolChoice(reading: Reading, body: JsonObject): FieldValue<T
   if (value === undefined || value === null) return undefined;
   const at = `/${key}`;
   if (value === "auto" || value === "none" || value === "required") return { value, at };
-  // Mistral's word for it.
+  // Mistral's name of it.
   if (value === "any") return { value: "required", at };
   if (isObject(value)) {
     const named = key === "function_call" ? value : isObject(value.function) ? value.function : {};

@@ -55,7 +55,7 @@ function choiceOf(choice: JsonObject, index: number, reply: unknown): NeutralCho
   };
 }
 
-/** Text, Mistral's thinking among it, and refusal. What stands beside the text belongs to its last part. */
+/** Text (with Mistral's thinking) and refusal. Seal and citations of the message belong to the last text part. */
 function textsOf(message: JsonObject): ReplyPart[] {
   const parts: ReplyPart[] = [];
   const { content, refusal } = message;

@@ -7,17 +7,17 @@ import { ChoiceReader } from "./choice-reader.ts";
 import { isErrorBody } from "./read-reply.ts";
 import { readEventUsage } from "./usage.ts";
 
-/** Choices beyond these are taken for the last: no answer has so many. */
+/** Larger indexes count as the last choice: no answer has so many. */
 const MAX_CHOICES = 128;
 
-/** `text` and `summary` stand in lists of parts and of reasoning details. */
+/** `text` and `summary` are members of content parts and of reasoning details. */
 const FRAME_KEYS = frameKeys(
   ["content", "reasoning_content", "reasoning", "refusal", "arguments", "text", "summary"],
   ["obfuscation"],
 );
 
 export class ChatStreamReader extends SseStreamReader {
-  /** By index; undefined where an index was passed over. */
+  /** By index; undefined for an index that did not come. */
   readonly #choices: (ChoiceReader | undefined)[] = [];
   readonly #forward = (event: StreamEvent) => this.emit(event);
   #reply: unknown;
@@ -26,7 +26,7 @@ export class ChatStreamReader extends SseStreamReader {
     super(maxEventBytes, FRAME_KEYS, tap);
   }
 
-  /** Every choice has its finish reason, whether or not the upstream said `[DONE]`. */
+  /** Every choice has its finish reason, with or without `[DONE]`. */
   get complete(): boolean {
     return this.done || this.#finished;
   }
@@ -62,7 +62,7 @@ export class ChatStreamReader extends SseStreamReader {
     }
     if (typeof event.id === "string" && event.id !== "") this.#reply = event.id;
     const usage = readEventUsage(event);
-    // Before the first choice, so that formats which open with the prompt's tokens can tell them.
+    // Before the first choice: some formats send the prompt's tokens in their first event.
     if (usage !== undefined && this.#choices.length === 0 && usage.inputTokens > 0) {
       this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
     }
@@ -89,6 +89,6 @@ export class ChatStreamReader extends SseStreamReader {
   }
 }
 
-/** Where a choice stands by its `index`; what is no place is taken for the first. */
+/** A choice's number by its `index`; an invalid index counts as 0. */
 const placeOf = (index: unknown): number =>
   typeof index === "number" && Number.isInteger(index) && index >= 0 ? Math.min(index, MAX_CHOICES - 1) : 0;

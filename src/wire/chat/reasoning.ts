@@ -1,6 +1,6 @@
 /**
  * Reasoning as a message's `reasoning_details`, both ways (OpenRouter documentation, "Preserving reasoning blocks"): the
- * one place in this format where a maker's seal comes back to the byte. Items of one `index` are pieces of one block.
+ * one member of this format in which a maker's seal comes back byte for byte. Items of one `index` are pieces of one block.
  */
 import type { ReasoningPart, Seal, SealMaker } from "../neutral.ts";
 import { isObject, type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
@@ -60,15 +60,15 @@ export function detailsOf(parts: readonly ReasoningPart[]): ReasoningDetail[] {
 export interface ReadDetail {
   readonly text: string;
   readonly isSummary: boolean;
-  /** The seal holds all of the reasoning. */
+  /** The seal contains all of the reasoning. */
   readonly isRedacted: boolean;
   readonly seal: Seal | undefined;
-  /** What the item belongs to: a tool call's id, in OpenRouter's account of Google's signatures. */
+  /** The item's id. OpenRouter gives Google's signatures the id of their tool call. */
   readonly id: string;
   readonly index: number | undefined;
 }
 
-/** Undefined where it says nothing that can be kept. Strings pass as they are. */
+/** Undefined if nothing in it can be kept. Strings are passed on unchanged. */
 export function readDetail(value: unknown): ReadDetail | undefined {
   const item = objectOf(value);
   const index = typeof item.index === "number" ? item.index : undefined;
@@ -95,11 +95,11 @@ export function readDetail(value: unknown): ReadDetail | undefined {
   }
 }
 
-/** Whether its seal is that of the tool call whose id it has: so OpenRouter tells Google's signatures. */
+/** Whether its seal belongs to the tool call of its id, as OpenRouter writes Google's signatures. */
 export const isOfCall = ({ isRedacted, seal, id }: ReadDetail): boolean =>
   isRedacted && seal?.by === "google" && id !== "";
 
-/** Undefined where its maker is none we know: nobody could be given it back. */
+/** Undefined if its maker is unknown: it could be sent back to nobody. */
 function sealOf({ format }: JsonObject, data: unknown): Seal | undefined {
   if (typeof data !== "string" || data === "") return undefined;
   // The format's documented default.
@@ -116,7 +116,7 @@ export interface ReasoningDraft {
   seal: Seal | undefined;
 }
 
-/** Whether an item goes on with a block, rather than beginning the next. Servers that number none send one block. */
+/** Whether an item continues a block. Servers that send no numbers send one block. */
 export function continues(
   draft: Pick<ReasoningDraft, "index" | "isSummary" | "seal">,
   { index, isSummary, isRedacted }: ReadDetail,
@@ -133,7 +133,7 @@ export interface ReadReasoning {
   readonly callSeals: ReadonlyMap<string, Seal>;
 }
 
-/** The reasoning of a whole message: its details, or the bare text that other servers send. */
+/** The reasoning of a whole message: its details, or the plain text that other servers send. */
 export function readReasoning(message: JsonObject): ReadReasoning {
   const drafts: ReasoningDraft[] = [];
   const callSeals = new Map<string, Seal>();
@@ -157,7 +157,7 @@ export function readReasoning(message: JsonObject): ReadReasoning {
   }
   const text = reasoningText(message);
   if (text !== "" && !drafts.some((draft) => draft.text !== "")) {
-    // The details hold the seals only: the first signature is the text's.
+    // The details have only the seals: the first signature belongs to the text.
     const signed = drafts.find((draft) => !draft.isRedacted);
     if (signed !== undefined) signed.text = text;
     else drafts.unshift({ text, index: undefined, isSummary: false, isRedacted: false, seal: undefined });
@@ -173,7 +173,7 @@ const partOf = ({ text, isSummary, isRedacted, seal }: ReasoningDraft): Reasonin
   ...(seal && { seal }),
 });
 
-/** DeepSeek's name and most servers', then OpenRouter's. Some send both: they say the same. */
+/** The member of DeepSeek and most servers, then OpenRouter's. Some servers send both with the same text. */
 export const reasoningText = (message: JsonObject): string =>
   stringOf(message.reasoning_content) || stringOf(message.reasoning);
 

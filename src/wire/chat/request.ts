@@ -1,6 +1,5 @@
 /**
- * Reads a chat-completions body for what the gateway must know, and writes it for an upstream of the same dialect by
- * patching bytes: model name, usage switch, our own extension. No parameter that changes behaviour is added (T53).
+ * Reads from a chat-completions body what the gateway must know, and the edit that makes a stream report its usage.
  */
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
@@ -12,19 +11,19 @@ import { isObject, type JsonObject } from "../reader.ts";
 import { type ChatRequestBody, chatRequestSchema, isUsualRequest } from "./schema.ts";
 
 /**
- * Members that no model gets to read. All others count as prompt, those we do not know included: an upstream may
- * take them for one (`functions`, `documents`, `prediction`), and it will bill what it took.
+ * Members that no model reads. All others count as prompt, unknown ones included: an upstream may read them as prompt
+ * (`functions`, `documents`, `prediction`), and then bills them.
  */
 const NO_PROMPT: readonly string[] = [
   ...["model", "svc", "stream", "stream_options", "metadata", "user", "logit_bias"],
 ];
 
 export interface ChatRequest extends ClientRequest {
-  /** What the client asked; undefined where it said nothing. */
+  /** `stream_options.include_usage`; undefined if the client did not set it. */
   readonly includeUsage: boolean | undefined;
-  /** What asks the upstream for its usage; undefined where the client asks already, or for no stream. */
+  /** The edit that asks the upstream for its usage; undefined if the client asks for it, or for no stream. */
   readonly usageSwitch: Edit | undefined;
-  /** The name the client used for the output bound. */
+  /** The member in which the client sent the output bound. */
   readonly maxTokensField: "max_tokens" | "max_completion_tokens" | undefined;
 }
 
@@ -50,7 +49,7 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
     facts: {
       model: body.model,
       stream,
-      // Where a provider knows `best_of`, it makes and bills so many.
+      // Providers that know `best_of` generate and bill so many answers.
       choices: Math.max(body.n ?? 1, body.best_of ?? 1),
       maxTokens: maxTokensOf(body),
       promptTokens: estimatePromptTokens(proseBytes, media.images),
@@ -69,11 +68,11 @@ export function readChatRequest(bytes: Buffer): ChatRequest {
 /** See {@link promptTextsOf}. */
 export const promptTexts = (request: ChatRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
-/** Beside what else the client's `stream_options` hold, whose bytes pass as they came (T53). */
+/** Adds `include_usage` to the client's `stream_options`; its other members are passed on unchanged (T53). */
 function usageSwitchOf(text: string, members: readonly Member[]): Edit {
   const options = memberOf(members, "stream_options");
   if (options === undefined) {
-    // At the very front: there it stands inside no run of members that are taken out.
+    // As the first member: there it is inside no run of members that are removed.
     const { start } = members[0] as Member;
     return { start, end: start, text: `"stream_options":{"include_usage":true},` };
   }
@@ -84,7 +83,7 @@ function usageSwitchOf(text: string, members: readonly Member[]): Edit {
   return { start: valueStart + edit.start, end: valueStart + edit.end, text: edit.text };
 }
 
-/** The larger where both names stand: which one an upstream obeys is not ours to know, and the hold must cover it. */
+/** The larger if both members are set: it is unknown which one an upstream obeys, and the hold must cover it. */
 function maxTokensOf(body: ChatRequestBody): number | undefined {
   const newer = body.max_completion_tokens ?? undefined;
   const older = body.max_tokens ?? undefined;
@@ -99,16 +98,16 @@ function boundField(body: ChatRequestBody): ChatRequest["maxTokensField"] {
 interface Media {
   images: number;
   audio: number;
-  /** Files, video, parts of a kind of a provider's own, and what looks like media where there should be none. */
+  /** Files, video, parts of a provider's own type, and data that looks like media where none is allowed. */
   others: number;
 }
 
-/** Types of parts whose tokens are those of their text. */
+/** Types of parts that have only the tokens of their text. */
 const TEXT_PARTS: ReadonlySet<unknown> = new Set([
   ...["text", "input_text", "output_text", "refusal", "thinking", "reasoning", "reference"],
 ]);
 
-/** By its type, or by the member of that name: providers take parts that do not say their type. */
+/** Found by type, or by the member of that name: providers accept parts without a type. */
 const isPart = (part: JsonObject, kind: string): boolean => part.type === kind || kind in part;
 
 const isText = ({ type, text }: JsonObject): boolean =>
@@ -118,7 +117,7 @@ function mediaOf(messages: ChatRequestBody["messages"], hasOpaque: boolean): Med
   const media: Media = { images: 0, audio: 0, others: 0 };
   for (const message of messages) {
     const { content } = message;
-    // An earlier answer in sound, by its id.
+    // The id of an earlier audio answer.
     if (message.audio != null) media.others++;
     if (hasOpaque && holdsOpaque({ ...message, content: undefined })) media.others++;
     if (Array.isArray(content)) for (const part of content) countPart(part, media, hasOpaque);

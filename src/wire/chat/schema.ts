@@ -26,7 +26,7 @@ export const chatRequestSchema = z.looseObject({
   max_tokens: tokens.nullish(),
   max_completion_tokens: tokens.nullish(),
   n: z.int().min(1).max(128).nullish(),
-  /** Of vLLM and others; at least `n` where it stands. */
+  /** An option of vLLM and others; if present, at least `n`. */
   best_of: z.int().min(1).max(128).nullish(),
   temperature: unread(z.number()).optional(),
   top_p: unread(z.number()).optional(),
@@ -41,8 +41,8 @@ export const chatRequestSchema = z.looseObject({
 export type ChatRequestBody = z.output<typeof chatRequestSchema>;
 
 /**
- * True for the usual request, and only where the schema accepts it as it stands: told in a fraction of the time that
- * the schema takes, which copies the whole body. False says nothing: the schema must be asked, for its errors too.
+ * True only for requests that the schema accepts unchanged, in a fraction of the time that the schema takes, which copies
+ * the whole body. If false, the schema decides, and gives the errors.
  */
 export function isUsualRequest(body: unknown): body is ChatRequestBody {
   if (!isObject(body)) return false;

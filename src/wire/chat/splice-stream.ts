@@ -1,6 +1,6 @@
 /**
- * A chat-completions stream, spliced: events pass as they came, but for our id and model, and without their usage, which
- * the last chunk tells. Of events that share the JSON around their choices only the choices are parsed.
+ * A spliced chat-completions stream: events are passed on with our id and model, and without their usage, which is sent in
+ * the last chunk. If events share the JSON around their choices, only the choices are parsed.
  */
 import type { Usage } from "../../usage.ts";
 import { SplicedStream } from "../captured-stream.ts";
@@ -30,7 +30,7 @@ import { readChatUsage, writeChatUsage } from "./usage.ts";
 
 const HEAD = "data: ";
 
-/** The upstream's event that holds usage and no choices. */
+/** The upstream's event that has usage and no choices. */
 interface UsageChunk {
   readonly text: string;
   readonly members: readonly Member[];
@@ -41,26 +41,26 @@ const NO_MEMBERS: readonly Member[] = [];
 export class ChatSpliceStream extends SplicedStream {
   protected readonly reader: ChatStreamReader;
   readonly #identity: AnswerIdentity;
-  /** False: the client asked for no usage; `usage` members and the last chunk are left out. */
+  /** False: the client wants no usage; `usage` members and the last chunk are left out. */
   readonly #includeUsage: boolean;
-  /** One answer was asked for: its finish reason waits for the settlement. */
+  /** The client asked for one answer: its finish reason waits for the settlement. */
   readonly #isOnly: boolean;
   readonly #idJson: string;
   readonly #modelJson: string;
   #events = 0;
   #envelope: Envelope | undefined;
-  /** Of the event that is read: how it fits the envelope, or its text and where its members are. */
+  /** Of the current event: how it fits the envelope, or its text and the positions of its members. */
   #enclosed: Enclosed | undefined;
   #text = "";
   #members = NO_MEMBERS;
-  /** The finish reason and what ends the stream: goes out after the settlement. */
+  /** The finish reason and the last events: sent after the settlement. */
   #last = "";
   #holding = false;
-  /** The last report that an event was looked through for. */
+  /** The last usage report that was looked for in an event's text. */
   #reported: Usage | undefined;
-  /** The last report as the upstream wrote it: its own details are not lost. */
+  /** The last report as the upstream wrote it, with its own details. */
   #usageJson: string | undefined;
-  /** The last chunk is made of it. */
+  /** The last chunk is made from this one. */
   #usageChunk: UsageChunk | undefined;
   #created = 0;
 
@@ -74,7 +74,7 @@ export class ChatSpliceStream extends SplicedStream {
     this.reader = new ChatStreamReader(identity.maxEventBytes, this);
   }
 
-  /** Those without text count, too: the client gets them. */
+  /** Events without text count, too: the client gets them. */
   override get events(): number {
     return this.#events;
   }
@@ -101,7 +101,7 @@ export class ChatSpliceStream extends SplicedStream {
     return parsed(data);
   }
 
-  /** What leaves after the settlement: held events, the usage chunk, `[DONE]`. */
+  /** The text sent after the settlement: held events, the usage chunk, `[DONE]`. */
   close(usage: Usage, svc: SvcReply): string {
     const last = this.rest() + this.#last;
     if (!this.#includeUsage) return `${last}data: [DONE]\n\n`;
@@ -109,7 +109,7 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   protected pass(data: string, _type: string, event: JsonObject): Passed | undefined {
-    // Its first event goes out at once, though it may hold no content: clients wait for it.
+    // The first event is sent at once, even without content: clients wait for it.
     this.begin();
     const choices = listOf(event.choices);
     const { usage } = this.capture;
@@ -128,7 +128,7 @@ export class ChatSpliceStream extends SplicedStream {
       ]);
     }
     const members = this.#members;
-    this.#tell(event.created);
+    this.#noteCreated(event.created);
     if (isReport) this.#report(event.usage, members);
     if (choices.length > 0) {
       const edits = this.#edits(data, members);
@@ -136,13 +136,13 @@ export class ChatSpliceStream extends SplicedStream {
       return this.#passChoices(applyEdits(data, edits), choices, edits);
     }
     if (event.usage !== undefined && event.usage !== null) this.#usageChunk = { text: this.#text, members };
-    // Some servers open with an empty chunk (Azure's content filter results): pass those on. What has no choices
-    // member at all is no chunk, and clients would fall over it.
+    // Some servers begin with an empty chunk (Azure's content filter results), which is passed on. An event without a
+    // `choices` member is no chunk, and clients would fail on it.
     else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
     return undefined;
   }
 
-  /** @param edits what its data were patched with. */
+  /** @param edits those that its data were patched with */
   #passChoices(patched: string, choices: readonly unknown[], edits: readonly Edit[]): Passed | undefined {
     this.#events++;
     if (this.#isOnly && this.reader.complete) this.#holding = true;
@@ -150,7 +150,7 @@ export class ChatSpliceStream extends SplicedStream {
       this.out += sseData(patched);
       return { head: HEAD, edits };
     }
-    // With the finish reason or behind it: its text leaves at once.
+    // The event has the finish reason or comes after it: its text is sent at once.
     const { now, later } = cutChunk(patched, choices);
     if (now !== "") this.out += sseData(now);
     if (later !== "") this.#hold(later);
@@ -167,10 +167,10 @@ export class ChatSpliceStream extends SplicedStream {
     this.#last = waiting(this.#last, copied(sseData(data)));
   }
 
-  #tell(created: unknown): void {
+  #noteCreated(created: unknown): void {
     if (typeof created !== "number" || created === this.#created) return;
     this.#created = created;
-    // It holds another time, and would pass on events without telling theirs.
+    // The envelope has the earlier `created`: its events would pass without setting this one.
     this.#envelope = undefined;
   }
 
@@ -179,7 +179,7 @@ export class ChatSpliceStream extends SplicedStream {
     this.#envelope = choices && envelopeOf(data, members, choices, edits);
   }
 
-  /** Reports are cumulative wherever they come from: the last one stands, they are never added up. */
+  /** Reports are cumulative: the last one counts, they are never added up. */
   #report(usage: unknown, members: readonly Member[]): void {
     const member = readChatUsage(usage) === undefined ? undefined : memberOf(members, "usage");
     this.#usageJson = member && this.#text.slice(member.valueStart, member.valueEnd);
@@ -191,7 +191,7 @@ export class ChatSpliceStream extends SplicedStream {
       setMember(text, members, "model", this.#modelJson),
     ];
     if (!this.#includeUsage) edits.push(...removeMembers(members, ["usage"]));
-    // A usage report on a chunk with choices moves to the last chunk: the others say null (T1).
+    // A usage report on a chunk with choices moves to the last chunk: the others have null (T1).
     else edits.push(setMember(text, members, "usage", "null"));
     return edits;
   }
@@ -220,7 +220,7 @@ export class ChatSpliceStream extends SplicedStream {
   }
 }
 
-/** Choices that stand in an event's text without their brackets; none where that is no JSON. */
+/** Parses choices without their brackets; empty if the text is no JSON. */
 function listIn(text: string): readonly unknown[] {
   try {
     return JSON.parse(`[${utf8Of(text)}]`) as unknown[];

@@ -1,6 +1,6 @@
 /**
- * Chat from a client to an upstream that speaks chat: `id` and `model` are ours, `svc` is added, every other byte is as it
- * came.
+ * Chat between a client and an upstream that both speak it: `id` and `model` of the answer are replaced, `svc` is added,
+ * every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
 import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
@@ -48,7 +48,7 @@ class SplicedCompletion implements WholeAnswer {
 function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   if (!Array.isArray(value.choices)) throw noCompletion();
   const usage = readChatUsage(value.usage);
-  // From the whole body: long strings are not in the value that the facts are read from.
+  // Counted in the whole body: the value that the other facts are read from has no long strings.
   const outputBytes = usage === undefined ? textBytesOf(readChatReply(parseReply(bytes))) : 0;
   const choices = value.choices.map(objectOf);
   const calls = choices.map(({ message }) => callsIn(objectOf(message)));
@@ -65,7 +65,7 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
 const callsIn = ({ tool_calls: calls, function_call: functionCall }: JsonObject): number =>
   listOf(calls).length + (isObject(functionCall) ? 1 : 0);
 
-/** The body for one endpoint: the client's bytes but for the fields named here and the provider's own ways. */
+/** The body for one endpoint: the client's bytes, except for the members changed here and by the provider's quirks. */
 export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Outgoing {
   const { quirks } = endpoint.provider;
   const splice = spliceOf(request, endpoint, "chat");
@@ -83,7 +83,7 @@ export function spliceChatRequest(request: ChatRequest, endpoint: Endpoint): Out
   ) {
     const bound = memberOf(request.members, field) as Member;
     edits.push({ start: bound.start, end: bound.keyEnd, text: `"${quirks.maxTokensField}"` });
-    // Where both names stand, the one that would now stand twice goes.
+    // If both members are present, the one that would now be repeated is removed.
     remove.push(quirks.maxTokensField);
   }
   return spliced(request, splice);

@@ -1,4 +1,4 @@
-/** What whole and streamed tool calls of an upstream have in common: their arguments in any shape, an id for each. */
+/** Tool calls of an upstream, whole or streamed: arguments of any shape, and an id for each call. */
 import { argumentsText } from "../tool-arguments.ts";
 
 /** Arguments as JSON text: some servers send the object itself. "" where there are none. */
@@ -7,7 +7,7 @@ export function argumentsOf(value: unknown): string {
   return typeof value === "object" && value !== null ? argumentsText(value) : "";
 }
 
-/** Of a whole call: no client runs a tool that is called with "". */
+/** Arguments of a whole call, `{}` for "": clients do not run a tool with "" as its arguments. */
 export const wholeArguments = (value: unknown): string => {
   const text = argumentsOf(value);
   return text.trim() === "" ? "{}" : text;
@@ -16,7 +16,7 @@ export const wholeArguments = (value: unknown): string => {
 const ID_LENGTH = 48;
 
 /**
- * An id for a call that came without: the same whenever the same answer is read, another in every answer.
+ * An id for a call without one: the same whenever the same answer is read, different in every answer.
  * @param reply the answer's own id.
  */
 export function callIdOf(reply: unknown, choice: number, call: number): string {

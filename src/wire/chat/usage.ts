@@ -3,7 +3,7 @@ import type { Usage } from "../../usage.ts";
 import { countOf, type JsonObject, objectOf } from "../reader.ts";
 import { areBelievable, cacheTokens } from "../tokens.ts";
 
-/** Undefined where the value is no usage report (null on the chunks before the last) or cannot be true. */
+/** Undefined if the value is no usage report (null on the chunks before the last) or has impossible counts. */
 export function readChatUsage(value: unknown): Usage | undefined {
   const usage = objectOf(value);
   if (typeof usage.prompt_tokens !== "number" && typeof usage.completion_tokens !== "number")
@@ -22,7 +22,7 @@ export function readChatUsage(value: unknown): Usage | undefined {
     inputTokens: inputTokens + heard,
     outputTokens: outputTokens + thought,
     ...cacheTokens(inputTokens + heard, {
-      // Beside the details object: DeepSeek's name, then Moonshot's and Together's.
+      // Members beside the details object: DeepSeek's, then Moonshot's and Together's.
       read: countOf(prompt.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens),
       // Beside OpenAI's and OpenRouter's name: Alibaba's.
       written: countOf(prompt.cache_write_tokens ?? prompt.cache_creation_input_tokens),
@@ -32,8 +32,8 @@ export function readChatUsage(value: unknown): Usage | undefined {
 }
 
 /**
- * Sound in the prompt that `prompt_tokens` leaves out although the total counts it: the details tell how much, or the
- * prompt has fewer tokens than its sound alone. Mistral says its seconds beside the counts instead.
+ * Audio tokens of the prompt that `prompt_tokens` leaves out although the total counts them: the details have their number,
+ * or the prompt has fewer tokens than its audio alone. Mistral reports seconds beside the counts instead.
  */
 function audioApart(rest: number, usage: JsonObject, prompt: JsonObject, reasoningTokens: number): number {
   const audio = countOf(prompt.audio_tokens);
@@ -47,8 +47,8 @@ function audioApart(rest: number, usage: JsonObject, prompt: JsonObject, reasoni
 }
 
 /**
- * Reasoning that `completion_tokens` leaves out although it is billed as output: the total tells. xAI reports its count
- * in the details, Gemini's compatible endpoint only in the total.
+ * Reasoning tokens that `completion_tokens` leaves out although they are billed as output: the total includes them. xAI
+ * reports their count in the details, Gemini's compatible endpoint only in the total.
  */
 const reasoningApart = (rest: number, reasoningTokens: number): number =>
   rest > 0 && (reasoningTokens === rest || reasoningTokens === 0) ? rest : 0;
@@ -59,7 +59,7 @@ interface Reports {
   readonly choices?: unknown;
 }
 
-/** Where an event of a stream reports usage: its own member, Groq's extension, or Moonshot's place in the choice. */
+/** The usage that a stream's event reports: in its own member, Groq's extension, or Moonshot's member of the choice. */
 export function readEventUsage(event: Reports): Usage | undefined {
   return (
     readChatUsage(event.usage) ??

@@ -1,6 +1,6 @@
 /**
  * A neutral conversation as chat-completions messages. Tool results become `tool` messages directly behind the message that
- * called; those take text only, so their images and files follow in a user message. What has no place is dropped by name.
+ * called; those take text only, so their images and files follow in a user message. Other parts are dropped and named.
  */
 import type { Endpoint } from "../../endpoint.ts";
 import type {
@@ -35,7 +35,7 @@ export type ChatPart =
       readonly file: { readonly file_data: string; readonly filename: string } | { readonly file_id: string };
     };
 
-/** Not OpenAI's: vLLM, OpenRouter and others take it. */
+/** Not in OpenAI's API: vLLM, OpenRouter and others accept it. */
 type ChatVideo = { readonly type: "video_url"; readonly video_url: { readonly url: string } };
 
 type AnyPart = ChatPart | ChatVideo;
@@ -61,7 +61,7 @@ export type ChatMessage =
 
 const DETAILS: readonly string[] = ["auto", "low", "high", "original"] satisfies ImageDetail[];
 
-/** What `input_audio` takes (OpenAI); other sound has no place. */
+/** Formats that `input_audio` takes (OpenAI); other sound is dropped. */
 const AUDIO_FORMATS: Readonly<Record<string, AudioFormat>> = {
   "audio/wav": "wav",
   "audio/x-wav": "wav",
@@ -82,7 +82,7 @@ class Writing {
   readonly #endpoint: Endpoint;
   readonly #taker: OptionTaker;
   readonly #written: ChatMessage[] = [];
-  /** Where the next tool message goes: nothing may stand between the call and its results. */
+  /** Position of the next tool message: the results must follow their call directly. */
   #resultPlace = 0;
 
   constructor(endpoint: Endpoint, taker: OptionTaker) {
@@ -100,7 +100,7 @@ class Writing {
     return this.#written;
   }
 
-  /** Servers of this dialect cache by themselves, and refuse a mark that they do not know. */
+  /** Servers of this dialect cache without marks, and refuse unknown members. */
   #unmark(part: Part, at: string): void {
     if ("cache" in part && part.cache !== undefined) this.#taker.drop(`${at}/cache_control`);
     if (part.type !== "tool_result") return;
@@ -128,9 +128,9 @@ class Writing {
       this.#written.push({ role: "user", content: contentOf(content) });
   }
 
-  /** Returns what the tool message cannot hold. */
+  /** Returns the parts that a tool message cannot contain. */
   #result({ id, parts, isError }: ToolResultPart, at: string): AnyPart[] {
-    // There is no word for it, and one added to the text would be ours.
+    // The format has no member for an error, and the text is not changed.
     if (isError) this.#taker.drop(`${at}/is_error`);
     const texts: ChatText[] = [];
     const media: AnyPart[] = [];
@@ -175,7 +175,7 @@ class Writing {
     this.#resultPlace = this.#written.length;
   }
 
-  /** It is no prompt to most models, so nobody is told where it is left out. Only seals need more than the bare text. */
+  /** Most models do not read reasoning, so it is left out without naming it. Only seals need more than the plain text. */
   #reasoning(parts: readonly ReasoningPart[]) {
     const { capabilities, provider } = this.#endpoint;
     if (!capabilities.reasoning) return {};
@@ -196,7 +196,7 @@ class Writing {
     });
   }
 
-  /** For roles that say nothing but text. */
+  /** For roles that have only text. */
   #texts(parts: readonly Placed<Part>[]): ChatText[] {
     return parts.flatMap(({ part, at }) => {
       const written = this.#part(part, at);
@@ -206,7 +206,7 @@ class Writing {
     });
   }
 
-  /** Undefined where the format has no place for it. */
+  /** Undefined if the format has no part for it. */
   #part(part: Part, at: string): AnyPart | undefined {
     switch (part.type) {
       case "text":
@@ -244,7 +244,7 @@ class Writing {
         return { type: "text", text: source.text };
       case "data": {
         const data = `data:${source.mediaType};base64,${source.data}`;
-        // The format wants a name.
+        // The format requires a name.
         return { type: "file", file: { filename: name ?? defaultName(source.mediaType), file_data: data } };
       }
       case "file":
@@ -264,7 +264,7 @@ interface Placed<P extends Part> {
 const placed = ({ parts, at }: NeutralMessage): Placed<Part>[] =>
   parts.map((part, index) => ({ part, at: `${at}/content/${index}` }));
 
-/** One text as a string: the form that every server takes. */
+/** A single text as a string: every server accepts this form. */
 function contentOf<P extends AnyPart>(parts: P[]): string | P[] {
   const [first] = parts;
   if (first === undefined) return "";
@@ -281,7 +281,7 @@ function audioOf({ source }: RecordingPart): ChatPart | undefined {
     : { type: "input_audio", input_audio: { data: source.data, format } };
 }
 
-/** Undefined where it is in a provider's own store. */
+/** Undefined if it is in a provider's own store. */
 function addressOf(source: MediaSource): string | undefined {
   if (source.kind === "file") return undefined;
   return source.kind === "url" ? source.url : `data:${source.mediaType};base64,${source.data}`;

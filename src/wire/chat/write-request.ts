@@ -1,6 +1,6 @@
 /**
  * A neutral request as a chat-completions body for one endpoint (OpenAI API reference, "Create chat completion"). Nothing
- * is added that changes what a model does (T53), save the switch that makes a stream tell its usage.
+ * is added that changes what a model does (T53), except the option that makes a stream report its usage.
  */
 import type { Endpoint } from "../../endpoint.ts";
 import { effortOfBudget } from "../effort.ts";
@@ -60,7 +60,7 @@ function tools(given: readonly NeutralTool[], taker: OptionTaker) {
   const choice = taker.take("toolChoice");
   const parallel = taker.take("parallelTools");
   if (given.length === 0) {
-    // Without tools both say nothing, unless a call is insisted on.
+    // Without tools both have no effect, unless a call is required.
     if (choice !== undefined && choice !== "auto" && choice !== "none") taker.putBack("toolChoice");
     return {};
   }
@@ -99,7 +99,7 @@ function withReasoning(taker: OptionTaker, endpoint: Endpoint) {
 const effortOf = ({ budgetTokens }: Reasoning): Effort | undefined =>
   budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens);
 
-/** `metadata` is left: OpenAI takes it only of answers that it shall store. */
+/** `metadata` is left out: OpenAI accepts it only with `store`. */
 function others(taker: OptionTaker) {
   const tier = taker.take("serviceTier");
   const isTier = tier !== undefined && SERVICE_TIERS.includes(tier);
@@ -112,7 +112,7 @@ function others(taker: OptionTaker) {
   });
 }
 
-/** Absent stays absent. */
+/** Leaves out undefined members. */
 function defined<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

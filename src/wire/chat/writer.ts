@@ -1,7 +1,7 @@
 /**
- * A streamed answer as chat-completions chunks (OpenAI API reference, "Streaming"): the role first (T51), then what the parts
- * grow by, tool calls numbered from 0 among themselves (T44), one finish reason a choice (T46). Chunks are put together
- * from text made once a part: a token costs a concatenation.
+ * A streamed answer as chat-completions chunks (OpenAI API reference, "Streaming"): the role first (T51), then what the
+ * parts grow by, tool calls numbered from 0 among themselves (T44), one finish reason a choice (T46). Chunks are put
+ * together from text made once a part: a token costs a concatenation.
  */
 import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
@@ -17,19 +17,19 @@ import { writeChatUsage } from "./usage.ts";
 
 interface WrittenPart {
   readonly kind: PartKind;
-  /** The chunk around a piece of its text. Of reasoning, which is said twice, the piece also stands behind `middle`. */
+  /** The chunk around a piece of its text. A piece of reasoning is written twice: again after `middle`. */
   readonly open: string;
   readonly middle: string | undefined;
   readonly close: string;
   /** Of a tool call among the calls, of reasoning among the reasoning. */
   readonly number: number;
-  /** Its seal is all of it. */
+  /** Its seal contains all of it. */
   readonly isHidden: boolean;
   hasText: boolean;
 }
 
 interface WrittenChoice {
-  /** A chunk up to the inside of the delta. */
+  /** The text of a chunk before its delta's members. */
   readonly head: string;
   readonly parts: (WrittenPart | undefined)[];
   calls: number;
@@ -41,20 +41,20 @@ type Begin = Extract<StreamEvent, { type: "begin" }>;
 
 export class ChatStreamWriter implements StreamWriter {
   readonly #includeUsage: boolean;
-  /** A chunk up to its choices. */
+  /** The text of a chunk before its choices. */
   readonly #head: string;
-  /** A chunk from the end of its delta on, while the choice goes on. */
+  /** The text of a chunk after its delta, before the choice's end. */
   readonly #tail: string;
   /** Behind the choice. */
   readonly #end: string;
   readonly #choices: (WrittenChoice | undefined)[] = [];
-  /** Finish reasons: they leave once the call is settled. */
+  /** Chunks with finish reasons: sent after the settlement. */
   #last = "";
-  /** The first chunk of a call without its end, kept back for one event: clients look for a call's seal there alone. */
+  /** The first chunk of a call without its end, kept back for one event: clients look for a call's seal only there. */
   #held = "";
   #heldCall: Pick<Begin, "choice" | "part"> | undefined;
 
-  /** @param includeUsage false: the client asked for none; neither usage nor the last chunk is sent. */
+  /** @param includeUsage false: the client wants none; neither usage nor the last chunk is sent */
   constructor(identity: AnswerIdentity, includeUsage: boolean) {
     this.#includeUsage = includeUsage;
     const { id, createdS, model } = identity;
@@ -207,7 +207,7 @@ export class ChatStreamWriter implements StreamWriter {
     return `${choice.head}"annotations":[${latin1OfJson(annotation)}]${this.#tail}`;
   }
 
-  /** A call that says nothing has no arguments, which is not no text: clients do not run a tool called with "". */
+  /** A call without text gets `{}`: clients do not run a tool with "" as its arguments. */
   #endOf(choiceIndex: number, partIndex: number): string {
     const part = this.#choices[choiceIndex]?.parts[partIndex];
     return part?.kind === "tool_call" && !part.hasText ? this.#delta(part, "{}", undefined) : "";

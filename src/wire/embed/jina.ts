@@ -1,4 +1,7 @@
-/** Jina's embeddings (https://api.jina.ai/docs): OpenAI's answer; its own words for the encoding and for what vectors are for. */
+/**
+ * Jina's embeddings (https://api.jina.ai/docs): OpenAI's answer; its own words for the encoding and for what vectors are
+ * for.
+ */
 import { type EmbedDialect, type InputType, textsOf } from "./neutral.ts";
 import { readOpenAiReply } from "./read-reply.ts";
 import { withLeftOut } from "./task.ts";

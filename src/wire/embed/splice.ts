@@ -1,8 +1,8 @@
 /**
- * OpenAI's embeddings to an upstream of the same dialect: bytes pass. In the request `model` is the upstream's and `svc` goes;
- * in the answer `model` is ours and `svc` is added, and the vectors are neither parsed nor looked at. But an upstream that does
- * not know `encoding_format` sends numbers to a client that reads base64: that answer is translated. Whoever asked for no
- * encoding gets the provider's own: Perplexity's is base64 of bytes.
+ * OpenAI's embeddings to an upstream of the same dialect: bytes pass. In the request `model` is the upstream's and `svc`
+ * goes; in the answer `model` is ours and `svc` is added, and the vectors are neither parsed nor looked at. But an upstream
+ * that does not know `encoding_format` sends numbers to a client that reads base64: that answer is translated. Whoever
+ * asked for no encoding gets the provider's own: Perplexity's is base64 of bytes.
  */
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";

@@ -1,4 +1,6 @@
-/** Translation between the embedding formats and dialects: both ends meet in the neutral contract, no pair has its own code. */
+/**
+ * Translation between the embedding formats and dialects: both ends meet in the neutral contract, no pair has its own code.
+ */
 import { fail } from "../../errors.ts";
 import type { Usage } from "../../usage.ts";
 import type { ReplyFacts, SvcReply, UpstreamError } from "../contract.ts";

@@ -46,7 +46,9 @@ const LARGE = 1e15;
 /** No model that quantises has fewer dimensions. */
 const FEWEST_BYTES = 128;
 
-/** Whether floats are signed bytes in truth: the last of four bytes is negative in every second, which makes the float huge. */
+/**
+ * Whether floats are signed bytes in truth: the last of four bytes is negative in every second, which makes the float huge.
+ */
 function areBytes(numbers: readonly number[]): boolean {
   let large = 0;
   for (const number of numbers) if (!(Math.abs(number) < LARGE)) large++;

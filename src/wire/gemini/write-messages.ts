@@ -11,7 +11,9 @@ import type { GeminiContent, GeminiMedia, GeminiPart } from "./body.ts";
 import type { Generation } from "./models.ts";
 import { writeMedia } from "./write-media.ts";
 
-/** Google's documented stand-in for calls that another model made: https://ai.google.dev/gemini-api/docs/thought-signatures */
+/**
+ * Google's documented stand-in for calls that another model made: https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
 const UNSIGNED = "skip_thought_signature_validator";
 
 export interface Conversation {

@@ -4,7 +4,7 @@ import { countOf, isObject, type JsonObject, stringOf } from "../reader.ts";
 
 type DocumentCitation = Extract<Citation, { type: "document" }>;
 
-/** Undefined where it is of no kind that others know (search results of the request). */
+/** Undefined for citations of the request's search results, which no other format has. */
 export function readCitation(value: unknown): Citation | undefined {
   if (!isObject(value)) return undefined;
   switch (value.type) {
@@ -44,7 +44,7 @@ const inDocument = (
   end: countOf(end),
 });
 
-/** As requests hold it. */
+/** As in a request. */
 export function writeDocumentCitation(citation: DocumentCitation) {
   const { unit, start, end } = citation;
   const head = {
@@ -67,7 +67,7 @@ export function writeDocumentCitation(citation: DocumentCitation) {
   }
 }
 
-/** As answers hold it. `encrypted_index` is the search tool's own and unknown of any other. */
+/** As in an answer. `encrypted_index` exists only for Anthropic's search tool. */
 export function writeCitation(citation: Citation) {
   if (citation.type === "document") return { ...writeDocumentCitation(citation), file_id: null };
   return {

@@ -1,17 +1,17 @@
 /**
- * What is taken out of a conversation on its way to an upstream of the same dialect: thinking that a model of another maker
- * did, marked so when this gateway wrote it for the client (see `seals.ts`). Anthropic refuses what it did not sign (T49).
+ * Removes the thinking of other makers' models from a conversation for an upstream of the same dialect: Anthropic refuses
+ * what it did not sign (T49). This gateway marked the thinking when it wrote it for the client (see `seals.ts`).
  */
 import { type Edit, type Member, memberOf, skim } from "../json.ts";
 import { removeSpans, spansOf } from "../spans.ts";
 
-/** As `seals.ts` writes it, behind its opening quote. */
+/** A seal of another maker as `seals.ts` writes it, with its opening quote. */
 const FOREIGN = /"weir\.(?:google|openai|none)\./;
 const FOREIGN_SEAL = new RegExp(`^${FOREIGN.source}`);
 const THINKING: readonly string[] = ['"thinking"', '"redacted_thinking"'];
 
 /**
- * Edits of the body that remove the blocks, and a message with nothing else in it as a whole.
+ * Edits of the body that remove these blocks; a message that has no other blocks is removed as a whole.
  * @param messages the member of this name in `bytes`.
  */
 export function withoutForeign(bytes: Buffer, messages: Member): Edit[] {

@@ -16,7 +16,7 @@ export const messagesFormat: ClientFormat<MessagesRequest> = {
     featuresHeader: "anthropic-beta",
     ratePrefix: "anthropic-ratelimit",
     readsBareCounts: true,
-    // It holds the user's id and nothing else; OpenAI's holds anything.
+    // Anthropic's `metadata` has only the user's id; OpenAI's may have anything.
     userMembers: ["metadata"],
   },
   errorSchema: "MessagesError",

@@ -1,6 +1,6 @@
 /**
- * The messages of a messages request and their content blocks in neutral terms. What has no neutral form is dropped by its JSON pointer; what is
- * structurally wrong is a 400 that names it.
+ * The messages of a messages request and their content blocks in neutral terms. A block without a neutral form is dropped
+ * and named by its JSON pointer; a wrong structure is a 400 that names it.
  */
 import { stringAt, wrong } from "../fields.ts";
 import type {
@@ -21,7 +21,7 @@ import type { Source } from "../source.ts";
 import { readCitation } from "./citations.ts";
 import { redactedPart, thinkingPart } from "./seals.ts";
 
-/** `cache_control` of anything. */
+/** The cache mark of a block, a tool or the body. */
 export function cacheOf(value: JsonObject): { cache?: CacheMark } {
   if (!isObject(value.cache_control)) return {};
   const { ttl } = value.cache_control;
@@ -52,14 +52,14 @@ export class BlockReader {
   /** JSON pointers of what has no neutral form. */
   readonly dropped: string[] = [];
   readonly #source: Source;
-  /** Names of tools by the id of the call: results do not say them. */
+  /** Names of tools by the id of the call: results do not have them. */
   readonly #toolNames = new Map<string, string>();
 
   constructor(source: Source) {
     this.#source = source;
   }
 
-  /** A message's content, or that of the system prompt. */
+  /** The content of a message or of the system prompt. */
   parts(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
     if (content == null) return [];
@@ -94,7 +94,7 @@ export class BlockReader {
     }
   }
 
-  /** What may also stand in a tool's result. */
+  /** A block that a tool's result may contain, too. */
   #plain(block: JsonObject, at: string): (TextPart | ImagePart | DocumentPart)[] {
     switch (block.type) {
       case "text":
@@ -123,7 +123,7 @@ export class BlockReader {
     return { type: "text", text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
   }
 
-  /** A document of blocks becomes its text, with its pictures behind it. */
+  /** A document of blocks becomes its text, followed by its images. */
   #document(block: JsonObject, at: string): (DocumentPart | ImagePart)[] {
     const source = objectOf(block.source);
     const isBlocks = source.type === "content" && Array.isArray(source.content);
@@ -154,7 +154,7 @@ export class BlockReader {
     const name = stringAt(block.name, `${at}/name`);
     this.#toolNames.set(id, name);
     if (block.toolset_name != null) this.dropped.push(`${at}/toolset_name`);
-    // Google signs the call; our answers carry the signature in an empty thinking block before it.
+    // Google's signature of a call: our answers have it in an empty thinking block before the call.
     const last = before.at(-1);
     const seal = last && carriedSeal(last);
     if (seal !== undefined) before.pop();
@@ -168,7 +168,7 @@ export class BlockReader {
     };
   }
 
-  /** A model's broken arguments are a string in our answers, and come back as one. */
+  /** Our answers have a model's invalid arguments as a string, so clients send them back as one. */
   #json(input: unknown): string {
     if (typeof input === "string") return this.#source.whole(input);
     return JSON.stringify(this.#source.wholeValue(input ?? {}));
@@ -197,11 +197,11 @@ export class BlockReader {
   }
 }
 
-/** The seal of an empty thinking block that stands beside the part that Google signed. */
+/** The seal of an empty thinking block: the signature of the part next to it, which Google signed. */
 const carriedSeal = (part: Part): Seal | undefined =>
   part.type === "reasoning" && part.text === "" && part.seal?.by === "google" ? part.seal : undefined;
 
-/** Behind a text stands the text's; a call has taken its own from before it. */
+/** Moves the seal after a text into the text. Those before calls are already taken by the calls. */
 function withTextSeals(parts: readonly Part[]): Part[] {
   const out: Part[] = [];
   for (const part of parts) {
@@ -214,7 +214,7 @@ function withTextSeals(parts: readonly Part[]): Part[] {
   return out;
 }
 
-/** @param usual the media type where the source says none. */
+/** @param usual the media type if the source has none */
 function mediaSource(value: unknown, usual: string, at: string): MediaSource {
   const { type, data, url, file_id: id, media_type: mediaType } = objectOf(value);
   if (type === "base64" && typeof data === "string") {

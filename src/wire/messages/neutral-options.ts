@@ -7,7 +7,7 @@ import { isSet } from "./neutral-tools.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** Members of the body that are read here or have been: others are dropped. */
+/** Members of the body that are read here or elsewhere. All others are dropped. */
 const READ = new Set([
   "model",
   "messages",
@@ -66,7 +66,7 @@ function stopsOf(value: unknown): string[] {
   return value.map((text: unknown, index) => stringAt(text, under(at, index)));
 }
 
-/** Some clients send the bare type. */
+/** Some clients send the type as a string. */
 function readToolChoice(given: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
   if (given == null) return;
   const value = isObject(given) ? given : { type: given };
@@ -86,13 +86,13 @@ function choiceOf({ type, name }: JsonObject): ToolChoice | undefined {
 
 const EFFORTS: readonly unknown[] = ["low", "medium", "high", "xhigh", "max"] satisfies Effort[];
 
-/** How much to think stands in two places: `thinking`, and the effort of `output_config`. */
+/** Two members set how much to think: `thinking`, and the effort in `output_config`. */
 function readReasoning(body: JsonObject, options: Writable<NeutralOptions>, dropped: string[]): void {
   const thinking = thinkingOf(body.thinking);
   if (body.thinking != null && thinking === undefined) dropped.push("/thinking");
   const { effort } = objectOf(body.output_config);
   const at = "/output_config/effort";
-  // Without thinking an effort steers the length of the answer, which nothing else here can say.
+  // Without thinking, the effort sets the length of the answer, for which other dialects have no option.
   const hasEffort = EFFORTS.includes(effort) && thinking?.effort !== "none";
   if (effort != null && !hasEffort) dropped.push(at);
   if (thinking === undefined && !hasEffort) return;
@@ -143,7 +143,7 @@ function readMetadata(value: unknown, options: Writable<NeutralOptions>, dropped
   }
 }
 
-/** In OpenAI's words, which the neutral contract speaks. */
+/** The neutral contract has OpenAI's names of tiers. */
 function readTier(value: unknown, options: Writable<NeutralOptions>, dropped: string[]): void {
   const at = "/service_tier";
   if (value === "auto") options.serviceTier = { value: "auto", at };

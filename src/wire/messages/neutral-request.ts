@@ -31,7 +31,7 @@ export function messagesNeutral(request: MessagesRequest, source: Source): Neutr
   return { stream: request.facts.stream, messages, tools, options, dropped };
 }
 
-/** The body's own mark stands for one on its last block that can bear it. */
+/** A cache mark on the body counts as one on its last block that can have one. */
 function markLast(messages: NeutralMessage[], cache: CacheMark): boolean {
   const last = messages.at(-1);
   const part = last?.parts.at(-1);

@@ -5,15 +5,15 @@ import { isObject, listOf } from "../reader.ts";
 import { cacheOf } from "./neutral-messages.ts";
 
 /**
- * Members of a tool that are read here, and `eager_input_streaming`, which steers only how a stream is cut into pieces: that is
- * every upstream's own matter.
+ * Members of a tool that are read here, and `eager_input_streaming`, which is ignored: it only changes how a stream is cut
+ * into pieces.
  */
 const TOOL_MEMBERS = new Set([
   ...["type", "name", "description", "input_schema", "strict", "cache_control"],
   "eager_input_streaming",
 ]);
 
-/** @param dropped takes the pointers of what has no neutral form: tools that run at Anthropic above all. */
+/** @param dropped gets the pointers of what has no neutral form, such as tools that Anthropic runs itself */
 export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
   const tools: NeutralTool[] = [];
   for (const [index, tool] of listOf(value).entries()) {
@@ -40,5 +40,5 @@ export function readTools(value: unknown, dropped: string[]): NeutralTool[] {
   return tools;
 }
 
-/** False says what absence says. */
+/** For these members false means the same as absence. */
 export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== false;

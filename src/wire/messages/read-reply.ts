@@ -32,7 +32,7 @@ export const isErrorBody = (body: JsonObject): boolean => body.type === "error" 
 
 export const noMessage = () => fail("upstream_invalid_response", "The provider's answer is not a message.");
 
-/** Undefined where the block has no neutral form: what a server tool did. */
+/** Undefined for blocks of server tools, which have no neutral form. */
 function partOf(block: JsonObject): ReplyPart | undefined {
   switch (block.type) {
     case "text": {

@@ -1,7 +1,6 @@
 /**
- * A messages stream, read into neutral events (Anthropic API reference, "Streaming messages"). The spliced and the
- * translated stream both read by this, so that facts never depend on the way. Must stand any shape: what is not of the
- * expected type is passed over.
+ * Reads a messages stream into neutral events (Anthropic API reference, "Streaming messages"). Spliced and translated
+ * streams both use it, so facts do not depend on the way. Accepts any shape: what is not of the expected type is ignored.
  */
 
 import { frameKeys } from "../delta-frame.ts";
@@ -15,7 +14,7 @@ import { sealOf, UNSIGNED } from "./seals.ts";
 import { readStop } from "./stop.ts";
 import { MessagesUsage } from "./usage.ts";
 
-/** Block indexes beyond this are passed over: no answer has so many. */
+/** Larger block indexes are ignored: no answer has so many blocks. */
 const MAX_BLOCKS = 4096;
 
 const FRAME_KEYS = frameKeys(["text", "thinking", "partial_json"], []);
@@ -23,16 +22,16 @@ const FRAME_KEYS = frameKeys(["text", "thinking", "partial_json"], []);
 interface Block {
   readonly part: number;
   readonly kind: PartKind;
-  /** Of a tool call: what its first event gave, which counts where no pieces follow. */
+  /** Of a tool call: the input in its first event, which counts if no pieces follow. */
   input: string;
   isOpen: boolean;
 }
 
 export class MessagesStreamReader extends SseStreamReader {
-  /** `message_delta` told why the answer ended. */
+  /** `message_delta` came with a stop reason. */
   stopped = false;
   readonly #usage = new MessagesUsage();
-  /** By the upstream's index; blocks that have no neutral form leave a gap. */
+  /** By the upstream's index; blocks without a neutral form leave a gap. */
   readonly #blocks: (Block | undefined)[] = [];
   #parts = 0;
   /** `message_stop` came. */
@@ -42,7 +41,7 @@ export class MessagesStreamReader extends SseStreamReader {
     super(maxEventBytes, FRAME_KEYS, tap);
   }
 
-  /** Whether or not the upstream said its last word. */
+  /** True with or without `message_stop`. */
   get complete(): boolean {
     return this.#ended || this.stopped;
   }
@@ -68,7 +67,7 @@ export class MessagesStreamReader extends SseStreamReader {
         break;
       }
       case "message_stop":
-        // Without a word on why: writers wait for one.
+        // The stream gave no stop reason, and writers wait for one.
         if (!this.stopped) this.#stop("", undefined);
         this.#ended = this.done = true;
         break;
@@ -110,7 +109,7 @@ export class MessagesStreamReader extends SseStreamReader {
         break;
       }
       default:
-        // What a server tool does has no neutral form.
+        // Blocks of server tools have no neutral form.
         break;
     }
   }

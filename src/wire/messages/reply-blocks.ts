@@ -1,4 +1,4 @@
-/** Parts of an answer as content blocks of a message, as answers hold them (Anthropic API reference, "Message"). */
+/** Parts of an answer as content blocks of the answer's message (Anthropic API reference, "Message"). */
 import type { Citation, ReasoningPart, ReplyPart, Seal } from "../neutral.ts";
 import { objectIn } from "../tool-arguments.ts";
 import { writeCitation } from "./citations.ts";
@@ -16,7 +16,7 @@ const thinkingBlock = (thinking: string, seal: Seal | undefined) => ({
   signature: seal === undefined ? UNSIGNED : sealText(seal),
 });
 
-/** How a thinking block begins in a stream: its signature comes last. */
+/** A thinking block as it begins in a stream: its signature comes last. */
 export const openThinking = () => ({ type: "thinking" as const, thinking: "", signature: "" });
 
 export const redactedBlock = (seal: Seal) => ({ type: "redacted_thinking" as const, data: sealText(seal) });
@@ -30,9 +30,9 @@ export const toolUseBlock = (id: string, name: string, input: unknown) => ({
 });
 
 /**
- * The blocks of an answer; a seal that is no thinking's own stands in an empty thinking block beside its part. A text's
- * stands behind it, and only before another block: no message ends with thinking, and clients such as Claude Code take the
- * last block for the answer. (Google asks for the signatures of calls; those of texts are optional.)
+ * The blocks of an answer. The seal of a call is in an empty thinking block before it. The seal of a text is in one after
+ * it, but only if another block follows: no message ends with thinking, and clients such as Claude Code take the last block
+ * for the answer. (Google requires the signatures of calls; those of texts are optional.)
  */
 export function blocksOf(parts: readonly ReplyPart[]) {
   const blocks: ReturnType<typeof ownBlocks>[number][] = [];
@@ -69,5 +69,5 @@ function reasoningBlocks({ text, isRedacted, seal }: ReasoningPart) {
   return text === "" && seal === undefined ? [] : [thinkingBlock(text, seal)];
 }
 
-/** A model's broken arguments go on as they are, so that whoever runs the tool sees what is wrong with them. */
+/** A model's invalid arguments are passed on as a string, so that the tool's runner sees what is wrong with them. */
 const inputOf = (json: string): unknown => (json === "" ? {} : (objectIn(json) ?? json));

@@ -1,6 +1,5 @@
 /**
- * Reads a messages body for what the gateway must know, and writes it for an upstream of the same dialect by patching
- * bytes: the model's name changes, our own extension goes. No parameter that changes behaviour is added (T53).
+ * Reads from a messages body what the gateway must know.
  */
 import { fail } from "../../errors.ts";
 import { type BodyRules, promptTextsOf, type ReadBody, readBody, SVC_MEMBER } from "../body.ts";
@@ -17,7 +16,7 @@ import {
   messagesRequestSchema,
 } from "./schema.ts";
 
-/** Members that no model gets to read. All others count as prompt, those we do not know included. */
+/** Members that no model reads. All others count as prompt, unknown ones included. */
 const NO_PROMPT: readonly string[] = [
   "model",
   "svc",
@@ -34,7 +33,7 @@ const NO_PROMPT: readonly string[] = [
 ];
 
 export interface MessagesRequest extends ClientRequest {
-  /** Thinking stands in it, perhaps another maker's. */
+  /** The messages have thinking blocks, perhaps of another maker. */
   readonly hasThinking: boolean;
 }
 
@@ -51,7 +50,7 @@ const { isUsual: _, ...COUNT_RULES } = { ...RULES, schema: messagesCountSchema }
 /** @throws WeirError 400 with a JSON pointer to the field at fault. */
 export const readMessagesRequest = (bytes: Buffer): MessagesRequest => read(readBody(bytes, RULES));
 
-/** The same of a count, which needs no `max_tokens`. */
+/** The same for a count of tokens, which needs no `max_tokens`. */
 export const readMessagesCount = (bytes: Buffer): MessagesRequest =>
   read(readBody<MessagesCountBody>(bytes, COUNT_RULES));
 
@@ -85,8 +84,8 @@ function read({ text: _, value: body, proseBytes, ...read }: ReadBody<MessagesCo
 export const promptTexts = (request: MessagesRequest): PromptText[] => promptTextsOf(request, NO_PROMPT);
 
 /**
- * A conversation kept upstream belongs to one credential there, and its later requests do not hold their prompt. SDKs that
- * ask for one go on without it when they are told so in this code.
+ * A conversation that is stored upstream belongs to one credential there, and its later requests do not contain their
+ * prompt. SDKs that ask for one continue without it when they get this error code.
  */
 function refuseThread(body: MessagesCountBody): void {
   if (body.thread === undefined || body.thread === null) return;
@@ -101,12 +100,12 @@ const hasSchema = ({ output_config: config, output_format: format }: MessagesCou
 
 interface Media {
   images: number;
-  /** Documents and files: nobody here can say how many tokens they are. */
+  /** Documents and files: their tokens are unknown here. */
   hasUncounted: boolean;
   hasThinking: boolean;
 }
 
-/** @param hasOpaque some text was taken for media: where it stands in no image, its tokens are unknown. */
+/** @param hasOpaque some text was taken for media: outside of images its tokens are unknown */
 function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
   for (const block of isObject(content) ? [content] : listOf(content)) {
     if (!isObject(block)) {
@@ -137,7 +136,7 @@ function countMedia(content: unknown, media: Media, hasOpaque: boolean): void {
   }
 }
 
-/** Text, what tools do, and blocks of no type that is known here: a source in those may be of any size. */
+/** Text, tool calls, and blocks of unknown types, whose source may be of any size. */
 function countOther(block: JsonObject, media: Media, hasOpaque: boolean): void {
   const isNameless = typeof block.type !== "string" && typeof block.text !== "string";
   if (isNameless || isObject(block.source) || (hasOpaque && holdsOpaque(block))) media.hasUncounted = true;

@@ -34,7 +34,7 @@ export const messagesRequestSchema = z.looseObject({
   tool_choice: unread(block).optional(),
   thinking: unread(block).optional(),
   output_config: unread(z.looseObject({ format: block.nullish(), effort: z.string().nullish() })).optional(),
-  /** The name that `output_config.format` had as a beta. */
+  /** The beta's name of `output_config.format`. */
   output_format: unread(block).optional(),
   metadata: unread(z.looseObject({})).optional(),
   svc: svcSchema.optional(),
@@ -42,14 +42,14 @@ export const messagesRequestSchema = z.looseObject({
 
 export type MessagesRequestBody = z.output<typeof messagesRequestSchema>;
 
-/** Of `POST /v1/messages/count_tokens`: what would be asked, without how long the answer may be. */
+/** The body of `POST /v1/messages/count_tokens`: a messages request that needs no `max_tokens`. */
 export const messagesCountSchema = messagesRequestSchema.partial({ max_tokens: true });
 
 export type MessagesCountBody = z.output<typeof messagesCountSchema>;
 
 /**
- * True for the usual request, and only where the schema accepts it as it stands: told in a fraction of the time that
- * the schema takes, which copies the whole body. False says nothing: the schema must be asked, for its errors too.
+ * True only for requests that the schema accepts unchanged, in a fraction of the time that the schema takes, which copies
+ * the whole body. If false, the schema decides, and gives the errors.
  */
 export function isUsualRequest(body: unknown): body is MessagesRequestBody {
   if (!isObject(body)) return false;

@@ -1,6 +1,6 @@
 /**
- * Where seals stand in messages: Anthropic's own raw in a thinking block's `signature` or a redacted one's `data`, others'
- * there under their maker's name (see `seal.ts`).
+ * Seals in messages: the `signature` of a thinking block or the `data` of a redacted one. Anthropic's own are unchanged;
+ * others have their maker's name before them (see `seal.ts`).
  */
 import type { ReasoningPart, Seal } from "../neutral.ts";
 import { packSeal, unpackSeal } from "../seal.ts";
@@ -8,18 +8,18 @@ import { packSeal, unpackSeal } from "../seal.ts";
 const OWN = "anthropic";
 
 /**
- * The signature of thinking that nobody signed, in our own answers: when it comes back it must be told from the thinking of
- * an upstream of this dialect, which Anthropic takes only with its signature and others without any.
+ * The signature that our answers give to unsigned thinking. When the thinking comes back, it must differ from that of an
+ * upstream of this dialect, which Anthropic accepts only with its signature and others accept without one.
  */
 export const UNSIGNED = "weir.none.";
 
-/** Of the text of a `signature` or `data`. */
+/** The seal in the text of a `signature` or `data`. */
 export const sealOf = (text: string): Seal => unpackSeal(text, OWN);
 
 /** The text for a `signature` or `data`. */
 export const sealText = (seal: Seal): string => packSeal(seal, OWN);
 
-/** What a thinking block is to others; OpenAI encrypts the whole and shows a summary beside it. */
+/** A thinking block as a neutral part. OpenAI's seal holds the whole reasoning; the block's text is its summary. */
 export function thinkingPart(text: string, signature: string): ReasoningPart {
   if (signature === "" || signature === UNSIGNED) return { type: "reasoning", text };
   const seal = sealOf(signature);

@@ -1,6 +1,6 @@
 /**
- * A messages stream, spliced: events pass as they came. `message_start` gets our id and model, what ends the answer waits
- * for the settlement.
+ * A spliced messages stream: events are passed on unchanged. `message_start` gets our id and model; the events that end the
+ * answer wait for the settlement.
  */
 import { fail } from "../../errors.ts";
 import { NO_USAGE, type Usage } from "../../usage.ts";
@@ -19,7 +19,7 @@ export class MessagesSpliceStream extends SplicedStream {
   protected readonly reader: MessagesStreamReader;
   readonly #identity: AnswerIdentity;
   #hasStart = false;
-  /** The last `message_delta`, and whatever came from it on. */
+  /** The last `message_delta` and all events after it. */
   #delta = "";
   #behind = "";
   #stop = '{"type":"message_stop"}';
@@ -42,9 +42,9 @@ export class MessagesSpliceStream extends SplicedStream {
   protected pass(data: string, type: string): Passed | undefined {
     if (type === "message_stop") this.#stop = copied(data);
     else if (type === "message_start") this.#start(data);
-    // One without a stop reason only reports usage.
+    // A `message_delta` without a stop reason only reports usage.
     else if (type === "message_delta" && this.reader.stopped) this.#delta = copied(data);
-    // No client could tell what it is.
+    // Without a type no client can read it.
     else if (type === "") return undefined;
     else if (this.#delta !== "") this.#behind += copied(passedEvent(type, data));
     else {
@@ -55,7 +55,7 @@ export class MessagesSpliceStream extends SplicedStream {
     return undefined;
   }
 
-  /** There is one only (T51). */
+  /** Patches `message_start`, of which clients get only one (T51). */
   #start(data: string): void {
     if (this.hasBegun || this.#hasStart) return;
     this.#hasStart = true;
@@ -72,14 +72,14 @@ export class MessagesSpliceStream extends SplicedStream {
     this.add(sseEvent("message_start", whole));
   }
 
-  /** As the upstream wrote it; with the usage that the call was metered by where it reported none. */
+  /** As the upstream wrote it. If it reported no usage, the usage that the call was metered by is added. */
   #deltaWith(usage: Usage): string {
     if (this.capture.usage !== undefined) return this.#delta;
     return withMember(this.#delta, "usage", latin1Json(writeDeltaUsage(usage))) ?? this.#delta;
   }
 }
 
-/** Undefined where the text is no object whose members stand once each. */
+/** Undefined if the text is no object, or one with a repeated member. */
 function membersOf(text: string): readonly Member[] | undefined {
   try {
     return skim(text).members;
@@ -88,13 +88,13 @@ function membersOf(text: string): readonly Member[] | undefined {
   }
 }
 
-/** The text with one member set; undefined where it is no object. */
+/** The text with one member set; undefined if the text is no object. */
 function withMember(text: string, key: string, value: string): string | undefined {
   const members = membersOf(text);
   return members && applyEdits(text, [setMember(text, members, key, value)]);
 }
 
-/** Clients read the first event's usage and add to it (T51): where the upstream says none, nothing is used yet. */
+/** Clients read the usage of the first event and add to it (T51): if the upstream sends none, zeros are added. */
 function withUsage(message: string): string | undefined {
   const usage = memberOf(membersOf(message) ?? [], "usage");
   const hasUsage = usage !== undefined && message.startsWith("{", usage.valueStart);

@@ -1,6 +1,6 @@
 /**
- * Messages from a client to an upstream that speaks messages: `id` and `model` are ours, `svc` is added, every other byte
- * is as it came.
+ * Messages between a client and an upstream that both speak messages: `id` and `model` of the answer are replaced, `svc` is
+ * added, every other byte is passed on unchanged. No parameter that changes behaviour is added to a request (T53).
  */
 import type { Endpoint } from "../../endpoint.ts";
 import type { Usage } from "../../usage.ts";
@@ -28,18 +28,18 @@ import { readStop } from "./stop.ts";
 import { readMessagesUsage, writeMessagesUsage } from "./usage.ts";
 
 /**
- * The body for one endpoint: the client's bytes but for the model's name, our extension, another maker's thinking, and the
- * provider's own ways.
+ * The body for one endpoint: the client's bytes without our extension and other makers' thinking, with the upstream's model
+ * name and the provider's quirks.
  */
 export const spliceMessagesRequest = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
   splicedWithout([], request, endpoint);
 
-/** Members that say how to answer and nothing of the prompt: the provider refuses them in a count. */
+/** Members that are not part of the prompt: the provider refuses them in a count. */
 const OF_THE_ANSWER: readonly string[] = [
   ...["max_tokens", "stream", "temperature", "top_p", "top_k", "stop_sequences", "metadata", "service_tier"],
 ];
 
-/** The body of a count: clients also send that of the call which they are about to make. */
+/** The body of a count. Clients often send the body of the call that they are about to make. */
 export const spliceMessagesCount = (request: MessagesRequest, endpoint: Endpoint): Outgoing =>
   splicedWithout(OF_THE_ANSWER, request, endpoint);
 
@@ -51,7 +51,7 @@ function splicedWithout(names: readonly string[], request: MessagesRequest, endp
   return spliced(request, splice);
 }
 
-/** What a provider's own ways change of those members goes with them. */
+/** Edits that the provider's quirks make in those members are removed with them. */
 function without(
   names: readonly string[],
   { members }: MessagesRequest,
@@ -70,7 +70,7 @@ export const messagesSplice: Passage<MessagesRequest> = {
   stream: (_request, identity) => new MessagesSpliceStream(identity),
 };
 
-/** Of a count only the request is written: its answer is a number. */
+/** The passage of a count writes only the request: the answer is a number. */
 export const messagesCountSplice: Passage<MessagesRequest> = {
   ...messagesSplice,
   write: spliceMessagesCount,
@@ -101,7 +101,7 @@ class SplicedMessage implements WholeAnswer {
 function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   if (!Array.isArray(value.content)) throw noMessage();
   const usage = readMessagesUsage(value.usage);
-  // From the whole body: long strings are not in the value that the facts are read from.
+  // Counted in the whole body: the value that the other facts are read from has no long strings.
   const outputBytes = usage === undefined ? textBytesOf(readMessagesReply(parseReply(bytes))) : 0;
   const calls = listOf(value.content).filter((block) => objectOf(block).type === "tool_use");
   return {

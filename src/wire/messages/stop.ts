@@ -12,7 +12,7 @@ const FROM_MESSAGES: Readonly<Record<string, StopReason>> = {
 };
 
 export function readStop(reason: string, sequence: unknown): Stop {
-  // A name that objects have by nature is no stop reason.
+  // A member that every object inherits is no stop reason.
   const known = Object.hasOwn(FROM_MESSAGES, reason) ? FROM_MESSAGES[reason] : undefined;
   const read = known ?? "other";
   return typeof sequence === "string" ? { reason: read, sequence } : { reason: read };
@@ -29,7 +29,7 @@ const TO_MESSAGES = {
   other: "end_turn",
 } as const satisfies Record<StopReason, string>;
 
-/** What an answer holds decides where its upstream's reason contradicts it: clients run tools on `tool_use` only. */
+/** The answer's content decides if the upstream's reason contradicts it: clients run tools only on `tool_use`. */
 export function writeStop(stop: Stop, hasToolCalls: boolean, hasRefusal: boolean) {
   let { reason } = stop;
   if ((reason === "stop" || reason === "other") && hasToolCalls) reason = "tool_calls";

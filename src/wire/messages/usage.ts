@@ -6,7 +6,7 @@ import type { Usage } from "../../usage.ts";
 import { countOf, isObject, objectOf } from "../reader.ts";
 import { areBelievable } from "../tokens.ts";
 
-/** What one answer reported so far: a stream says its prompt in the first event and its answer in the last but one. */
+/** The usage reported so far: a stream reports its prompt in the first event and its answer in the last but one. */
 export class MessagesUsage {
   #fresh = 0;
   #cacheRead = 0;
@@ -16,7 +16,7 @@ export class MessagesUsage {
   #output = 0;
   #reasoning = 0;
 
-  /** Takes one report; what it leaves out, or says as null or 0, stays. */
+  /** Takes one report. Members that are absent, null or 0 leave the earlier values. */
   take(value: unknown): void {
     if (!isObject(value)) return;
     const split = objectOf(value.cache_creation);
@@ -29,9 +29,9 @@ export class MessagesUsage {
     this.#reasoning = reported(objectOf(value.output_tokens_details).thinking_tokens, this.#reasoning);
   }
 
-  /** Undefined where nothing was reported yet, or what cannot be true. */
+  /** Undefined if nothing was reported yet, or impossible counts. */
   get usage(): Usage | undefined {
-    // A total alone is all of five minutes (T32); a split alone is the total.
+    // A total without a split counts as five minutes (T32); a split without a total is the total.
     const cacheWriteTokens = Math.max(this.#cacheWrite, this.#cacheWrite5m + this.#cacheWrite1h);
     const inputTokens = this.#fresh + this.#cacheRead + cacheWriteTokens;
     const most = Math.max(inputTokens, this.#output, this.#reasoning);
@@ -49,7 +49,7 @@ export class MessagesUsage {
 
 const reported = (value: unknown, before: number): number => countOf(value) || before;
 
-/** The `usage` of a whole answer; undefined where it is no report. */
+/** The `usage` of a whole answer; undefined if it is no report. */
 export function readMessagesUsage(value: unknown): Usage | undefined {
   const usage = new MessagesUsage();
   usage.take(value);
@@ -65,7 +65,7 @@ function cacheCreation(u: Usage) {
   return { ephemeral_5m_input_tokens: u.cacheWriteTokens - hour, ephemeral_1h_input_tokens: hour };
 }
 
-/** Of a whole answer, and of a stream's first event. */
+/** The `usage` of a whole answer and of a stream's first event. */
 export const writeMessagesUsage = (usage: Usage) => ({
   input_tokens: freshTokens(usage),
   cache_creation_input_tokens: usage.cacheWriteTokens,
@@ -79,7 +79,7 @@ export const writeMessagesUsage = (usage: Usage) => ({
   speed: null,
 });
 
-/** Of a stream's `message_delta`. The split of cache writes stands there only where there is one to tell. */
+/** The `usage` of a stream's `message_delta`. It has the split of cache writes only if the upstream reported one. */
 export const writeDeltaUsage = (usage: Usage) => ({
   input_tokens: freshTokens(usage),
   cache_creation_input_tokens: usage.cacheWriteTokens,

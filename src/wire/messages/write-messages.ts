@@ -45,7 +45,7 @@ export const isResult = (block: Block): boolean => block.type === "tool_result";
 
 export const isThinking = ({ type }: Block): boolean => type === "thinking" || type === "redacted_thinking";
 
-/** A block; undefined where the dialect has none for the part. */
+/** The part as a block; undefined if the dialect has none for it. */
 export function blockOf(part: Part, at: string, drop: Drop) {
   switch (part.type) {
     case "text":
@@ -55,7 +55,7 @@ export function blockOf(part: Part, at: string, drop: Drop) {
     case "refusal":
       return part.text === "" ? undefined : { type: "text" as const, text: part.text };
     case "reasoning":
-      // Reasoning without its maker's seal is refused; what another made is nothing to this one.
+      // Anthropic refuses reasoning without its own seal.
       if (part.seal?.by !== "anthropic") return undefined;
       return part.isRedacted === true
         ? { type: "redacted_thinking" as const, data: sealText(part.seal) }
@@ -76,7 +76,7 @@ export function blockOf(part: Part, at: string, drop: Drop) {
   }
 }
 
-/** What may also stand in a tool's result. */
+/** A part that a tool's result may contain, too. */
 function plainBlock(part: TextPart | ImagePart | DocumentPart, at: string, drop: Drop) {
   if (part.type === "text") return textBlock(part, at, drop);
   return part.type === "image" ? imageBlock(part, at, drop) : documentBlock(part, at, drop);
@@ -99,7 +99,7 @@ function textBlock({ text, citations, cache }: TextPart, at: string, drop: Drop)
   };
 }
 
-/** Those of pages need a key that only Anthropic's own search gives. */
+/** Citations of web pages are dropped: they need a key that only Anthropic's own search gives. */
 function documentCitations(citations: readonly Citation[], at: string, drop: Drop) {
   return citations.flatMap((citation) => {
     if (citation.type === "document") return [writeDocumentCitation(citation)];

@@ -1,6 +1,6 @@
 /**
- * Options of a generation as members of a messages request. What the dialect refuses in this combination is left out and
- * told; nothing is changed to fit.
+ * Options of a generation as members of a messages request. Options that the dialect refuses in this combination are dropped
+ * and named; none is changed to fit.
  */
 import { type Thinker, takeSampling, takeThinking } from "../claude.ts";
 import type { NeutralTool, OutputFormat, ToolChoice } from "../neutral.ts";
@@ -39,7 +39,7 @@ export function optionMembers(options: OptionTaker, written: Written) {
   };
 }
 
-/** The dialect wants an object's schema. */
+/** The dialect requires the schema of an object. */
 export const toolOf = ({ name, description, parameters, strict, cache }: NeutralTool) => ({
   name,
   ...(description !== undefined && { description }),
@@ -53,7 +53,7 @@ function inputSchema(parameters: unknown) {
   return isObject(parameters) ? { ...parameters, type } : { type, properties: {} };
 }
 
-/** Without tools the dialect refuses any choice of them, and `auto` and `none` say nothing. */
+/** Without tools the dialect refuses a tool choice; `auto` and `none` then have no effect and are not named as dropped. */
 function toolChoiceOf(options: OptionTaker, hasTools: boolean) {
   const choice = options.take("toolChoice");
   const isSingle = options.take("parallelTools") === false;
@@ -89,7 +89,7 @@ function formatOf(options: OptionTaker) {
   return { type: "json_schema" as const, schema: describedSchema(format.schema, format) };
 }
 
-/** A description beside the schema has its place in it. */
+/** A description beside the schema is moved into it. */
 const describedSchema = (
   schema: JsonObject,
   { description }: Extract<OutputFormat, { type: "json_schema" }>,

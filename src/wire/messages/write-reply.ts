@@ -1,4 +1,4 @@
-/** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one answer only: the first. */
+/** Writes a whole answer as a message (Anthropic API reference, "Message"). The format has one choice: the first. */
 import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
@@ -31,7 +31,7 @@ export function messageOf({ parts, stop }: NeutralChoice, identity: AnswerIdenti
   };
 }
 
-/** Of a whole message, and of the one that a stream begins with. */
+/** Members that a whole message and the one in `message_start` share. */
 export const messageHead = ({ id, model }: AnswerIdentity) => ({
   id,
   type: "message" as const,

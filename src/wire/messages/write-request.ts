@@ -6,11 +6,11 @@ import { mayBudget } from "../turns.ts";
 import { isResult, isThinking, writeMessages } from "./write-messages.ts";
 import { optionMembers, toolOf } from "./write-options.ts";
 
-/** @throws WeirError 400 where the dialect cannot be told at all: nothing but a system prompt, broken tool arguments. */
+/** @throws WeirError 400 if the request has only a system prompt, or tool arguments that are no object */
 export function writeMessagesRequest(request: NeutralRequest, endpoint: Endpoint) {
   const options = new OptionTaker(request);
   const { system, messages } = writeMessages(request, options);
-  // The one option that the dialect cannot do without.
+  // The dialect requires this option.
   const maxTokens = options.take("maxTokens") ?? endpoint.maxOutput;
   const { upstreamModel } = endpoint;
   const hasTools = request.tools.length > 0;

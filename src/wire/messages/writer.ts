@@ -1,8 +1,8 @@
 /**
- * Writes a streamed answer as messages events (Anthropic API reference, "Streaming messages"). Blocks go out one after the
- * other, because the official SDK takes the last begun for the one that ends: what comes of a later block meanwhile waits.
- * A block begins with its first content, so that none is empty (T45). The frequent event is put together from precomputed
- * ends around the piece.
+ * Writes a streamed answer as messages events (Anthropic API reference, "Streaming messages"). Blocks are sent one after the
+ * other, because the official SDK takes the last one begun for the one that ends: events of a later block wait until then.
+ * A block begins with its first content, so that none is empty (T45). The most frequent event, a piece of text, is put
+ * between two precomputed strings.
  */
 import { NO_USAGE, type Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
@@ -22,17 +22,17 @@ type Begin = Extract<StreamEvent, { type: "begin" }>;
 
 interface Block {
   readonly begin: Begin;
-  /** Before the piece in a delta; empty until a block that takes pieces has begun on the wire. */
+  /** Text of a delta before the piece; empty until a block that takes pieces has begun on the wire. */
   head: string;
-  /** Of the block on the wire; -1 until there is one. */
+  /** The block's index on the wire; -1 before it begins there. */
   index: number;
-  /** Of a part that cannot hold it: told in a thinking block of its own. */
+  /** The seal of a part whose block cannot have one: sent in a thinking block of its own. */
   seal: Seal | undefined;
   /** Its signature is on the wire. */
   isSigned: boolean;
-  /** A call's first piece, kept back until the next event: its seal may come behind it, and stands before the call. */
+  /** A call's first piece, kept back until the next event: a seal may follow it, which must be written before the call. */
   first: Fragment;
-  /** What came while another block was open. */
+  /** Events that came while another block was open. */
   waiting: StreamEvent[];
 }
 
@@ -55,7 +55,7 @@ export class MessagesStreamWriter implements StreamWriter {
   #stop: Stop = { reason: "other" };
   #hasToolCalls = false;
   #hasRefusal = false;
-  /** Of the text that ended last: told before the next block, because a message must not end with it (`blocksOf`). */
+  /** The seal of the last text: sent before the next block, because a message must not end with it (`blocksOf`). */
   #behind: Seal | undefined;
 
   constructor(identity: AnswerIdentity) {
@@ -67,7 +67,7 @@ export class MessagesStreamWriter implements StreamWriter {
       this.#usage = event.usage;
       return "";
     }
-    // The format has one answer only.
+    // The format has one choice only.
     if (event.choice !== 0) return "";
     if (event.type === "stop") {
       this.#stop = event.stop;
@@ -152,7 +152,7 @@ export class MessagesStreamWriter implements StreamWriter {
 
   #begin(block: Block): string {
     const { begin, seal } = block;
-    // Redacted thinking takes no pieces: text behind it is a block of its own.
+    // Redacted thinking takes no pieces: text after it is a block of its own.
     let out = block.index < 0 ? this.#sealBehind() : blockStop(block.index);
     if (begin.kind === "tool_call" && seal !== undefined) {
       out += this.#carrier(seal);
@@ -165,14 +165,14 @@ export class MessagesStreamWriter implements StreamWriter {
     return block.first === "" ? out : out + block.head + block.first + TAIL;
   }
 
-  /** Ends the open block, and tells what waited behind it. */
+  /** Ends the open block and sends the events that waited for it. */
   #end(block: Block): string {
     let out = "";
     if (block.index < 0 && block.begin.kind === "tool_call") out = this.#begin(block);
     const isThinking = block.begin.kind === "reasoning" && block.head !== "";
     if (isThinking && !block.isSigned) out += signature(block.index, UNSIGNED);
     if (block.index >= 0) out += blockStop(block.index);
-    // A call's would be taken for the next call's here: in the middle of its arguments it came too late.
+    // The seal of a call came too late, after its arguments began: here it would be taken for the next call's.
     if (block.seal !== undefined && block.begin.kind !== "tool_call") this.#behind = block.seal;
     this.#queue.shift();
     const next = this.#queue[0];
@@ -204,7 +204,7 @@ const headOf = (index: number, kind: PartKind): string =>
 const blockStop = (index: number): string =>
   `event: content_block_stop\ndata: {"type":"content_block_stop","index":${index}}\n\n`;
 
-/** The prompt's counts where they are known already; the answer's come at the end (clients add them up). */
+/** The prompt's counts, if they are known already; the answer's come at the end (clients add them up). */
 export const messageStart = (identity: AnswerIdentity, usage: Usage) => ({
   type: "message_start" as const,
   message: {

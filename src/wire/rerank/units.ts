@@ -6,7 +6,8 @@ const DOCUMENTS_A_UNIT = 100;
 
 /**
  * A document that is longer with its query may be split, and each piece counts as a document: Bedrock bills "document
- * chunks" (https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html), and Cohere's smallest are of 510 tokens.
+ * chunks" (https://docs.aws.amazon.com/bedrock/latest/userguide/rerank-pricing.html), and Cohere's smallest are of 510
+ * tokens.
  */
 const PIECE_TOKENS = 500;
 

@@ -2,7 +2,7 @@
 import type { Citation } from "../neutral.ts";
 import { objectOf } from "../reader.ts";
 import { readUrlCitation } from "../url-citation.ts";
-/** Undefined for what cites a file of the provider's own. */
+/** Undefined for citations of the provider's own files. */
 export const readCitation = (value: unknown): Citation | undefined =>
   objectOf(value).type === "url_citation" ? readUrlCitation(value) : undefined;
 
@@ -16,7 +16,7 @@ export interface UrlCitation {
 
 /**
  * Undefined for a citation of a document: the format cites stored files only.
- * @param length characters of the text so far, which it supports where nothing else is said.
+ * @param length characters of the text so far: the cited range if the citation has none
  */
 export function writeCitation(citation: Citation, length: number): UrlCitation | undefined {
   if (citation.type !== "url") return undefined;

@@ -3,8 +3,8 @@ import { errorEnvelope, type WeirError } from "../../errors.ts";
 import { sseEvent } from "../sse.ts";
 
 /**
- * An error inside a stream. The envelope stands beside the event's own members: SDKs throw what is under `error`, where
- * there is such, and the event itself otherwise. Its number continues those of the events before it.
+ * The event of an error. It has our envelope's members beside its own: SDKs throw the `error` member if there is one, else
+ * the event. Its number continues those of the events before it.
  */
 export function responsesErrorEvent(error: WeirError, requestId: string, sequence = 0): string {
   const { code, message, param = null } = error;

@@ -1,6 +1,6 @@
 /**
- * Reasoning that is taken out of a conversation on its way to an upstream of the same dialect, by position in the JSON text:
- * OpenAI refuses a request with reasoning that it did not write (T49).
+ * Removes reasoning of other makers from a conversation for an upstream of the same dialect, by position in the JSON text:
+ * OpenAI refuses reasoning that it did not write (T49).
  */
 import { type Edit, memberOf, skim } from "../json.ts";
 import { removeSpans, spansOf } from "../spans.ts";
@@ -10,10 +10,9 @@ const OWN_ID = /^"rs_[0-9A-HJKMNP-TV-Z]{26}_\d+"$/;
 const FOREIGN_SEAL = /^"weir\.(anthropic|google)\./;
 
 /**
- * Whether an item is reasoning that another maker than OpenAI sealed, or that no upstream stores: OpenAI refuses a request
- * with reasoning that it did not write (T49).
+ * Whether an item is reasoning that another maker than OpenAI sealed, or that this gateway wrote.
  * @param text JSON of the item.
- * @param isMoved the conversation comes from another provider: none of its reasoning can be read here.
+ * @param isMoved the conversation comes from another provider, which alone can read its reasoning
  */
 function isForeignReasoning(text: string, isMoved = false): boolean {
   if (!text.includes('"reasoning"') || !text.startsWith("{")) return false;
@@ -26,7 +25,7 @@ function isForeignReasoning(text: string, isMoved = false): boolean {
   return isMoved || FOREIGN_SEAL.test(jsonOf("encrypted_content")) || OWN_ID.test(jsonOf("id"));
 }
 
-/** Items without the foreign reasoning among them, and which they were. @param text JSON of the array. */
+/** Edits that remove the foreign reasoning, and the indexes of those items. @param text JSON of the array */
 export function withoutForeign(
   text: string,
   isMoved: boolean,

@@ -1,6 +1,6 @@
 /**
- * The history of responses that continue one another: what `previous_response_id` stands for is put before a request's own
- * input, and items that it names take their place, as JSON text by position: a long conversation is not parsed for it.
+ * The history of responses that continue one another. The items of `previous_response_id` are put before a request's own
+ * input, and references are replaced by their items. Both work on JSON text by position: a long conversation is not parsed.
  */
 import type { History } from "../format.ts";
 import { itemsById, outputItems } from "./items.ts";
@@ -14,7 +14,7 @@ export const responsesHistory: History<ResponsesRequest> = {
   named: withItems,
   itemsOf: itemsById,
   expand: (request, items) => expandInput(request.bytes, request, items),
-  // The expanded body does not say it, but the answer must.
+  // The expanded body has no `previous_response_id`, but the answer must.
   continuing: (read, { previousResponseId }, by) => ({ ...read, previousResponseId, historyBy: by }),
   itemsAfter: (request, answer) =>
     [inputItems(request), outputItems(answer)].filter((items) => items !== "").join(","),

@@ -1,4 +1,4 @@
-/** Items of a response as JSON text, by their position in it: their texts are not built. */
+/** Items of a response as JSON text, found by position: their strings are not decoded. */
 import { type Member, memberOf, skim } from "../json.ts";
 import { spansOf } from "../spans.ts";
 
@@ -24,7 +24,7 @@ export function itemsById(responseJson: string): ReadonlyMap<string, string> {
   return items;
 }
 
-/** Ids are ASCII: text without escapes. */
+/** A member that is a string without escapes, such as an id. */
 export function stringAt(text: string, members: readonly Member[], key: string): string | undefined {
   const member = memberOf(members, key);
   return member === undefined || text[member.valueStart] !== '"'

@@ -1,4 +1,4 @@
-/** Kinds of items in a response and of texts in them, and the events of a stream that lengthen or tell each. */
+/** Kinds of items in a response and of texts in them, and the stream events that have their deltas or whole texts. */
 import type { JsonObject } from "../reader.ts";
 
 export type ItemKind = "message" | "reasoning" | "call";
@@ -40,6 +40,6 @@ export const ARGUMENT_DELTAS: readonly string[] = [
   "response.custom_tool_call_input.delta",
 ];
 
-/** Whether an item is a call of a tool of the client's. */
+/** Whether an item is a call of the client's tools. */
 export const isCall = ({ type }: JsonObject): boolean =>
   type === "function_call" || type === "custom_tool_call";

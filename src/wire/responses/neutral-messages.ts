@@ -1,6 +1,6 @@
 /**
- * The input of a responses request as neutral messages. Items are flat there: what the model said in one turn (reasoning,
- * text, calls) becomes one message here, and so do the results of calls that stand side by side.
+ * The input of a responses request as neutral messages. Its items are flat: those of one turn of the model (reasoning, text,
+ * calls) become one message, and so do adjacent results of calls.
  */
 import { fail } from "../../errors.ts";
 import { fileType, mediaSource } from "../data-url.ts";
@@ -28,7 +28,7 @@ interface OpenMessage {
   readonly at: string;
 }
 
-/** @param dropped takes the pointers of what is left out. @throws WeirError 400 naming what is no input. */
+/** @param dropped gets the pointers of what is left out. @throws WeirError 400 naming the field */
 export function readMessages(body: JsonObject, source: Source, dropped: string[]): NeutralMessage[] {
   const messages = new InputReader(source, dropped);
   const { instructions, input } = body;
@@ -44,7 +44,7 @@ class InputReader {
   readonly #dropped: string[];
   readonly #messages: OpenMessage[] = [];
   readonly #names = new Map<string, string>();
-  /** What Google signed a call with: it stands in an item of its own before the call. */
+  /** Google's signature of the next call: it is in an item of its own before the call. */
   #callSeal: Seal | undefined;
 
   constructor(source: Source, dropped: string[]) {
@@ -65,7 +65,7 @@ class InputReader {
     else if (type === "function_call_output") this.#result(item, at);
     else if (type === "reasoning") this.#reasoning(item, at);
     else if (type === "item_reference") {
-      // Those that are kept here were put in their places before.
+      // References to items that are kept here were replaced before.
       throw fail("unsupported_option", "Send the item itself: it is not stored here.", { param: at });
     } else this.#dropped.push(at);
   }
@@ -75,7 +75,7 @@ class InputReader {
     return this.#messages;
   }
 
-  /** The message that goes on where the last one is of this kind. */
+  /** Parts of the last message if it is of this kind, else of a new one. */
   #last(role: "user" | "assistant", at: string, goesOn: (parts: readonly Part[]) => boolean): Part[] {
     const last = this.#messages.at(-1);
     if (last?.role === role && goesOn(last.parts)) return last.parts;
@@ -105,7 +105,7 @@ class InputReader {
     if (parts.length > 0) this.#messages.push({ role: isSystem ? "system" : "user", parts, at });
   }
 
-  /** What the model said, sent back. */
+  /** Content of an earlier answer. */
   #assistantContent(content: unknown, at: string): Part[] {
     if (typeof content === "string") return [{ type: "text", text: content }];
     const parts: Part[] = [];
@@ -147,7 +147,7 @@ class InputReader {
       type: "tool_call",
       id,
       name,
-      // Dialects in which they are an object parse them.
+      // They stay text: dialects with objects parse them.
       arguments: typeof args === "string" && args !== "" ? this.#source.whole(args) : "{}",
       ...(this.#callSeal !== undefined && { seal: this.#callSeal }),
     };
@@ -183,7 +183,7 @@ class InputReader {
     if (texts.length > 0) this.#assistant(at).push(...texts);
   }
 
-  /** A seal without a text: of redacted reasoning, or Google's of another part. */
+  /** A seal without a text: that of redacted reasoning, or Google's of another part. */
   #sealAlone({ seal, isRedacted, isBehind }: Sealed, at: string): void {
     if (isBehind === true) this.#signLast(seal, at);
     else if (seal.by === "google") this.#callSeal = seal;
@@ -201,7 +201,7 @@ class InputReader {
     else parts.push({ type: "reasoning", text: "", seal });
   }
 
-  /** A signature of Google's that no call follows after all. */
+  /** A signature of Google's that no call followed. */
   #giveBack(): void {
     const seal = this.#callSeal;
     if (seal === undefined) return;
@@ -210,7 +210,7 @@ class InputReader {
   }
 }
 
-/** What a list of parts holds; nothing where it was not said. */
+/** A list of parts; empty if absent. */
 function partsOf(content: unknown, at: string): JsonObject[] {
   if (content == null) return [];
   if (!Array.isArray(content)) throw wrong(at, "a string or a list");
@@ -240,7 +240,7 @@ function documentOf(part: JsonObject, at: string, from: Source): DocumentPart {
   return { type: "document", source, ...(typeof name === "string" && { name }) };
 }
 
-/** Of data URLs that name no type. */
+/** The media type of data URLs that name none. */
 const OF_NO_TYPE = "application/octet-stream";
 
 const fileOf = (id: unknown): MediaSource | undefined =>

@@ -1,4 +1,6 @@
-/** Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost. */
+/**
+ * Options of a responses request in neutral terms. What the contract has no place for is named by its pointer, never lost.
+ */
 import { isEffort } from "../effort.ts";
 import type {
   FieldValue,
@@ -68,12 +70,12 @@ function readToolOptions(
     else options.toolChoice = { value, at: "/tool_choice" };
   }
   if (typeof parallel !== "boolean") return;
-  // Providers refuse it where no tool is told them.
+  // Providers refuse it without tools.
   if (tools.length === 0) dropped.push("/parallel_tool_calls");
   else options.parallelTools = { value: parallel, at: "/parallel_tool_calls" };
 }
 
-/** Undefined where it chooses among tools that are not told. */
+/** Undefined if it chooses a tool that is not sent. */
 function choiceOf(choice: unknown, tools: readonly NeutralTool[]): ToolChoice | undefined {
   if (tools.length === 0) return undefined;
   if (choice === "auto" || choice === "none" || choice === "required") return choice;
@@ -133,7 +135,7 @@ function readLogprobs(body: JsonObject, options: Writable<NeutralOptions>, dropp
   let at = "";
   for (const [index, name] of listOf(body.include).entries()) {
     if (name === "message.output_text.logprobs") at = `/include/${index}`;
-    // Seals stand in every answer: they are how reasoning goes on without being stored.
+    // Every answer has seals: with them reasoning continues without being stored.
     else if (name !== "reasoning.encrypted_content") dropped.push(`/include/${index}`);
   }
   const top = numberAt(body, "top_logprobs");

@@ -11,7 +11,7 @@ import { readOptions } from "./neutral-options.ts";
 import { readTools } from "./neutral-tools.ts";
 import type { ResponsesRequest } from "./request.ts";
 
-/** Members that are read here, or that say nothing to a model. All others are dropped. */
+/** Members that are read here, or that concern no model. All others are dropped. */
 const READ: ReadonlySet<string> = new Set([
   "model",
   "svc",
@@ -40,7 +40,7 @@ const READ: ReadonlySet<string> = new Set([
   "metadata",
 ]);
 
-/** @throws WeirError 400 with the JSON pointer of what no upstream of another dialect can be told, or is no request. */
+/** @throws WeirError 400 with the JSON pointer of a field that is wrong, or that no other dialect can carry */
 export function responsesNeutral({ facts }: ResponsesRequest, source: Source): NeutralRequest {
   const body = objectOf(source.value);
   if (body.prompt != null) {
@@ -56,7 +56,7 @@ export function responsesNeutral({ facts }: ResponsesRequest, source: Source): N
   return { stream: facts.stream, messages, tools, options: readOptions(body, tools, dropped), dropped };
 }
 
-/** Null is the API's word for unsaid, and a default that is said changes nothing. */
+/** In this API null means absent, and a member with its default value changes nothing. */
 const isSet = (key: string, value: unknown): boolean => {
   if (value == null) return false;
   if (key === "truncation") return value !== "disabled";

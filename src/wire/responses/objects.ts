@@ -65,7 +65,7 @@ interface OfSummary extends OfItem {
   summary_index: number;
 }
 
-/** By type, without type and sequence number. */
+/** Members of events by type, without `type` and `sequence_number`. */
 export interface EventFields {
   "response.output_item.added": { output_index: number; item: MessageItem | CallItem | ReasoningItem };
   "response.content_part.added": OfContent & { part: OutputText | Refusal | ReasoningText };
@@ -97,11 +97,11 @@ interface SummaryText {
 
 export type EventType = keyof EventFields;
 
-/** An event's JSON behind its sequence number: `"item_id":…}`. */
+/** An event's JSON after its sequence number: `"item_id":…}`. */
 export const eventRest = <T extends EventType>(_: T, fields: EventFields[T]): string =>
   latin1OfJson(fields).slice(1);
 
-/** Puts a text where a typed value had an empty string under this name; of several the first. */
+/** Inserts a text into the first empty string of this name in the JSON of a typed value. */
 export function filled(json: string, name: string, text: Fragment): string {
   if (text === "") return json;
   const hole = `"${name}":""`;
@@ -109,7 +109,7 @@ export function filled(json: string, name: string, text: Fragment): string {
   return json.slice(0, at) + text + json.slice(at);
 }
 
-/** What stands before and behind the text. */
+/** The JSON before and after that text. */
 export function around(json: string, name: string): readonly [head: string, tail: string] {
   const hole = `"${name}":""`;
   const at = json.indexOf(hole) + hole.length - 1;
@@ -141,7 +141,7 @@ export const callItem = (id: string, status: ItemStatus, callId: string, name: s
   name,
 });
 
-/** @param text where it is; undefined where there is only a seal. */
+/** @param text the member that has the text; undefined if there is only a seal */
 export const reasoningItem = (
   id: string,
   text: "summary" | "content" | undefined,
@@ -154,7 +154,7 @@ export const reasoningItem = (
   ...(sealed !== undefined && { encrypted_content: sealed }),
 });
 
-/** The API gives bytes for every token; where an upstream did not, they are none. */
+/** The API has bytes for every token; if an upstream sent none, the list is empty. */
 export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logprob): TokenLogprob => ({
   token,
   logprob,
@@ -166,9 +166,9 @@ export const tokenLogprob = ({ token, logprob, bytes, top_logprobs: top }: Logpr
   })),
 });
 
-/** What an item's id begins with, by its type: clients and the API tell them apart by it. */
+/** Prefixes of items' ids by type: clients and the API distinguish items by them. */
 const PREFIXES = { message: "msg", function_call: "fc", reasoning: "rs" } as const;
 
-/** `rs_<request id>_<place in the output>` and the like. */
+/** Such as `rs_<request id>_<index in the output>`. */
 export const itemId = (type: keyof typeof PREFIXES, requestId: string, index: number): string =>
   `${PREFIXES[type]}_${requestId}_${index}`;

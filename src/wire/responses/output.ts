@@ -1,6 +1,6 @@
 /**
- * The output of a translated response as it grows: items and their contents, each from its beginning to its JSON. Texts are
- * kept, because the last event holds all of them.
+ * The output of a translated response while it is streamed: items and their contents, from their beginning to their JSON.
+ * Texts are kept, because the last event contains all of them.
  */
 import { textOf } from "../fragment.ts";
 import { Growing } from "../growing.ts";
@@ -8,21 +8,21 @@ import type { Fragment, Seal } from "../neutral.ts";
 import type { UrlCitation } from "./citations.ts";
 import type { TokenLogprob } from "./objects.ts";
 
-/** A message stays open while texts follow texts. */
+/** A message stays open while only texts follow. */
 export interface OpenMessage {
   readonly id: string;
   readonly index: number;
-  /** JSON of its contents, as they end. */
+  /** JSON of the contents that have ended. */
   readonly contents: string[];
   /** Contents that have begun and not ended. */
   open: number;
-  /** Something else has begun behind it. */
+  /** Another item has begun after it. */
   isLeft: boolean;
-  /** Google's, of its texts: they stand in items of their own behind it. */
+  /** Google's seals of its texts: written as items of their own after it. */
   readonly seals: Seal[];
 }
 
-/** Head and tail of the deltas of a part, around sequence number and text. */
+/** The JSON of a part's deltas around sequence number and text. */
 export interface DeltaFrame {
   readonly head: string;
   readonly middle: string;
@@ -57,7 +57,7 @@ export interface OpenCall extends Growth {
   readonly kind: "tool_call";
   readonly callId: string;
   readonly name: string;
-  /** Where it stands; undefined while it waits for what its first event is followed by. */
+  /** Its index in the output; undefined while it waits for the event after its first. */
   place: { readonly id: string; readonly index: number; readonly frame: DeltaFrame } | undefined;
   /** The first of its arguments, while it waits. */
   held: Fragment | undefined;
@@ -84,5 +84,5 @@ export const newCall = (callId: string, name: string): OpenCall => ({
   held: undefined,
 });
 
-/** How long a text is in characters, as positions in it are counted. */
+/** Length of a text in characters, the unit of positions in it. */
 export const lengthOf = (part: OpenText): number => textOf(part.text.text()).length;

@@ -1,4 +1,4 @@
-/** What becomes of an upstream's response object on its way to the client: edits by position. */
+/** Edits of an upstream's response object for the client, by position. */
 import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
@@ -7,8 +7,8 @@ import { svcJson } from "../svc.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
 /**
- * What is ours in it.
- * @param previousId as the client gave it: the upstream was not told, and says null.
+ * Sets id, model and `previous_response_id`.
+ * @param previousId the client's: the upstream did not get it, and sends null
  */
 export function responseEdits(
   text: string,
@@ -26,7 +26,7 @@ export function responseEdits(
   return edits;
 }
 
-/** What is added once the call is settled. @param hasUsage the upstream told its own, whose details are not lost. */
+/** Adds `svc` after the settlement, and usage if needed. @param hasUsage the upstream reported usage, which is kept */
 export function settledEdits(
   text: string,
   members: readonly Member[],

@@ -1,4 +1,4 @@
-/** A whole response in neutral terms. Items of tools that the provider runs itself are passed over. */
+/** A whole response in neutral terms. Items of tools that the provider runs itself are ignored. */
 import { fail } from "../../errors.ts";
 import type { UpstreamError } from "../contract.ts";
 import { readLogprobs } from "../logprobs.ts";
@@ -58,7 +58,7 @@ function textPart(content: JsonObject): TextPart {
   return { type: "text", text: stringOf(content.text), ...(citations.length > 0 && { citations }) };
 }
 
-/** One for every summary and text; the last has the seal, or one of its own where there is neither. */
+/** One part for every summary and text. The seal is on the last one, or on a part of its own if there is none. */
 function reasoningParts(item: JsonObject): ReasoningPart[] {
   const parts: ReasoningPart[] = [];
   for (const summary of listOf(item.summary)) {
@@ -77,7 +77,7 @@ function reasoningParts(item: JsonObject): ReasoningPart[] {
   return parts;
 }
 
-/** The error of a response that failed; undefined where it did not. */
+/** The error of a response that failed; undefined if it did not fail. */
 export function readResponseError(response: JsonObject): UpstreamError | undefined {
   if (isObject(response.error) || typeof response.error === "string") return readErrorValue(response.error);
   if (response.status !== "failed" && response.status !== "cancelled") return undefined;

@@ -1,7 +1,7 @@
 /**
  * A streamed response in neutral events (OpenAI API reference, "Responses: streaming events"). Items and contents become
- * neutral parts in the order in which they begin; an upstream that leaves out some of the events that frame them is
- * understood all the same.
+ * neutral parts in the order in which they begin; an upstream may leave out some of the events that frame
+ * them.
  */
 import { frameKeys } from "../delta-frame.ts";
 import { fragmentOf } from "../fragment.ts";
@@ -101,7 +101,7 @@ export class ResponsesStreamReader extends SseStreamReader {
         break;
       case "response.completed":
       case "response.incomplete":
-        // One that holds no response has not told how it ended.
+        // Without a response the event does not say how it ended.
         if (isObject(event.response)) this.#finish(event.response, type);
         else this.malformed++;
         break;
@@ -109,7 +109,7 @@ export class ResponsesStreamReader extends SseStreamReader {
         this.error = readResponseError(objectOf(event.response)) ?? readErrorValue(undefined);
         break;
       case "error":
-        // OpenAI's has code and message beside the type, others nest them.
+        // OpenAI's event has code and message beside the type; others nest them.
         this.error = readErrorValue(event.error ?? event);
         break;
       default:
@@ -117,13 +117,13 @@ export class ResponsesStreamReader extends SseStreamReader {
     }
   }
 
-  /** What tells a text, or arguments, as a whole. */
+  /** Events with a whole text or whole arguments. */
   #takeWhole(type: string, event: JsonObject): void {
     const kind = TEXTS_DONE.get(type);
     if (kind !== undefined) this.#textDone(event, kind, kind === "refusal" ? event.refusal : event.text);
     else if (type === "response.function_call_arguments.done") this.#argumentsDone(event, event.arguments);
     else if (type === "response.custom_tool_call_input.done") this.#argumentsDone(event, event.input);
-    // An error of a server that names none of its events.
+    // An error event of a server that sends no event types.
     else if (type === "" && event.error != null) this.error = readErrorValue(event.error);
   }
 
@@ -182,7 +182,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     else if (open.early === "") this.#items.keep(open, fragmentOf(stringOf(value)));
   }
 
-  /** Of a content. vLLM calls those of its reasoning items texts of an answer. */
+  /** The kind of a content. vLLM gives contents of reasoning items the type of an answer's text. */
   #kindOf(event: JsonObject): TextKind | undefined {
     const kind = kindOf(objectOf(event.part).type);
     const item = this.#items.named(stringOf(event.item_id));
@@ -213,11 +213,11 @@ export class ResponsesStreamReader extends SseStreamReader {
     text.isEnded = true;
     this.#cited(text, content);
     this.#missed(text, value);
-    // Of reasoning the last part stays open for the seal.
+    // The last part of reasoning stays open for the seal.
     if (kind === "text" || kind === "refusal") this.#end(text);
   }
 
-  /** The text of an event that tells it as a whole; one that no other event told of begins where it says anything. */
+  /** The text that an event contains as a whole. If no earlier event had it, it begins here, unless it is empty. */
   #textOfWhole(
     event: JsonObject,
     kind: TextKind,
@@ -262,7 +262,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     this.emit({ type: "delta", choice: 0, part: part.part, text });
   }
 
-  /** The whole text of a part of which nothing came. */
+  /** The whole text of a part whose deltas did not come. */
   #missed(part: OpenText | OpenCall, value: unknown): void {
     const text = stringOf(value);
     if (part.isOpen && !part.hasText && text !== "") this.#piece(part, fragmentOf(text));
@@ -284,7 +284,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     this.emit({ type: "citation", choice: 0, part: text.part, citation });
   }
 
-  /** The sources of a whole text, where no events told them. */
+  /** Citations of a whole text, if no event had them. */
   #cited(text: OpenText, { annotations }: JsonObject): void {
     if (text.kind !== "text" || text.hasCitations || !text.isOpen) return;
     for (const annotation of listOf(annotations)) {
@@ -306,7 +306,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     if (open !== undefined) this.#whole(open, item);
   }
 
-  /** A finished item, as far as its own events did not tell it. */
+  /** Reads from a finished item what its own events did not contain. */
   #whole(open: OpenItem, item: JsonObject): void {
     if (open.kind === "call") this.#missed(this.#beginCall(open, item), item.arguments ?? item.input);
     const contents = listOf(item.content).map(objectOf);
@@ -344,7 +344,7 @@ export class ResponsesStreamReader extends SseStreamReader {
       if (content === undefined || (known?.hasText === true && !known.isOpen)) continue;
       const { value, index, text } = content;
       if (known === undefined && text === "" && open.texts.length > 0) continue;
-      // One that ended without a text cannot take it any more.
+      // A text that has ended cannot take more.
       const isMissing = known === undefined || (!known.isOpen && text !== "");
       const part = isMissing ? this.#begin(open, kind, index) : known;
       if (part === undefined) continue;
@@ -379,7 +379,7 @@ export class ResponsesStreamReader extends SseStreamReader {
     this.#ended = this.done = true;
   }
 
-  /** Whatever was not told in events of its own: some servers send the last one only. */
+  /** Reads what had no events of its own: some servers send only the last event. */
   #output(items: readonly JsonObject[]): void {
     const known = new Map<JsonObject, OpenItem | undefined>();
     const places = placesOf(items, this.#items.firstOf(items.length));

@@ -1,7 +1,7 @@
 /**
- * Items that a request only names (`item_reference`): clients that let responses be stored name what the model said instead
- * of sending it back (Vercel's AI SDK, unless told `store: false`). Only what is kept here for the client's own project can
- * be named: an upstream would resolve the items of everyone who shares its account.
+ * Items that a request only refers to (`item_reference`): clients that let responses be stored send ids of earlier items
+ * instead of the items (Vercel's AI SDK, unless set to `store: false`). Only items kept here for the client's own project
+ * are found: an upstream would resolve the items of everyone who shares its account.
  */
 import { fail } from "../../errors.ts";
 import type { ClientRequest } from "../format.ts";
@@ -10,7 +10,7 @@ import { spansOf } from "../spans.ts";
 import { stringAt } from "./items.ts";
 
 /**
- * The request's body with the items in place of their names.
+ * The request's body with the items in place of the references.
  * @param itemOf an item's JSON text by its id; undefined where it is not kept.
  * @throws WeirError 404 naming the item that is not kept, 413 where the body outgrows the bound.
  */
@@ -30,7 +30,7 @@ export function withItems(
     if (text === undefined) {
       throw fail("not_found", `There is no stored item "${id.slice(0, 100)}".`, { param: `/input/${index}` });
     }
-    // The same item may be named any number of times.
+    // A request may refer to the same item any number of times.
     length += text.length;
     if (length > maxBytes) {
       throw fail("payload_too_large", `With the items it names the body is larger than ${maxBytes} bytes.`);

@@ -1,6 +1,6 @@
 /**
- * Reads a responses body for what the gateway must know, and puts a conversation's history into it by position: neither
- * the prompt nor the history is parsed for that.
+ * Reads from a responses body what the gateway must know, and inserts a conversation's history into it by position: neither
+ * prompt nor history is parsed for that.
  */
 import { fail } from "../../errors.ts";
 import { sharedConcat } from "../../shared-memory.ts";
@@ -14,7 +14,7 @@ import { bringsResults } from "../provider-tools.ts";
 import { isObject } from "../reader.ts";
 import { type ResponsesRequestBody, responsesRequestSchema } from "./schema.ts";
 
-/** Members that no model gets to read. All others count as prompt, those we do not know included. */
+/** Members that no model reads. All others count as prompt, unknown ones included. */
 const NO_PROMPT: readonly string[] = [
   "model",
   "svc",
@@ -42,15 +42,15 @@ const NO_PROMPT: readonly string[] = [
 export interface ResponsesRequest extends ClientRequest {
   /** Whether the answer shall be kept for `GET /v1/responses/{id}` and `previous_response_id`. */
   readonly store: boolean;
-  /** As the client gave it. Whoever expands the input keeps it here: the body no longer says it then. */
+  /** As the client sent it. It stays here when the input is expanded, after which the body no longer has it. */
   readonly previousResponseId: string | undefined;
-  /** The provider whose answer the request continues by `previousResponseId`; undefined where it continues none. */
+  /** The provider whose answer the request continues by `previousResponseId`; undefined if it continues none. */
   readonly historyBy: string | undefined;
-  /** Reasoning items stand in the input. */
+  /** The input has reasoning items. */
   readonly hasReasoning: boolean;
-  /** Items of earlier responses are only named in the input. */
+  /** The input has references to items of earlier responses. */
   readonly hasReferences: boolean;
-  /** The client asked to be told the reasoning, where the format tells it: in summaries. */
+  /** The client asked for the reasoning, which this format has as summaries. */
   readonly wantsSummary: boolean;
 }
 
@@ -86,7 +86,7 @@ export function readResponsesRequest(bytes: Buffer): ResponsesRequest {
       imageCount: seen.images,
       hasAudio: seen.audio > 0,
       hasSchema: body.text?.format?.type === "json_schema",
-      // A stored template is of any length.
+      // A stored template may have any length.
       hasUncounted: seen.audio + seen.others > 0 || body.prompt != null || bringsResults(body),
       searchUnits: 0,
     },
@@ -99,7 +99,7 @@ export const promptTexts = (request: ResponsesRequest): PromptText[] => promptTe
 /**
  * The body with a conversation's items before its own input, and without `previous_response_id`. A text input becomes the
  * user's message.
- * @param request what was read of `bytes`.
+ * @param request as read from `bytes`
  * @param history JSON text of items, the inside of an array; may be empty.
  */
 export function expandInput(bytes: Buffer, request: ResponsesRequest, history: string): Buffer {
@@ -119,11 +119,11 @@ export function expandInput(bytes: Buffer, request: ResponsesRequest, history: s
     edits.push(setMember("", members, "input", `[${history}]`));
   }
   const parts = editedParts(bytes, edits);
-  // A large body is read in a thread, which would be given a copy of what it does not share.
+  // A large body is read in a thread: a buffer that is not shared would be copied to it.
   return bytes.length + history.length > LARGE_BODY_BYTES ? sharedConcat(parts) : Buffer.concat(parts);
 }
 
-/** JSON text of the request's input items, the inside of an array: what becomes history. */
+/** JSON text of the request's input items, the inside of an array, which becomes history. */
 export function inputItems({ bytes, members }: ResponsesRequest): string {
   const input = memberOf(members, "input");
   if (input === undefined) return "";
@@ -148,7 +148,7 @@ function refuseUnsupported(body: ResponsesRequestBody): void {
   }
 }
 
-/** From the bytes: what the schema saw is latin1. */
+/** Decoded from the bytes, because the schema's value is latin1. */
 function previousIdOf(bytes: Buffer, members: ClientRequest["members"]): string | undefined {
   const member = memberOf(members, "previous_response_id");
   if (member === undefined) return undefined;
@@ -156,12 +156,12 @@ function previousIdOf(bytes: Buffer, members: ClientRequest["members"]): string 
     const id: unknown = JSON.parse(bytes.toString("utf8", member.valueStart, member.valueEnd));
     return typeof id === "string" ? id : undefined;
   } catch {
-    // A long one was not looked into before this.
+    // A long string was not validated before.
     throw fail("invalid_json", "The body is not valid JSON.", { param: "/previous_response_id" });
   }
 }
 
-/** By its present name or the one before. */
+/** The member of the current name or of the older one. */
 function wantsSummary(reasoning: unknown): boolean {
   const { summary, generate_summary: before } = isObject(reasoning) ? reasoning : {};
   return typeof (summary ?? before) === "string";
@@ -170,14 +170,14 @@ function wantsSummary(reasoning: unknown): boolean {
 interface Seen {
   images: number;
   audio: number;
-  /** Files, and what is stored at the provider. */
+  /** Files and items that are stored at the provider. */
   others: number;
   reasoning: number;
-  /** To items that this gateway wrote. */
+  /** References to items that this gateway wrote. */
   references: number;
 }
 
-/** Whether items and parts are what they should be is the upstream's matter, or that of who translates them. */
+/** Does not check items and parts: the upstream or the translation does. */
 function lookThrough({ input, instructions }: ResponsesRequestBody, hasOpaque: boolean): Seen {
   const seen: Seen = { images: 0, audio: 0, others: 0, reasoning: 0, references: 0 };
   if (Array.isArray(input)) for (const item of input) countItem(item, seen, hasOpaque);
@@ -190,7 +190,7 @@ function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
   const { type, content, output } = item;
   if (type === "reasoning") seen.reasoning++;
   else if (type === "item_reference") seen.references++;
-  // Some providers take a part in the place of an item.
+  // Some providers accept a part in place of an item.
   count(item, seen, false);
   if (hasOpaque && holdsOpaque({ ...item, content: undefined, output: undefined })) seen.others++;
   for (const parts of [content, output]) {
@@ -199,7 +199,7 @@ function countItem(item: unknown, seen: Seen, hasOpaque: boolean): void {
   }
 }
 
-/** By its type, or by what it holds: providers take parts that do not say their type. */
+/** Found by type, or by the part's members: providers accept parts without a type. */
 function count(part: unknown, seen: Seen, hasOpaque: boolean): void {
   if (typeof part !== "object" || part === null) return;
   if (!isObject(part)) {

@@ -1,6 +1,6 @@
 /**
- * The response object of a translated answer: ours around what the API repeats of the request, with the API's defaults where
- * the client said nothing. What is repeated is taken from the client's bytes as they are.
+ * The response object of a translated answer: our members, and those that the API repeats from the request, with the API's
+ * defaults for members that the client did not send. Repeated members are the client's bytes, unchanged.
  */
 import type { Usage } from "../../usage.ts";
 import type { AnswerIdentity } from "../format.ts";
@@ -10,7 +10,7 @@ import type { ResponsesRequest } from "./request.ts";
 import type { IncompleteReason } from "./stop.ts";
 import { writeResponsesUsage } from "./usage.ts";
 
-/** Members that the API repeats, and what it says where the client did not. */
+/** Members that the API repeats, and their values if the client did not send them. */
 const ECHOED = {
   instructions: null,
   max_output_tokens: null,
@@ -33,7 +33,7 @@ const DEFAULTS: ReadonlyMap<string, string> = new Map(
   Object.entries(ECHOED).map(([key, value]) => [key, JSON.stringify(value)]),
 );
 
-/** What is the same in every state of a response. */
+/** Members that are the same in every state of a response. */
 const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerIdentity) => ({
   id,
   object: "response" as const,
@@ -49,7 +49,7 @@ const headOf = (request: ResponsesRequest, { id, createdS, model }: AnswerIdenti
 
 export type ResponseHead = ReturnType<typeof headOf>;
 
-/** What differs from one state to the next, beside the output. */
+/** Members that differ between states, except the output. */
 const stateOf = (reason: IncompleteReason | undefined) => ({
   status: reason === undefined ? ("completed" as const) : ("incomplete" as const),
   incomplete_details: reason === undefined ? null : { reason },
@@ -66,12 +66,12 @@ export class ResponseObject {
     this.#head = `${head.slice(0, -1)},${echoOf(request)}`;
   }
 
-  /** As it is before anything came. */
+  /** The response before any output. */
   begun(): string {
     return `${this.#head},"status":"in_progress","incomplete_details":null,"output":[],"usage":null}`;
   }
 
-  /** As it is in the end, but for `svc`, latin1. @param items JSON of the output. */
+  /** The finished response, latin1. @param items JSON of the output @param svc JSON */
   ended(items: readonly string[], reason: IncompleteReason | undefined, usage: Usage, svc: string): string {
     const state = JSON.stringify(stateOf(reason)).slice(1, -1);
     const used = JSON.stringify(writeResponsesUsage(usage));
@@ -91,7 +91,7 @@ function echoOf(request: ResponsesRequest): string {
   return echoed.join(",");
 }
 
-/** A member's JSON on one line, latin1; undefined where the client did not say it. */
+/** A member's JSON on one line, latin1; undefined if the client did not send it, or sent null. */
 function memberJson({ bytes, members }: ResponsesRequest, key: string): string | undefined {
   const member = memberOf(members, key);
   if (member === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A responses stream, spliced: events pass as they came, but for our id and model where an event holds the response. The
- * last waits for the settlement.
+ * A spliced responses stream: events are passed on unchanged, except that responses in them get our id and model. The last
+ * event waits for the settlement.
  */
 import type { Usage } from "../../usage.ts";
 import { asItCame, passedEvent, SplicedStream } from "../captured-stream.ts";
@@ -12,7 +12,7 @@ import { isObject, type JsonObject, parsed } from "../reader.ts";
 import { responseEdits, settledEdits } from "./patch.ts";
 import { ResponsesStreamReader } from "./reader.ts";
 
-/** The last event, cut where its response stands. */
+/** The last event, cut before and after its response. */
 interface Last {
   readonly type: string;
   readonly before: string;
@@ -26,12 +26,12 @@ export class ResponsesSpliceStream extends SplicedStream {
   readonly #previousId: string | undefined;
   #last: Last | undefined;
   #delivered: string | undefined;
-  /** The number of the last event that was passed on; -1 before the first, and where the upstream numbers none. */
+  /** The number of the last event passed on; -1 before the first, and if the upstream sends no numbers. */
   #sequence = -1;
-  /** What stands in `out` behind this came unparsed. */
+  /** The text of `out` after this position was not parsed. */
   #parsedTo = 0;
 
-  /** @param previousId `previous_response_id` as the client gave it. */
+  /** @param previousId the client's `previous_response_id` */
   constructor(identity: AnswerIdentity, previousId: string | undefined) {
     super(identity.maxCaptureBytes);
     this.#identity = identity;
@@ -39,7 +39,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     this.reader = new ResponsesStreamReader(identity.maxEventBytes, this);
   }
 
-  /** Patched by position: an event must be what the positions are found by, too. */
+  /** Events are patched by position, so one whose positions cannot be found counts as malformed. */
   parse(data: string): JsonObject | undefined {
     const event = parsed(data);
     return event === undefined || !isObject(event.response) || isSkimmable(data) ? event : undefined;
@@ -63,7 +63,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     return out + passedEvent(type, before + this.#delivered + after);
   }
 
-  /** Once a read, not once an event: of those that came unparsed the last says its number. */
+  /** Called once a read, not once an event: the last of the unparsed events has the number. */
   protected override flush(): string {
     const out = super.flush();
     if (out.length > this.#parsedTo) this.#sequence = lastNumberIn(out) ?? this.#sequence;
@@ -81,7 +81,7 @@ export class ResponsesSpliceStream extends SplicedStream {
     return asItCame(type);
   }
 
-  /** An event that holds the response. */
+  /** An event that contains the response. */
   #passWhole(data: string, type: string, event: JsonObject): void {
     const { members } = skim(data);
     const member = memberOf(members, "response");
@@ -107,7 +107,7 @@ export class ResponsesSpliceStream extends SplicedStream {
 
 const NUMBER = '"sequence_number":';
 
-/** What the last event of a text says as its number; undefined where none says any. The event holds no other object. */
+/** The number of the last event in a text; undefined if none has one. The event contains no other object. */
 function lastNumberIn(events: string): number | undefined {
   const at = events.lastIndexOf(NUMBER);
   const number =
@@ -115,7 +115,7 @@ function lastNumberIn(events: string): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Whether positions are found in an event, and in its response. @param text JSON */
+/** Whether the positions in an event and in its response can be found. @param text JSON */
 function isSkimmable(text: string): boolean {
   try {
     const member = memberOf(skim(text).members, "response");

@@ -1,7 +1,7 @@
 /**
- * Responses from a client to an upstream that speaks responses: `id` and `model` are ours, `svc` is added, every other byte
- * is as it came. The upstream knows nothing of our ids: `previous_response_id` stays here, and so does reasoning that
- * another maker sealed (T49).
+ * Responses between a client and an upstream that both speak it: `id` and `model` of the answer are replaced, `svc` is
+ * added, every other byte is passed on unchanged. The upstream does not know our ids: `previous_response_id` is removed
+ * from the request, and so is reasoning that another maker sealed (T49).
  */
 import type { Endpoint } from "../../endpoint.ts";
 import { fail } from "../../errors.ts";
@@ -50,7 +50,7 @@ function foreignEdits({ bytes, members, historyBy }: ResponsesRequest, { provide
   const input = memberOf(members, "input");
   if (input === undefined) return NO_FOREIGN;
   const from = input.valueStart;
-  // What one provider sealed or keeps, no other can read, be it of the same maker.
+  // Only the provider that sealed or stored reasoning can read it, even among providers of one maker.
   const isMoved = historyBy !== undefined && historyBy !== provider.id;
   const { edits, indexes } = withoutForeign(bytes.toString("latin1", from, input.valueEnd), isMoved);
   return {
@@ -71,7 +71,7 @@ class SplicedResponse implements WholeAnswer {
     this.#identity = identity;
     this.#reply = readReplyText(bytes);
     const { value } = this.#reply;
-    // Read again in full: of the other value long strings are missing, and it is latin1.
+    // Parsed again in full: the other value has no long strings, and is latin1.
     this.error = readResponseError(value) && readResponseError(objectOf(parseReply(bytes)));
     this.facts = this.error === undefined ? factsOf(value, bytes) : NO_FACTS;
   }
@@ -79,7 +79,7 @@ class SplicedResponse implements WholeAnswer {
   write(usage: Usage, svc: SvcReply): Buffer {
     const { previousResponseId: previous } = this.#request;
     return patchedReply(this.#reply, this.#identity, svc, {
-      // The upstream was not told, and says null.
+      // The upstream did not get it, and sends null.
       ...(previous !== undefined && { previous_response_id: latin1Json(previous) }),
       ...(this.facts.usage === undefined && { usage: JSON.stringify(writeResponsesUsage(usage)) }),
     });
@@ -95,7 +95,7 @@ function factsOf(value: JsonObject, bytes: Buffer): ReplyFacts {
   const contents = items.flatMap(({ content }) => listOf(content).map(objectOf));
   const held = { calls: toolCalls > 0, refusal: contents.some(({ type }) => type === "refusal") };
   const usage = readResponsesUsage(value.usage);
-  // From the whole body: long strings are not in the value that the facts are read from.
+  // Counted in the whole body: the value that the other facts are read from has no long strings.
   const outputBytes = usage === undefined ? textBytesOf(readResponsesReply(parseReply(bytes))) : 0;
   const stopReason = readStop(value, held).reason;
   return { usage, stopReason, toolCalls, outputBytes, unreportedBytes: outputBytes };

@@ -2,7 +2,7 @@
 import type { Stop, StopReason } from "../neutral.ts";
 import { type JsonObject, objectOf, stringOf } from "../reader.ts";
 
-/** What an answer holds that tells why it ended: its status is `completed` with tool calls or a refusal, too. */
+/** Contents of an answer that show why it ended: with tool calls or a refusal its status is `completed`, too. */
 export interface StopSignals {
   readonly calls: boolean;
   readonly refusal: boolean;
@@ -21,7 +21,7 @@ const INCOMPLETE: ReadonlyMap<string, StopReason> = new Map([
 
 export type IncompleteReason = "max_output_tokens" | "content_filter";
 
-/** Undefined where the answer is complete. @param hasRefusal the refusal stands in the answer itself, as the API has it. */
+/** Undefined if the answer is complete. @param hasRefusal the answer itself contains the refusal, as in the API */
 export function writeIncompleteReason(reason: StopReason, hasRefusal: boolean): IncompleteReason | undefined {
   if (reason === "length") return "max_output_tokens";
   if (reason === "content_filter" || (reason === "refusal" && !hasRefusal)) return "content_filter";

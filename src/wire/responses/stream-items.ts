@@ -1,35 +1,35 @@
 /**
  * Which item of a streamed response an event speaks of, and which of its texts. Servers number items and contents from 0 or
- * from 1, differently in deltas and in finished items, give all of them one number, change an item's id from event to event, or
- * leave either out. So an event goes to what its id and number name where that can still take it, else to the first that
- * waits for such an event; and what ends an item, or the response, is matched with what came before in order.
+ * from 1, differently in deltas and in finished items, give all of them one number, change an item's id from event to
+ * event, or leave either out. So an event goes to what its id and number name where that can still take it, else to the
+ * first that waits for such an event; and what ends an item, or the response, is matched with what came before in order.
  */
 import { fail } from "../../errors.ts";
 import type { Fragment } from "../neutral.ts";
 import { type JsonObject, stringOf } from "../reader.ts";
 import type { ItemKind, TextKind } from "./kinds.ts";
 
-/** Items and texts beyond these are passed over: no answer has so many. */
+/** More items and texts are ignored: no answer has so many. */
 const MAX_ITEMS = 4096;
 const MAX_TEXTS = 512;
-/** The longest ids in use, which hold sealed content, have some hundred characters. A longer one names nothing. */
+/** The longest ids in use, which contain sealed content, have some hundred characters. Longer ones are ignored. */
 const MAX_ID_CHARS = 1024;
 /** Of servers that change an item's id from event to event: later ones are not seen again, and not kept. */
 const MAX_IDS = 4 * MAX_ITEMS;
 
 export interface OpenText {
   readonly kind: TextKind;
-  /** As the events that lengthen it number it. */
+  /** Its index in delta events. */
   index: number | undefined;
   readonly part: number;
   isOpen: boolean;
-  /** Some of it came. */
+  /** Some of its text came. */
   hasText: boolean;
-  /** An event said that it begins. */
+  /** An event announced it. */
   isAnnounced: boolean;
-  /** An event told the whole text. */
+  /** An event contained the whole text. */
   isWhole: boolean;
-  /** An event told the whole content. */
+  /** An event contained the whole content. */
   isEnded: boolean;
   hasCitations: boolean;
 }
@@ -46,7 +46,7 @@ export interface OpenItem {
   readonly index: number | undefined;
   readonly texts: OpenText[];
   call: OpenCall | undefined;
-  /** Arguments, and a name, that came before the call was known. */
+  /** Arguments and a name that came before the call was announced. */
   early: Fragment;
   name: string;
   isAnnounced: boolean;
@@ -56,14 +56,14 @@ export interface OpenItem {
   last: OpenText | undefined;
 }
 
-/** How an event names an item. */
+/** The id and index by which an event refers to an item. */
 interface ItemPlace {
-  /** "" where it has none. */
+  /** "" if it has none. */
   readonly id: string;
   readonly index: number | undefined;
 }
 
-/** @param item where the event holds the item itself. */
+/** @param item the item, if the event contains it */
 export const placeIn = (event: JsonObject, item?: JsonObject): ItemPlace => ({
   id: idOf(item === undefined ? event.item_id : item.id),
   index: numberOf(event.output_index, MAX_ITEMS),
@@ -89,14 +89,14 @@ export class StreamItems {
   readonly #maxEarlyBytes: number;
   #earlyBytes = 0;
 
-  /** @param maxEarlyBytes of arguments that come before their calls are announced, all together. */
+  /** @param maxEarlyBytes bound of all arguments that come before their calls are announced */
   constructor(maxEarlyBytes: number) {
     this.#maxEarlyBytes = maxEarlyBytes;
   }
 
   /**
-   * Arguments of a call that was not announced yet: they are kept until it is.
-   * @throws WeirError `upstream_invalid_response` where they are too many.
+   * Keeps arguments of a call until it is announced.
+   * @throws WeirError `upstream_invalid_response` if there are too many
    */
   keep(item: OpenItem, early: Fragment): void {
     this.#earlyBytes += early.length;
@@ -106,7 +106,7 @@ export class StreamItems {
     item.early += early;
   }
 
-  /** The item that a delta, or an event of one content, belongs to; undefined beyond the bound. */
+  /** The item that a delta, or an event of one content, belongs to; undefined if there are too many items. */
   of(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const known = this.#open(place, kind);
     if (known !== undefined) return known;
@@ -117,7 +117,7 @@ export class StreamItems {
     return waiting === undefined ? this.add(place, kind) : this.#name(waiting, place);
   }
 
-  /** The item of an event that tells a text or arguments as a whole. */
+  /** The item of an event that contains a whole text or whole arguments. */
   itemOfWhole(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const known = this.#open(place, kind);
     if (known !== undefined) return known;
@@ -129,7 +129,7 @@ export class StreamItems {
     return id === "" ? undefined : this.#ids.get(id);
   }
 
-  /** The item that an event says begins. */
+  /** The item that an event announces. */
   begun(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const known = this.#open(place, kind);
     const isAgain = known?.id === place.id && known.id !== "" && known.index === place.index;
@@ -139,7 +139,7 @@ export class StreamItems {
     return item;
   }
 
-  /** The item that an event tells as a whole. */
+  /** The item of an event that contains it as a whole. */
   done(place: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const known = this.#open(place, kind);
     if (known !== undefined) return known;
@@ -148,7 +148,7 @@ export class StreamItems {
     return this.all.find((item) => item.kind === kind && !item.isDone) ?? this.add(place, kind);
   }
 
-  /** The items that a response's `output` of one kind tells; undefined for one that no event has told of. */
+  /** The items of one kind in a response's `output`; undefined for one that no event had. */
   paired(outputs: readonly ItemPlace[], kind: ItemKind): readonly (OpenItem | undefined)[] {
     const items = this.all.filter((item) => item.kind === kind);
     if (items.length === outputs.length) return items;
@@ -159,7 +159,7 @@ export class StreamItems {
     return matched(items, outputs, [both, both], [name, name], [number, number]);
   }
 
-  /** What events number the first item of a response with so many. */
+  /** The index that events give the first of so many items. */
   firstOf(count: number): number {
     return firstIndex(this.all, count);
   }
@@ -175,7 +175,7 @@ export class StreamItems {
     return this.#name(item, place);
   }
 
-  /** One that is not done, by its id and number. Where they name two, the number decides if both have that id. */
+  /** The unfinished item of this id and index. If they are of two items, the index decides if both have that id. */
   #open({ id, index }: ItemPlace, kind: ItemKind): OpenItem | undefined {
     const named = id === "" ? undefined : this.#ids.get(id);
     const placed = index === undefined ? undefined : this.#places[kind][index];
@@ -197,13 +197,13 @@ const isWaiting = (item: OpenItem, kind: ItemKind): boolean => item.kind === kin
 const lacksWhole = ({ texts, call }: OpenItem): boolean =>
   call?.isOpen === true || texts.some(({ isWhole, isEnded }) => !isWhole && !isEnded);
 
-/** It was announced, or a text of it was, and nothing of it came yet. */
+/** The item or a text of it was announced, and no content of it came yet. */
 const isExpected = ({ isAnnounced, texts, call }: OpenItem): boolean =>
   (isAnnounced || texts.some((text) => text.isAnnounced)) &&
   call?.hasText !== true &&
   !texts.some(({ hasText }) => hasText);
 
-/** The text that a delta lengthens; undefined where a new one begins with it. */
+/** The text that a delta belongs to; undefined if the delta begins a new one. */
 export function textToGrow(
   { texts }: OpenItem,
   kind: TextKind,
@@ -217,7 +217,7 @@ export function textToGrow(
   return waiting ?? (index === undefined ? texts.findLast(takes) : undefined);
 }
 
-/** The text that an event says begins; undefined where it is a new one. */
+/** The text that an event announces; undefined if it is a new one. */
 export function textToBegin(
   { texts }: OpenItem,
   kind: TextKind,
@@ -229,7 +229,7 @@ export function textToBegin(
     : undefined;
 }
 
-/** The text that an event tells as a whole; undefined where no other told of it. */
+/** The text that an event contains as a whole; undefined if no earlier event had it. */
 export function textToComplete(
   { texts }: OpenItem,
   kind: TextKind,
@@ -245,11 +245,11 @@ export function textToComplete(
 /** One content of a finished item. */
 export interface Content {
   readonly text: string;
-  /** In the item's list. */
+  /** Index in the item's list. */
   readonly index: number;
 }
 
-/** The texts that a finished item's contents of one kind are; undefined for one that no event has told of. */
+/** The texts of a finished item's contents of one kind; undefined for a content that no event had. */
 export function pairedTexts(
   { texts }: OpenItem,
   kind: TextKind,
@@ -260,21 +260,21 @@ export function pairedTexts(
   const withText = own.filter(({ hasText }) => hasText);
   const filled = contents.filter(({ text }) => text !== "");
   if (withText.length === filled.length) {
-    // Those without text are the same whichever they are.
+    // Contents without text are interchangeable.
     return contents.map((content) => (content.text === "" ? undefined : withText[filled.indexOf(content)]));
   }
   const first = firstIndex(own, contents.length);
   return matched(own, contents, [({ index }) => String(index), ({ index }) => String(index + first)]);
 }
 
-/** 0, but where events number from 1: none of them has said 0, and one has said how many there are. */
+/** 1 if events number from 1 (no index is 0, and one equals the count), else 0. */
 const firstIndex = (given: readonly { readonly index: number | undefined }[], count: number): number =>
   !given.some(({ index }) => index === 0) && given.some(({ index }) => index === count) ? 1 : 0;
 
-/** What one of the given is called, and one of the wanted: the same name, the same thing. Undefined: it has no such name. */
+/** Names a given and a wanted thing: equal names mean the same thing. Undefined: it has no such name. */
 type Naming<T, W> = readonly [of: (one: T) => string | undefined, wanted: (want: W) => string | undefined];
 
-/** What each of the wanted is: by the first naming under which it is found, else what is left over, in order. */
+/** The given thing for each wanted one: by the first naming that finds one, else the remaining ones in order. */
 function matched<T, W>(
   given: readonly T[],
   wanted: readonly W[],

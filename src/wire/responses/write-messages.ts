@@ -1,6 +1,6 @@
 /**
- * Neutral messages as input items. System messages stay items in their place: so their order holds, and a prompt that only
- * grows keeps its cached beginning. Cache marks need no word: the API caches every prefix by itself.
+ * Neutral messages as input items. System messages stay items in their place: this keeps their order, and the cached
+ * beginning of a growing prompt. Cache marks are left out: the API caches every prefix by itself.
  */
 import type {
   DocumentPart,
@@ -42,7 +42,7 @@ interface FieldValue {
   type: "output_text" | "refusal";
 }
 
-/** What a model said, sent back: the API takes it without the id of its first delivery. */
+/** A message of an earlier answer: the API accepts it without its id. */
 interface SaidText extends FieldValue {
   type: "output_text";
   text: string;
@@ -88,7 +88,7 @@ interface Reasoning {
 
 export type InputItem = InputMessage | OutputMessage | FunctionCall | FunctionCallOutput | Reasoning;
 
-/** @param options is told what has no place in an item. */
+/** @param options gets what has no place in an item */
 export function writeMessages(messages: readonly NeutralMessage[], options: OptionTaker): InputItem[] {
   const items: InputItem[] = [];
   for (const message of messages) {
@@ -143,19 +143,19 @@ const urlOf = (source: Exclude<MediaSource, { kind: "file" }>): string =>
 function fileOf(document: DocumentPart, at: string, options: OptionTaker): InputText | InputFile {
   const { source, name, context, citations } = document;
   if (context !== undefined || citations === true) options.drop(at);
-  // The API takes files only; their plain text says the same.
+  // The API takes files only, so a document of text is sent as text.
   if (source.kind === "text") return { type: "input_text", text: source.text };
   if (source.kind === "file") return { type: "input_file", file_id: source.id };
   if (source.kind === "url") return { type: "input_file", file_url: source.url };
   return { type: "input_file", file_data: urlOf(source), filename: name ?? nameOf(source) };
 }
 
-/** File data must have a name there, whose ending says what it is. */
+/** The API requires a file name with file data, whose ending is the file's type. */
 const nameOf = (source: MediaSource): string =>
   source.kind === "data" && source.mediaType.startsWith("text/") ? "document.txt" : "document.pdf";
 
 function resultItem(result: ToolResultPart, at: string, options: OptionTaker): FunctionCallOutput {
-  // The API knows no failed results: the text must say it.
+  // The API has no member for failed results: the text has to say so.
   if (result.isError) options.drop(at);
   return { type: "function_call_output", call_id: result.id, output: outputOf(result, at, options) };
 }
@@ -169,7 +169,7 @@ function outputOf({ parts }: ToolResultPart, at: string, options: OptionTaker): 
 
 function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: OptionTaker): void {
   let content: OutputMessage["content"] | undefined;
-  /** Reasoning without a seal: the beginning of what a later seal holds. */
+  /** Reasoning without a seal: the first parts of the reasoning that a later seal contains. */
   let unsealed: ReasoningPart[] = [];
   const forget = () => {
     if (unsealed.length > 0) options.drop(at);
@@ -183,7 +183,7 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
         items.push(reasoningItem(`rs_${items.length}`, [...unsealed, part], part.seal));
         unsealed = [];
       } else {
-        // Another maker's: it would be refused.
+        // The API refuses another maker's seal.
         options.drop(at);
         unsealed = [];
       }
@@ -207,14 +207,14 @@ function turnItems({ parts, at }: NeutralMessage, items: InputItem[], options: O
     content.push(written);
   }
   forget();
-  // The API refuses reasoning without what it led to.
+  // The API refuses reasoning without the item that followed from it.
   while (items.at(-1)?.type === "reasoning") {
     items.pop();
     options.drop(at);
   }
 }
 
-/** @param usualId the API wants one: this, where the seal does not tell that of the first delivery. */
+/** @param usualId the required id if the seal does not contain the original one */
 function reasoningItem(usualId: string, parts: readonly ReasoningPart[], seal: Seal): Reasoning {
   const { id, encrypted } = itemOfSeal(seal);
   return {

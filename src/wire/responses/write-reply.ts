@@ -1,4 +1,4 @@
-/** A whole answer: the response that its stream would end with, so that both are the same by construction. */
+/** A whole answer: written as the response at the end of its stream, so that both are the same. */
 import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
 import type { AnswerIdentity } from "../format.ts";
@@ -23,7 +23,7 @@ export function writeResponsesReply(
 
 function eventsOf({ parts, stop, logprobs }: NeutralChoice): StreamEvent[] {
   const events = parts.flatMap((part, index) => partEvents(part, index));
-  // Of all texts together: they stand at the first.
+  // Log probabilities of all texts together: they go to the first text.
   const first = events.findIndex(({ type }, index) => type === "delta" && isTextBegin(events[index - 1]));
   const delta = events[first];
   if (logprobs !== undefined && delta?.type === "delta") events[first] = { ...delta, logprobs };

@@ -1,6 +1,6 @@
 /**
- * A neutral request as a body for an upstream that speaks the responses dialect. Nothing is stored there: the other formats
- * store nothing either, and encrypted reasoning goes with the answer instead.
+ * A neutral request as a body for an upstream that speaks the responses dialect. Nothing is stored there: other formats
+ * store nothing either, and the answer has the encrypted reasoning instead.
  */
 import type { Endpoint } from "../../endpoint.ts";
 import { effortOfBudget } from "../effort.ts";
@@ -48,7 +48,7 @@ export function writeResponsesRequest(
 
 const TIERS: readonly string[] = ["auto", "default", "flex", "scale", "priority", "fast", "ultrafast"];
 
-/** Another provider's tier is not told. */
+/** Drops the tiers of other providers. */
 function tierOf(options: OptionTaker): string | undefined {
   const tier = options.take("serviceTier");
   if (tier === undefined || TIERS.includes(tier)) return tier;
@@ -56,7 +56,7 @@ function tierOf(options: OptionTaker): string | undefined {
   return undefined;
 }
 
-/** `strict` is true there where nothing is said, and false in every other format. */
+/** The default of `strict` is true in this format, and false in all others. */
 const toolOf = ({ name, description, parameters, strict }: NeutralTool) => ({
   type: "function" as const,
   name,
@@ -80,7 +80,7 @@ function textOf(options: OptionTaker) {
   };
 }
 
-/** A schema must have a name there. */
+/** The API requires a name of a schema. */
 const SCHEMA_NAME = "response";
 
 function formatOf(format: OutputFormat) {
@@ -101,7 +101,7 @@ function effortOf({ effort, budgetTokens }: Reasoning): Effort | undefined {
   return effortOfBudget(budgetTokens);
 }
 
-/** A model there decides by itself how long it reasons: `isAdaptive` needs no word. */
+/** Models of this dialect always decide how long they reason: `isAdaptive` is left out. */
 function reasoningOf(reasoning: Reasoning | undefined) {
   if (reasoning === undefined) return undefined;
   const effort = effortOf(reasoning);

@@ -1,6 +1,6 @@
 /**
- * A streamed answer as OpenAI's typed events, in its order, numbered without a gap. The last event holds the whole response
- * and waits for the settlement. Text is latin1.
+ * A streamed answer as OpenAI's typed events, in OpenAI's order, numbered without a gap. The last event contains the whole
+ * response and waits for the settlement. Text is latin1.
  */
 import type { Usage } from "../../usage.ts";
 import type { SvcReply } from "../contract.ts";
@@ -48,13 +48,13 @@ export class ResponsesStreamWriter implements StreamWriter {
   readonly #response: ResponseObject;
   readonly #wantsSummary: boolean;
   readonly #parts: (OpenPart | undefined)[] = [];
-  /** JSON of the items that ended, by their place. */
+  /** JSON of the items that have ended, by index. */
   readonly #items: string[] = [];
   #indexes = 0;
   #sequence = 0;
   #out = "";
   #message: OpenMessage | undefined;
-  /** The call that waits. */
+  /** The call whose item has not begun yet. */
   #waiting: OpenCall | undefined;
   #stop: StopReason = "other";
   #hasRefusal = false;
@@ -68,7 +68,7 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   write(event: StreamEvent): string {
     if (this.#sequence === 0) this.#open();
-    // The format has one answer.
+    // The format has one choice.
     if (event.type !== "usage" && event.choice === 0) this.#take(event);
     const out = this.#out;
     this.#out = "";
@@ -111,7 +111,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#raw(type, eventRest(type, fields));
   }
 
-  /** An event whose empty string of this name is filled. */
+  /** An event with a text in its empty string of this name. */
   #filled<T extends EventType>(type: T, fields: EventFields[T], name: string, text: Fragment): void {
     this.#raw(type, filled(eventRest(type, fields), name, text));
   }
@@ -152,7 +152,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       this.#parts[event.part] = this.#waiting;
     } else if (event.kind === "reasoning") {
       const { isSummary = false, isRedacted = false } = event;
-      // Clients show, and send back, what stands in summaries; hardly one knows `reasoning_text`.
+      // Clients show summaries and send them back; few know `reasoning_text`.
       this.#parts[event.part] = this.#beginReasoning(isSummary || this.#wantsSummary, isRedacted);
     } else this.#parts[event.part] = this.#beginText(event.kind);
   }
@@ -206,7 +206,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     return { kind: "reasoning", id, index, isSummary, isRedacted, text, seal: undefined, frame: undefined };
   }
 
-  /** Its item begins, behind one for its signature: what follows its first event told whether it has one. */
+  /** Begins its item, after one for its signature. Called at the event after its first, which may be the signature. */
   #placeCall(call: OpenCall): NonNullable<OpenCall["place"]> {
     this.#waiting = undefined;
     this.#leave();
@@ -316,7 +316,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     if (message.isLeft && message.open === 0) this.#endMessage(message, false);
   }
 
-  /** The message that is open, if any, takes no more contents; it ends with the last of those it has. */
+  /** Closes the open message, if any, for further contents. It ends with the last of its contents. */
   #leave(isCut = false): void {
     const message = this.#message;
     if (message === undefined) return;
@@ -352,7 +352,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     this.#itemDone(index, filled(latin1OfJson(reasoningItem(id, where, sealed)), "text", text));
   }
 
-  /** A signature of another part as an item of its own. @param isBehind the part stands before it. */
+  /** A signature of another part as an item of its own. @param isBehind the part is before it */
   #sealItem(seal: Seal, isBehind: boolean): void {
     const index = this.#indexes++;
     const id = itemId("reasoning", this.#requestId, index);
@@ -365,7 +365,7 @@ export class ResponsesStreamWriter implements StreamWriter {
     const { id, index, frame } = call.place ?? this.#placeCall(call);
     let text = call.text.text();
     if (text === "") {
-      // Clients parse them: no arguments are an empty object.
+      // Clients parse arguments: empty ones are written as an empty object.
       text = "{}";
       this.#grow(frame, text);
     }
