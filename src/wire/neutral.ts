@@ -1,6 +1,6 @@
 /**
  * The neutral contract: a generation in terms of no format. A client format reads its requests into it and writes answers
- * from it; an upstream dialect writes requests from it and reads answers into it. No format imports another.
+ * from it; an upstream dialect writes requests from it and reads answers into it. There is no code for a pair of formats.
  */
 import type { Usage } from "../usage.ts";
 import type { UpstreamError } from "./contract.ts";

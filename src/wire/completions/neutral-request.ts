@@ -1,10 +1,10 @@
-/** A completions request in neutral terms: its prompt is what a user says. */
+/** A completions request in neutral terms: its prompt is one user message. */
 import type { ClientRequest } from "../format.ts";
 import type { NeutralOptions, NeutralRequest } from "../neutral.ts";
 import type { Source } from "../source.ts";
 import type { CompletionsBody } from "./schema.ts";
 
-/** Members that are carried, or are our own matter. All others are dropped and told. */
+/** Members that are carried, or concern only the gateway. All others are dropped and named. */
 const CARRIED: ReadonlySet<string> = new Set([
   ...["model", "prompt", "stream", "stream_options", "max_tokens", "n", "temperature", "top_p", "stop"],
   ...["seed", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "user", "svc"],

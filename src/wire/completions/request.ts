@@ -1,4 +1,4 @@
-/** Reads a completions request, for the exchange and in neutral terms: its prompt is what a user says. */
+/** Reads from a completions request what the gateway must know. */
 import { type BodyRules, promptTextsOf, readBody, SVC_MEMBER } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, PromptText } from "../format.ts";

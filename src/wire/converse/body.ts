@@ -108,7 +108,7 @@ export interface ConverseRequestBody {
   readonly inferenceConfig?: InferenceConfig;
   readonly toolConfig?: ToolConfig;
   readonly outputConfig?: OutputConfig;
-  /** What only some models take, in their own words. */
+  /** Members that only some models take, in the models' own format. */
   readonly additionalModelRequestFields?: Record<string, unknown>;
   readonly requestMetadata?: Readonly<Record<string, string>>;
   readonly serviceTier?: { readonly type: string };

@@ -1,5 +1,5 @@
 /**
- * What Bedrock's model families take beyond Converse's own fields, as data, told by the model's id (also by that of an
+ * What Bedrock's model families take beyond Converse's own fields, as data, by the model's id (also by that of an
  * inference profile, which has a region before it).
  * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html
  */
@@ -12,7 +12,7 @@ export const familyOf = (upstreamModel: string): Family => {
   return upstreamModel.includes("openai.") ? "openai" : "other";
 };
 
-/** gpt-oss knows three words, and cannot be without. */
+/** gpt-oss has three levels, and cannot switch reasoning off. */
 export const OPENAI_EFFORTS: Readonly<Partial<Record<Effort, string>>> = {
   minimal: "low",
   low: "low",

@@ -1,6 +1,6 @@
 /**
  * A ConverseStream answer (Amazon Bedrock API Reference, "ConverseStream", response): blocks begin, grow and stop by their
- * index; texts begin with their first delta. `metadata` is the last word. Exceptions come as frames of their own.
+ * index; texts begin with their first delta. `metadata` is the last event. Exceptions come as frames of their own.
  */
 import type { UpstreamError } from "../contract.ts";
 import { fragmentOf } from "../fragment.ts";
@@ -91,7 +91,7 @@ export class ConverseStreamReader implements StreamReader {
     }
   }
 
-  /** Only calls say more at their start than that they begin. */
+  /** Only the start of a call has content: its id and name. */
   #start(index: unknown, { toolUseId, name }: JsonObject): void {
     if (stringOf(name) === "" || typeof index !== "number") return;
     this.#close(index);

@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   stop_sequence: "stop_sequence",
   guardrail_intervened: "content_filter",
   content_filtered: "content_filter",
-  // Anthropic's own words, where they come through.
+  // Anthropic's own reasons, which some models send.
   refusal: "refusal",
   pause_turn: "pause",
 };

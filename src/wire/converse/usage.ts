@@ -14,7 +14,7 @@ export function readConverseUsage(value: unknown): Usage | undefined {
   const outputTokens = countOf(value.outputTokens);
   const fresh = countOf(value.inputTokens);
   const written = countOf(value.cacheWriteInputTokens);
-  // The total counts them once where the same tokens stand as read and as written.
+  // If the same tokens are reported as read and as written, the total counts them once.
   const isTwice = written === cacheReadTokens && value.totalTokens === fresh + outputTokens + written;
   const cacheWriteTokens = isTwice ? 0 : written;
   const inputTokens = fresh + cacheReadTokens + cacheWriteTokens;
@@ -25,7 +25,7 @@ export function readConverseUsage(value: unknown): Usage | undefined {
     outputTokens,
     cacheReadTokens,
     cacheWriteTokens,
-    // Part of the output, and not told apart.
+    // Part of the output, without a count of its own.
     reasoningTokens: 0,
     ...(hour > 0 && { cacheWrite1hTokens: Math.min(hour, cacheWriteTokens) }),
   };

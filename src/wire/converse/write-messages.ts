@@ -23,7 +23,7 @@ import { DocumentNames, writeDocument, writeMedia } from "./write-media.ts";
 export interface Conversation {
   readonly system: SystemBlock[];
   readonly messages: ConverseMessage[];
-  /** Calls or results stand in it: the provider then insists on the tools. */
+  /** It contains calls or results: the provider then requires the tools. */
   readonly hasToolBlocks: boolean;
 }
 
@@ -138,7 +138,7 @@ class BlockWriter {
 
   #addReasoning({ text, seal, isRedacted }: ReasoningPart): void {
     if (this.#abilities.family !== "anthropic" || seal?.by !== "anthropic") {
-      // A seal alone says nothing to anyone but its maker.
+      // A seal without text is of use only to its maker.
       if (text !== "") this.#drop();
       return;
     }
@@ -173,12 +173,12 @@ class BlockWriter {
         else content.push({ document });
       }
     }
-    // The provider refuses an error that says nothing at all.
+    // The provider refuses an error without content.
     if (isError && content.length === 0) content.push({ json: {} });
     this.#blocks.push({ toolResult: { toolUseId: id, content, ...(isError && { status: "error" }) } });
   }
 
-  /** A result takes no cache point inside: one that was marked there stands behind it, and so covers all of it. */
+  /** A result has no cache points inside: a mark there becomes a cache point after the result, which covers all of it. */
   #mark(part: Part): void {
     if (!this.#abilities.cache) return;
     const within =

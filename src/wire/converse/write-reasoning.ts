@@ -1,4 +1,4 @@
-/** How much a model on Bedrock shall think: in the words of its own family, for Converse has none but the effort. */
+/** How much a model on Bedrock shall think, in members of its own family: Converse itself has only the effort. */
 import { type Thinker, takeThinking } from "../claude.ts";
 import type { OptionTaker } from "../options.ts";
 import { type Family, OPENAI_EFFORTS } from "./models.ts";

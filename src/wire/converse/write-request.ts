@@ -20,7 +20,7 @@ import { familyOf } from "./models.ts";
 import { type Abilities, cachePoint, isResult, isThinking, writeMessages } from "./write-messages.ts";
 import { writeReasoning } from "./write-reasoning.ts";
 
-/** @throws WeirError 400 where the conversation cannot be told at all. */
+/** @throws WeirError 400 if the conversation cannot be written in this dialect. */
 export function writeConverseRequest(
   request: NeutralRequest,
   endpoint: Endpoint,
@@ -80,8 +80,8 @@ function plainSampling(options: OptionTaker): Sampling {
 }
 
 /**
- * Tools that must not be called are left out, which says the same; but calls in the conversation need their tools, and the
- * provider has no word for forbidding them.
+ * Tools that must not be called are left out, which has the same effect. But calls in the conversation need their tools, and
+ * the provider has no option that forbids calls.
  */
 function writeTools(
   { tools }: NeutralRequest,

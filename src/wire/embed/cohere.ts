@@ -16,7 +16,7 @@ const INPUT_TYPES: Readonly<Partial<Record<InputType, string>>> = {
   clustering: "clustering",
 };
 
-/** What an index is made of: the use that a client has in mind who says nothing. */
+/** The use if the client sets none: documents, which an index is made of. */
 const DEFAULT_TYPE = "search_document";
 
 export const cohereEmbed: EmbedDialect = {

@@ -8,7 +8,7 @@ import { type EmbedRequest, type NeutralEmbedRequest, vectorEncoding } from "./n
 import { NO_PROMPT } from "./request.ts";
 import { INPUT_KINDS, inputTypeOf, isEmbeddingsInput } from "./schema.ts";
 import { strangersIn } from "./task.ts";
-/** OpenAI's request. Its clients also say `input_type`, as other gateways let them. */
+/** OpenAI's request. Its clients also send `input_type`, which other gateways accept. */
 export function embeddingsNeutral(request: EmbedRequest, source: Source): NeutralEmbedRequest {
   const dropped = strangersIn(request, ["input", ...NO_PROMPT]);
   const type = objectOf(source.value).input_type;

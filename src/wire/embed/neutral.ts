@@ -25,7 +25,7 @@ export interface NeutralEmbedRequest {
   readonly encoding: VectorEncoding;
   /** A stable id of the end user. */
   readonly user?: FieldValue<string>;
-  /** JSON pointers of what the client said and this contract does not have. */
+  /** JSON pointers of the request's members that this contract does not have. */
   readonly dropped: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Requests and answers of the two embedding formats: OpenAI's (API reference, "Create embeddings") and our own, which also
- * says what the vectors are for. What is not understood here passes, or is told to be dropped.
+ * says what the vectors are for. Unknown members are passed on, or dropped and named.
  */
 import { z } from "zod";
 import { svcReplySchema, svcSchema } from "../svc-schema.ts";
@@ -80,7 +80,7 @@ export const embeddingsRequestSchema = z.looseObject({
 
 export type EmbeddingsBody = z.output<typeof embeddingsRequestSchema>;
 
-/** True for the usual request, and only where the schema accepts it as it stands. */
+/** True only for requests that the schema accepts unchanged. */
 export function isUsualEmbeddings(value: unknown): value is EmbeddingsBody {
   const body = value as Record<string, unknown>;
   const { dimensions } = body;

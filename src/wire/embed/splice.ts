@@ -73,7 +73,7 @@ class SplicedEmbeddings implements WholeAnswer {
     return Buffer.concat(editedParts(this.#body, edits));
   }
 
-  /** Members that are added come in front: behind the last one, several edits would stand in one place. */
+  /** Members are added at the front: after the last one, several edits would have the same position. */
   #set(key: string, value: string): Edit {
     const members = this.#members;
     const member = memberOf(members, key);

@@ -1,6 +1,6 @@
 /**
  * What the formats that generate nothing share: embeddings and rerank. Their answers are whole, their facts say nothing of
- * tools, images or output, and an option that a dialect does not have is told to the client.
+ * tools, images or output, and an option that a dialect does not have is named to the client.
  */
 import { pointerTo } from "../../document/document.ts";
 import { errorEnvelope, fail, type WeirError } from "../../errors.ts";
@@ -43,13 +43,13 @@ export function refuseStream(text: string, members: readonly Member[]): void {
 export const noStream = (): WeirError =>
   fail("unsupported_option", "This route does not stream: its answers come whole.", { param: "/stream" });
 
-/** JSON pointers of the members that a format does not know: no other format is told of them. */
+/** JSON pointers of members that the format does not know: they are not translated. */
 export function strangersIn({ members }: ClientRequest, known: readonly string[]): string[] {
   const keys = members.map(({ key }) => utf8Of(key));
   return keys.filter((key) => !known.includes(key)).map((key) => pointerTo([key]));
 }
 
-/** What is dropped: what the format had to drop, and options that the dialect has no word for. */
+/** All that is dropped: members that the format dropped, and options that the dialect does not have. */
 export function withLeftOut(
   dropped: readonly string[],
   ...leftOut: readonly (FieldValue<unknown> | undefined)[]
@@ -75,7 +75,7 @@ export const answerFacts = (usage: Usage | undefined, answerBytes: number): Repl
   unreportedBytes: 0,
 });
 
-/** Where the counts of an answer came from, as the native formats tell it. */
+/** The source of an answer's token counts, as the native formats write it. */
 export const usageSourceOf = ({ usage, outputBytes }: Pick<ReplyFacts, "usage" | "outputBytes">) =>
   usage !== undefined ? "provider" : outputBytes > 0 ? "estimated" : "none";
 

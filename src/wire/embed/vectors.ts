@@ -1,5 +1,5 @@
 /**
- * Vectors as they stand in answers: lists of numbers, or base64 of little-endian 32-bit floats (OpenAI's
+ * Vectors in answers: lists of numbers, or base64 of little-endian 32-bit floats (OpenAI's
  * `encoding_format`). What is written is always finite: JSON has no other numbers.
  */
 import { endianness } from "node:os";
@@ -30,7 +30,7 @@ export function base64Of(numbers: readonly number[]): string {
  * @throws WeirError `upstream_invalid_response` where the text is no such encoding.
  */
 export function floatsOf(base64: string): number[] {
-  // On memory of its own, so that it begins where floats may stand.
+  // Copied to its own memory, so that its offset is aligned for floats.
   const bytes = Buffer.from(new Uint8Array(Buffer.from(base64, "base64")).buffer);
   if (bytes.length % FLOAT_BYTES !== 0) throw noVectors();
   const floats = Buffer.from(new Uint8Array(bytes).buffer);
@@ -62,7 +62,7 @@ export function readVectors(value: unknown): Vector[] {
 }
 
 /**
- * The vectors of OpenAI's `data` list, in the order of the inputs: each says its place, or stands in it.
+ * The vectors of OpenAI's `data` list, in the order of the inputs: each has its index, or is at it.
  * @throws WeirError `upstream_invalid_response`
  */
 export function readIndexed(data: unknown): Vector[] {
@@ -71,7 +71,7 @@ export function readIndexed(data: unknown): Vector[] {
   for (const [position, item] of data.entries()) {
     if (!isObject(item) || !isVector(item.embedding)) throw noVectors();
     const index = item.index ?? position;
-    // A place beyond the list, or one said twice: which input it is of cannot be told.
+    // An index beyond the list, or a repeated one: its input is unknown.
     if (typeof index !== "number" || !(index in vectors) || vectors[index] !== undefined) throw noVectors();
     vectors[index] = item.embedding;
   }

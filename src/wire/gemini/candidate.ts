@@ -1,5 +1,5 @@
 /**
- * What a candidate says beside its text, whole or in a stream: why it stopped, its calls' ids, log probabilities, sources.
+ * Function calls and log probabilities of a candidate, whole or in a stream, and blocked prompts.
  * https://ai.google.dev/api/generate-content#candidate
  */
 import { createHash } from "node:crypto";

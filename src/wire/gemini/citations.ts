@@ -5,7 +5,7 @@ import { type JsonObject, listOf, objectOf, stringOf } from "../reader.ts";
 const NONE: readonly Citation[] = [];
 
 /**
- * Sources of a grounded answer. Their places are told in bytes of parts and are left out: the contract counts characters.
+ * Sources of a grounded answer. Their positions are bytes of parts and are left out: the contract counts characters.
  */
 export function readCitations(candidate: JsonObject): readonly Citation[] {
   if (candidate.groundingMetadata === undefined && candidate.citationMetadata === undefined) return NONE;

@@ -8,10 +8,10 @@ export interface Generation {
   readonly models: RegExp;
   /**
    * What an effort becomes: a number is a `thinkingBudget` in tokens, a word a `thinkingLevel`. Efforts that are not here
-   * cannot be told: nothing switches the reasoning of some models off.
+   * cannot be set: the reasoning of some models cannot be switched off.
    */
   readonly efforts: Readonly<Partial<Record<Effort, number | string>>>;
-  /** Tool results may hold media themselves; elsewhere media stand beside them. */
+  /** Tool results may contain media; for other models media are written beside them. */
   readonly mediaInResults: boolean;
   /** A function call that comes back without its thought signature is refused. */
   readonly signedCalls: boolean;

@@ -1,7 +1,7 @@
 /**
  * A streamGenerateContent answer (server-sent events, `alt=sse`): each event is an answer of its own that goes on from the
  * one before. Thoughts are reasoning; consecutive texts are one part until a signature closes it; calls come whole. The
- * stream has no last word: it is whole once its candidates have finished.
+ * stream has no last event: it is whole once its candidates have finished.
  */
 import type { Usage } from "../../usage.ts";
 import { frameKeys } from "../delta-frame.ts";
@@ -30,14 +30,14 @@ interface Choice {
   /** What is open has its signature: sources of it may still follow, text of it no more. */
   sealed: boolean;
   calls: number;
-  /** The last reason to finish; it is passed on at the stream's end, because some models say it in every event. */
+  /** The last finish reason. It is emitted at the stream's end, because some models send one in every event. */
   finish: unknown;
 }
 
 /** More than the provider offers. */
 const MAX_CHOICES = 128;
 
-/** No candidate came, because of what the prompt says. */
+/** No candidate came, because the prompt was blocked. */
 const PROMPT_BLOCKED = Symbol("prompt blocked");
 const BLOCKED: Stop = { reason: "content_filter" };
 
@@ -76,7 +76,7 @@ export class GeminiStreamReader extends SseStreamReader {
       return;
     }
     const usage = readGeminiUsage(event.usageMetadata);
-    // Before the first content, so that formats which open with the prompt's tokens can tell them.
+    // Before the first content: some formats send the prompt's tokens in their first event.
     if (usage !== undefined && !this.#generated && usage.inputTokens > 0) {
       this.emit({ type: "usage", usage: { ...usage, outputTokens: 0, reasoningTokens: 0 } });
     }

@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   IMAGE_RECITATION: FILTERED,
 };
 
-/** Undefined while the candidate goes on. Calls have no reason of their own at this provider (T46). */
+/** Undefined while the candidate continues. This provider has no finish reason for calls (T46). */
 export function readStop(finishReason: unknown, calls: number): Stop | undefined {
   const name = stringOf(finishReason);
   if (name === "" || name === "FINISH_REASON_UNSPECIFIED") return undefined;

@@ -2,7 +2,7 @@
 import type { MediaSource } from "../neutral.ts";
 import type { GeminiMedia } from "./body.ts";
 
-/** Vertex wants the type of what it fetches; most addresses tell. */
+/** Vertex requires the type of files that it fetches. The extension of most addresses shows it. */
 const TYPES: Readonly<Record<string, string>> = {
   jpg: "image/jpeg",
   jpeg: "image/jpeg",

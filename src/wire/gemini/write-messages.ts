@@ -1,7 +1,7 @@
 /**
  * A conversation as Gemini's `contents`. Thought signatures of Google's go back on the very parts they came on (T48);
  * seals of other makers stay here. Neighbouring messages of one side become one content: the responses to a turn's
- * function calls must stand together.
+ * function calls must be in one content.
  */
 import type { NeutralMessage, NeutralRequest, Part, Seal, ToolResultPart } from "../neutral.ts";
 import type { OptionTaker } from "../options.ts";
@@ -111,7 +111,7 @@ class PartWriter {
     }
   }
 
-  /** An empty text is refused unless a signature stands on it. */
+  /** An empty text is refused unless it has a signature. */
   #addText(text: string, seal: Seal | undefined): void {
     const signature = signatureOf(seal);
     if (text !== "" || signature.thoughtSignature !== undefined) this.#parts.push({ text, ...signature });
@@ -138,11 +138,11 @@ class PartWriter {
   }
 }
 
-/** A seal of another maker says nothing to this one. */
+/** Only Google's own seals: it cannot read those of other makers. */
 const signatureOf = (seal: Seal | undefined): { thoughtSignature?: string } =>
   seal?.by === "google" ? { thoughtSignature: seal.data } : {};
 
-/** The provider takes objects only: what is one already goes as it is. */
+/** The provider takes only objects: JSON text of an object is sent as that object. */
 function responseOf(text: string, isError: boolean): Record<string, unknown> {
   const object = text.trimStart().startsWith("{") ? objectIn(text) : undefined;
   if (isError) return { error: object ?? text };

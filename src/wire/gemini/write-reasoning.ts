@@ -7,7 +7,7 @@ import type { Generation } from "./models.ts";
 const DYNAMIC_BUDGET = -1;
 
 /**
- * Undefined where the client said nothing that can be told.
+ * Undefined if the request sets nothing that the model has an option for.
  * @param reasons the model can think: others refuse the setting.
  */
 export function writeReasoning(
@@ -39,7 +39,7 @@ function writeAmount(
   return isAdaptive === true ? { thinkingBudget: DYNAMIC_BUDGET } : {};
 }
 
-/** Formats in which a client names a budget, or leaves it to the model, show the thinking unless told otherwise. */
+/** Formats in which a client sets a budget, or leaves it to the model, show the thinking by default. */
 function writeShow({ show, summary, budgetTokens, isAdaptive }: Reasoning): ThinkingConfig {
   if (show !== undefined) return { includeThoughts: show };
   const isShown = summary !== undefined || budgetTokens !== undefined || isAdaptive === true;

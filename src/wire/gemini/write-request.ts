@@ -16,7 +16,7 @@ import { type Generation, generationOf } from "./models.ts";
 import { writeMessages } from "./write-messages.ts";
 import { writeReasoning } from "./write-reasoning.ts";
 
-/** @throws WeirError 400 where the conversation cannot be told at all. */
+/** @throws WeirError 400 if the conversation cannot be written in this dialect. */
 export function writeGeminiRequest(
   request: NeutralRequest,
   endpoint: Endpoint,

@@ -1,4 +1,4 @@
-/** The native request in neutral terms: the same things in other words. */
+/** The native request in neutral terms, which has the same parts under other names. */
 import { fail } from "../../errors.ts";
 import type { ClientRequest } from "../format.ts";
 import type {

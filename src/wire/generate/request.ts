@@ -1,4 +1,4 @@
-/** Reads a native request: our options stand at its top, beside the messages. */
+/** Reads a native request, which has our options as members beside the messages. */
 import { type BodyRules, promptTextsOf, readBody } from "../body.ts";
 import { estimatePromptTokens } from "../estimate.ts";
 import type { ClientRequest, PromptText } from "../format.ts";

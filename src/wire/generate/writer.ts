@@ -18,12 +18,12 @@ const EVENTS: Readonly<Record<PartKind, string>> = {
   tool_call: "tool_call.delta",
 };
 
-/** A part under way: what stands before and behind its text. */
+/** An open part: the JSON before its text. */
 interface OpenPart {
   readonly name: string;
   /** `{"type":…,"index":…,"part":…` */
   readonly head: string;
-  /** Before the text of a delta, which stands inside quotes. */
+  /** The JSON before the text of a delta, up to the opening quote. */
   readonly delta: string;
 }
 

@@ -1,4 +1,4 @@
-/** Jina's rerank (https://api.jina.ai/docs). It sends the documents back unless it is told not to. */
+/** Jina's rerank (https://api.jina.ai/docs). It sends the documents back unless the request switches that off. */
 import { errorIn } from "../embed/read-reply.ts";
 import { readPromptUsage } from "../embed/usage.ts";
 import { objectOf } from "../reader.ts";

@@ -30,11 +30,11 @@ export interface NeutralRerankReply {
 export interface RerankRequest extends ClientRequest {
   readonly documents: number;
   readonly topN: number | undefined;
-  /** The documents' texts shall stand in the answer: they are ours to put there, no upstream need send them back. */
+  /** The answer shall contain the documents' texts. The gateway adds them; no upstream needs to send them back. */
   readonly returnDocuments: boolean;
 }
 
-/** An upstream dialect of rerank. All of them can say all of the request, so nothing is dropped. */
+/** An upstream dialect of rerank. All of them have all options of the request, so nothing is dropped. */
 export interface RerankDialect {
   readonly name: Dialect;
   /** The body as a value for JSON.stringify. */

@@ -56,7 +56,7 @@ function lengthsIn(
 ): number[] {
   const long = longStringsIn(elided, memberOf(members, key) as Member);
   const short = strings.map(({ length }) => length).sort((a, b) => a - b);
-  // A long one shows as empty, so the shortest are those that it stands for.
+  // A long string is empty in the skeleton, so the shortest ones are the long ones.
   return [...long, ...short.slice(long.length)];
 }
 
