@@ -121,7 +121,8 @@ async function live(folder: string, seed: number): Promise<number> {
   const child = spawn(process.execPath, [script, folder, String(seed)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [lines] = await Promise.all([text(child.stdout), once(child, "close")]);
+  const [lines, [, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);
+  expect(signal, "how the writer ended").toBe("SIGKILL");
   return Math.max(0, ...lines.trim().split("\n").map(Number));
 }
 

@@ -10,8 +10,8 @@ import { actsOf, Subject } from "./acts.program.ts";
 
 export const ACTS = 1500;
 
-const [, script = "", folder, seedText] = process.argv;
-if (script.endsWith("store.acts.writer.ts") && folder !== undefined) {
+const [, script, folder, seedText] = process.argv;
+if (script === import.meta.filename && folder !== undefined) {
   const seed = Number(seedText);
   const random = seededRandom(seed);
   const store = openStore(folder);

@@ -44,5 +44,5 @@ async function write(folder: string, seed: number): Promise<void> {
   }
 }
 
-const [, script = "", folder, seed] = process.argv;
-if (script.endsWith("store.log.writer.ts") && folder !== undefined) await write(folder, Number(seed));
+const [, script, folder, seed] = process.argv;
+if (script === import.meta.filename && folder !== undefined) await write(folder, Number(seed));
