@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { seededRandom } from "../../../src/clock.ts";
 import { type Answer, seededFolder, type TestGateway, testGateway } from "../fixtures.ts";
 import { addOrgs } from "../money/orgs.ts";
+import { recorded as untilRecorded } from "../observations.ts";
 
 /** USD a million tokens, which is micro-USD a token. */
 const PRICES = {
@@ -112,6 +113,7 @@ const DRAFT = [
 test("a replay of 60 calls equals the sums computed by hand", async () => {
   const made = await makeCalls(60);
   await policies("", { name: "draft", yaml: DRAFT });
+  await untilRecorded(gateway);
   const { json } = await policies("/draft/dry-run", { replay: { hours: 1 } });
   const { replay } = json;
 

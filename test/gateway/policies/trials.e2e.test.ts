@@ -1,5 +1,6 @@
 /** Experiments and canaries as their owner sees them, over HTTP. */
 import { expect, test } from "vitest";
+import { recorded } from "../observations.ts";
 import { by, decided, policyGateway } from "./e2e.fixtures.ts";
 
 const rig = policyGateway();
@@ -24,6 +25,8 @@ test("an experiment keeps each user in an arm, and its report counts what was ca
     sum.tokens += json.usage.completion_tokens;
   }
   expect(Object.keys(seen).sort()).toEqual(["a", "b"]);
+  // A report of a busy engine is served as far as the records are inserted.
+  await recorded(rig.gateway);
   const { json } = await rig.gateway.call("GET", "/v1/policies/trial/experiments?hours=1");
   expect([json.object, json.hours]).toEqual(["list", 1]);
   expect(json.data).toMatchObject(
