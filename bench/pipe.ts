@@ -22,7 +22,7 @@ const HOP_BY_HOP = new Set([
   "expect",
 ]);
 
-/** One call: its client socket, and what is known of the answer's head. */
+/** One call: its client socket, and the head of the answer as far as it has arrived. */
 class PipedCall implements Dispatcher.DispatchHandler {
   readonly #res: HttpResponse;
   #upstream: Dispatcher.DispatchController | undefined;

@@ -1,6 +1,6 @@
 /**
  * The credential in a request, in its provider's form: one string, AWS keys, or a Google service account. No message
- * here contains any of what was sent (T61).
+ * of this file contains a part of the credential (T61).
  */
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";

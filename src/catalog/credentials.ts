@@ -1,6 +1,6 @@
 /**
- * Reads each provider's credentials from the environment, or from the files that variables name. No message here
- * contains any of what was read.
+ * Reads each provider's credentials from the environment, or from the files that variables name. No message of
+ * this file contains a part of a credential.
  */
 import { readFile } from "node:fs/promises";
 import type { AwsKeys, Credential, ServiceAccount } from "../endpoint.ts";
@@ -94,7 +94,7 @@ function awsKeys(env: Variables, place: number): AwsKeys | undefined {
   });
 }
 
-/** Reads a key file from Google's console; or says what is wrong with it. */
+/** Reads a key file from Google's console. A file that is not valid gives a text that describes its fault. */
 async function readServiceAccount(file: string): Promise<{ readonly credential: ServiceAccount } | string> {
   let text: string;
   try {

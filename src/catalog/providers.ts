@@ -150,7 +150,7 @@ function expand(
   return complete ? url : undefined;
 }
 
-/** What is wrong with a base URL; the URL itself is not repeated, since it may contain a secret. */
+/** Describes the fault of a base URL. The text does not repeat the URL, because it may contain a secret. */
 function faultOf(url: string): string | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return "is no http or https URL";

@@ -1,5 +1,5 @@
 /**
- * `weir keys create`: creates a key for an operator who has no key left that may create keys. The command opens the
+ * `weir keys create`: creates a key when no working key may create others any more. The command opens the
  * data folder itself, so the gateway must be stopped: money is exact only while one process writes to the folder.
  */
 import { existsSync, rmSync } from "node:fs";

@@ -148,7 +148,7 @@ export class Call implements Indexed {
     return asked || this.key.dataPolicy.zdr || this.decision?.require.zdr === true;
   }
 
-  /** @param bounds limits of what is read and stored of an answer */
+  /** @param bounds the largest event that is read, and the most bytes of an answer that are stored */
   identity(bounds: AnswerBounds): AnswerIdentity {
     const { format, requestId, tsMs } = this.incoming;
     return {
@@ -190,7 +190,7 @@ export type NotKeptReason = "cut" | "private";
 /** The lock of a call on its `Idempotency-Key`: see `idempotency.ts`. */
 export interface IdempotencyLock {
   /**
-   * Stores the answer; call it only inside a commit. @param last what is still to be sent of the answer
+   * Stores the answer; call it only inside a commit. @param last the bytes of the answer that are not sent yet
    * @param notKept why the answer is stored without its bytes
    */
   keep(

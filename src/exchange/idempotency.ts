@@ -50,7 +50,7 @@ class IdempotencyLock {
   }
 
   /**
-   * Stores the answer; call it only inside a commit. @param last what is still to be sent of the answer
+   * Stores the answer; call it only inside a commit. @param last the bytes of the answer that are not sent yet
    * @param notKept why the answer is stored without its bytes
    */
   keep(

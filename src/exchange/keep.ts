@@ -12,7 +12,7 @@ import { mayKeep, type StoredResponse, type StoredResponses } from "./stored-res
 /**
  * Stores an answer that was charged or complete for repetitions of its request; after any other outcome a retry is a new
  * call. Call it only inside the commit that charges.
- * @param bytes what is still to be sent of the answer
+ * @param bytes the bytes of the answer that are not sent yet
  * @param gone the client left: of a stream that was read on for its bill, the rest was not recorded
  */
 export function keepForReplay(
