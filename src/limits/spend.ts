@@ -4,7 +4,8 @@
  * cannot diverge from them. A row records when each amount was charged, so that its day and month can be recomputed
  * when the clock is corrected.
  */
-import { mergedTable, type Store } from "../store/store.ts";
+import { openMergedTable } from "../store/merged-table.ts";
+import type { Store } from "../store/store.ts";
 import type { Period } from "./periods.ts";
 import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
 
@@ -168,7 +169,7 @@ export interface Now extends ScopeSpend {
 }
 
 export function openSpendTable(store: Store, wall: WallClock): SpendTable {
-  const rows = mergedTable(store.table<SpendRow>("spend"), (row: SpendRow | undefined, charge: Increment) =>
+  const rows = openMergedTable(store, "spend", (row: SpendRow | undefined, charge: Increment) =>
     withCharge(partsOf(row ?? [], charge.period), charge),
   );
   const projects = new Map<string, ProjectSpend>();

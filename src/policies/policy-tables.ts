@@ -3,7 +3,8 @@
  * is one small row, so activation is one write and never half done. Methods named add, activate or deactivate write:
  * call them only in an act.
  */
-import { type MergedTable, mergedTable, type Store, type Table } from "../store/store.ts";
+import { type MergedTable, openMergedTable } from "../store/merged-table.ts";
+import type { Store, Table } from "../store/store.ts";
 import { type CanaryResults, type CanaryRow, withResults } from "./canary-row.ts";
 
 /** Greater than any name or id; those are letters, digits, `_` and `-`. */
@@ -65,7 +66,7 @@ export class PolicyTables {
     this.#versions = store.table("policies.versions");
     this.#texts = store.table("policies.texts");
     this.#activations = store.table("policies.activations");
-    this.#canaries = mergedTable(store.table<CanaryRow>("policies.canaries"), withResults);
+    this.#canaries = openMergedTable(store, "policies.canaries", withResults);
   }
 
   /** Atomic; what `act` checks still holds when its writes commit. */

@@ -17,13 +17,7 @@ import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./table.ts";
 
 export type { Log } from "./log.ts";
-export {
-  type MergedTable,
-  mergedTable,
-  type Range,
-  type RowVersions,
-  type Table,
-} from "./table.ts";
+export type { Range, RowVersions, Table } from "./table.ts";
 
 export interface Store {
   table<V>(name: string, versions?: RowVersions<V>): Table<V>;

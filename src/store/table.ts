@@ -54,30 +54,3 @@ export interface Table<V> {
    */
   watch(changed: (key: StoreKey, row: V | undefined) => void): void;
 }
-
-/**
- * A table whose rows are updated by increments, such as sums and maxima: concurrent acts cannot overwrite each other's
- * increments.
- */
-export interface MergedTable<V, I> extends Pick<Table<V>, "get" | "range"> {
-  /**
-   * Only in an act. Returns the row including the increment. @throws RangeError for a key of more than 640 characters.
-   */
-  add(key: StoreKey, increment: I): V;
-}
-
-/** @param merge adds an increment to a row; pure */
-export function mergedTable<V, I>(
-  table: Table<V>,
-  merge: (row: V | undefined, increment: I) => V,
-): MergedTable<V, I> {
-  return {
-    get: table.get,
-    range: table.range,
-    add(key, increment) {
-      const row = merge(table.get(key), increment);
-      table.put(key, row);
-      return row;
-    },
-  };
-}
