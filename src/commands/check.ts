@@ -8,10 +8,9 @@ import { type Config, ConfigError, readConfig } from "../config.ts";
 import type { Provider } from "../endpoint.ts";
 import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
-import { print } from "../process/output.ts";
 
-/** Prints a line per fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
-export async function check(env: NodeJS.ProcessEnv): Promise<number> {
+/** Says a line per fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
+export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<number> {
   const faults: string[] = [];
   const fault = (text: string) => {
     faults.push(text);
@@ -151,5 +150,3 @@ const UNSAVED: PriceVersions = {
     new Map(endpoints.map(({ endpointId }) => [endpointId, { version: "pv_unsaved", changedMs: undefined }])),
   history: () => [],
 };
-
-const say = (line: string): void => print(1, `${line}\n`);

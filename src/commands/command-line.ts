@@ -6,17 +6,12 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { VARIABLES } from "../config.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
-import type { Command, Given } from "./command.ts";
+import type { Command, Given, Shell } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** Exit code for wrong usage; 1 means that a command failed. */
+/** The command threw. */
+const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
-
-/** Output of the command line; tests pass their own. */
-export interface Terminal {
-  out(text: string): unknown;
-  err(text: string): unknown;
-}
 
 /** The words match no command, or contain options that it does not take. */
 class UsageError extends Error {}
@@ -24,7 +19,7 @@ class UsageError extends Error {}
 /** @param words the arguments after the program's name. @returns the exit code. */
 export async function runCommandLine(
   words: readonly string[],
-  terminal: Terminal,
+  shell: Shell,
   commands: readonly Command[] = COMMANDS,
 ): Promise<number> {
   try {
@@ -33,15 +28,16 @@ export async function runCommandLine(
       const others = words.filter((word) => word !== asked);
       // Looked up before printing help, so that an unknown command with `--help` is refused too.
       const command = others.length === 0 ? undefined : commandOf(others, commands).command;
-      terminal.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
+      shell.out(GLOBAL[asked] === "version" ? `${version()}\n` : helpOf(command, commands));
       return 0;
     }
     const { command, rest } = commandOf(words, commands);
-    return await command.run(given(command, rest));
+    return await command.run(given(command, rest), shell);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    terminal.err(`${error.message}\n`);
-    return EXIT_USAGE;
+    shell.err(`${error instanceof Error ? error.message : String(error)}\n`);
+    if (error instanceof UsageError) return EXIT_USAGE;
+    if (shell.env.LOG_LEVEL === "debug" && error instanceof Error) shell.err(`${error.stack}\n`);
+    return EXIT_FAILED;
   }
 }
 

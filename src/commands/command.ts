@@ -1,4 +1,4 @@
-/** The type of a command: a row of `commands.ts`. */
+/** The type of a command, a row of `commands.ts`, and what it runs in. */
 
 interface Option {
   /** A switch, or an option that takes a value. */
@@ -15,6 +15,17 @@ export interface Given {
   readonly operand: string | undefined;
 }
 
+/** Where a command reads its settings and writes its output: the process's own, or a test's. */
+export interface Shell {
+  readonly env: NodeJS.ProcessEnv;
+  /** Standard output is a terminal: a secret may be shown there. */
+  readonly isTerminal: boolean;
+  /** Writes to standard output. */
+  out(text: string): unknown;
+  /** Writes to standard error. */
+  err(text: string): unknown;
+}
+
 export interface Command {
   /** The words to type; may end with an option: `check --data`. */
   readonly name: string;
@@ -24,5 +35,5 @@ export interface Command {
   /** Long names, without dashes. */
   readonly options: Readonly<Record<string, Option>>;
   /** Resolves with the exit code. If it throws, the message is printed and the exit code is 1. */
-  run(given: Given): Promise<number>;
+  run(given: Given, shell: Shell): Promise<number>;
 }

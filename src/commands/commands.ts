@@ -4,23 +4,27 @@
  */
 import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
-import { print } from "../process/output.ts";
-import type { Command } from "./command.ts";
+import type { Command, Shell } from "./command.ts";
 
-const say = (line: string): void => print(1, `${line}\n`);
+/** Writes lines to standard output. */
+const sayTo =
+  ({ out }: Shell) =>
+  (line: string): void => {
+    out(`${line}\n`);
+  };
 
 export const COMMANDS: readonly Command[] = [
   {
     name: "start",
     summary: "Start the gateway. What `weir` without a command does.",
     options: {},
-    run: async () => (await import("./start.ts")).start(process.env),
+    run: async (_, shell) => (await import("./start.ts")).start(shell),
   },
   {
     name: "check",
     summary: "Check configuration, catalog and data folder, and say what a start would do.",
     options: {},
-    run: async () => (await import("./check.ts")).check(process.env),
+    run: async (_, shell) => (await import("./check.ts")).check(shell.env, sayTo(shell)),
   },
   {
     name: "check --data",
@@ -28,10 +32,10 @@ export const COMMANDS: readonly Command[] = [
     summary:
       "Walk a whole data folder, DATA_DIR unless named, and say what is damaged. The gateway must be stopped.",
     options: {},
-    run: async ({ operand }) =>
+    run: async ({ operand }, shell) =>
       (await import("./check-data.ts")).checkData(
-        { dataDir: operand ?? readConfig(process.env).dataDir },
-        say,
+        { dataDir: operand ?? readConfig(shell.env).dataDir },
+        sayTo(shell),
       ),
   },
   {
@@ -41,9 +45,12 @@ export const COMMANDS: readonly Command[] = [
       data: { type: "string", value: "DIR", summary: "The data folder; DATA_DIR unless named." },
       yes: { type: "boolean", summary: "Do it; without, nothing is changed." },
     },
-    run: async ({ options: { data, yes } }) => {
-      const dataDir = typeof data === "string" ? data : readConfig(process.env).dataDir;
-      return (await import("./recover.ts")).recover({ dataDir, yes: yes === true, clock: systemClock }, say);
+    run: async ({ options: { data, yes } }, shell) => {
+      const dataDir = typeof data === "string" ? data : readConfig(shell.env).dataDir;
+      return (await import("./recover.ts")).recover(
+        { dataDir, yes: yes === true, clock: systemClock },
+        sayTo(shell),
+      );
     },
   },
   {
@@ -58,6 +65,6 @@ export const COMMANDS: readonly Command[] = [
       name: { type: "string", value: "NAME", summary: "Name of the key." },
       out: { type: "string", value: "FILE", summary: "A new file for the secret, in place of the terminal." },
     },
-    run: async ({ options }) => (await import("./create-key.ts")).createKey(process.env, options),
+    run: async ({ options }, shell) => (await import("./create-key.ts")).createKey(options, shell),
   },
 ];

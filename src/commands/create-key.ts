@@ -12,11 +12,10 @@ import { NEWEST_SVC_VERSION } from "../account/versions.ts";
 import { systemClock, systemRandom } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
-import { print } from "../process/output.ts";
 import { keepPrivate } from "../process/private-folder.ts";
 import { saveSecret } from "../process/secret-file.ts";
 import { openStore, type Store } from "../store/store.ts";
-import type { Given } from "./command.ts";
+import type { Given, Shell } from "./command.ts";
 
 const MAX_NAME = 200;
 
@@ -25,8 +24,8 @@ const MAX_NAME = 200;
  * written to a file (mode 0600) if `--out` is given or standard output is not a terminal.
  * @returns the exit code. @throws Error with a line for the operator.
  */
-export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"]): Promise<number> {
-  const { dataDir } = readConfig(env);
+export async function createKey(options: Given["options"], shell: Shell): Promise<number> {
+  const { dataDir } = readConfig(shell.env);
   const scopes = scopesOf(options.scopes);
   const name = String(options.name ?? "Made on the machine").trim();
   if (name === "" || name.length > MAX_NAME) throw new Error(`--name takes 1 to ${MAX_NAME} characters`);
@@ -42,8 +41,7 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
     const accounts = new AccountTables(store);
     const secret = newSecret("live", systemRandom);
     const { out } = options;
-    const file =
-      typeof out === "string" ? resolve(out) : process.stdout.isTTY ? undefined : freeName(dataDir);
+    const file = typeof out === "string" ? resolve(out) : shell.isTerminal ? undefined : freeName(dataDir);
     if (file !== undefined && existsSync(file)) throw new Error(`--out: ${file} is there already`);
     // The file is written before the row, so that a crash cannot leave a key whose secret is lost.
     if (file !== undefined) saveSecret(file, secret);
@@ -57,8 +55,8 @@ export async function createKey(env: NodeJS.ProcessEnv, options: Given["options"
       accounts.addKey(made);
       return made;
     });
-    say(`Made ${row.id} ("${name}") with ${scopes.join(", ")}.`);
-    say(file === undefined ? `Its secret, shown only now: ${secret}` : `Its secret is in ${file}`);
+    shell.out(`Made ${row.id} ("${name}") with ${scopes.join(", ")}.\n`);
+    shell.out(file === undefined ? `Its secret, shown only now: ${secret}\n` : `Its secret is in ${file}\n`);
     return 0;
   } catch (error) {
     // The row was not written, so the secret in the file is useless.
@@ -113,5 +111,3 @@ function freeName(dataDir: string): string {
     if (!existsSync(file)) return file;
   }
 }
-
-const say = (line: string): void => print(1, `${line}\n`);

@@ -7,12 +7,13 @@ import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
 import { Output } from "../process/output.ts";
+import type { Shell } from "./command.ts";
 
 /** Time for unwritten lines when the process ends. */
 const FLUSH_MS = 1000;
 
 /** Resolves with the exit code once the gateway has stopped. @throws Error with lines for the operator. */
-export async function start(env: NodeJS.ProcessEnv): Promise<number> {
+export async function start({ env, isTerminal }: Pick<Shell, "env" | "isTerminal">): Promise<number> {
   const config = readConfig(env);
   const [out, err] = [new Output(1), new Output(2)];
   process.once("exit", () => {
@@ -25,7 +26,7 @@ export async function start(env: NodeJS.ProcessEnv): Promise<number> {
   // Installed before the start screen: a signal may follow it at once.
   const stopped = untilStopped(gateway, log);
   log.info(gateway.facts, "started");
-  out.write(screen(gateway, config));
+  out.write(screen(gateway, config, isTerminal));
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;
@@ -42,14 +43,13 @@ function tellFaults(log: Logger): void {
 }
 
 /** The start screen: address, key, a command that works when pasted, where to read on. */
-function screen(gateway: Gateway, config: Config): string {
+function screen(gateway: Gateway, config: Config, isTerminal: boolean): string {
   const keyFile = join(config.dataDir, FIRST_KEY_FILES.live);
   const key = existsSync(keyFile) ? `$(cat ${pasted(keyFile)})` : "$WEIR_API_KEY";
   const grant = gateway.first === undefined ? "" : `, $${config.settings.grant_usd.toFixed(2)} granted`;
   // Shown only at the first start, and only on a terminal: log files and collectors keep lines for longer than a key
   // should be exposed.
-  const shown =
-    gateway.first !== undefined && process.stdout.isTTY ? `${gateway.first.liveSecret} (also ` : "";
+  const shown = gateway.first !== undefined && isTerminal ? `${gateway.first.liveSecret} (also ` : "";
   return [
     "",
     `  Weir is ready at ${gateway.url}`,

@@ -45,8 +45,13 @@ function sample() {
 
 async function typed(line: string, commands?: readonly Command[]) {
   const said: { out: string[]; err: string[] } = { out: [], err: [] };
-  const terminal = { out: (text: string) => said.out.push(text), err: (text: string) => said.err.push(text) };
-  const code = await runCommandLine(line.split(" ").filter(Boolean), terminal, commands);
+  const shell = {
+    env: {},
+    isTerminal: false,
+    out: (text: string) => said.out.push(text),
+    err: (text: string) => said.err.push(text),
+  };
+  const code = await runCommandLine(line.split(" ").filter(Boolean), shell, commands);
   return { code, out: said.out.join(""), err: said.err.join("") };
 }
 

@@ -3,7 +3,7 @@
  * reads, small limits. What needs a shell or Python says so and is skipped without it.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -19,6 +19,16 @@ export function testFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
   onTestFinished(() => removeFolder(folder));
   return folder;
+}
+
+/** The simulator's models alone: the shipped catalog is a fifth of a start. */
+export function smallConfig(): string {
+  const configDir = join(testFolder(), "config");
+  mkdirSync(join(configDir, "models"), { recursive: true });
+  for (const file of ["providers.yaml", "models/weir.yaml"]) {
+    cpSync(join(REPO, "config", file), join(configDir, file));
+  }
+  return configDir;
 }
 
 export interface Ended {
@@ -60,7 +70,10 @@ async function quietPort(): Promise<number> {
   return (await listenFault("127.0.0.1", port)) === undefined ? port : await quietPort();
 }
 
-/** Where a gateway shall listen and keep its data: for those whose output a test cannot read. */
+/**
+ * Where a gateway shall listen and keep its data: for those whose output a test cannot read. Its catalog is a small one of its
+ * own, unless `more` names another.
+ */
 export async function place(more: Record<string, string> = {}): Promise<Placed> {
   const folder = testFolder();
   const port = await quietPort();
@@ -70,7 +83,7 @@ export async function place(more: Record<string, string> = {}): Promise<Placed> 
     ...(process.env as Record<string, string>),
     PORT: String(port),
     DATA_DIR: dataDir,
-    CONFIG_DIR: join(REPO, "config"),
+    CONFIG_DIR: more.CONFIG_DIR ?? smallConfig(),
     LOG_LEVEL: "info",
     // Nothing listens there: without the embedded engine a start is light.
     CLICKHOUSE_URL: "http://127.0.0.1:1",

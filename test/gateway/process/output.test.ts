@@ -2,12 +2,12 @@
  * O11: nothing that happens to the terminal, the pipe or the file that takes the log holds up the gateway. Lines that
  * cannot be written are dropped and counted.
  */
-import { closeSync, cpSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Output } from "../../../src/process/output.ts";
 import { until } from "../fixtures.ts";
-import { hasPython, MAIN, metric, pidOf, place, REPO, run, testFolder } from "./fixtures.ts";
+import { hasPython, MAIN, metric, pidOf, place, REPO, run, smallConfig, testFolder } from "./fixtures.ts";
 
 /** Starts the command behind it on a new terminal, says its pid, and closes the terminal when a line comes. */
 const ON_A_TERMINAL = `
@@ -52,16 +52,6 @@ async function answersAndCounts(url: string, pid: number): Promise<void> {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 }
 
-/** The simulator's models alone, so that each start, and each reload of the many here, has little to read. */
-function smallConfig(): string {
-  const configDir = join(testFolder(), "config");
-  mkdirSync(join(configDir, "models"), { recursive: true });
-  for (const file of ["providers.yaml", "models/weir.yaml"]) {
-    cpSync(join(REPO, "config", file), join(configDir, file));
-  }
-  return configDir;
-}
-
 /** From here on every reload leaves a thousand lines of more than a kilobyte: more than a pipe and the queue take. */
 function breakCatalog(configDir: string): void {
   const keys = Array.from({ length: 100 }, (_, i) => `  - ${`wrong_${i}`.padEnd(1000, "_")}: 1\n`);
@@ -74,7 +64,7 @@ test.skipIf(!hasPython).each(["own", "shared"])(
   "O11: a closed terminal (%s) leaves a gateway that answers, counts lost lines, and ends on SIGTERM (skipped without python3)",
   { timeout: 120_000 },
   async (kind) => {
-    const where = await place({ CONFIG_DIR: smallConfig() });
+    const where = await place();
     const { child, output } = run("python3", ["-c", ON_A_TERMINAL, kind, process.execPath, MAIN], {
       env: where.env,
       stdio: ["pipe", "pipe", "inherit"],
@@ -183,7 +173,7 @@ test("O11: lines for a reader that takes nothing are bounded, and come in order 
 });
 
 test("O11: a closed pipe: lines are dropped, and SIGTERM ends it with 0", async () => {
-  const where = await place({ CONFIG_DIR: smallConfig() });
+  const where = await place();
   const { child, ended } = run(process.execPath, [MAIN], {
     env: where.env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -200,7 +190,7 @@ test.skipIf(!existsSync("/dev/full"))(
   "O11: a full disk under the log's file: lines are dropped and counted (skipped without /dev/full)",
   async () => {
     const full = openSync("/dev/full", "w");
-    const where = await place({ CONFIG_DIR: smallConfig() });
+    const where = await place();
     const { child, ended } = run(process.execPath, [MAIN], { env: where.env, stdio: ["ignore", full, full] });
     closeSync(full);
     await where.ready();
@@ -215,7 +205,7 @@ test("O11: the last lines come out: why it ended, also where that was a fault", 
   const folder = testFolder();
   const file = join(folder, "log");
   const fd = openSync(file, "a");
-  const where = await place({ CONFIG_DIR: smallConfig() });
+  const where = await place();
   const { child, ended } = run(process.execPath, [MAIN], { env: where.env, stdio: ["ignore", "ignore", fd] });
   closeSync(fd);
   await where.ready();

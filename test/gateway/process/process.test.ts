@@ -19,8 +19,8 @@ import {
   until,
 } from "../fixtures.ts";
 import { recorded } from "../observations.ts";
+import { MAIN, REPO, smallConfig } from "./fixtures.ts";
 
-const REPO = join(import.meta.dirname, "../../..");
 /** Nothing listens there: without the embedded engine a start is light. */
 const NO_ENGINE = { CLICKHOUSE_URL: "http://127.0.0.1:1" };
 const folders: string[] = [];
@@ -38,12 +38,12 @@ function runToEnd(
   env: Record<string, string>,
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const folder = newFolder();
-  const child = spawn(process.execPath, [join(REPO, "src/main.ts")], {
+  const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
       ...NO_ENGINE,
       DATA_DIR: join(folder, "data"),
-      CONFIG_DIR: join(REPO, "config"),
+      CONFIG_DIR: smallConfig(),
       ...env,
     },
     stdio: ["ignore", "pipe", "pipe"],

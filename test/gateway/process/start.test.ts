@@ -4,7 +4,6 @@
  */
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -18,17 +17,35 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { AccountTables } from "../../../src/account/tables.ts";
+import { runCommandLine } from "../../../src/commands/command-line.ts";
 import { keepPrivate } from "../../../src/process/private-folder.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { removeFolder, type SpawnedGateway, seededFolder, spawnGateway, testGateway } from "../fixtures.ts";
-import { MAIN, type Placed, place, REPO, run, testFolder } from "./fixtures.ts";
+import { MAIN, type Placed, place, run, smallConfig, testFolder } from "./fixtures.ts";
 
 const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-/** A command to its end. */
-async function weir(where: Pick<Placed, "env">, ...args: string[]) {
-  const { child, ended, output } = run(process.execPath, [MAIN, ...args], {
+/** A command in this process: as `src/main.ts` runs it, without the second that a process takes to load it. */
+async function weir(where: Pick<Placed, "env">, ...words: string[]) {
+  const said: string[] = [];
+  const errors: string[] = [];
+  const shell = {
+    env: where.env,
+    isTerminal: false,
+    out: (text: string) => said.push(text),
+    err: (text: string) => {
+      said.push(text);
+      errors.push(text);
+    },
+  };
+  const code = await runCommandLine(words, shell);
+  return { code, output: said.join(""), stderr: errors.join("") };
+}
+
+/** A command as a process of its own, to its end: for what stands in the way of another process. */
+async function weirProcess(where: Pick<Placed, "env">, ...words: string[]) {
+  const { child, ended, output } = run(process.execPath, [MAIN, ...words], {
     env: where.env,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -69,7 +86,7 @@ describe("O10: one gateway a port", () => {
     const port = new URL(where.url).port;
     const hosts = ["127.0.0.1", "0.0.0.0"];
     const second = (HOST: string) =>
-      weir({ env: { ...where.env, HOST, DATA_DIR: join(testFolder(), "data") } });
+      weirProcess({ env: { ...where.env, HOST, DATA_DIR: join(testFolder(), "data") } });
     expect((await Promise.all(hosts.map(second))).map(({ code, stderr }) => [code, stderr])).toEqual(
       hosts.map((HOST) => [
         1,
@@ -153,7 +170,7 @@ describe("O12: the data folder is its owner's alone", () => {
 describe("O29: starts that cannot be: one line that names the setting, exit code 1", () => {
   const refused = async (more: Record<string, string>) => {
     const where = await place(more);
-    const { code, output, stderr } = await weir(where);
+    const { code, output, stderr } = await weirProcess(where);
     expect([code, output]).toEqual([1, stderr]);
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     return stderr;
@@ -234,7 +251,7 @@ describe("O29: weir check", () => {
     async () => {
       const where = await withData(await seededFolder(() => {}));
       const gateway = await running(where.folder);
-      const during = await weir(where, "check");
+      const during = await weirProcess(where, "check");
       expect([during.code, during.output]).toEqual([
         1,
         expect.stringContaining(`${where.dataDir} is in use by process ${process.pid}`),
@@ -250,8 +267,7 @@ describe("O29: weir check", () => {
   );
 
   test("O29: every fault is told at once, and the exit code is 1", async () => {
-    const configDir = join(testFolder(), "config");
-    cpSync(join(REPO, "config"), configDir, { recursive: true });
+    const configDir = smallConfig();
     writeFileSync(join(configDir, "models/bad.yaml"), "vendor: bad\nmodel: []\n");
     const file = join(testFolder(), "file");
     writeFileSync(file, "");
@@ -275,7 +291,7 @@ describe("O15: weir keys create", () => {
   test("O15: refused while the gateway runs; a key that can do everything once it is stopped", async () => {
     const where = await withData(await seededFolder(() => {}));
     const first = await running(where.folder);
-    const early = await weir(where, "keys", "create");
+    const early = await weirProcess(where, "keys", "create");
     expect(early.code).toBe(1);
     expect(early.stderr).toContain(`is in use by process ${process.pid}`);
     expect(early.stderr).toContain("stop the gateway first");

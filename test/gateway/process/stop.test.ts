@@ -1,11 +1,11 @@
 /** O5: a stop ends within `timeouts.shutdown_ms`, whatever hangs, and says what it waited for and what is lost. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Stopping } from "../../../src/gateway/stopping.ts";
 import { until } from "../fixtures.ts";
-import { MAIN, metric, place, REPO, run, testFolder } from "./fixtures.ts";
+import { MAIN, metric, place, run, smallConfig } from "./fixtures.ts";
 
 const SHUTDOWN_MS = 3000;
 
@@ -15,11 +15,7 @@ const letGrow = (pid: number) => spawnSync("prlimit", ["--pid", String(pid), "--
 
 /** A gateway with a call under way, whose store cannot commit from here on. */
 async function stuck() {
-  const configDir = join(testFolder(), "config");
-  mkdirSync(join(configDir, "models"), { recursive: true });
-  for (const file of ["providers.yaml", "models/weir.yaml"]) {
-    cpSync(join(REPO, "config", file), join(configDir, file));
-  }
+  const configDir = smallConfig();
   writeFileSync(join(configDir, "weir.yaml"), `timeouts: { shutdown_ms: ${SHUTDOWN_MS} }\n`);
   const preload = join(configDir, "no-xfsz.cjs");
   // Its default would end the process; a disk that is full sends no signal.
