@@ -120,19 +120,11 @@ export abstract class SseStreamReader implements StreamReader {
   #fits(text: string, from: number): number {
     const frames = this.#frames;
     const tap = this.#tap;
-    if (tap === undefined) {
-      const end = frames.fit(text, from, 1);
-      if (end >= 0) {
-        const { choice, part } = this.#grown;
-        this.#emit({ type: "delta", choice, part, text: frames.text });
-      }
-      return end;
-    }
-    const end = frames.fit(text, from);
-    if (end >= 0) {
-      tap.run(this.#grown, frames);
-      frames.release();
-    }
+    const end = tap === undefined ? frames.fit(text, from, 1) : frames.fit(text, from);
+    if (end < 0) return end;
+    if (tap === undefined) this.#emit({ type: "delta", ...this.#grown, text: frames.text });
+    else tap.run(this.#grown, frames);
+    frames.release();
     return end;
   }
 
@@ -158,7 +150,7 @@ export abstract class SseStreamReader implements StreamReader {
     if (last?.type !== "delta" || last.logprobs !== undefined || (tap !== undefined && passed === undefined))
       return;
     if (this.#emitted > 1 && !(this.beginsByDelta && this.#emitted === this.#opened + 1)) return;
-    this.#grown = last;
+    this.#grown = { choice: last.choice, part: last.part };
     this.#frames.learn(data, name, last.text, passed);
   }
 }

@@ -4,6 +4,7 @@
  * several data lines, a byte order mark, and a last event without its blank line (WHATWG HTML, "Server-sent events").
  */
 import { fail } from "../errors.ts";
+import { copied } from "./latin1.ts";
 
 const BOM = "\u00ef\u00bb\u00bf";
 
@@ -75,7 +76,7 @@ export class SseReader {
       from = scan = end + 2;
       while (joined.charCodeAt(from) === 10) from = ++scan;
     }
-    this.#keep(from === 0 ? joined : joined.slice(from));
+    this.#keep(from === 0 ? joined : copied(joined.slice(from)));
   }
 
   #keep(pending: string): void {

@@ -92,7 +92,7 @@ export class ChatSpliceStream extends SplicedStream {
       return { choices };
     }
     this.#enclosed = undefined;
-    this.#text = copied(data.includes("\n") ? data.replaceAll("\n", " ") : data);
+    this.#text = data.includes("\n") ? data.replaceAll("\n", " ") : data;
     try {
       this.#members = skim(this.#text).members;
     } catch {
@@ -127,15 +127,22 @@ export class ChatSpliceStream extends SplicedStream {
         { start: tailAt, end: behind, text: tailOut },
       ]);
     }
+    const text = this.#text;
     const members = this.#members;
+    // Slices of the read, which they would keep alive while a slow client pauses the stream.
+    this.#text = "";
+    this.#members = NO_MEMBERS;
     this.#noteCreated(event.created);
-    if (isReport) this.#report(event.usage, members);
+    if (isReport) this.#report(event.usage, text, members);
     if (choices.length > 0) {
       const edits = this.#edits(data, members);
       if (!isReport) this.#enclose(data, members, edits);
       return this.#passChoices(applyEdits(data, edits), choices, edits);
     }
-    if (event.usage !== undefined && event.usage !== null) this.#usageChunk = { text: this.#text, members };
+    if (event.usage !== undefined && event.usage !== null) {
+      const kept = copied(text);
+      this.#usageChunk = { text: kept, members: skim(kept).members };
+    }
     // Some servers begin with an empty chunk (Azure's content filter results), which is passed on. An event without a
     // `choices` member is no chunk, and clients would fail on it.
     else if (Array.isArray(event.choices)) this.#passEmpty(applyEdits(data, this.#edits(data, members)));
@@ -180,9 +187,9 @@ export class ChatSpliceStream extends SplicedStream {
   }
 
   /** Reports are cumulative: the last one counts, they are never added up. */
-  #report(usage: unknown, members: readonly Member[]): void {
+  #report(usage: unknown, text: string, members: readonly Member[]): void {
     const member = readChatUsage(usage) === undefined ? undefined : memberOf(members, "usage");
-    this.#usageJson = member && this.#text.slice(member.valueStart, member.valueEnd);
+    this.#usageJson = member && copied(text.slice(member.valueStart, member.valueEnd));
   }
 
   #edits(text: string, members: readonly Member[]): Edit[] {
