@@ -1,6 +1,6 @@
 /**
  * Runs a family of the fuzz: so many rounds, each with a generator of its own, so that any round can be run again alone. A
- * round that throws is a find. Bounded beside that: the time of every round, and what the heap keeps of all of them.
+ * round that throws is a find. Bounded beside that: the time of every round, and in a long run what the heap keeps of all.
  *
  * `WEIR_FUZZ_ROUNDS` sets the rounds of each family; `WEIR_FUZZ_ONLY="<family>:<round>"` runs that one round.
  */
@@ -104,15 +104,16 @@ export function family(name: string, least: number, play: Play): void {
       }
       const warm = Math.ceil(ROUNDS / 10);
       let startBytes = 0;
+      const isLong = ROUNDS > FEW_ROUNDS;
       const startMs = performance.now();
       for (let round = 0; round < ROUNDS && family.finds.length < MAX_FINDS; round++) {
-        if (round === warm) startBytes = heapBytes();
+        if (isLong && round === warm) startBytes = heapBytes();
         family.run(round);
       }
       const rate = ROUNDS / ((performance.now() - startMs) / 1000);
-      const grownBytes = heapBytes() - startBytes;
       if (family.finds.length > 0) expect.fail(family.finds.join("\n"));
-      if (ROUNDS > FEW_ROUNDS) {
+      if (isLong) {
+        const grownBytes = heapBytes() - startBytes;
         const facts = `${ROUNDS} rounds, ${family.taken} taken, ${rate.toFixed(0)}/s`;
         const bounds = `slowest ${family.slowestMs.toFixed(1)} ms, heap ${(grownBytes / 1024).toFixed(0)} KB`;
         console.log(`fuzz ${name}: ${facts}, ${bounds}`);

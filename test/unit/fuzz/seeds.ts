@@ -199,11 +199,6 @@ export function requestSeeds(format: FormatName): string[] {
 
 // -- answers --
 
-export interface Answers {
-  readonly whole: readonly string[];
-  readonly streams: readonly string[];
-}
-
 const ASKS: readonly Ask[] = [
   ...ANSWERS.filter(({ name }) => !/KB|cut at|kilobytes/.test(name)).map(({ ask }) => ask),
   asks("Hello", { usage: "every" }),
@@ -225,32 +220,26 @@ const HEADERS = {
   "anthropic-version": "2023-06-01",
 };
 
-/** What the simulator answers to the conformance cases, and what was recorded. */
-export async function answerSeeds(): Promise<ReadonlyMap<Dialect, Answers>> {
+/** What the simulator answers to the conformance cases, as a whole or streamed, and the streams that were recorded. */
+export async function answerSeeds(stream: boolean): Promise<ReadonlyMap<Dialect, readonly string[]>> {
   const simulator = await startSimulator();
   try {
-    const found = new Map<Dialect, Answers>();
+    const found = new Map<Dialect, readonly string[]>();
     for (const dialect of GENERATION) {
-      const ask = async (stream: boolean) => {
-        const path = PATHS[dialect]?.[stream ? 1 : 0];
-        const bodies = ASKS.map((said) => requestTo(dialect, said, stream));
-        const texts = await Promise.all(
-          bodies.map(async (body) => {
-            const reply = await fetch(`http://127.0.0.1:${simulator.port}${path}`, {
-              method: "POST",
-              headers: HEADERS,
-              body,
-            });
-            const text = Buffer.from(await reply.arrayBuffer()).toString("latin1");
-            return reply.ok && text.length < MAX_ANSWER_BYTES ? [text] : [];
-          }),
-        );
-        return [...new Set(texts.flat())];
-      };
-      found.set(dialect, {
-        whole: await ask(false),
-        streams: [...(await ask(true)), ...recordedStreams(dialect)],
-      });
+      const path = PATHS[dialect]?.[stream ? 1 : 0];
+      const bodies = ASKS.map((said) => requestTo(dialect, said, stream));
+      const texts = await Promise.all(
+        bodies.map(async (body) => {
+          const reply = await fetch(`http://127.0.0.1:${simulator.port}${path}`, {
+            method: "POST",
+            headers: HEADERS,
+            body,
+          });
+          const text = Buffer.from(await reply.arrayBuffer()).toString("latin1");
+          return reply.ok && text.length < MAX_ANSWER_BYTES ? [text] : [];
+        }),
+      );
+      found.set(dialect, [...new Set(texts.flat()), ...(stream ? recordedStreams(dialect) : [])]);
     }
     return found;
   } finally {
