@@ -3,7 +3,7 @@
  */
 import * as ast from "typescript/unstable/ast";
 import type { Finding, Rule } from "./imports.ts";
-import { inSrc, lineAt, lineOf, nodesOf, readText, type Source, type Tree, textOf } from "./tree.ts";
+import { inSrc, lineAt, lineOf, readText, type Source, type Tree, textOf } from "./tree.ts";
 
 const FILE_LINES = 400;
 const FUNCTION_LINES = 70;
@@ -25,7 +25,7 @@ function nodeRule(
   complaint: (node: ast.Node, source: Source) => string | undefined,
 ): Rule {
   const find = (source: Source): Finding[] =>
-    [...nodesOf(source.root)].flatMap((node) => {
+    source.nodes.flatMap((node) => {
       const what = complaint(node, source);
       return what === undefined ? [] : [{ file: source.path, line: lineOf(source, node), what }];
     });
@@ -321,7 +321,7 @@ const explained: Rule = {
 
 /** First arguments of `test(...)`, `describe(...)`, `test.each(...)(...)` and the like. */
 function titlesOf(source: Source): string[] {
-  return [...nodesOf(source.root)].flatMap((node) => {
+  return source.nodes.flatMap((node) => {
     if (!ast.isCallExpression(node)) return [];
     let callee: ast.Node = node.expression;
     while (ast.isCallExpression(callee) || ast.isPropertyAccessExpression(callee)) callee = callee.expression;

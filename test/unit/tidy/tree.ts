@@ -2,7 +2,8 @@
  * The repository as the tidy rules see it: every source file parsed once, with its imports resolved to files or packages.
  * The parser is the TypeScript compiler's own, so what the rules read is what `tsc` reads.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, posix, relative, sep } from "node:path";
 import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
@@ -22,6 +23,8 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly root: ast.SourceFile;
+  /** The root and everything below it, in the order of the text: listed once, since most rules look at all of them. */
+  readonly nodes: readonly ast.Node[];
   readonly imports: readonly Import[];
 }
 
@@ -37,18 +40,25 @@ const WRITTEN = ["src", "simulator", "test", "bench", "scripts", "docs", "config
 /** Reads the TypeScript project at `dir` (its `tsconfig.json` says which files are sources). */
 export function readTree(dir: string): Tree {
   const api = new API({ cwd: dir });
+  const folder = mkdtempSync(join(tmpdir(), "weir-tidy-project-"));
   try {
-    const project = api.updateSnapshot({ openProjects: [join(dir, "tsconfig.json")] }).getProjects()[0];
+    // The same sources, and none of the libraries that they import: those would be read and parsed too.
+    const config = join(folder, "tsconfig.json");
+    const alone = { noLib: true, types: [], noResolve: true };
+    writeFileSync(config, JSON.stringify({ extends: join(dir, "tsconfig.json"), compilerOptions: alone }));
+    const project = api.updateSnapshot({ openProjects: [config] }).getProjects()[0];
     if (project === undefined) throw new Error(`${dir} holds no TypeScript project`);
     const sources = project.rootFiles.map((file): Source => {
       const root = project.program.getSourceFile(file);
       if (root === undefined) throw new Error(`${file} cannot be parsed`);
       const path = slashed(relative(dir, file));
-      return { path, text: root.text, root, imports: importsOf(root, path) };
+      const nodes = nodesIn(root);
+      return { path, text: root.text, root, nodes, imports: importsOf(root, nodes, path) };
     });
     return { dir, sources, paths: writtenFiles(dir) };
   } finally {
     api.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -62,14 +72,14 @@ export const lineOf = (source: Source, node: ast.Node): number => lineAt(source,
 /** What runs without development packages: `src`, and the simulator, which is the default upstream. */
 export const inSrc = ({ path }: Source): boolean => path.startsWith("src/") || path.startsWith("simulator/");
 
-/** The node and everything below it, in the order of the text. */
-export function* nodesOf(node: ast.Node): Generator<ast.Node> {
-  yield node;
-  const children: ast.Node[] = [];
-  node.forEachChild((child) => {
-    children.push(child);
-  });
-  for (const child of children) yield* nodesOf(child);
+function nodesIn(root: ast.Node): ast.Node[] {
+  const found: ast.Node[] = [];
+  const visit = (node: ast.Node): void => {
+    found.push(node);
+    node.forEachChild(visit);
+  };
+  visit(root);
+  return found;
 }
 
 /** The text of a string literal or of a template's fixed parts; undefined for other nodes. */
@@ -94,9 +104,9 @@ function filesUnder(dir: string, folder: string): string[] {
     .map((entry) => slashed(relative(dir, join(entry.parentPath, entry.name))));
 }
 
-function importsOf(root: ast.SourceFile, path: string): Import[] {
+function importsOf(root: ast.SourceFile, nodes: readonly ast.Node[], path: string): Import[] {
   const found: Import[] = [];
-  for (const node of nodesOf(root)) {
+  for (const node of nodes) {
     const specifier = specifierOf(node);
     const name = textOf(specifier);
     if (specifier === undefined || name === undefined || name.startsWith("node:")) continue;
