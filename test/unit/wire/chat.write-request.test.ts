@@ -6,6 +6,7 @@ import { WeirError } from "../../../src/errors.ts";
 import type { ChatMessage, ChatPart } from "../../../src/wire/chat/write-messages.ts";
 import { writeChatRequest } from "../../../src/wire/chat/write-request.ts";
 import type { NeutralMessage, NeutralOptions, NeutralRequest, Part } from "../../../src/wire/neutral.ts";
+import { rounds } from "../../support/effort.ts";
 import { endpoint, type Given, provider } from "../routing/fixtures.ts";
 import { CALL, mutated, neutral, PNG } from "./chat.fixtures.ts";
 import type { Json } from "./fixtures.ts";
@@ -265,8 +266,9 @@ describe("damaged requests", () => {
   };
   test("are refused by name, or written as a body", () => {
     const random = seededRandom(11);
+    const all = rounds(4000);
     let accepted = 0;
-    for (let i = 0; i < 4000; i++) {
+    for (let i = 0; i < all; i++) {
       const body = mutated(mutated(BODY, random), random) as Json;
       let read: NeutralRequest;
       try {
@@ -281,6 +283,6 @@ describe("damaged requests", () => {
       expect(JSON.parse(JSON.stringify(sent))).toMatchObject({ model: "up" });
       expect(dropped.every((at) => at.startsWith("/"))).toBe(true);
     }
-    expect(accepted).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(all / 8);
   });
 });

@@ -4,6 +4,7 @@ import { seededRandom } from "../../../src/clock.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { NeutralChoice, NeutralReply } from "../../../src/wire/neutral.ts";
 import { readResponsesReply } from "../../../src/wire/responses/read-reply.ts";
+import { rounds } from "../../support/effort.ts";
 import { assembled, eventsOf, splitsThatMatter } from "./assembled.ts";
 import { usage } from "./fixtures.ts";
 import { finalOf, RECORDED, reader, recorded, recordedBytes } from "./responses.fixtures.ts";
@@ -227,7 +228,7 @@ describe("T12: damaged streams", () => {
       "\\u12",
       "\u00ff",
     ];
-    for (let round = 0; round < 2000; round++) {
+    for (let round = 0; round < rounds(2000); round++) {
       let text = recorded(RECORDED[round % RECORDED.length] as string);
       for (let i = 1 + Math.floor(random() * 4); i > 0; i--) {
         const at = Math.floor(random() * text.length);
@@ -236,15 +237,16 @@ describe("T12: damaged streams", () => {
       }
       const read = reader();
       assembled(eventsOf(read, [text]));
-      expect(read.complete && read.error !== undefined).toBe(false);
+      if (read.complete && read.error !== undefined) expect.fail(`complete, and an error: ${text}`);
     }
   });
 
   test("bodies of any shape are read or refused with a WeirError", () => {
     const random = seededRandom(8);
     const values = [null, 1, "x", [], {}, [{}], [null], { type: "message" }, true];
+    const all = rounds(3000);
     let read = 0;
-    for (let round = 0; round < 3000; round++) {
+    for (let round = 0; round < all; round++) {
       const body = structuredClone(finalOf(recorded(RECORDED[round % RECORDED.length] as string)));
       let at: Record<string, unknown> = body;
       for (let depth = Math.floor(random() * 6); depth >= 0; depth--) {
@@ -262,6 +264,6 @@ describe("T12: damaged streams", () => {
         expect(error).toBeInstanceOf(WeirError);
       }
     }
-    expect(read).toBeGreaterThan(1000);
+    expect(read).toBeGreaterThan(all / 3);
   });
 });

@@ -7,7 +7,7 @@ import { responsesFormat } from "../../../src/wire/responses/format.ts";
 import { outputItems } from "../../../src/wire/responses/items.ts";
 import { responsesSplice } from "../../../src/wire/responses/splice.ts";
 import { ResponsesSpliceStream } from "../../../src/wire/responses/splice-stream.ts";
-import { CUT_STEP } from "../../support/effort.ts";
+import { CUT_STEP, rounds } from "../../support/effort.ts";
 import { type Json, SVC, usage } from "./fixtures.ts";
 import {
   eventsIn,
@@ -218,7 +218,7 @@ describe("streams", () => {
       "\u00ff",
       "null",
     ];
-    for (let round = 0; round < 1500; round++) {
+    for (let round = 0; round < rounds(1500); round++) {
       let text = recorded(RECORDED[round % RECORDED.length] as string);
       for (let i = 1 + Math.floor(random() * 4); i > 0; i--) {
         const at = Math.floor(random() * text.length);

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
+import { rounds } from "../../support/effort.ts";
 import { answerOf, chatStream, type Json, plainChunks, relay, SVC, usage } from "./fixtures.ts";
 
 const BASE = { id: "up", object: "chat.completion.chunk", created: 5, model: "m" };
@@ -115,7 +116,7 @@ test("a stream gives what its events give one by one, wherever it is cut", () =>
         ]);
       },
     ),
-    { seed: 11, numRuns: 1500 },
+    { seed: 11, numRuns: rounds(1500) },
   );
 });
 
