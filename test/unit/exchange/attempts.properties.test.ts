@@ -4,9 +4,10 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { rounds } from "../../support/effort.ts";
 import { type ControlledUpstream, runAttempts } from "./controlled-upstreams.ts";
 
-const RUNS = 3000;
+const RUNS = rounds(3000);
 
 /** Which of those that are still listened to. */
 const upstream = fc.nat({ max: 1 });
@@ -88,6 +89,11 @@ async function take(bench: ReturnType<typeof runAttempts>, taken: Step): Promise
   }
 }
 
+/** Looked at after every step of every run: an `expect` for each would take longer than the calls. */
+function hold(isSo: boolean, otherwise: string): void {
+  if (!isSo) expect.fail(otherwise);
+}
+
 function check(
   bench: ReturnType<typeof runAttempts>,
   { stream, decision: { maxAttempts } }: Given,
@@ -95,16 +101,16 @@ function check(
   wasClosed: boolean,
 ): void {
   const live = bench.upstreams.filter(isLive);
-  expect(live.length).toBeLessThanOrEqual(2);
-  expect(bench.inFlight()).toBe(live.length);
-  expect(bench.upstreams.length).toBeLessThanOrEqual(maxAttempts);
+  hold(live.length <= 2, "more than two are asked at once");
+  hold(bench.inFlight() === live.length, `${bench.inFlight()} in flight, ${live.length} asked`);
+  hold(bench.upstreams.length <= maxAttempts, "more attempts than the call has");
   // Over, or left by its client: nobody is asked any more.
-  if (wasClosed) expect(bench.upstreams.length).toBe(before);
+  hold(!wasClosed || bench.upstreams.length === before, "one was asked after the end");
   // Of a stream that has begun there is only one.
-  if (stream && live.some(({ hasBegun }) => hasBegun)) expect(live).toHaveLength(1);
+  hold(!stream || live.length === 1 || !live.some(({ hasBegun }) => hasBegun), "another beside a stream");
   // A key is not refused twice at one endpoint in one call.
   const asked = bench.upstreams.map(({ endpointId, keyId }) => `${endpointId} ${keyId}`);
-  expect(new Set(asked).size).toBe(asked.length);
+  hold(new Set(asked).size === asked.length, `asked twice: ${asked}`);
 }
 
 /** Time goes on, and what is written in threads is written, until nothing can be under way any more. */

@@ -138,7 +138,8 @@ describe("an experiment", () => {
     }
     for (const made of plans) {
       const first = ENDPOINTS[made.arm] as string;
-      expect(attemptIds(made)).toEqual([first, ...["a", "b", "c", "d"].filter((id) => id !== first)]);
+      const expected = [first, ...["a", "b", "c", "d"].filter((id) => id !== first)];
+      if (attemptIds(made).join() !== expected.join()) expect(attemptIds(made)).toEqual(expected);
     }
   });
 
@@ -154,7 +155,7 @@ describe("an experiment", () => {
     const plans = plansOf({ experiment: EXPERIMENT, ignore: ["c"] }, unit);
     const treated = plans.filter((made) => made.arm === "new");
     expectShare(treated.length / CALLS, 0.2);
-    for (const made of treated) expect(attemptIds(made)).toEqual(["a", "b", "d"]);
+    expect(new Set(treated.map((made) => attemptIds(made).join()))).toEqual(new Set(["a,b,d"]));
   });
 
   test("divides callers independently under another name", () => {

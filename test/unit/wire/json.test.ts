@@ -16,6 +16,7 @@ import {
   utf8Of,
 } from "../../../src/wire/json.ts";
 import { closingQuote, isClosing } from "../../../src/wire/json-string.ts";
+import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 
 type Json = Record<string, unknown>;
@@ -24,7 +25,7 @@ const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 
 /** Text with all that is awkward in JSON: escapes, quotes, backslash runs, brackets, every length of character. */
 const words = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 12 }),
+  fc.string({ unit: anyCharacter, maxLength: 12 }),
   fc.constantFrom(
     '"',
     "\\",
@@ -51,7 +52,7 @@ const words = fc.oneof(
   ),
 );
 const key = fc.oneof(
-  fc.string({ unit: "binary", maxLength: 6 }),
+  fc.string({ unit: anyCharacter, maxLength: 6 }),
   fc.constantFrom("a", "s", "svc", "url", '"', "\\", "é"),
 );
 const value = fc.letrec((tie) => ({

@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { latin1Json } from "../../../src/wire/json.ts";
 import { svcJson } from "../../../src/wire/svc.ts";
+import { anyCharacter } from "../../support/characters.ts";
 
 const text = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom("ep_a:b/c.d-e@f", 'a"b', "a\\b", "é", "a\n"),
 );
 const amount = fc.nat({ max: Number.MAX_SAFE_INTEGER });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactor } from "../../../src/workers/redact.ts";
 import { PRESET_NAMES } from "../../../src/workers/redact-presets.ts";
+import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 
 const all = redactor({ presets: PRESET_NAMES, patterns: [] });
@@ -104,7 +105,7 @@ describe("payloads", () => {
   it("stay JSON whatever they hold, and hold no secret that stood apart (property)", () => {
     const secrets = ["4111111111111111", "a@b.io", "sk-aaaaaaaaaaaaaaaaaaaa", "+14155552671"];
     const noise = fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom("\\", '"', "\n", "\u2011", "\\u00", "é"),
     );
     const text = fc.array(fc.tuple(noise, fc.constantFrom(...secrets)), { maxLength: 4 });
@@ -189,11 +190,14 @@ describe("payloads", () => {
         const text = piece.repeat(Math.ceil(size / piece.length));
         return processorMs(() => all.text(text));
       };
-      const best = (size: number) => Math.min(time(size), time(size), time(size));
       time(20_000);
-      const [small, large] = [Math.max(1, best(50_000)), best(400_000)];
+      const small = Math.max(1, Math.min(time(50_000), time(50_000), time(50_000)));
       // Eight times the size; quadratic would be 64 times the time.
-      expect(large, piece).toBeLessThan(small * 40 + 50);
+      const bound = small * 40 + 50;
+      let large = Infinity;
+      // The best of three tries: what is below the bound needs no other.
+      for (let tries = 0; tries < 3 && large >= bound; tries++) large = Math.min(large, time(400_000));
+      expect(large, piece).toBeLessThan(bound);
     }
   });
 });
