@@ -11,6 +11,7 @@ const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
 );
 /** What replaces a module of the product finds it loaded in a process that others share. */
 const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
+const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 const TIMED = ["test/gateway/latency.test.ts", "test/unit/policies/replay.speed.test.ts"];
 
 export default defineConfig({
@@ -23,8 +24,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     teardownTimeout: 5_000,
     globalSetup: "test/stripped.setup.mjs",
-    // Of the processes that tests start: vitest's own are running by then.
-    env: { NODE_OPTIONS: `--import=${new URL("test/stripped.mjs", import.meta.url)}` },
+    // Of the processes that tests start, and of those that run tests, which start threads of the product.
+    env: { NODE_OPTIONS: STRIPPED },
+    execArgv: [STRIPPED],
     projects: [
       {
         extends: true,

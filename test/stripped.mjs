@@ -1,15 +1,20 @@
 /**
- * For processes that tests start (`node --import`): takes sources whose types were stripped once for the whole run, by
- * `stripped.setup.mjs`. Node would do the same work in each of them, half a second of a processor each time. What is not
- * there, or has changed since, Node strips itself.
+ * For processes that tests start (`node --import`), and for those of the tests: takes sources whose types were stripped once
+ * for the whole run, by `stripped.setup.mjs`. Node would do the same work in each of them, half a second of a processor each
+ * time. What is not there, or has changed since, Node strips itself. The product starts its threads and the engine's process
+ * without the flags and the environment of the process that they belong to: here they get this one flag beside their own.
  */
+import childProcess from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import workerThreads from "node:worker_threads";
 
-const folder = process.env.WEIR_STRIPPED;
+/** Told in the address to what has no environment of ours. */
+const told = new URL(import.meta.url).searchParams.get("folder");
+const folder = told ?? process.env.WEIR_STRIPPED;
 
 /** Where the stripped form of a source lies: another file for each state of the source. */
 export function strippedFile(parent, path) {
@@ -18,7 +23,7 @@ export function strippedFile(parent, path) {
 }
 
 // Older Nodes, which some tests start, have no such hooks.
-if (folder !== undefined && nodeModule.registerHooks !== undefined) {
+if (folder && nodeModule.registerHooks !== undefined) {
   nodeModule.registerHooks({
     load(url, context, next) {
       const source =
@@ -26,6 +31,9 @@ if (folder !== undefined && nodeModule.registerHooks !== undefined) {
       return source === undefined ? next(url, context) : { format: "module", source, shortCircuit: true };
     },
   });
+  // Nor is a source compiled anew each time; a gateway sees to that itself.
+  if (told !== null) nodeModule.enableCompileCache(join(folder, "compiled"));
+  passOn();
 }
 
 function stripped(path) {
@@ -34,4 +42,21 @@ function stripped(path) {
   } catch {
     return undefined;
   }
+}
+
+/** Threads and processes that are started with flags of their own. Others inherit the flag, or its environment. */
+function passOn() {
+  const address = new URL(import.meta.url);
+  address.searchParams.set("folder", folder);
+  const withFlag = (options) =>
+    options?.execArgv === undefined
+      ? options
+      : { ...options, execArgv: [...options.execArgv, `--import=${address}`] };
+  const { fork } = childProcess;
+  childProcess.fork = (path, ...more) =>
+    fork(path, ...more.map((each) => (Array.isArray(each) ? each : withFlag(each))));
+  workerThreads.Worker = new Proxy(workerThreads.Worker, {
+    construct: (target, [file, options], made) => Reflect.construct(target, [file, withFlag(options)], made),
+  });
+  nodeModule.syncBuiltinESMExports();
 }

@@ -18,5 +18,5 @@ export function setup() {
   }
   process.emitWarning = warn;
   process.env.WEIR_STRIPPED = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
