@@ -1,6 +1,6 @@
 /**
- * Any character, for texts of property tests. What fast-check calls the unit "binary" gives the same, and first spends a second on
- * a table of all million of them.
+ * Any character, for texts of property tests. What fast-check calls the unit "binary" gives the same, and first spends a
+ * second on a table of all million of them.
  */
 import fc from "fast-check";
 
