@@ -1,6 +1,6 @@
 /**
  * How much is done by tests that try very many inputs: an eighth of the rounds and every 13th cut in `npm test`, all of
- * them in `npm run fuzz`. Seeds are the same, so what fails in the part fails in the whole.
+ * them in `npm run fuzz`. Where a seed is given, what fails in the part fails in the whole.
  */
 const isThorough = process.env.WEIR_FUZZ_ROUNDS !== undefined;
 
