@@ -1,11 +1,12 @@
 /** Thousands of calls of every kind, and nothing of them stays: neither memory nor slots, holds, timers or sockets. */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { amount } from "../support/effort.ts";
 import { closedPort, type SpawnedGateway, spawnGateway, until } from "./fixtures.ts";
 import { atRest, metric, start } from "./observations.ts";
 
 const ROUNDS = 5;
-const CALLS_A_ROUND = 700;
+const CALLS_A_ROUND = amount(700, 270);
 
 let gateway: SpawnedGateway;
 beforeAll(async () => {
@@ -69,6 +70,8 @@ async function round(): Promise<void> {
   };
   await Promise.all(Array.from({ length: 16 }, lane));
   await atRest(gateway);
+  // A read has all rows inserted at once: without it the wait below would be a second of looks.
+  await gateway.call("GET", "/v1/requests?limit=1");
   await until(
     "every record is stored",
     async () => (await metric(gateway, "weir_outbox_rows")) === 0,
@@ -108,7 +111,7 @@ test("T55, T65: heap, sockets and holds are after thousands of mixed calls what 
     `in use after each round: ${used.map((b) => (b / 1e6).toFixed(1)).join(", ")} MB; ${sockets} descriptors`,
   );
   const [first = 0, last = 0] = [used[0], used.at(-1)];
-  // What caches and compiled code still gain is below 1 MB; a call that stayed would weigh 2 KB, so 4 MB more.
-  expect(last - first).toBeLessThan(5_000_000);
+  // What caches and compiled code still gain, and 2 KB for each call that stayed.
+  expect(last - first).toBeLessThan(amount(5_000_000, 3_500_000));
   expect(sockets).toBeLessThan(200);
 }, 90_000);

@@ -6,11 +6,12 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { amount } from "../support/effort.ts";
 import { type SpawnedGateway, spawnGateway, sseData, until } from "./fixtures.ts";
 import { atRest } from "./observations.ts";
 
-/** `WEIR_SLOW_READERS=1000` for the figure of the documentation. */
-const READERS = Number(process.env.WEIR_SLOW_READERS ?? 200);
+/** `WEIR_SLOW_READERS=1000` for the figure of the documentation. Each fills buffers of the kernel with megabytes. */
+const READERS = Number(process.env.WEIR_SLOW_READERS ?? amount(200, 120));
 const MOST_KB_EACH = 128;
 /** uWebSockets.js by itself ends a connection that took nothing for 10 s (looked at every 4 s). */
 const LONG_PAUSE_MS = 13_000;
@@ -18,6 +19,7 @@ const LONG_PAUSE_MS = 13_000;
 let gateway: SpawnedGateway;
 beforeAll(async () => {
   gateway = await spawnGateway({
+    engine: false,
     endpoints: [
       { provider: "bulk", instruction: { total_bytes: 30_000_000 } },
       { provider: "ten", instruction: { total_bytes: 10_000_000 } },

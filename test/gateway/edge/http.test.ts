@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import { atRest } from "../observations.ts";
+import { framing } from "./framing.cases.ts";
 
 const MAX_BODY_BYTES = 65_536;
 // A record is looked up before it would reach an engine. A stop waits a sixth of this for one that could take the last records.
@@ -196,3 +197,5 @@ test("after all of it: alive, and no request is running", async () => {
   await atRest(gateway);
   expect((await post(json(good))).status).toBe(200);
 });
+
+framing();

@@ -6,11 +6,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { amount } from "../../support/effort.ts";
 import { type Answer, sseData, type TestGateway, testGateway, until } from "../fixtures.ts";
 import { auditedLedger, chargesOf, idle, metric, spendOfProjects, sum } from "./fixtures.ts";
 import { addOrgs } from "./orgs.ts";
 
-const AT_ONCE = 200;
+const AT_ONCE = amount(200, 100);
 /** Micro-USD a token of `test/model`, in and out. */
 const INPUT = 1;
 const OUTPUT = 2;

@@ -171,16 +171,19 @@ describe.each(Object.keys(CALLS))("%s", (route) => {
     expect(isOf(route, error, "PermissionDeniedError")).toBe(true);
     expect({ status, code }).toEqual({ status: 403, code: "scope" });
   });
+});
 
-  test("429 of our own limit: waited for and cured by the SDK's retry", async () => {
+describe.concurrent.each(Object.keys(CALLS))("%s", (route) => {
+  // Each waits for a second, with a key and a slow call of its own.
+  test("429 of our own limit: waited for and cured by the SDK's retry", async ({ expect }) => {
     const body = { name: `one ${route}`, limits: { concurrency: 1 } };
     const { json } = await gateway.call("POST", "/v1/keys", { body });
     const apiKey = json.secret;
     const slow = gateway.openai({ key: apiKey }).chat.completions.create({
       model: modelOf("chat"),
-      messages: [{ role: "user", content: "Slow [[sim first_ms=400]]" }],
+      messages: [{ role: "user", content: `Slow ${route} [[sim first_ms=700]]` }],
     });
-    await gateway.simulator.waitFor((s) => s.openCalls === 1, 5000);
+    await gateway.simulator.waitFor((s) => s.calls.some(({ body }) => body.includes(`Slow ${route} `)), 5000);
     const { error, status, code, headers } = await refusal(route, {}, { apiKey });
     expect(isOf(route, error, "RateLimitError")).toBe(true);
     expect({ status, code }).toEqual({ status: 429, code: "concurrency" });

@@ -1,6 +1,7 @@
 /**
  * The ends of requests, over raw sockets: what a proxy in front of us may read in another way is refused, so that nothing that
- * one client sends is taken for another's request. The table in docs/errors.md tells each answer.
+ * one client sends is taken for another's request. The table in docs/errors.md tells each answer. Some of these connections are
+ * closed after ten seconds only: `http.test.ts` runs its own tests meanwhile.
  */
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -10,12 +11,6 @@ import { type TestGateway, testGateway } from "../fixtures.ts";
 import { atRest } from "../observations.ts";
 
 let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await testGateway({
-    settings: { timeouts: { upload_ms: 500 } },
-  });
-});
-afterAll(() => gateway.stop());
 
 const BODY = JSON.stringify({
   model: "weir/sim-small",
@@ -108,65 +103,79 @@ const CASES: [string, () => string, number | "nothing", "ours" | "its own" | "no
   ["lines that end in LF alone", () => request([LENGTH], BODY).replaceAll("\r\n", "\n"), 505, "its own"],
 ];
 
-describe("the ends of requests", () => {
-  test.concurrent.each(CASES)("O16: %s", async (_, bytes, status, whose) => {
-    const text = await exchange(bytes());
-    expect(statusesOf(text)).toEqual(status === "nothing" ? [] : [status]);
-    expect(text.includes('"error":{')).toBe(whose === "ours");
-    if (whose === "ours") expect(text.toLowerCase()).toContain("connection: close");
-  });
+/** What is sent ahead, and behind it what must not be taken for a request. */
+const AHEAD: [string, () => string][] = [
+  [
+    "a second length",
+    () => request(["Content-Length: 2", `Content-Length: ${SMUGGLED.length + 2}`], `{}${SMUGGLED}`),
+  ],
+  ["an empty length", () => request(["Content-Length:"], SMUGGLED)],
+  ["another coding", () => request(["Transfer-Encoding: identity"], `0\r\n\r\n${SMUGGLED}`)],
+  ["a second host", () => request(["Host: other"], SMUGGLED)],
+  ["the last chunk", () => request([CHUNKED], inChunks() + SMUGGLED)],
+  [
+    "a trailer that reads like a request",
+    () => request([CHUNKED], inChunks("", "XXA: /healthz HTTP/1.1\r\nHost: weir\r\n")),
+  ],
+  [
+    "chunks to a route that answers at once",
+    () => `POST /nowhere HTTP/1.1\r\nHost: weir\r\n${CHUNKED}\r\n\r\n0\r\n\r\n${SMUGGLED}`,
+  ],
+  ["chunks to a page", () => `GET /healthz HTTP/1.1\r\nHost: weir\r\n${CHUNKED}\r\n\r\n0\r\n\r\n${SMUGGLED}`],
+];
 
-  test("O16: docs/errors.md has the same table", () => {
-    const docs = readFileSync(join(import.meta.dirname, "../../../docs/errors.md"), "utf8");
-    for (const [what, , status, whose] of CASES) {
-      const answer =
-        status === "nothing"
-          ? "none, closed after 8 to 12 s"
-          : `${status}${whose === "ours" ? ", JSON" : ""}`;
-      expect(docs.includes(`| ${what} | ${answer} |`), `${what}: ${answer}`).toBe(true);
-    }
-  });
+/** Asked all at once before the first test. */
+const answers = new Map<string, Promise<string>>();
 
-  test.concurrent.each<[string, () => string]>([
-    [
-      "a second length",
-      () => request(["Content-Length: 2", `Content-Length: ${SMUGGLED.length + 2}`], `{}${SMUGGLED}`),
-    ],
-    ["an empty length", () => request(["Content-Length:"], SMUGGLED)],
-    ["another coding", () => request(["Transfer-Encoding: identity"], `0\r\n\r\n${SMUGGLED}`)],
-    ["a second host", () => request(["Host: other"], SMUGGLED)],
-    ["the last chunk", () => request([CHUNKED], inChunks() + SMUGGLED)],
-    [
-      "a trailer that reads like a request",
-      () => request([CHUNKED], inChunks("", "XXA: /healthz HTTP/1.1\r\nHost: weir\r\n")),
-    ],
-    [
-      "chunks to a route that answers at once",
-      () => `POST /nowhere HTTP/1.1\r\nHost: weir\r\n${CHUNKED}\r\n\r\n0\r\n\r\n${SMUGGLED}`,
-    ],
-    [
-      "chunks to a page",
-      () => `GET /healthz HTTP/1.1\r\nHost: weir\r\n${CHUNKED}\r\n\r\n0\r\n\r\n${SMUGGLED}`,
-    ],
-  ])("O16: what stands behind %s is no request", async (_, bytes) => {
-    const text = await exchange(bytes());
-    expect(statusesOf(text).length).toBeLessThanOrEqual(1);
-    expect(text).not.toContain('{"status":"ok"}HTTP');
+/** Its tests, which a file calls behind those that may run while connections are waited for. */
+export function framing(): void {
+  beforeAll(async () => {
+    gateway = await testGateway({
+      settings: { timeouts: { upload_ms: 500 } },
+    });
+    for (const [what, bytes] of [...CASES, ...AHEAD]) answers.set(what, exchange(bytes()));
   });
+  afterAll(() => gateway.stop());
 
-  test("O16: nothing of a client's framing goes upstream", async () => {
-    const calls = gateway.simulator.totalCalls;
-    const text = await exchange(request([CHUNKED, "X-Smuggled: 1", "Connection: close"], inChunks()));
-    expect(statusesOf(text)).toEqual([200]);
-    expect(gateway.simulator.totalCalls).toBe(calls + 1);
-    await atRest(gateway);
-  });
+  describe("the ends of requests", () => {
+    test.each(CASES)("O16: %s", async (what, _, status, whose) => {
+      const text = await (answers.get(what) as Promise<string>);
+      expect(statusesOf(text)).toEqual(status === "nothing" ? [] : [status]);
+      expect(text.includes('"error":{')).toBe(whose === "ours");
+      if (whose === "ours") expect(text.toLowerCase()).toContain("connection: close");
+    });
 
-  test("O16: each answer says how long the connection stays", async () => {
-    for (const path of ["/healthz", "/v1/models", "/nowhere"]) {
-      expect((await gateway.call("GET", path)).headers.get("keep-alive")).toBe("timeout=8");
-    }
-    expect((await gateway.chat()).headers.get("keep-alive")).toBe("timeout=8");
-    expect((await gateway.chat({ stream: true })).headers.get("keep-alive")).toBe("timeout=8");
+    test("O16: docs/errors.md has the same table", () => {
+      const docs = readFileSync(join(import.meta.dirname, "../../../docs/errors.md"), "utf8");
+      for (const [what, , status, whose] of CASES) {
+        const answer =
+          status === "nothing"
+            ? "none, closed after 8 to 12 s"
+            : `${status}${whose === "ours" ? ", JSON" : ""}`;
+        expect(docs.includes(`| ${what} | ${answer} |`), `${what}: ${answer}`).toBe(true);
+      }
+    });
+
+    test.each(AHEAD)("O16: what stands behind %s is no request", async (what) => {
+      const text = await (answers.get(what) as Promise<string>);
+      expect(statusesOf(text).length).toBeLessThanOrEqual(1);
+      expect(text).not.toContain('{"status":"ok"}HTTP');
+    });
+
+    test("O16: nothing of a client's framing goes upstream", async () => {
+      const calls = gateway.simulator.totalCalls;
+      const text = await exchange(request([CHUNKED, "X-Smuggled: 1", "Connection: close"], inChunks()));
+      expect(statusesOf(text)).toEqual([200]);
+      expect(gateway.simulator.totalCalls).toBe(calls + 1);
+      await atRest(gateway);
+    });
+
+    test("O16: each answer says how long the connection stays", async () => {
+      for (const path of ["/healthz", "/v1/models", "/nowhere"]) {
+        expect((await gateway.call("GET", path)).headers.get("keep-alive")).toBe("timeout=8");
+      }
+      expect((await gateway.chat()).headers.get("keep-alive")).toBe("timeout=8");
+      expect((await gateway.chat({ stream: true })).headers.get("keep-alive")).toBe("timeout=8");
+    });
   });
-});
+}
