@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import type { SimulatedCall } from "../../simulator/calls.ts";
 import { type Answer, type TestGateway, testGateway } from "./fixtures.ts";
 import { atRest, attemptsOf, charges, metric, recordOf, requestIdOf, start } from "./observations.ts";
 
@@ -17,6 +18,8 @@ beforeAll(async () => {
     endpoints: [
       { provider: "silent", instruction: { fault: "hang" }, price: { input: 1, output: 2 } },
       { provider: "mute", instruction: { fault: "hang" } },
+      // Its name in its path tells its calls apart.
+      { provider: "lonely", instruction: { fault: "hang", error_message: "lonely" } },
       { provider: "own", credentialEnv: "HEDGE_TEST_NO_KEY", price: { input: 400, output: 800 } },
       { provider: "own-mute", credentialEnv: "HEDGE_TEST_NO_KEY", instruction: { fault: "hang" } },
       // Long after the second is asked (100 ms), also on a machine that stands still for a while.
@@ -38,13 +41,12 @@ async function hedge(first: string, second: string, ...others: readonly string[]
   await hedgeAfter(100, [first, second, ...others]);
 }
 
-async function hedgeAfter(hedgeAfterMs: number, order: readonly string[]): Promise<void> {
+const hedgeAfter = (hedgeAfterMs: number, order: readonly string[]): Promise<void> =>
+  activate({ defaults: { order, only: order, hedge_after_ms: hedgeAfterMs } });
+
+async function activate(document: object): Promise<void> {
   const name = `hedge-${++policies}`;
-  const yaml = stringify({
-    version: 1,
-    policy: name,
-    defaults: { order, only: order, hedge_after_ms: hedgeAfterMs },
-  });
+  const yaml = stringify({ version: 1, policy: name, ...document });
   const created = await gateway.call("POST", "/v1/policies", { body: { name, yaml } });
   const activated = await gateway.call("POST", `/v1/policies/${name}/activate`, { body: { version: 1 } });
   expect([created.status, activated.status]).toEqual([201, 200]);
@@ -82,29 +84,6 @@ describe.each([true, false])("stream %s", (stream) => {
     // At the second's price: 9 tokens at 20 micro-USD, and those of the prompt.
     expect(costOf(answer)).toBeGreaterThan(9 * 20);
     await moneyIsWhole();
-  });
-
-  test("the first answers after all: the second is left, and not charged", async () => {
-    await hedge("thinks", "silent");
-    const answer = await ask({ stream });
-    await closed();
-    const record = await recordOf(gateway, requestIdOf(answer));
-    expect(attempts(record)).toEqual(["thinks ok", "silent cancelled"]);
-    expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
-  });
-
-  test("the first fails while the second is silent: it is waited for", async () => {
-    await hedge("fails", "slow");
-    const answer = await ask({ stream });
-    const record = await recordOf(gateway, requestIdOf(answer));
-    expect([answer.status, attempts(record)]).toEqual([200, ["fails http_error", "slow ok"]]);
-  });
-
-  test("the second refuses the request: the first answers", async () => {
-    await hedge("thinks", "refuses");
-    const answer = await ask({ stream });
-    const record = await recordOf(gateway, requestIdOf(answer));
-    expect([answer.status, attempts(record)]).toEqual([200, ["thinks ok", "refuses http_error"]]);
   });
 
   test("T19: a client that leaves while two are asked: both are left, nobody is charged", async () => {
@@ -151,6 +130,53 @@ describe.each([true, false])("stream %s", (stream) => {
     const record = await recordOf(gateway, requestIdOf(answer));
     expect(attempts(record)).toEqual(["silent cancelled", "translated ok"]);
     expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
+  });
+});
+
+/** Each waits for a second, with a rule of the policy of its own. */
+describe("a first one that takes its time", () => {
+  const ORDERS = {
+    answers: ["thinks", "lonely"],
+    fails: ["fails", "slow"],
+    refused: ["thinks", "refuses"],
+  } as const;
+  const askAs = (app: keyof typeof ORDERS, stream: boolean) => ask({ stream, svc: { metadata: { app } } });
+
+  beforeAll(() =>
+    activate({
+      rules: Object.entries(ORDERS).map(([app, order]) => ({
+        match: { app },
+        // biome-ignore lint/suspicious/noThenProperty: the word of the grammar
+        then: { order, only: order, hedge_after_ms: 100 },
+      })),
+    }),
+  );
+
+  describe.concurrent.each([true, false])("stream %s", (stream) => {
+    test("the first answers after all: the second is left, and not charged", async () => {
+      const answer = await askAs("answers", stream);
+      const isSecond = ({ path, body }: SimulatedCall) =>
+        path.includes("lonely") && body.includes('"stream":true') === stream;
+      await gateway.simulator.waitFor(
+        (s) => s.calls.filter(isSecond).some(({ closedByPeer }) => closedByPeer),
+        CLOSED_MS,
+      );
+      const record = await recordOf(gateway, requestIdOf(answer));
+      expect(attempts(record)).toEqual(["thinks ok", "lonely cancelled"]);
+      expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-costOf(answer)]);
+    });
+
+    test("the first fails while the second is silent: it is waited for", async () => {
+      const answer = await askAs("fails", stream);
+      const record = await recordOf(gateway, requestIdOf(answer));
+      expect([answer.status, attempts(record)]).toEqual([200, ["fails http_error", "slow ok"]]);
+    });
+
+    test("the second refuses the request: the first answers", async () => {
+      const answer = await askAs("refused", stream);
+      const record = await recordOf(gateway, requestIdOf(answer));
+      expect([answer.status, attempts(record)]).toEqual([200, ["thinks ok", "refuses http_error"]]);
+    });
   });
 });
 

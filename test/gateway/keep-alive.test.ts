@@ -109,21 +109,21 @@ describe.concurrent("while an upstream is silent", () => {
     expect(answer.status).toBe(200);
     expect(answer.text.startsWith("{")).toBe(true);
   });
-});
 
-test("T7: by default a line every 10 s at the latest, checked every second; 0 switches them off", async () => {
-  expect(readConfig({ CONFIG_DIR: import.meta.dirname }).settings.timeouts.keep_alive_ms).toBe(10_000);
-  const quiet = await testGateway({
-    endpoints: [{ provider: "late", instruction: { first_ms: SILENT_MS, tokens: 3 } }],
-    settings: { timeouts: { keep_alive_ms: 0 } },
+  test("T7: by default a line every 10 s at the latest, checked every second; 0 switches them off", async () => {
+    expect(readConfig({ CONFIG_DIR: import.meta.dirname }).settings.timeouts.keep_alive_ms).toBe(10_000);
+    const quiet = await testGateway({
+      endpoints: [{ provider: "late", instruction: { first_ms: SILENT_MS, tokens: 3 } }],
+      settings: { timeouts: { keep_alive_ms: 0 } },
+    });
+    try {
+      const { text } = await streamed(["late"], quiet);
+      expect(text).not.toMatch(/^:/m);
+      expect(text.startsWith("data:")).toBe(true);
+    } finally {
+      await quiet.stop();
+    }
   });
-  try {
-    const { text } = await streamed(["late"], quiet);
-    expect(text).not.toMatch(/^:/m);
-    expect(text.startsWith("data:")).toBe(true);
-  } finally {
-    await quiet.stop();
-  }
 });
 
 test("T65: nothing stays taken", () => atRest(gateway));
