@@ -1,4 +1,4 @@
-/** Thousands of calls of every kind, and nothing of them stays: neither memory nor slots, holds, timers or sockets. */
+/** More than a thousand calls of every kind, and nothing of them stays: neither memory nor slots, holds, timers or sockets. */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { amount } from "../support/effort.ts";
@@ -98,7 +98,7 @@ async function usedBytes(): Promise<number> {
   return least;
 }
 
-test("T55, T65: heap, sockets and holds are after thousands of mixed calls what they were before", async () => {
+test(`T55, T65: heap, sockets and holds are after ${ROUNDS * CALLS_A_ROUND} mixed calls what they were before`, async () => {
   await round();
   await round();
   const used: number[] = [await usedBytes()];
