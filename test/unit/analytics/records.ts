@@ -16,7 +16,7 @@ import type { AttemptRecord, CallRecord } from "../../../src/record.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { canonicalRequest } from "../../../src/wire/canonical.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
-import { openPool } from "../../../src/workers/pool.ts";
+import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -132,6 +132,14 @@ export function record(change: Partial<CallRecord> = {}): CallRecord {
     ...change,
   };
 }
+
+/** Records of an org, at an endpoint of the same name: a test counts its own ones in a database that it shares with others. */
+export const recordsOf =
+  (org: string) =>
+  (change: Partial<CallRecord> = {}): CallRecord => {
+    const { attempts, ...rest } = record(change);
+    return { ...rest, orgId: org, attempts: attempts.map((one) => ({ ...one, endpointId: org })) };
+  };
 
 let shadowsMade = 0;
 
@@ -280,12 +288,15 @@ export interface Bench {
 
 export const silentLog = { warn: () => {} };
 
-/** The room on a temporary folder, with the real store, workers and engine. */
-export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
+/**
+ * The room on a temporary folder, with the real store, workers and engine.
+ * @param options a pool that is given is the caller's to close
+ */
+export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?: WorkerPool } = {}): Bench {
   const dataDir = options.dataDir ?? temporaryFolder();
   const store = openStore(dataDir);
   const outbox = openOutbox(store);
-  const pool = openPool();
+  const pool = options.pool ?? openPool();
   const warnings: string[] = [];
   const analytics = openAnalytics({
     outbox,
@@ -316,7 +327,7 @@ export function openBench(options: Partial<AnalyticsOptions> = {}): Bench {
     },
     async close() {
       await analytics.stop();
-      await pool.close();
+      if (options.pool === undefined) await pool.close();
       await store.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },

@@ -1,8 +1,9 @@
 /** A gateway's storage half, to be killed: commits records, tells its parent which, and spools them. */
-import { openBench, record } from "./records.ts";
+import { openBench, recordsOf } from "./records.ts";
 
-const [dataDir = "", clickhouseUrl = ""] = process.argv.slice(2);
+const [dataDir = "", clickhouseUrl = "", org = ""] = process.argv.slice(2);
 const bench = openBench({ dataDir, clickhouseUrl, batchAgeMs: 5 });
+const record = recordsOf(org);
 for (;;) {
   const records = Array.from({ length: 10 }, () => record());
   await bench.add(records);
