@@ -16,12 +16,12 @@ import { seededRandom } from "../../src/clock.ts";
 import { requestId } from "../../src/ids.ts";
 import type { CallRecord } from "../../src/record.ts";
 import { openStore } from "../../src/store/store.ts";
+import { openPool, type WorkerPool } from "../../src/workers/pool.ts";
+import { amount } from "../support/effort.ts";
 import {
   attempt,
   type Bench,
   clickhouseOf,
-  ORG,
-  OTHER_ORG,
   openBench,
   record,
   shadowRow,
@@ -30,19 +30,26 @@ import {
   until,
 } from "../unit/analytics/records.ts";
 
-const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? 3);
+const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? amount(3, 1));
+/** Of all cases, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
+const DATABASE = "cases";
 const TABLES = ["payloads", "requests", "usage_hourly", "attempts_hourly", "shadow_runs"] as const;
 
-/** Records of two orgs, some streamed, one with two attempts: everything that roll-ups sum up by. */
-const someRecords = (count: number): CallRecord[] =>
+const otherOrg = (org: string): string => `${org}_other`;
+
+/** Records of two orgs, some streamed, one with two attempts: everything that roll-ups sum up by. The endpoint is `org` too. */
+const someRecords = (org: string, count: number): CallRecord[] =>
   Array.from({ length: count }, (_, n) => {
     const tsMs = Date.now();
     return record({
       tsMs,
-      orgId: n % 3 === 0 ? OTHER_ORG : ORG,
+      orgId: n % 3 === 0 ? otherOrg(org) : org,
       stream: n % 2 === 0,
       cost: { total_micro_usd: 1 + n, lines: [], price_version: "pv" },
-      attempts: [attempt({ tsMs }), ...(n % 4 === 0 ? [attempt({ attempt: 2, tsMs, outputTokens: n })] : [])],
+      attempts: [
+        attempt({ tsMs, endpointId: org }),
+        ...(n % 4 === 0 ? [attempt({ attempt: 2, tsMs, endpointId: org, outputTokens: n })] : []),
+      ],
     });
   });
 
@@ -65,28 +72,31 @@ const USAGE_SUMS = `sum(requests) AS n, sum(ok) AS good, sum(input_tokens) AS in
   sum(cost_micro) AS cost`;
 
 /** Every record is there once, with its payload and its shadow run, and roll-ups say what the records sum up to. */
-async function check(clickhouse: ClickHouse, records: readonly CallRecord[]): Promise<void> {
+async function check(clickhouse: ClickHouse, org: string, records: readonly CallRecord[]): Promise<void> {
+  const mine = `org_id IN ('${org}', '${otherOrg(org)}')`;
   const ids = records.map(({ requestId: id }) => id).sort();
   for (const table of ["requests", "payloads", "shadow_runs"]) {
-    const rows = await clickhouse.rows<{ id: string }>(`SELECT request_id AS id FROM ${table} ORDER BY id`);
+    const rows = await clickhouse.rows<{ id: string }>(
+      `SELECT request_id AS id FROM ${table} WHERE ${mine} ORDER BY id`,
+    );
     expect([table, rows.map(({ id }) => id)]).toEqual([table, ids]);
   }
   const hour = "toStartOfHour(toDateTime(ts, 'UTC'), 'UTC')";
   expect(
     await clickhouse.rows(
-      `SELECT org_id, hour, ${USAGE_SUMS} FROM usage_hourly GROUP BY org_id, hour ORDER BY org_id, hour`,
+      `SELECT org_id, hour, ${USAGE_SUMS} FROM usage_hourly WHERE ${mine} GROUP BY org_id, hour ORDER BY org_id, hour`,
     ),
   ).toEqual(
     await clickhouse.rows(`SELECT org_id, ${hour} AS hour, count() AS n, countIf(status = 'ok') AS good,
       sum(input_tokens) AS input, sum(output_tokens) AS output, sumIf(cost_micro, charged) AS cost
-      FROM requests GROUP BY org_id, hour ORDER BY org_id, hour`),
+      FROM requests WHERE ${mine} GROUP BY org_id, hour ORDER BY org_id, hour`),
   );
   expect(
     await clickhouse.rows(`SELECT endpoint_id, hour, sum(attempts) AS n, sum(output_tokens) AS output
-      FROM attempts_hourly GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+      FROM attempts_hourly WHERE endpoint_id = '${org}' GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
   ).toEqual(
     await clickhouse.rows(`SELECT endpoint_id, ${hour} AS hour, count() AS n, sum(output_tokens) AS output
-      FROM attempts GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
+      FROM attempts WHERE endpoint_id = '${org}' GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
   );
 }
 
@@ -142,13 +152,6 @@ class Wire {
   }
 }
 
-const command = async (engine: Engine, database: string, sql: string): Promise<void> => {
-  const { url, username, password } = await engine.address(5000);
-  const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
-  const answer = await fetch(`${url}/?database=${database}`, { method: "POST", headers, body: sql });
-  expect([sql, answer.status]).toEqual([sql, 200]);
-};
-
 /** What a case loses: the answer to an insertion into `inserted`, and the newest part of each of the tables `lost`. */
 interface LossCase {
   readonly name: string;
@@ -158,7 +161,7 @@ interface LossCase {
 
 /** A case whose insertion reached the engine, whose answer was lost, and whose wire passes nothing any more. */
 interface Loss {
-  readonly database: string;
+  readonly org: string;
   readonly dataDir: string;
   readonly wire: Wire;
   readonly bench: Bench;
@@ -167,47 +170,36 @@ interface Loss {
 
 const portOf = async (engine: Engine) => Number(new URL((await engine.address(20_000)).url).port);
 
-const direct = (engine: Engine, database: string): ClickHouse =>
-  openClickHouse({ address: () => engine.address(10_000), database });
-
-async function benchOnWire(engine: Engine, wire: Wire, database: string, dataDir: string): Promise<Bench> {
+async function benchOnWire(engine: Engine, wire: Wire, dataDir: string): Promise<Bench> {
   const { username, password } = await engine.address(5000);
-  const clickhouseUrl = `http://${username}:${password}@127.0.0.1:${wire.port}/${database}`;
-  return openBench({ dataDir, clickhouseUrl });
+  const clickhouseUrl = `http://${username}:${password}@127.0.0.1:${wire.port}/${DATABASE}`;
+  return openBench({ pool, dataDir, clickhouseUrl });
 }
 
-async function loseAnswer(engine: Engine, { inserted }: LossCase, database: string): Promise<Loss> {
+async function loseAnswer(engine: Engine, { inserted }: LossCase, org: string): Promise<Loss> {
   const wire = new Wire();
   await wire.open(await portOf(engine));
   const dataDir = temporaryFolder();
-  const bench = await benchOnWire(engine, wire, database, dataDir);
-  const records = someRecords(20);
+  const bench = await benchOnWire(engine, wire, dataDir);
+  const records = someRecords(org, 20);
   await put(bench, records);
   expect(await flushed(bench)).toBe(true);
-  // Merged with another, a part could not be taken away alone.
-  await command(engine, database, "SYSTEM STOP MERGES");
   wire.loses = inserted;
-  const more = someRecords(30);
+  const more = someRecords(org, 30);
   await put(bench, more);
   await until(() => wire.lost === 1);
-  return { database, dataDir, wire, bench, records: [...records, ...more] };
+  return { org, dataDir, wire, bench, records: [...records, ...more] };
 }
 
-/** Paths of the newest part of each table. */
-async function newestParts(
-  engine: Engine,
-  { database }: Loss,
-  tables: readonly string[],
-): Promise<readonly string[]> {
-  const clickhouse = direct(engine, database);
-  const newest = await clickhouse.rows<{ path: string }>(
-    `SELECT argMax(path, min_block_number) AS path FROM system.parts
-     WHERE database = {database:String} AND active AND has({tables:Array(String)}, table) GROUP BY table`,
-    { database, tables },
+/** Path of the newest part that a case has in a table. */
+async function newestPart({ org }: Loss, table: string): Promise<string> {
+  const isItsOwn = table === "attempts_hourly" ? "endpoint_id = {org:String}" : "org_id = {org:String}";
+  const [newest] = await clickhouse.rows<{ path: string }>(
+    `SELECT path FROM system.parts WHERE database = currentDatabase() AND active AND table = {table:String}
+     AND name IN (SELECT _part FROM ${table} WHERE ${isItsOwn}) ORDER BY min_block_number DESC LIMIT 1`,
+    { table, org },
   );
-  await clickhouse.close();
-  expect(newest).toHaveLength(tables.length);
-  return newest.map(({ path }) => path);
+  return newest?.path ?? expect.fail(`${org} has no part of ${table}`);
 }
 
 const CASES: readonly LossCase[] = [
@@ -230,33 +222,48 @@ const DEATH: LossCase = { name: "", inserted: "requests", lost: ["requests", "us
 
 let home: string;
 let engine: Engine;
+let clickhouse: ClickHouse;
+/** One for all benches on that engine: a thread takes a quarter of a second to start. */
+let pool: WorkerPool;
 
-beforeAll(() => {
+beforeAll(async () => {
   home = temporaryFolder();
   engine = startEngine(home, silentLog);
+  clickhouse = openClickHouse({ address: () => engine.address(20_000), database: DATABASE });
+  await clickhouse.ready();
+  pool = openPool();
 });
 afterAll(async () => {
+  await clickhouse.close();
   await engine.stop();
+  await pool.close();
   rmSync(home, { recursive: true, force: true });
 });
 
 // The engine starts twice, for all cases together: seconds, or half a minute on a busy machine.
 describe("O2: a part that is lost behind its line in the deduplication log", { timeout: 90_000 }, () => {
-  /** Each case has a database, a wire and a bench of its own; the engine is down once, for all of them. */
+  /** Each case has orgs, a wire and a bench of its own; the engine is down once, for all of them. */
   const losses = new Map<LossCase, Loss>();
 
   beforeAll(async () => {
+    // Merged with another, a part could not be taken away alone. The engine that starts next merges again.
+    const { url, username, password } = await engine.address(5000);
+    const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
+    const answer = await fetch(url, { method: "POST", headers, body: "SYSTEM STOP MERGES" });
+    expect(answer.status).toBe(200);
     await Promise.all(
       [...CASES, DEATH].map(async (one, n) => losses.set(one, await loseAnswer(engine, one, `case_${n}`))),
     );
     const death = losses.get(DEATH)?.bench;
     await death?.analytics.stop(1);
-    await death?.pool.close();
     await death?.store.close();
-    const paths = await Promise.all([...losses].map(([{ lost }, loss]) => newestParts(engine, loss, lost)));
+    const paths = await Promise.all(
+      [...losses].flatMap(([{ lost }, loss]) => lost.map((table) => newestPart(loss, table))),
+    );
+    expect(new Set(paths).size).toBe(paths.length);
     await engine.stop();
     // Taken away while the engine is down: as if it had died before the parts' rename.
-    for (const path of paths.flat())
+    for (const path of paths)
       rmSync(join(home, "clickhouse", path.replace(/^.*?(?=store\/)/, "")), { recursive: true });
     engine = startEngine(home, silentLog);
     for (const { wire } of losses.values()) await wire.open(await portOf(engine));
@@ -276,21 +283,17 @@ describe("O2: a part that is lost behind its line in the deduplication log", { t
   };
 
   test.each(CASES.map((one) => [one.name, one] as const))("is inserted anew: %s", async (_name, one) => {
-    const { bench, database, records } = lossOf(one);
+    const { bench, org, records } = lossOf(one);
     expect(await flushed(bench)).toBe(true);
-    const clickhouse = direct(engine, database);
-    await check(clickhouse, records);
-    await clickhouse.close();
+    await check(clickhouse, org, records);
   });
 
   test("is inserted anew after the gateway has died as well", async () => {
-    const { wire, database, dataDir, records } = lossOf(DEATH);
-    const second = await benchOnWire(engine, wire, database, dataDir);
+    const { wire, org, dataDir, records } = lossOf(DEATH);
+    const second = await benchOnWire(engine, wire, dataDir);
     try {
       expect(await flushed(second)).toBe(true);
-      const clickhouse = direct(engine, database);
-      await check(clickhouse, records);
-      await clickhouse.close();
+      await check(clickhouse, org, records);
     } finally {
       await second.close();
     }
@@ -299,15 +302,15 @@ describe("O2: a part that is lost behind its line in the deduplication log", { t
 
 test("O2: a batch that the release before this one left under way reaches the roll-ups too", async () => {
   const dataDir = temporaryFolder();
-  const database = "earlier";
+  const org = "earlier";
   const { url, username, password } = await engine.address(20_000);
-  const clickhouseUrl = `${url.replace("://", `://${username}:${password}@`)}/${database}`;
-  const before = openBench({ dataDir, clickhouseUrl });
-  const records = someRecords(20);
+  const clickhouseUrl = `${url.replace("://", `://${username}:${password}@`)}/${DATABASE}`;
+  const before = openBench({ pool, dataDir, clickhouseUrl });
+  const records = someRecords(org, 20);
   await put(before, records);
   expect(await flushed(before)).toBe(true);
   await before.close();
-  const more = someRecords(30);
+  const more = someRecords(org, 30);
   const store = openStore(dataDir);
   const outbox = openOutbox(store);
   for (const record of more) await store.act(() => outbox.add(record));
@@ -316,17 +319,14 @@ test("O2: a batch that the release before this one left under way reaches the ro
   const { first, last, token } = batch ?? {};
   await store.act(() => store.table("outbox_state").put("batch", { first, last, token }));
   await store.close();
-  const after = openBench({ dataDir, clickhouseUrl });
+  const after = openBench({ pool, dataDir, clickhouseUrl });
   try {
     expect(await flushed(after)).toBe(true);
-    const clickhouse = direct(engine, database);
-    const sums = "SELECT sum(requests) AS n FROM usage_hourly";
-    expect(await clickhouse.rows(sums)).toEqual([{ n: records.length + more.length }]);
+    const sums = "SELECT sum(requests) AS n FROM usage_hourly WHERE startsWith(org_id, {org:String})";
+    expect(await clickhouse.rows(sums, { org })).toEqual([{ n: records.length + more.length }]);
+    const tried = "SELECT sum(attempts) AS n FROM attempts_hourly WHERE endpoint_id = {org:String}";
     const tries = [...records, ...more].flatMap(({ attempts }) => attempts);
-    expect(await clickhouse.rows("SELECT sum(attempts) AS n FROM attempts_hourly")).toEqual([
-      { n: tries.length },
-    ]);
-    await clickhouse.close();
+    expect(await clickhouse.rows(tried, { org })).toEqual([{ n: tries.length }]);
   } finally {
     await after.close();
     rmSync(dataDir, { recursive: true, force: true });
@@ -334,12 +334,13 @@ test("O2: a batch that the release before this one left under way reaches the ro
 });
 
 test(
-  `O2: ${ROUNDS} kills aimed at the engine's file writes lose no row and double none`,
+  `O2: kills aimed at the engine's file writes (${ROUNDS}) lose no row and double none`,
   async () => {
     const bench = openBench();
     const random = seededRandom(ROUNDS);
     const killer = fileURLToPath(new URL("./analytics.kill-at-writes.ts", import.meta.url));
-    const records: CallRecord[] = someRecords(5);
+    const org = "killed";
+    const records: CallRecord[] = someRecords(org, 5);
     try {
       await put(bench, records);
       expect(await flushed(bench)).toBe(true);
@@ -362,14 +363,14 @@ test(
         const aim = ["log", "log", "log", "writing", "part"][Math.floor(random() * 5)] as string;
         // Where the batch was in before the kill, nothing has waited for the engine to come back.
         await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
-        if (round % 10 === 9) await check(clickhouse, records);
+        if (round % 10 === 9) await check(clickhouse, org, records);
         const pid = bench.analytics.metrics().enginePid;
         const delayUs = Math.floor(random() * random() * 400);
         const child = fork(killer, [String(pid), folder, aim, String(delayUs)], { execArgv: [] });
         const watching = new Promise((resolve) => child.once("message", () => resolve("watching")));
         const ended = new Promise((resolve) => child.once("exit", (code) => resolve(`ended: ${code}`)));
         expect(await Promise.race([watching, ended])).toBe("watching");
-        const more = someRecords(1 + Math.floor(random() * 20));
+        const more = someRecords(org, 1 + Math.floor(random() * 20));
         records.push(...more);
         await put(bench, more);
         expect(await ended).toBe("ended: 0");
@@ -377,7 +378,7 @@ test(
         expect(await flushed(bench)).toBe(true);
       }
       await until(() => clickhouse.rows("SELECT 1").then(Boolean, () => false));
-      await check(clickhouse, records);
+      await check(clickhouse, org, records);
       await clickhouse.close();
     } finally {
       await bench.close();
