@@ -21,8 +21,9 @@ import {
   sum,
   usageCost,
 } from "../gateway/money/fixtures.ts";
+import { amount } from "../support/effort.ts";
 
-const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? 3);
+const ROUNDS = Number(process.env.WEIR_CRASH_ROUNDS ?? amount(3, 2));
 const SEED = Number(process.env.WEIR_CRASH_SEED ?? Date.now() % 1_000_000);
 const CLIENTS = 16;
 
@@ -158,17 +159,14 @@ test(`T26, T35: kill -9 under load, ${ROUNDS} rounds`, { timeout: 60_000 + ROUND
     await Promise.all(clients);
   }
   const gateway = await start();
-  try {
-    const charges = await checkLedger(gateway);
-    await checkRecords(gateway, charges);
-    expect(held.size).toBeGreaterThan(ROUNDS * CLIENTS);
-  } finally {
-    expect(await gateway.kill("SIGTERM")).toBe(0);
-  }
+  const charges = await checkLedger(gateway);
+  await checkRecords(gateway, charges);
+  expect(held.size).toBeGreaterThan(ROUNDS * CLIENTS);
 });
 
 test("T35: the engine alone is killed, over and over, while calls run: each has its record, once", async () => {
-  const gateway = await start();
+  // The one that came up behind the kills (a new one where this test runs alone): its stop is clean behind all of that.
+  const gateway = latest ?? (await start());
   const random = seededRandom(SEED);
   const dead = { yet: false };
   const clients = Array.from({ length: 4 }, (_, i) => client(gateway, seededRandom(SEED - i), dead));

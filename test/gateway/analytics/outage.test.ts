@@ -2,13 +2,12 @@
  * Analytics away: killed, refused, hanging, or cut in the midst of answers. Calls do not notice; records wait and arrive,
  * each once.
  */
-import { mkdtempSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type Server, type Socket, connect as tcpConnect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
-import { removeFolder, type TestGateway, testGateway, until } from "../fixtures.ts";
+import { amount } from "../../support/effort.ts";
+import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import {
   allRecords,
   auditedLedger,
@@ -22,9 +21,13 @@ import {
 
 const CLIENTS = 4;
 /** Between two calls of a client: enough calls to be under way at any moment, and a processor that is not busy with them alone. */
-const PAUSE_MS = 15;
+const PAUSE_MS = amount(15, 30);
 /** How long ClickHouse is refused; `WEIR_OUTAGE_SECONDS=60` for the whole minute. */
-const AWAY_MS = Number(process.env.WEIR_OUTAGE_SECONDS ?? 1.5) * 1000;
+const AWAY_MS = Number(process.env.WEIR_OUTAGE_SECONDS ?? amount(1.5, 0.5)) * 1000;
+/** How long calls are made before, to know what is usual. */
+const USUAL_MS = amount(500, 250);
+const HANGING_MS = amount(1000, 500);
+const CUTS = amount(25, 10);
 
 /** A wire between the gateway and ClickHouse that can be cut, made to hang, or made to break now and then. */
 class Wire {
@@ -76,7 +79,14 @@ class Wire {
   }
 }
 
+/** The one that a test calls. */
 let gateway: TestGateway;
+/** The one with an engine of its own, which is the other one's ClickHouse server as well. */
+let embedded: TestGateway;
+beforeAll(async () => {
+  embedded = await testGateway({ engine: true });
+});
+afterAll(() => embedded.stop());
 
 /** Calls from a few clients for as long as `until` takes: how long each took, in milliseconds. All must succeed. */
 async function load(during: Promise<unknown>): Promise<number[]> {
@@ -111,25 +121,22 @@ async function checkRecords(): Promise<void> {
 }
 
 describe("T35: a ClickHouse server by URL", () => {
-  const home = mkdtempSync(join(tmpdir(), "weir-outage-"));
-  let engine: Engine;
   let wire: Wire;
   let usualMs = 0;
 
   beforeAll(async () => {
-    engine = startEngine(home, { warn: () => {} });
-    const { url, username, password } = await engine.address(10_000);
+    await until("the engine is up", async () => (await embedded.call("GET", "/v1/usage")).status === 200);
+    const connection = readFileSync(join(embedded.folder, "data/clickhouse.json"), "utf8");
+    const { url, username, password } = JSON.parse(connection);
     wire = new Wire(Number(new URL(url).port));
     await wire.join();
     const CLICKHOUSE_URL = `http://${username}:${password}@127.0.0.1:${wire.port}/outage`;
     gateway = await testGateway({ env: { CLICKHOUSE_URL } });
-    usualMs = median(await load(sleep(500)));
+    usualMs = median(await load(sleep(USUAL_MS)));
   });
   afterAll(async () => {
     await gateway.stop();
     await wire.cut();
-    await engine.stop();
-    removeFolder(home);
   });
 
   // The median, with room for a busy machine: a call that waited for ClickHouse would take seconds.
@@ -158,15 +165,17 @@ describe("T35: a ClickHouse server by URL", () => {
 
   test("hanging: calls go on", async () => {
     wire.hangs = true;
-    expectUsual(await load(sleep(1000)));
+    expectUsual(await load(sleep(HANGING_MS)));
     wire.hangs = false;
     wire.breakAll();
     await checkRecords();
   });
 
   test("cut in the midst of questions and answers: an insertion whose answer is lost is not made twice", async () => {
+    const failures = () => metric(gateway, "weir_insert_failures_total");
+    const before = await failures();
     const cuts = (async () => {
-      for (let i = 0; i < 25; i++) {
+      for (let i = 0; i < CUTS || (await failures()) === before; i++) {
         await sleep(20 + ((i * 37) % 60));
         wire.breakAll();
         // Asks for a batch now: an insertion is under way at most times.
@@ -175,18 +184,14 @@ describe("T35: a ClickHouse server by URL", () => {
     })();
     expectUsual(await load(cuts));
     await checkRecords();
-    expect(await metric(gateway, "weir_insert_failures_total")).toBeGreaterThan(0);
+    expect(await failures()).toBeGreaterThan(before);
   });
 });
 
 describe("T35: the embedded engine", () => {
-  beforeAll(async () => {
-    gateway = await testGateway({ engine: true });
-  });
-  afterAll(() => gateway.stop());
-
   test("killed under load: calls go on, it comes back, records arrive", async () => {
-    const usualMs = median(await load(sleep(300)));
+    gateway = embedded;
+    const usualMs = median(await load(sleep(USUAL_MS)));
     const killed = (async () => {
       killEngine(process.pid);
       await until("it is up again", async () => (await metric(gateway, "weir_engine_restarts_total")) === 1);
