@@ -129,7 +129,7 @@ export function readSegment(bytes: Buffer): SegmentContent | undefined {
 }
 
 /** Whether the file was never written: its creation was interrupted. */
-export const isBlank = (bytes: Buffer): boolean => bytes.every((byte) => byte === 0);
+export const isBlank = (bytes: Buffer): boolean => written(bytes, 0) === 0;
 
 /**
  * Version 1 has no magic: its file begins with a readable frame. If that frame is damaged, nothing of the file can be
@@ -197,9 +197,14 @@ function payloadAt(bytes: Buffer, at: number, salt: number): Buffer | undefined 
   return crc32(payload, salt) === bytes.readUInt32LE(at + 4) ? payload : undefined;
 }
 
+/** Compared as a whole: byte by byte, the zeros behind the last frame of 16 MB take a start tens of milliseconds. */
+const ZEROS = Buffer.alloc(65_536);
+
 /** Offset from which only zeros follow to the end of the file. */
 function written(bytes: Buffer, from: number): number {
   let end = bytes.length;
+  while (end - from >= ZEROS.length && bytes.subarray(end - ZEROS.length, end).equals(ZEROS))
+    end -= ZEROS.length;
   while (end > from && bytes[end - 1] === 0) end--;
   return end;
 }
