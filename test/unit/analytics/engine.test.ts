@@ -5,7 +5,10 @@ import { gzipSync } from "node:zlib";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Engine, type ServerAddress, startEngine } from "../../../src/analytics/engine.ts";
+import { amount } from "../../support/effort.ts";
 import { openBench, record, temporaryFolder, until } from "./records.ts";
+
+const KILLS = amount(3, 2);
 
 let home: string;
 let engine: Engine;
@@ -216,7 +219,7 @@ it("T35: killing the engine again and again under load loses and doubles nothing
     await until(() => bench.analytics.metrics().enginePid !== undefined);
     await bench.analytics.flush(5000);
     let added = 0;
-    for (let kill = 0; kill < 3; kill++) {
+    for (let kill = 0; kill < KILLS; kill++) {
       for (let burst = 0; burst < 10; burst++) {
         await bench.add(Array.from({ length: 20 }, () => record()));
         added += 20;

@@ -9,11 +9,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { openStore } from "../../../src/store/store.ts";
+import { amount, rounds } from "../../support/effort.ts";
 import { type Act, act, actsOf, Model, Refused, Subject } from "./acts.program.ts";
 import { ACTS } from "./acts.writer.ts";
 
 /** `WEIR_ACT_LIVES=200` for many. */
-const LIVES = Number(process.env.WEIR_ACT_LIVES ?? 4);
+const LIVES = Number(process.env.WEIR_ACT_LIVES ?? amount(4, 2));
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-acts-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -37,7 +38,7 @@ describe.each([
 ])("acts that are %s", (_, actsTwice) => {
   test("read the writes of earlier acts and match the model; other readers see whole groups", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(round, { maxLength: 20 }), async (rounds) => {
+      fc.asyncProperty(fc.array(round, { maxLength: 20 }), async (program) => {
         const folder = newFolder();
         let store = openStore(folder, { actsTwice });
         let subject = new Subject(store);
@@ -52,7 +53,7 @@ describe.each([
           seen = committed;
         };
         let all: Promise<unknown>[] = [];
-        for (const { acts, next } of rounds) {
+        for (const { acts, next } of program) {
           for (const steps of acts) {
             const expected = outcomeOf(() => model.act(steps));
             states.push(model.state());
@@ -82,7 +83,7 @@ describe.each([
         expect(subject.state()).toBe(model.state());
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: rounds(40) },
     );
   }, 60_000);
 });

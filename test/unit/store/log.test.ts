@@ -8,12 +8,15 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Log, openStore } from "../../../src/store/store.ts";
 import { until } from "../../gateway/fixtures.ts";
+import { amount, rounds } from "../../support/effort.ts";
 import { rowOf } from "./log.writer.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-log-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 let folders = 0;
 const newFolder = (): string => join(home, String(++folders));
+
+const LIVES = amount(9, 4);
 
 const logMemory = { rows: 4, bytes: 2000 };
 
@@ -112,7 +115,7 @@ describe("against a plain map", () => {
         }
         await store.close();
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   });
 
@@ -251,7 +254,7 @@ const WRITER = join(import.meta.dirname, "log.writer.ts");
 test("T35: over many lives that end by kill -9, each committed row is there once until it is trimmed, and then never", async () => {
   const folder = newFolder();
   let before: Pick<Life, "committed" | "trimmed"> = { committed: 0, trimmed: 0 };
-  for (let seed = 1; seed <= 9; seed++) {
+  for (let seed = 1; seed <= LIVES; seed++) {
     const life = await live(folder, seed);
     const { found } = life;
     expect(found.newest).toBeGreaterThanOrEqual(before.committed);
