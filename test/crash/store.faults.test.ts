@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/store.ts";
 import { removeFolder, until } from "../gateway/fixtures.ts";
 
@@ -115,30 +115,36 @@ const CASES: [string, string[], RegExp][] = [
   ["both on a full disk", [`write .journal ${ENOSPC}`, `write weir.lmdb-disk ${ENOSPC}`], /unhealthy /],
 ];
 
-for (const [name, rules, message] of CASES) {
-  test.skipIf(!canFail)(
-    `O3: ${name}: the store says so while it lasts, and loses nothing${WITHOUT}`,
-    async () => {
-      const folder = newFolder();
+// One process for all faults, one after the other: each begins with a store that goes on, and ends with one that does again.
+describe.skipIf(!canFail)("O3: a disk that fails for a while", () => {
+  const folder = newFolder();
+  let one: Writer;
+  beforeAll(async () => {
+    fail();
+    one = writer(folder, { env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+    await goesOn(one);
+  });
+  afterAll(() => one.kill());
+
+  test.each(CASES)(`O3: %s: the store says so while it lasts${WITHOUT}`, async (_name, rules, message) => {
+    for (let round = 0; round < 2; round++) {
+      fail(...rules);
+      await unhealthy(one, message);
       fail();
-      const one = writer(folder, { env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+      await until(
+        "the store is healthy again",
+        () => one.health().at(-1) === "healthy" || !one.alive(),
+        20_000,
+      );
       await goesOn(one);
-      for (let round = 0; round < 2; round++) {
-        fail(...rules);
-        await unhealthy(one, message);
-        fail();
-        await until(
-          "the store is healthy again",
-          () => one.health().at(-1) === "healthy" || !one.alive(),
-          20_000,
-        );
-        await goesOn(one);
-      }
-      expect([await one.stop(), one.lines().at(-1)]).toEqual([0, "stopped"]);
-      await allThere(folder, one);
-    },
-  );
-}
+    }
+  });
+
+  test(`O3: behind all of them it stops cleanly and has lost nothing${WITHOUT}`, async () => {
+    expect([await one.stop(), one.lines().at(-1)]).toEqual([0, "stopped"]);
+    await allThere(folder, one);
+  });
+});
 
 test.skipIf(!canFail)(
   `O3: killed while LMDB cannot write, everything acknowledged is there${WITHOUT}`,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CallRecord } from "../../../src/record.ts";
+import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import {
@@ -123,7 +124,7 @@ describe("usage", () => {
           expect(sums).toEqual(reduced(wanted.filter((r) => keyOf?.(r) === key)));
         }
       }),
-      { numRuns: 25, seed: 42 },
+      { numRuns: amount(25, 10), seed: 42 },
     );
   });
 

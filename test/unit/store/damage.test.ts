@@ -90,7 +90,7 @@ describe("O1: a damaged journal refuses the start and is kept as it is", () => {
   });
 
   test("O1: the newest file gone, also when LMDB has had all of it", async () => {
-    for (const wait of ["", "await new Promise((resolve) => setTimeout(resolve, 400));"]) {
+    for (const wait of ["", "await store.caughtUp();"]) {
       const folder = newFolder();
       await crashAfter(folder, FIVE + wait);
       const path = segmentsOf(folder).at(-1) ?? "";

@@ -10,8 +10,11 @@ import { HEAD_BYTES, TAIL_BYTES } from "../../../src/store/segment.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { surveyJournal } from "../../../src/store/survey.ts";
 import { until } from "../../gateway/fixtures.ts";
+import { amount } from "../../support/effort.ts";
 import { record } from "../analytics/records.ts";
 import { crashAfter, rowsOf, segmentsOf } from "./fixtures.ts";
+
+const ROUNDS = amount(20, 8);
 
 const home = mkdtempSync(join(tmpdir(), "weir-store-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -117,7 +120,7 @@ test("only ended segments that hold nothing newer, and that LMDB needs no more, 
 });
 
 test("closing right after acts leaves all of them in LMDB, and no journal", async () => {
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const folder = newFolder();
     const store = openStore(folder);
     const rows = store.table<number>("rows");
