@@ -178,16 +178,20 @@ export const sseData = (text: string): unknown[] =>
     .map((event) => event.slice(6))
     .map((data) => (data === "[DONE]" ? data : JSON.parse(data)));
 
-/** Resolves once `holds` is true; a failure names what was waited for. Polls often and never sleeps blindly. */
+/**
+ * Resolves once `holds` is true; a failure names what was waited for. Never sleeps blindly.
+ * @param everyMs longer where a look is dear, such as a page of metrics
+ */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
   withinMs = 30_000,
+  everyMs = 10,
 ): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 

@@ -194,7 +194,8 @@ describe("T35: the embedded engine", () => {
     const usualMs = median(await load(sleep(USUAL_MS)));
     const killed = (async () => {
       killEngine(process.pid);
-      await until("it is up again", async () => (await metric(gateway, "weir_engine_restarts_total")) === 1);
+      const isUp = async () => (await metric(gateway, "weir_engine_restarts_total")) === 1;
+      await until("it is up again", isUp, 30_000, 50);
       await until("it answers", async () => (await gateway.call("GET", "/v1/usage")).status === 200);
     })();
     expect(median(await load(killed))).toBeLessThan(usualMs * 5 + 50);

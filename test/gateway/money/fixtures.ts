@@ -77,13 +77,18 @@ export async function recordsOf(gateway: Readable): Promise<Map<string, Row>> {
 
 /** Once ClickHouse holds all that was recorded. */
 export async function allRecords(gateway: Readable, withinMs = 20_000): Promise<Map<string, Row>> {
-  await until("the outbox is empty", async () => (await metric(gateway, "weir_outbox_rows")) === 0, withinMs);
+  const isEmpty = async () => (await metric(gateway, "weir_outbox_rows")) === 0;
+  await until("the outbox is empty", isEmpty, withinMs, 50);
   return await recordsOf(gateway);
 }
 
-/** A gauge or counter of `/metrics`. */
+/** A gauge or counter of `/metrics`. A page costs the gateway some milliseconds. */
 export async function metric(gateway: Readable, name: string): Promise<number> {
   const { text } = await gateway.call("GET", "/metrics", { key: null });
+  return figure(text, name);
+}
+
+function figure(text: string, name: string): number {
   const line = text.split("\n").find((l) => l.startsWith(`${name} `) || l.startsWith(`${name}{`));
   assert.ok(line !== undefined, `${name} is not among the metrics`);
   return Number(line.slice(line.lastIndexOf(" ")));
@@ -100,9 +105,11 @@ const IDLE = [
 
 /** T26, T65: with no call under way nothing is held and no slot is taken. */
 export async function idle(gateway: Readable, withinMs = 30_000): Promise<void> {
-  for (const name of IDLE) {
-    await until(`${name} is 0`, async () => (await metric(gateway, name)) === 0, withinMs);
-  }
+  const isIdle = async () => {
+    const { text } = await gateway.call("GET", "/metrics", { key: null });
+    return IDLE.every((name) => figure(text, name) === 0);
+  };
+  await until(`${IDLE.join(", ")} are 0`, isIdle, withinMs);
 }
 
 /** Sum of `cost_micro` over the last day. */

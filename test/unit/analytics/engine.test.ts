@@ -11,6 +11,8 @@ import { openBench, record, temporaryFolder, until } from "./records.ts";
 const KILLS = amount(3, 2);
 /** Of a thousand bytes each. */
 const STREAMED_ROWS = amount(600_000, 250_000);
+/** The engine holds a few blocks at a time. */
+const BLOCK_ROWS = amount(8192, 2048);
 
 let home: string;
 let engine: Engine;
@@ -151,7 +153,7 @@ describe("the embedded engine, seen by ClickHouse's official client", () => {
   it("streams a big result without holding it, and cuts the body where the query fails half way", async () => {
     const before = residentMb();
     const result = await client.query({
-      query: `SELECT number, repeat('x', 1000) AS s FROM numbers(${STREAMED_ROWS}) SETTINGS max_block_size = 8192`,
+      query: `SELECT number, repeat('x', 1000) AS s FROM numbers(${STREAMED_ROWS}) SETTINGS max_block_size = ${BLOCK_ROWS}`,
       format: "JSONEachRow",
     });
     let count = 0;
