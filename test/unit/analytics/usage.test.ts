@@ -240,6 +240,9 @@ describe("figures for other rooms", () => {
 });
 
 it("T58: what is over its time goes with its whole partition, side tables included", async () => {
+  const reader = openBench({ clickhouseUrl: engineUrl(), pool: bench.pool });
+  // Its first question takes longer; the time that is measured is not to pass with it.
+  await reader.analytics.statistics.counts24h("org_aged");
   /** Over in two seconds. */
   const endsMs = Math.floor(Date.now() / 1000) * 1000 + 2000;
   const aged = (days: number, retentionDays: number) =>
@@ -249,7 +252,6 @@ it("T58: what is over its time goes with its whole partition, side tables includ
   const ancient = aged(400, 1);
   await bench.add([short, long, ancient]);
   await bench.analytics.flush(5000);
-  const reader = openBench({ clickhouseUrl: engineUrl() });
   try {
     const state = async ({ requestId: id }: CallRecord) => {
       const input = { path: { id }, query: {}, body: undefined };
