@@ -16,7 +16,7 @@ import { amount } from "../support/effort.ts";
 import { audit, ManualClock, openCredits, wholeLedger } from "../unit/credits/fixtures.ts";
 import { flipBit, overwrite, segmentsOf } from "../unit/store/fixtures.ts";
 
-const ROUNDS = Number(process.env.WEIR_DAMAGE_ROUNDS ?? amount(24, 8));
+const ROUNDS = Number(process.env.WEIR_DAMAGE_ROUNDS ?? amount(24, 12));
 const SEED = Number(process.env.WEIR_DAMAGE_SEED ?? Date.now() % 1_000_000);
 /** What is damaged grows with each: few rounds do not hit many folders. */
 const LIVES = ROUNDS < 24 ? 2 : 4;
