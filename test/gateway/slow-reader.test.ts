@@ -11,7 +11,7 @@ import { type SpawnedGateway, spawnGateway, sseData, until } from "./fixtures.ts
 import { atRest } from "./observations.ts";
 
 /** `WEIR_SLOW_READERS=1000` for the figure of the documentation. Each fills buffers of the kernel with megabytes. */
-const READERS = Number(process.env.WEIR_SLOW_READERS ?? amount(200, 120));
+const READERS = Number(process.env.WEIR_SLOW_READERS ?? amount(200, 80));
 const MOST_KB_EACH = 128;
 /** uWebSockets.js by itself ends a connection that took nothing for 10 s (looked at every 4 s). */
 const LONG_PAUSE_MS = 13_000;
@@ -132,7 +132,7 @@ describe("slow readers", () => {
       return { sockets, calls };
     };
     // The first few stay, too: with them comes what is allocated once, whatever the number of clients.
-    const first = await silent(50);
+    const first = await silent(amount(50, 25));
     const before = await settled(residentKb, 500);
     const { sockets, calls } = await silent(READERS);
     const eachKb = ((await settled(residentKb, 500)) - before) / READERS;
