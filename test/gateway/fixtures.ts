@@ -273,10 +273,14 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   return folder;
 }
 
-/** The product's own entries of the simulator; their address is that of the environment. */
+/** The product's own entries of the simulator; their address is that of the environment. Read once: most tests start a gateway. */
+let shipped: readonly Record<string, unknown>[] | undefined;
+
 function shippedSimulators(): Record<string, unknown>[] {
-  const { providers } = parse(readFileSync(join(REPO, "config/providers.yaml"), "utf8"));
-  return (providers as Record<string, unknown>[]).filter(({ simulated }) => simulated === true);
+  shipped ??= (
+    parse(readFileSync(join(REPO, "config/providers.yaml"), "utf8")).providers as Record<string, unknown>[]
+  ).filter(({ simulated }) => simulated === true);
+  return [...shipped];
 }
 
 const provider = (id: string, baseUrl: string): Record<string, unknown> => ({

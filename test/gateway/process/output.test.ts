@@ -48,6 +48,8 @@ async function answersAndCounts(url: string, pid: number): Promise<void> {
       return (await metric(url, "weir_log_lines_dropped_total")) > 0;
     },
     60_000,
+    // A reload of many wrong files takes longer than the look for what it lost.
+    200,
   );
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 }
