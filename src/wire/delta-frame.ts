@@ -58,8 +58,6 @@ interface Frame {
   readonly betweenOut: string;
   /** The tail contains no string, so white space in it has no meaning: Anthropic pads its events with it. */
   readonly isLoose: boolean;
-  /** Events that fit are passed on: their text is captured, and not written again. */
-  readonly isPassed: boolean;
   /** The data are edited; else they are passed on after `dataHead`. */
   readonly isPatched: boolean;
   readonly dataHead: string;
@@ -153,7 +151,7 @@ export class DeltaFrames {
     this.#vain = 0;
     this.events = events;
     // A slice would keep all of the read alive for as long as it waits for a slow client, and many in one string all theirs.
-    this.text = copied(frame.isPassed ? text : usual(text));
+    this.text = copied(usual(text));
     this.out = isPatched ? out + frame.tailOut : frame.dataHead + read.slice(from + frame.dataAt, end);
     return end;
   }
@@ -255,7 +253,6 @@ function frameOf(
     between,
     betweenOut,
     isLoose,
-    isPassed: passed !== undefined,
     isPatched,
     dataHead,
     isRenamed: dataHead !== eventHead,

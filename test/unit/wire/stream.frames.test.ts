@@ -40,7 +40,14 @@ const DELTAS: readonly ((text: string) => Json)[] = [
   (content) => ({ content, refusal: "no" }),
 ];
 const REPORT = { prompt_tokens: 3, completion_tokens: 4 };
+/** As Python's `json` writes it unless it is told otherwise. */
+function ascii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** What servers, and damage, make of an event. */
 const BREAKS: readonly ((json: string) => string)[] = [
+  ascii,
   (json) => json.replace("]", ""),
   (json) => json.slice(0, -1),
   (json) => json.replace('"finish_reason"', '"finish\\q"'),
@@ -128,6 +135,16 @@ const event = (delta: Json, more: Json = {}): Json => ({
 const sse = (...events: readonly Json[]): string => events.map((e) => latin1(JSON.stringify(e))).join("");
 const ROLE = event({ role: "assistant", content: "" });
 const FINISH = event({}, { finish_reason: "stop" });
+
+test("characters written as escapes count as the characters, however many events of a frame one read brings", () => {
+  const text = "é世🎉";
+  const events = Array.from({ length: 5 }, () => latin1(ascii(JSON.stringify(event({ content: text })))));
+  for (const reads of [events, [events.join("")]]) {
+    const { stream } = relay(reads, {});
+    expect(stream.textBytes).toBe(5 * Buffer.byteLength(text));
+    expect(stream.kept()?.toString()).toContain(text.repeat(5));
+  }
+});
 
 describe("an envelope", () => {
   test("is learned from the first event: of those that share it only the choices are parsed", () => {
