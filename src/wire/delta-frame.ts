@@ -143,7 +143,8 @@ export class DeltaFrames {
         if (events > 0) out += frame.betweenOut;
         out += isPlain ? grown : this.#inside;
       }
-      text += grown;
+      // Each by itself: halves of a pair in two events are counted as they come, wherever the stream is cut.
+      text += usual(grown);
       end = behind;
       if (++events === limit || !(goesOn || stands(head, read, end))) break;
     }
@@ -151,7 +152,7 @@ export class DeltaFrames {
     this.#vain = 0;
     this.events = events;
     // A slice would keep all of the read alive for as long as it waits for a slow client, and many in one string all theirs.
-    this.text = copied(usual(text));
+    this.text = copied(text);
     this.out = isPatched ? out + frame.tailOut : frame.dataHead + read.slice(from + frame.dataAt, end);
     return end;
   }

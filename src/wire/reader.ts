@@ -122,7 +122,8 @@ export abstract class SseStreamReader implements StreamReader {
     const tap = this.#tap;
     const end = tap === undefined ? frames.fit(text, from, 1) : frames.fit(text, from);
     if (end < 0) return end;
-    if (tap === undefined) this.#emit({ type: "delta", ...this.#grown, text: frames.text });
+    const { choice, part } = this.#grown;
+    if (tap === undefined) this.#emit({ type: "delta", choice, part, text: frames.text });
     else tap.run(this.#grown, frames);
     frames.release();
     return end;

@@ -4,10 +4,9 @@
  *
  * `WEIR_FUZZ_ROUNDS` sets the rounds of each family; `WEIR_FUZZ_ONLY="<family>:<round>"` runs that one round.
  */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { type Random, seededRandom } from "../../../src/clock.ts";
+import { heapBytes } from "../../support/heap.ts";
 
 const FEW_ROUNDS = 100;
 const ROUNDS = Number(process.env.WEIR_FUZZ_ROUNDS ?? FEW_ROUNDS);
@@ -34,16 +33,6 @@ export interface Round {
 
 /** @returns whether the input was taken. @throws where it is a find. */
 export type Play = (round: Round) => boolean;
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-function heapBytes(): number {
-  // Twice: what the first one lets go of may hold more.
-  collect();
-  collect();
-  return process.memoryUsage().heapUsed;
-}
 
 const seedOf = (family: string): number =>
   [...family].reduce((hash, char) => Math.imul(hash ^ char.charCodeAt(0), 0x01000193), 0x811c9dc5);

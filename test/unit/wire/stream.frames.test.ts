@@ -146,6 +146,16 @@ test("characters written as escapes count as the characters, however many events
   }
 });
 
+test("halves of a pair in events of their own count the same, however many of them one read brings", () => {
+  const halves = ["\\ud83d", "\\ude45"].map((half) =>
+    latin1(JSON.stringify(event({ content: "?" })).replace("?", half)),
+  );
+  const events = Array.from({ length: 6 }, (_, i) => halves[i % 2] ?? "");
+  const [alone, joined] = [events, [events.join("")]].map((reads) => relay(reads, {}).stream);
+  expect(joined?.textBytes).toBe(alone?.textBytes);
+  expect(joined?.kept()?.toString()).toBe(alone?.kept()?.toString());
+});
+
 describe("an envelope", () => {
   test("is learned from the first event: of those that share it only the choices are parsed", () => {
     const stream = chatStream();

@@ -2,13 +2,12 @@
  * What a stream holds between two reads, which for a client that reads nothing is as long as it likes (T10): no slice of a
  * read beyond the event that has not ended, because a slice keeps all of the read alive.
  */
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import type { Dialect, Endpoint } from "../../../src/endpoint.ts";
 import type { AnswerStream, FormatName } from "../../../src/wire/format.ts";
 import { FORMATS } from "../../../src/wire/formats.ts";
 import type { StreamEvent } from "../../../src/wire/neutral.ts";
+import { heapBytes } from "../../support/heap.ts";
 import { endpointsOf, IDENTITY, wayTo } from "../fuzz/rules.ts";
 import { requestSeeds } from "../fuzz/seeds.ts";
 
@@ -20,15 +19,6 @@ const DELTA_BYTES = 8_000;
 const REST_BYTES = 100;
 /** The stream's objects, and the rest. A slice of the read would be 33 KB more. */
 const MOST_BYTES_EACH = 12_000;
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-function heapBytes(): number {
-  collect();
-  collect();
-  return process.memoryUsage().heapUsed;
-}
 
 const delta: StreamEvent = { type: "delta", choice: 0, part: 0, text: "a word ".repeat(DELTA_BYTES / 7) };
 
