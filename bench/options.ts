@@ -25,6 +25,7 @@ npm run bench -- planning   what deciding and planning a call cost, without any 
 
   --rounds N      counted rounds of every case and target (default 5)
   --seconds S     load in a round, for each case and target (default 4; CPU is counted in ticks of 10 ms)
+  --warm-up S     load before the first round, for each case and target (default 10, as long as V8 optimises)
   --cases A,B     of: ${CASES.map((benchCase) => benchCase.name).join(", ")}
   --targets X,Y   of: ${TARGETS.map((target) => target.name).join(", ")}
   --peers         adds ${TARGETS.filter((target) => target.peer)
@@ -42,6 +43,7 @@ export function readOptions(args: readonly string[]): Options | "help" | "planni
     options: {
       rounds: { type: "string" },
       seconds: { type: "string" },
+      "warm-up": { type: "string" },
       cases: { type: "string" },
       targets: { type: "string" },
       peers: { type: "boolean", default: false },
@@ -58,7 +60,7 @@ export function readOptions(args: readonly string[]): Options | "help" | "planni
     targets: pick("targets", TARGETS, values.targets, isUsual(values.peers)),
     rounds: Math.ceil(positive("rounds", values.rounds, values.quick ? 1 : 5)),
     seconds,
-    warmUpSeconds: Math.min(3, seconds),
+    warmUpSeconds: positive("warm-up", values["warm-up"], values.quick ? seconds : 10),
     latencySeconds: Math.min(1, seconds / 2),
     settleMs: values.quick ? 0 : 3_000,
     jsonFile: values.json,

@@ -16,6 +16,8 @@ export interface Row {
   readonly ratio: number | undefined;
   /** The same, including the process's children. */
   readonly ratioWithChildren: number | undefined;
+  /** The highest ratio of a round over the lowest: how much the rounds differ. */
+  readonly spread: number | undefined;
   readonly addedP50Ms: number | undefined;
   readonly addedP99Ms: number | undefined;
   readonly residentMb: number | undefined;
@@ -43,8 +45,12 @@ export function summarise(samples: readonly Sample[]): Row[] {
           other.round === sample.round &&
           delivered(other),
       );
-    const over = (read: (sample: Sample) => number | undefined) =>
-      medianOf(group, (sample) => ratio(read(sample), beside(YARDSTICK, sample)?.cpuUs));
+    const over = (read: (sample: Sample) => number | undefined) => (sample: Sample) =>
+      ratio(read(sample), beside(YARDSTICK, sample)?.cpuUs);
+    const own = over((sample) => sample.cpuUs);
+    const withChildren = over(
+      (sample) => (sample.cpuUs ?? Number.NaN) + (sample.childrenCpuUs ?? Number.NaN),
+    );
     const added = (read: (sample: Sample) => number) =>
       first.target === BASELINE
         ? undefined
@@ -62,10 +68,9 @@ export function summarise(samples: readonly Sample[]): Row[] {
       callsPerSecond: medianOf(group, (sample) => sample.callsPerSecond),
       cpuUs: medianOf(group, (sample) => sample.cpuUs),
       childrenCpuUs: medianOf(group, (sample) => sample.childrenCpuUs),
-      ratio: over((sample) => sample.cpuUs),
-      ratioWithChildren: over(
-        (sample) => (sample.cpuUs ?? Number.NaN) + (sample.childrenCpuUs ?? Number.NaN),
-      ),
+      ratio: medianOf(group, own),
+      ratioWithChildren: medianOf(group, withChildren),
+      spread: spreadOf(group, own),
       addedP50Ms: added((sample) => sample.latencyMs.p50),
       addedP99Ms: added((sample) => sample.latencyMs.p99),
       residentMb: medianOf(group, (sample) => sample.residentMb),
@@ -80,19 +85,32 @@ export function summarise(samples: readonly Sample[]): Row[] {
 
 const delivered = (sample: Sample): boolean => sample.intact >= 0.99 * (sample.calls + sample.failed);
 
-/** Median of the finite values of valid samples; undefined when there are none. */
+/** The finite values of valid samples, ascending. */
+const valuesOf = (samples: readonly Sample[], read: (sample: Sample) => number | undefined): number[] =>
+  samples
+    .filter(delivered)
+    .map(read)
+    .filter((value): value is number => value !== undefined && Number.isFinite(value))
+    .sort((a, b) => a - b);
+
+/** Undefined when there are no values. */
 function medianOf(
   samples: readonly Sample[],
   read: (sample: Sample) => number | undefined,
 ): number | undefined {
-  const values = samples
-    .filter(delivered)
-    .map(read)
-    .filter((value) => value !== undefined && Number.isFinite(value))
-    .sort((a = 0, b = 0) => a - b);
+  const values = valuesOf(samples, read);
   const upper = values[values.length >> 1];
   const lower = values[(values.length - 1) >> 1];
   return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2;
+}
+
+/** Undefined for fewer than two values. */
+function spreadOf(
+  samples: readonly Sample[],
+  read: (sample: Sample) => number | undefined,
+): number | undefined {
+  const values = valuesOf(samples, read);
+  return values.length < 2 ? undefined : ratio(values.at(-1), values[0]);
 }
 
 const sum = (samples: readonly Sample[], read: (sample: Sample) => number): number =>
@@ -122,6 +140,7 @@ const COLUMNS: readonly (readonly [string, (row: Row) => string])[] = [
   ["CPU µs/call", (row) => number(row.cpuUs, 1)],
   ["children µs/call", (row) => number(row.childrenCpuUs, 1)],
   ["× pipe", (row) => number(row.ratio, 2)],
+  ["spread", (row) => number(row.spread, 2)],
   ["× with children", (row) => number(row.ratioWithChildren, 2)],
   ["added p50 ms", (row) => signed(row.addedP50Ms)],
   ["added p99 ms", (row) => signed(row.addedP99Ms)],

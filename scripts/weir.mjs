@@ -11,10 +11,17 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Also passed by `npm start` (docs/performance.md says what each saves). Short-lived objects of a call under load fit
- * into 8 MB. And V8 must not guess from its first calls which objects live long: a wrong guess keeps the text of every
- * body.
+ * into 8 MB. V8 must not guess from its first calls which objects live long: a wrong guess keeps the text of every body.
+ * It must not collect twice a second at a heap of 40 MB, nor let the garbage of long streams grow to three times what is
+ * alive. And a collection of an idle process frees what compiled code refers to: the next calls would start uncompiled.
  */
-const FLAGS = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];
+const FLAGS = [
+  "--max-semi-space-size=8",
+  "--no-allocation-site-pretenuring",
+  "--initial-old-space-size=96",
+  "--heap-growing-percent=120",
+  "--no-memory-reducer",
+];
 /** Set in the environment of the launcher's child, so that the child does not start another. */
 const MARK = "WEIR_LAUNCHED";
 

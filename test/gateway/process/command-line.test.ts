@@ -134,12 +134,9 @@ describe("O29: the launcher", () => {
   test("O29: the sources' entry is not what npm's bin names: a Node 20 cannot even parse it", () => {
     const { bin, scripts, license } = JSON.parse(readFileSync(join(REPO, "package.json"), "utf8"));
     expect(bin.weir).toBe("scripts/weir.mjs");
-    expect(scripts.start).toBe(
-      "exec node --max-semi-space-size=8 --no-allocation-site-pretenuring scripts/weir.mjs",
-    );
-    expect(readFileSync(LAUNCHER, "utf8")).toContain(
-      'const FLAGS = ["--max-semi-space-size=8", "--no-allocation-site-pretenuring"];',
-    );
+    const flags = /const FLAGS = (\[[^\]]*\])/.exec(readFileSync(LAUNCHER, "utf8"))?.[1]?.match(/--[^"]+/g);
+    expect(flags?.length).toBeGreaterThan(0);
+    expect(scripts.start).toBe(`exec node ${flags?.join(" ")} scripts/weir.mjs`);
     expect(license).toBe("Apache-2.0");
     expect(readFileSync(join(REPO, "LICENSE"), "utf8")).toContain("Apache License");
   });
