@@ -2,6 +2,7 @@
  * Checks whether an answer arrived complete: its text, and for streams the number of events with text. Gateways may
  * change ids, model names and spacing and may add events without content, so only content is compared.
  */
+import { type BenchFormat, FORMATS, type FormatName } from "./formats.ts";
 
 export interface Content {
   readonly text: string;
@@ -10,27 +11,26 @@ export interface Content {
 }
 
 /**
- * The content of a chat-completions answer: JSON, or the `data:` events of a stream.
- * @throws Error when it is neither.
+ * The content of an answer: JSON, or the `data:` events of a stream.
+ * @throws Error when it is neither, or when the stream has no end.
  */
-export function readContent(body: string, stream: boolean): Content {
-  return stream ? readStream(body) : { text: contentOf(JSON.parse(body), "message"), events: 0 };
+export function readContent(body: string, stream: boolean, name: FormatName): Content {
+  const format = FORMATS[name];
+  return stream ? readStream(body, format) : { text: format.textOf(JSON.parse(body)), events: 0 };
 }
 
 /** True when `body` contains exactly the expected content. Fast where the upstream's formatting was kept. */
-export function isIntact(body: string, expected: Content): boolean {
+export function isIntact(body: string, expected: Content, name: FormatName): boolean {
   if (expected.events === 0 && body.includes(JSON.stringify(expected.text))) return true;
   try {
-    const seen = readContent(body, expected.events > 0);
+    const seen = readContent(body, expected.events > 0, name);
     return seen.events === expected.events && seen.text === expected.text;
   } catch {
     return false;
   }
 }
 
-const KEY = '"content":"';
-
-function readStream(body: string): Content {
+function readStream(body: string, format: BenchFormat): Content {
   let text = "";
   let events = 0;
   let done = false;
@@ -40,40 +40,28 @@ function readStream(body: string): Content {
     const line = body.slice(at, end === -1 ? body.length : end);
     at = end === -1 ? body.length : end + 1;
     if (!line.startsWith("data:")) continue;
-    if (line.startsWith("data: [DONE]")) {
-      done = true;
+    const piece = deltaText(line, format);
+    if (piece === "") {
+      done ||= line.includes(format.end);
       continue;
     }
-    const piece = deltaText(line);
-    if (piece === "") continue;
     text += piece;
     events += 1;
   }
-  if (!done) throw new Error("the stream has no [DONE]");
+  if (!done) throw new Error(`the stream has no ${format.end}`);
   return { text, events };
 }
 
 /** The text of one event's delta: taken from the line by position where that is safe, else parsed. */
-function deltaText(line: string): string {
-  const from = line.indexOf(KEY);
+function deltaText(line: string, { deltaKey, deltaOf }: BenchFormat): string {
+  const from = line.indexOf(deltaKey);
   if (from !== -1) {
-    const start = from + KEY.length;
+    const start = from + deltaKey.length;
     const end = line.indexOf('"', start);
     const text = line.slice(start, end);
     if (end !== -1 && !text.includes("\\")) return text;
-  } else if (!line.includes('"content"')) {
+  } else if (!line.includes(deltaKey.slice(0, -2))) {
     return "";
   }
-  return contentOf(JSON.parse(line.slice(5)), "delta");
-}
-
-function contentOf(answer: unknown, part: "message" | "delta"): string {
-  const choices = field(answer, "choices");
-  if (!Array.isArray(choices)) throw new Error("the answer has no choices");
-  const content = field(field(choices[0], part), "content");
-  return typeof content === "string" ? content : "";
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+  return deltaOf(JSON.parse(line.slice(5)));
 }

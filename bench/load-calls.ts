@@ -25,7 +25,7 @@ export function runCalls(job: CallsJob): Promise<LoadResult> {
         timeout: Math.ceil(job.timeoutMs / 1000),
         sampleInt: 50,
         verifyBody: (body) => {
-          const good = isIntact(body, job.expected);
+          const good = isIntact(body, job.expected, job.format);
           if (good) intact += 1;
           else if (fault === "") fault = `unexpected answer: ${body.slice(0, 300)}`;
           return good;

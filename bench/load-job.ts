@@ -1,11 +1,13 @@
 /** Jobs and results of the load process. Plain data: it is sent between processes. */
 import type { Content } from "./fidelity.ts";
+import type { FormatName } from "./formats.ts";
 
 interface Job {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly connections: number;
+  readonly format: FormatName;
   readonly expected: Content;
   /** The job ends then, complete or not. */
   readonly timeoutMs: number;
@@ -26,11 +28,24 @@ export interface StreamsJob extends Job {
   readonly rampMs: number;
 }
 
-export type LoadJob = CallsJob | StreamsJob;
+/**
+ * Open loop: calls start at fixed times, whether earlier ones were answered or not, and a call's latency counts from
+ * the time at which it should have started. So a stall delays all calls that fall into it, and not just one
+ * for each connection (coordinated omission). `connections`: the most that are used.
+ */
+export interface RateJob extends Job {
+  readonly kind: "rate";
+  readonly callsPerSecond: number;
+  readonly seconds: number;
+}
+
+export type LoadJob = CallsJob | StreamsJob | RateJob;
 
 export interface Percentiles {
   readonly p50: number;
+  readonly p90: number;
   readonly p99: number;
+  readonly p999: number;
 }
 
 export interface LoadResult {
@@ -54,5 +69,5 @@ export interface LoadResult {
 export function percentiles(values: number[]): Percentiles {
   values.sort((a, b) => a - b);
   const at = (q: number): number => values[Math.max(0, Math.ceil(q * values.length) - 1)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999) };
 }

@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { isIntact } from "./fidelity.ts";
+import { FORMATS } from "./formats.ts";
 import { type LoadResult, percentiles, type StreamsJob } from "./load-job.ts";
 
 interface Tally {
@@ -54,6 +55,7 @@ function runConnection(job: StreamsJob, tally: Tally, sockets: Set<Socket>): Pro
     let sentAt = 0;
     let firstMs = -1;
     let left = job.callsEach;
+    const key = Buffer.from(FORMATS[job.format].deltaKey);
 
     const send = (): void => {
       parts = [];
@@ -64,13 +66,13 @@ function runConnection(job: StreamsJob, tally: Tally, sockets: Set<Socket>): Pro
     socket.on("connect", send);
     socket.on("data", (part) => {
       parts.push(part);
-      if (firstMs < 0 && hasContent(part)) firstMs = performance.now() - sentAt;
+      if (firstMs < 0 && hasContent(part, key)) firstMs = performance.now() - sentAt;
       if (!endsMessage(part, parts)) return;
       tally.lastAnswer = performance.now();
       tally.latencies.push(tally.lastAnswer - sentAt);
       if (firstMs >= 0) tally.firsts.push(firstMs);
       const answer = Buffer.concat(parts);
-      if (isIntact(decodeAnswer(answer), job.expected)) tally.intact += 1;
+      if (isIntact(decodeAnswer(answer), job.expected, job.format)) tally.intact += 1;
       else tally.fault ||= `unexpected answer: ${answer.toString("latin1").slice(0, 500)}`;
       left -= 1;
       if (left > 0) send();
@@ -92,13 +94,12 @@ function requestBytes(url: URL, job: StreamsJob): Buffer {
   return Buffer.from(`POST ${url.pathname} HTTP/1.1\r\n${lines.join("")}\r\n${job.body}`);
 }
 
-const CONTENT = Buffer.from('"content":"');
 const QUOTE = 0x22;
 
 /** True when an event of this read has text; a first event with only the role does not count. */
-function hasContent(part: Buffer): boolean {
-  for (let at = part.indexOf(CONTENT); at !== -1; at = part.indexOf(CONTENT, at + 1)) {
-    if (part[at + CONTENT.length] !== QUOTE) return true;
+function hasContent(part: Buffer, key: Buffer): boolean {
+  for (let at = part.indexOf(key); at !== -1; at = part.indexOf(key, at + 1)) {
+    if (part[at + key.length] !== QUOTE) return true;
   }
   return false;
 }

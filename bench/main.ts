@@ -5,12 +5,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, homedir, release, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { compare, readBaseline, saveBaseline } from "./baseline.ts";
+import { Driver } from "./driver.ts";
 import { LoadClient } from "./load-client.ts";
 import { MEASURABLE } from "./measure.ts";
 import { type Options, readOptions, USAGE } from "./options.ts";
+import { type FirstSecond, firstSeconds } from "./pauses.ts";
 import { measurePlanning, planningTable } from "./planning.ts";
 import { freePort, Processes, untilReady } from "./processes.ts";
-import { goals, type Row, summarise, tables } from "./report.ts";
+import { measureRates, type RateFigure } from "./rates.ts";
+import { csv, goals, pauseLines, type Row, ratesTable, summarise, tables } from "./report.ts";
 import { Rounds } from "./rounds.ts";
 import { type RunningTarget, type TargetContext, Unavailable } from "./targets/target.ts";
 
@@ -24,6 +29,8 @@ const say = (line: string): void => console.error(line);
 interface Outcome {
   readonly rows: readonly Row[];
   readonly rounds: Rounds;
+  readonly pauses: readonly FirstSecond[];
+  readonly rates: readonly RateFigure[];
   /** Targets that are unavailable or ended under load, and why. */
   readonly missing: ReadonlyMap<string, string>;
 }
@@ -40,9 +47,41 @@ async function runAll(options: Options, processes: Processes, scratchDir: string
   };
   const { running, missing } = await startTargets(options, context);
   const load = await LoadClient.start(processes, repoDir);
-  const rounds = new Rounds(load, options, running, say);
-  await rounds.run(upstreamUrl);
-  return { rows: summarise(rounds.samples), rounds, missing: new Map([...missing, ...rounds.died]) };
+  const driver = await Driver.start(load, options.cases, upstreamUrl);
+  const rounds = new Rounds(driver, options, running, say);
+  const rated = options.cases.filter((benchCase) => benchCase.rates);
+  const gone = (target: string, reason: string): void => {
+    rounds.died.set(target, reason);
+  };
+  const alive = (): Map<string, RunningTarget> =>
+    new Map([...running].filter(([name]) => !rounds.died.has(name)));
+
+  const pauses: FirstSecond[] = [];
+  for (const benchCase of rated) {
+    say(`first second after a start: ${benchCase.name}`);
+    pauses.push(...(await firstSeconds(driver, benchCase, alive(), "start", gone)));
+  }
+  await rounds.run();
+  const rows = summarise(rounds.samples);
+  const rates: RateFigure[] = [];
+  for (const benchCase of rated) {
+    say(`${options.idleSeconds} s of idle, then ${benchCase.name}`);
+    await sleep(options.idleSeconds * 1_000);
+    pauses.push(...(await firstSeconds(driver, benchCase, alive(), "pause", gone)));
+    say(`fixed rates: ${benchCase.name}`);
+    const capacity = capacities(rows, benchCase.name);
+    rates.push(...(await measureRates(driver, benchCase, alive(), capacity, options.rate, gone)));
+  }
+  return { rows, rounds, pauses, rates, missing: new Map([...missing, ...rounds.died]) };
+}
+
+/** Calls a second of each target in the closed loop. */
+function capacities(rows: readonly Row[], caseName: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const row of rows)
+    if (row.caseName === caseName && row.callsPerSecond !== undefined)
+      found.set(row.target, row.callsPerSecond);
+  return found;
 }
 
 async function startSimulator(processes: Processes): Promise<string> {
@@ -73,28 +112,34 @@ async function startTargets(options: Options, context: TargetContext) {
 const machine = (): string =>
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
 
-/** 0, or 1 when Weir or a reference did not deliver every answer exactly. */
+/** 0, or 1 when Weir or a reference did not deliver every answer exactly, or when Weir is worse than the baseline. */
 function print(options: Options, outcome: Outcome): number {
   const { rows, missing } = outcome;
+  const comparisons = options.baseline === "check" ? compare(readBaseline(), rows) : [];
   console.log(`\n${machine()}, median of ${options.rounds} rounds\n`);
   console.log(tables(options.cases, rows, options.markdown));
+  if (outcome.rates.length > 0) console.log(`\n${ratesTable(outcome.rates, options.markdown)}`);
   const notes = [
+    ...pauseLines(outcome.pauses, rows, options.idleSeconds),
     ...goals(options.cases, rows),
+    ...comparisons.map(({ line }) => line),
     ...[...missing].map(([name, reason]) => `${name} is missing: ${reason}`),
-    ...rows.filter((row) => row.fault !== "").map((row) => `${row.target} ${row.caseName}: ${row.fault}`),
+    ...[...rows, ...outcome.rates]
+      .filter(({ fault }) => fault !== "")
+      .map(({ caseName, target, fault }) => `${target} ${caseName}: ${fault}`),
   ];
   if (notes.length > 0)
     console.log(`\n${notes.map((note) => (options.markdown ? `- ${note}` : note)).join("\n")}`);
   const peers = new Set(options.targets.filter((target) => target.peer).map((target) => target.name));
   const died = [...outcome.rounds.died.keys()].some((name) => !peers.has(name));
-  const broken = rows.some(
+  const broken = [...rows, ...outcome.rates].some(
     (row) => !peers.has(row.target) && (row.calls === 0 || row.intact < row.calls + row.failed),
   );
-  return died || broken ? 1 : 0;
+  return died || broken || comparisons.some(({ worse }) => worse) ? 1 : 0;
 }
 
 function writeJson(file: string, options: Options, outcome: Outcome, processes: Processes): void {
-  const { rows, rounds, missing } = outcome;
+  const { rows, rounds, pauses, rates, missing } = outcome;
   const document = {
     date: new Date().toISOString(),
     machine: { cpus: cpus().length, model: cpus()[0]?.model, kernel: release(), node: process.version },
@@ -102,6 +147,8 @@ function writeJson(file: string, options: Options, outcome: Outcome, processes: 
     seconds: options.seconds,
     rows,
     samples: rounds.samples,
+    pauses,
+    rates,
     missing: Object.fromEntries(missing),
     pids: processes.pids,
   };
@@ -129,6 +176,8 @@ async function main(): Promise<number> {
     const outcome = await runAll(options, processes, scratchDir);
     await processes.stopAll();
     if (options.jsonFile !== undefined) writeJson(options.jsonFile, options, outcome, processes);
+    if (options.csvFile !== undefined) writeFileSync(options.csvFile, csv(outcome.rounds.samples));
+    if (options.baseline === "save") saveBaseline(machine(), outcome.rows);
     return print(options, outcome);
   } finally {
     await processes.stopAll();

@@ -3,6 +3,10 @@
  * than one answer in a hundred wrong or missing has no figures.
  */
 import type { Case } from "./cases.ts";
+import { median, noise, spread } from "./figures.ts";
+import type { Percentiles } from "./load-job.ts";
+import type { FirstSecond } from "./pauses.ts";
+import type { RateFigure } from "./rates.ts";
 import type { Sample } from "./rounds.ts";
 
 /** Medians over the rounds. Undefined: not measurable, or the pipe did not run. */
@@ -18,6 +22,8 @@ export interface Row {
   readonly ratioWithChildren: number | undefined;
   /** The highest ratio of a round over the lowest: how much the rounds differ. */
   readonly spread: number | undefined;
+  /** How far `ratio` may be off by chance, relative to it. */
+  readonly noise: number;
   readonly addedP50Ms: number | undefined;
   readonly addedP99Ms: number | undefined;
   readonly residentMb: number | undefined;
@@ -37,6 +43,7 @@ export function summarise(samples: readonly Sample[]): Row[] {
   const groups = Map.groupBy(samples, (sample) => `${sample.caseName} ${sample.target}`);
   return [...groups.values()].map((group) => {
     const [first] = group as [Sample, ...Sample[]];
+    const valid = group.filter(delivered);
     const beside = (target: string, sample: Sample) =>
       samples.find(
         (other) =>
@@ -54,26 +61,26 @@ export function summarise(samples: readonly Sample[]): Row[] {
     const added = (read: (sample: Sample) => number) =>
       first.target === BASELINE
         ? undefined
-        : medianOf(group, (sample) => {
-            const baseline = beside(BASELINE, sample);
-            return baseline === undefined ? undefined : read(sample) - read(baseline);
-          });
-    const peaks = group
-      .filter(delivered)
-      .map((sample) => sample.peakMb)
-      .filter((peak) => peak !== undefined);
+        : median(
+            valid.map((sample) => {
+              const baseline = beside(BASELINE, sample);
+              return baseline === undefined ? undefined : read(sample) - read(baseline);
+            }),
+          );
+    const peaks = valid.map((sample) => sample.peakMb).filter((peak) => peak !== undefined);
     return {
       caseName: first.caseName,
       target: first.target,
-      callsPerSecond: medianOf(group, (sample) => sample.callsPerSecond),
-      cpuUs: medianOf(group, (sample) => sample.cpuUs),
-      childrenCpuUs: medianOf(group, (sample) => sample.childrenCpuUs),
-      ratio: medianOf(group, own),
-      ratioWithChildren: medianOf(group, withChildren),
-      spread: spreadOf(group, own),
+      callsPerSecond: median(valid.map((sample) => sample.callsPerSecond)),
+      cpuUs: median(valid.map((sample) => sample.cpuUs)),
+      childrenCpuUs: median(valid.map((sample) => sample.childrenCpuUs)),
+      ratio: median(valid.map(own)),
+      ratioWithChildren: median(valid.map(withChildren)),
+      spread: spread(valid.map(own)),
+      noise: noise(valid.map(own)),
       addedP50Ms: added((sample) => sample.latencyMs.p50),
       addedP99Ms: added((sample) => sample.latencyMs.p99),
-      residentMb: medianOf(group, (sample) => sample.residentMb),
+      residentMb: median(valid.map((sample) => sample.residentMb)),
       peakMb: peaks.length === 0 ? undefined : Math.max(...peaks),
       calls: sum(group, (sample) => sample.calls),
       intact: sum(group, (sample) => sample.intact),
@@ -84,34 +91,6 @@ export function summarise(samples: readonly Sample[]): Row[] {
 }
 
 const delivered = (sample: Sample): boolean => sample.intact >= 0.99 * (sample.calls + sample.failed);
-
-/** The finite values of valid samples, ascending. */
-const valuesOf = (samples: readonly Sample[], read: (sample: Sample) => number | undefined): number[] =>
-  samples
-    .filter(delivered)
-    .map(read)
-    .filter((value): value is number => value !== undefined && Number.isFinite(value))
-    .sort((a, b) => a - b);
-
-/** Undefined when there are no values. */
-function medianOf(
-  samples: readonly Sample[],
-  read: (sample: Sample) => number | undefined,
-): number | undefined {
-  const values = valuesOf(samples, read);
-  const upper = values[values.length >> 1];
-  const lower = values[(values.length - 1) >> 1];
-  return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2;
-}
-
-/** Undefined for fewer than two values. */
-function spreadOf(
-  samples: readonly Sample[],
-  read: (sample: Sample) => number | undefined,
-): number | undefined {
-  const values = valuesOf(samples, read);
-  return values.length < 2 ? undefined : ratio(values.at(-1), values[0]);
-}
 
 const sum = (samples: readonly Sample[], read: (sample: Sample) => number): number =>
   samples.reduce((total, sample) => total + read(sample), 0);
@@ -149,6 +128,32 @@ const COLUMNS: readonly (readonly [string, (row: Row) => string])[] = [
   ["fidelity", fidelity],
 ];
 
+/** Every sample as a line of comma-separated values, for plotting; the first line has the names. */
+export function csv(samples: readonly Sample[]): string {
+  const columns: readonly (readonly [string, (sample: Sample) => string | number | undefined])[] = [
+    ["round", (sample) => sample.round],
+    ["case", (sample) => sample.caseName],
+    ["target", (sample) => sample.target],
+    ["calls", (sample) => sample.calls],
+    ["intact", (sample) => sample.intact],
+    ["failed", (sample) => sample.failed],
+    ["calls_per_second", (sample) => sample.callsPerSecond],
+    ["cpu_us", (sample) => sample.cpuUs],
+    ["children_cpu_us", (sample) => sample.childrenCpuUs],
+    ["resident_mb", (sample) => sample.residentMb],
+    ["peak_mb", (sample) => sample.peakMb],
+    ...percentileColumns("latency_ms", (sample) => sample.latencyMs),
+    ...percentileColumns("loaded_ms", (sample) => sample.loadedMs),
+  ];
+  const lines = samples.map((sample) => columns.map(([, read]) => read(sample) ?? "").join());
+  return `${[columns.map(([name]) => name).join(), ...lines].join("\n")}\n`;
+}
+
+const percentileColumns = (name: string, read: (sample: Sample) => Percentiles) =>
+  (["p50", "p90", "p99", "p999"] as const).map(
+    (at) => [`${name}_${at}`, (sample: Sample) => read(sample)[at]] as const,
+  );
+
 /** One table for each case, aligned for a terminal or as Markdown. */
 export function tables(cases: readonly Case[], rows: readonly Row[], markdown: boolean): string {
   return cases
@@ -160,13 +165,49 @@ export function tables(cases: readonly Case[], rows: readonly Row[], markdown: b
     .join("\n\n");
 }
 
-function table(rows: readonly Row[], markdown: boolean): string {
-  const cells = [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, read]) => read(row)))];
+const table = (rows: readonly Row[], markdown: boolean): string =>
+  grid(
+    [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, read]) => read(row)))],
+    markdown,
+  );
+
+/** Latency at fixed rates, or an empty text where none was measured. */
+export function ratesTable(figures: readonly RateFigure[], markdown: boolean): string {
+  if (figures.length === 0) return "";
+  const title = "latency at a fixed rate, from the time at which a call was due (ms)";
+  const head = ["case", "target", "of capacity", "offered/s", "answered/s", "p50", "p90", "p99", "p99.9"];
+  const cells = figures.map(({ caseName, target, share, offered, answered, latencyMs, addedMs }) => [
+    ...[caseName, target, `${number(share * 100, 0)} %`, number(offered, 0), number(answered, 0)],
+    ...[latencyMs.p50, latencyMs.p90, latencyMs.p99, latencyMs.p999].map((ms) => number(ms, 2)),
+    ...[signed(addedMs?.p50), signed(addedMs?.p99)],
+  ]);
+  const rows = [[...head, "added p50", "added p99"], ...cells];
+  return `${markdown ? `### ${title}\n` : title}\n${grid(rows, markdown)}`;
+}
+
+/** The first second after a start and after a pause, over the median of the rounds. */
+export function pauseLines(
+  figures: readonly FirstSecond[],
+  rows: readonly Row[],
+  idleSeconds: number,
+): string[] {
+  return figures.map(({ caseName, target, after, cpuUs }) => {
+    const steady = rows.find((row) => row.caseName === caseName && row.target === target)?.cpuUs;
+    const when = after === "start" ? "a start" : `${number(idleSeconds, 0)} s of idle`;
+    const over = ratio(cpuUs, steady);
+    const figure = `${number(cpuUs, 0)} µs a call, ${number(over, 2)} of its median`;
+    return `${target} ${caseName}, first second after ${when}: ${figure}`;
+  });
+}
+
+/** Lines of cells, the first the titles, aligned for a terminal or as Markdown. */
+function grid(cells: readonly (readonly string[])[], markdown: boolean): string {
+  const titles = cells[0] ?? [];
   if (markdown) {
-    const rule = COLUMNS.map((_, column) => (column === 0 ? "---" : "---:"));
-    return [cells[0] ?? [], rule, ...cells.slice(1)].map((line) => `| ${line.join(" | ")} |`).join("\n");
+    const rule = titles.map((_, column) => (column === 0 ? "---" : "---:"));
+    return [titles, rule, ...cells.slice(1)].map((line) => `| ${line.join(" | ")} |`).join("\n");
   }
-  const widths = COLUMNS.map((_, column) => Math.max(...cells.map((line) => (line[column] ?? "").length)));
+  const widths = titles.map((_, column) => Math.max(...cells.map((line) => (line[column] ?? "").length)));
   return cells
     .map((line) =>
       line

@@ -2,11 +2,10 @@
  * Runs the cases against the targets in interleaved rounds and measures each. Interleaved, because a machine's speed
  * drifts over minutes: a ratio is only taken between figures of the same round.
  */
-import { type Case, requestBody, UPSTREAM_MODEL } from "./cases.ts";
-import { type Content, readContent } from "./fidelity.ts";
-import type { LoadClient } from "./load-client.ts";
-import type { CallsJob, LoadJob, Percentiles } from "./load-job.ts";
-import { cpuTime, forgetPeak, memory, ProcessGone, processStat, settle } from "./measure.ts";
+import type { Case } from "./cases.ts";
+import type { Driver } from "./driver.ts";
+import type { Percentiles } from "./load-job.ts";
+import { ProcessGone, settle } from "./measure.ts";
 import type { Options } from "./options.ts";
 import type { RunningTarget } from "./targets/target.ts";
 
@@ -33,16 +32,13 @@ export interface Sample {
   readonly fault: string;
 }
 
-const MEMORY_EVERY_MS = 200;
-const MIN_TIMEOUT_MS = 15_000;
-const MB_IN_KB = 1_024;
+const NO_LATENCY: Percentiles = { p50: Number.NaN, p90: Number.NaN, p99: Number.NaN, p999: Number.NaN };
 
 export class Rounds {
-  readonly #load: LoadClient;
+  readonly #driver: Driver;
   readonly #options: Options;
   readonly #targets: ReadonlyMap<string, RunningTarget>;
   readonly #say: (line: string) => void;
-  readonly #expected = new Map<string, Content>();
   /** Number of calls that fill a round of the wanted length. */
   readonly #amounts = new Map<string, number>();
   readonly samples: Sample[] = [];
@@ -50,22 +46,19 @@ export class Rounds {
   readonly died = new Map<string, string>();
 
   constructor(
-    load: LoadClient,
+    driver: Driver,
     options: Options,
     targets: ReadonlyMap<string, RunningTarget>,
     say: (line: string) => void,
   ) {
-    this.#load = load;
+    this.#driver = driver;
     this.#options = options;
     this.#targets = targets;
     this.#say = say;
   }
 
   /** @throws Error when the upstream or the load process is broken; a target that ends is omitted from then on. */
-  async run(upstreamUrl: string): Promise<void> {
-    for (const benchCase of this.#options.cases) {
-      this.#expected.set(benchCase.name, await reference(benchCase, upstreamUrl));
-    }
+  async run(): Promise<void> {
     await this.#each("warm-up", (benchCase, name, target) => this.#warmUp(benchCase, name, target));
     for (let round = 1; round <= this.#options.rounds; round++) {
       await this.#each(`round ${round} of ${this.#options.rounds}`, (benchCase, name, target) =>
@@ -96,8 +89,8 @@ export class Rounds {
     // One stream takes longer than the whole warm-up, and the number of calls is known.
     if (benchCase.paceMs > warmUpSeconds * 1_000) return;
     const size = benchCase.paceMs > 0 ? 0 : await this.#warmUpAmount(benchCase, target);
-    const result = await this.#load.run(
-      this.#job(benchCase, target, { seconds: warmUpSeconds, amount: size }),
+    const result = await this.#driver.run(
+      this.#driver.job(benchCase, target, { seconds: warmUpSeconds, amount: size }),
     );
     const rate = result.intact > 0 ? result.calls / result.seconds : 0;
     this.#amounts.set(`${benchCase.name} ${name}`, Math.max(connections, Math.ceil(rate * seconds)));
@@ -108,7 +101,9 @@ export class Rounds {
   /** Number of warm-up calls; 0: by time. Slow cases need a number, or all their calls would be cut off. */
   async #warmUpAmount(benchCase: Case, target: RunningTarget): Promise<number> {
     const { connections } = benchCase;
-    const probe = await this.#load.run(this.#job(benchCase, target, { seconds: 0, amount: connections }));
+    const probe = await this.#driver.run(
+      this.#driver.job(benchCase, target, { seconds: 0, amount: connections }),
+    );
     const calls = Math.ceil((probe.calls / probe.seconds) * this.#options.warmUpSeconds) || 0;
     return calls > 8 * connections ? 0 : Math.max(connections, calls);
   }
@@ -116,15 +111,15 @@ export class Rounds {
   async #measure(round: number, benchCase: Case, name: string, target: RunningTarget): Promise<void> {
     const { seconds, latencySeconds, settleMs } = this.#options;
     const amount = this.#amounts.get(`${benchCase.name} ${name}`) ?? 0;
-    const job = this.#job(benchCase, target, { seconds, amount });
-    const loaded = await this.#underLoad(job, target.pid, settleMs);
+    const job = this.#driver.job(benchCase, target, { seconds, amount });
+    const loaded = await this.#driver.measure(job, target.pid, settleMs);
     const { result } = loaded;
     let latencyMs = result.firstMs;
     if (job.kind === "calls") {
       const alone = { ...job, connections: 1, amount: 0, seconds: latencySeconds };
-      const timed = await this.#load.run(alone);
+      const timed = await this.#driver.run(alone);
       // A slow machine may not finish one call in that time.
-      latencyMs = (timed.calls > 0 ? timed : await this.#load.run({ ...alone, amount: 1 })).latencyMs;
+      latencyMs = (timed.calls > 0 ? timed : await this.#driver.run({ ...alone, amount: 1 })).latencyMs;
     }
     const perCall = (us: number | undefined) => (us === undefined ? undefined : us / result.calls);
     this.samples.push({
@@ -139,75 +134,9 @@ export class Rounds {
       childrenCpuUs: perCall(loaded.childrenUs),
       residentMb: loaded.residentMb,
       peakMb: loaded.peakMb,
-      latencyMs: latencyMs ?? { p50: Number.NaN, p99: Number.NaN },
+      latencyMs: latencyMs ?? NO_LATENCY,
       loadedMs: result.latencyMs,
       fault: result.fault,
     });
   }
-
-  /** Work that follows calls (records, garbage collection) is included. */
-  async #underLoad(job: LoadJob, pid: number | undefined, settleMs: number) {
-    if (pid === undefined) return { result: await this.#load.run(job) };
-    forgetPeak(pid);
-    let residentKb = 0;
-    const look = (): void => {
-      residentKb = Math.max(residentKb, memory(pid).residentKb);
-    };
-    const sampling = setInterval(() => {
-      // If the process has ended, the next reading outside this timer reports it.
-      if (processStat(pid) !== undefined) look();
-    }, MEMORY_EVERY_MS);
-    try {
-      const before = cpuTime(pid);
-      const result = await this.#load.run(job);
-      look();
-      await settle(pid, settleMs);
-      const after = cpuTime(pid);
-      return {
-        result,
-        ownUs: after.ownUs - before.ownUs,
-        childrenUs: after.childrenUs - before.childrenUs,
-        residentMb: residentKb / MB_IN_KB,
-        peakMb: memory(pid).peakKb / MB_IN_KB,
-      };
-    } finally {
-      clearInterval(sampling);
-    }
-  }
-
-  #job(benchCase: Case, target: RunningTarget, size: Pick<CallsJob, "seconds" | "amount">): LoadJob {
-    const job = {
-      url: `${target.baseUrl}/v1/chat/completions`,
-      headers: { "content-type": "application/json", ...target.headers },
-      body: requestBody(benchCase, target.model),
-      connections: benchCase.connections,
-      expected: this.#expected.get(benchCase.name) ?? { text: "", events: 0 },
-      timeoutMs: Math.max(MIN_TIMEOUT_MS, size.seconds * 6_000),
-    };
-    if (benchCase.paceMs === 0) return { kind: "calls", ...job, ...size };
-    const callsEach = Math.max(1, Math.round((size.seconds * 1_000) / benchCase.paceMs));
-    const rampMs = Math.min(benchCase.paceMs, size.seconds * 1_000);
-    return { kind: "streams", ...job, callsEach, rampMs };
-  }
-}
-
-/** The upstream's own answer: what every target must deliver. */
-async function reference(benchCase: Case, upstreamUrl: string): Promise<Content> {
-  const response = await fetch(`${upstreamUrl}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: requestBody(benchCase, UPSTREAM_MODEL),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const body = await response.text();
-  if (!response.ok)
-    throw new Error(`the upstream answers ${response.status} to ${benchCase.name}: ${body.slice(0, 300)}`);
-  const content = readContent(body, benchCase.stream);
-  if (content.events !== benchCase.events || content.text.length < benchCase.minText) {
-    throw new Error(
-      `the upstream's ${benchCase.name} has ${content.events} events and ${content.text.length} characters, ` +
-        `expected ${benchCase.events} and at least ${benchCase.minText}`,
-    );
-  }
-  return content;
 }

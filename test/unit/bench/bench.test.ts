@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { type Baseline, compare } from "../../../bench/baseline.ts";
 import { type Content, isIntact, readContent } from "../../../bench/fidelity.ts";
 import { percentiles } from "../../../bench/load-job.ts";
 import { readOptions } from "../../../bench/options.ts";
@@ -20,10 +21,24 @@ const repoDir = resolve(import.meta.dirname, "../../..");
 const run = promisify(execFile);
 
 const finite = z.number().refine(Number.isFinite);
-const percentilesShape = z.object({ p50: finite, p99: finite });
+const percentilesShape = z.object({ p50: finite, p90: finite, p99: finite, p999: finite });
 const reportShape = z.object({
   missing: z.record(z.string(), z.string()),
   pids: z.array(z.int().positive()).min(3),
+  pauses: z.array(z.object({ target: z.string(), after: z.enum(["start", "pause"]), cpuUs: finite })),
+  rates: z.array(
+    z.object({
+      target: z.string(),
+      share: finite,
+      offered: finite,
+      answered: finite,
+      latencyMs: percentilesShape,
+      calls: z.int().positive(),
+      intact: z.int(),
+      failed: z.int(),
+      fault: z.string(),
+    }),
+  ),
   samples: z.array(
     z.object({
       caseName: z.string(),
@@ -46,7 +61,7 @@ const reportShape = z.object({
 // CPU and memory come from /proc.
 describe.skipIf(process.platform !== "linux")("a tiny run", () => {
   const dir = mkdtempSync(join(tmpdir(), "weir-bench-test-"));
-  const cases = ["json-1k", "burst-64", "streams-100"];
+  const cases = ["json-1k", "streams-100", "messages-64", "responses-64"];
   const product = existsSync(join(repoDir, "src/main.ts")) ? ["weir"] : [];
   const targets = ["pipe", ...product];
   let report: z.infer<typeof reportShape>;
@@ -62,8 +77,7 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
       targets.join(),
       "--cases",
       cases.join(),
-      "--json",
-      file,
+      ...["--json", file, "--csv", join(dir, "bench.csv")],
     ];
     const done = await run(process.execPath, [join(repoDir, "bench/main.ts"), ...args], { timeout: 60_000 });
     printed = done.stdout;
@@ -90,6 +104,22 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
       expect(sample.residentMb).toBeGreaterThan(1);
       expect(sample.peakMb).toBeGreaterThanOrEqual(sample.residentMb ?? Number.NaN);
     }
+  });
+
+  test("has the first second after a start and after a pause, and latency at three rates", () => {
+    const paused = report.pauses.map(({ target, after }) => `${target} ${after}`);
+    expect(paused).toEqual(["start", "pause"].flatMap((after) => targets.map((name) => `${name} ${after}`)));
+    const rated = report.rates.map(({ target, share }) => `${target} ${share}`);
+    expect(rated).toEqual(targets.flatMap((name) => [0.25, 0.5, 0.75].map((share) => `${name} ${share}`)));
+    for (const rate of report.rates)
+      expect(rate, rate.fault).toMatchObject({ intact: rate.calls, failed: 0, fault: "" });
+  });
+
+  test("writes every sample as a line of values", () => {
+    const [head = "", ...lines] = readFileSync(join(dir, "bench.csv"), "utf8").trimEnd().split("\n");
+    expect(head).toMatch(/^round,case,target,.*,cpu_us,.*,latency_ms_p999,/);
+    expect(lines).toHaveLength(report.samples.length);
+    for (const line of lines) expect(line.split(",")).toHaveLength(head.split(",").length);
   });
 
   test("prints a table a case, with a row a target", () => {
@@ -157,7 +187,7 @@ describe("fidelity", () => {
 
   test("takes only events with content, whatever the spacing", () => {
     const stream = `: comment\n\n${role}${event('say "')}data: {"choices": [{"delta": {"content": "hé\\" "}}]}\n\n${end}`;
-    expect(readContent(stream, true)).toEqual(expected);
+    expect(readContent(stream, true, "chat")).toEqual(expected);
   });
 
   test.each([
@@ -167,14 +197,14 @@ describe("fidelity", () => {
     ["the end missing", `${event('say "')}${event('hé" ')}`],
     ["an error instead", '{"error":{"message":"no"}}'],
   ])("sees %s", (_, stream) => {
-    expect(isIntact(stream, expected)).toBe(false);
+    expect(isIntact(stream, expected, "chat")).toBe(false);
   });
 
   test("compares a JSON answer's text", () => {
     const body = (content: string) => JSON.stringify({ choices: [{ message: { content } }] }, null, 1);
-    expect(isIntact(body("a\nb"), { text: "a\nb", events: 0 })).toBe(true);
-    expect(isIntact(body("a\nb"), { text: "a\nc", events: 0 })).toBe(false);
-    expect(isIntact("not json", { text: "a", events: 0 })).toBe(false);
+    expect(isIntact(body("a\nb"), { text: "a\nb", events: 0 }, "chat")).toBe(true);
+    expect(isIntact(body("a\nb"), { text: "a\nc", events: 0 }, "chat")).toBe(false);
+    expect(isIntact("not json", { text: "a", events: 0 }, "chat")).toBe(false);
   });
 });
 
@@ -197,8 +227,8 @@ describe("figures", () => {
     childrenCpuUs: cpuUs === undefined ? undefined : 10,
     residentMb: cpuUs === undefined ? undefined : 50 + round,
     peakMb: cpuUs === undefined ? undefined : 60 + round,
-    latencyMs: { p50, p99: 2 * p50 },
-    loadedMs: { p50, p99: p50 },
+    latencyMs: { p50, p90: p50, p99: 2 * p50, p999: 3 * p50 },
+    loadedMs: { p50, p90: p50, p99: p50, p999: p50 },
     fault: broken > 0 ? "wrong answer" : "",
   });
   const row = (samples: Sample[], target: string): Row => {
@@ -242,7 +272,48 @@ describe("figures", () => {
   });
 
   test("percentiles are of the values, by nearest rank", () => {
-    expect(percentiles(Array.from({ length: 200 }, (_, i) => 200 - i))).toEqual({ p50: 100, p99: 198 });
-    expect(percentiles([])).toEqual({ p50: Number.NaN, p99: Number.NaN });
+    const values = Array.from({ length: 200 }, (_, i) => 200 - i);
+    expect(percentiles(values)).toEqual({ p50: 100, p90: 180, p99: 198, p999: 200 });
+    const none = Number.NaN;
+    expect(percentiles([])).toEqual({ p50: none, p90: none, p99: none, p999: none });
+  });
+
+  test("the spread and the noise of a ratio are those of its rounds", () => {
+    const ratios = [2, 2.2, 2.4, 2.6, 4];
+    const samples = ratios.flatMap((ratio, i) => [
+      sample(i + 1, "pipe", 100, 1),
+      sample(i + 1, "weir", ratio * 100, 1),
+    ]);
+    const { spread, noise } = row(samples, "weir");
+    expect(spread).toBeCloseTo(2, 6);
+    expect(noise).toBeCloseTo((2.6 - 2.2) / 2 / 2.4, 6);
+  });
+
+  describe("beside the baseline", () => {
+    const baseline = (ratio: number, noise: number, residentMb = 51): Baseline => ({
+      date: "2026-01-01",
+      machine: "one",
+      cases: { "json-1k": { ratio, noise, residentMb } },
+    });
+    const samples = [sample(1, "pipe", 30, 2), sample(1, "weir", 60, 3)];
+    const worse = (against: Baseline, rows = summarise(samples)) =>
+      compare(against, rows).map((comparison) => comparison.worse);
+
+    test.each([
+      ["a ratio as it was", baseline(2, 0), [false, false]],
+      ["a ratio above it by 1 %", baseline(1.98, 0), [false, false]],
+      ["a ratio above it by 5 %", baseline(1.9, 0), [true, false]],
+      ["a ratio above it by 5 %, in a noise of 8 %", baseline(1.9, 0.08), [false, false]],
+      ["a ratio below it", baseline(3, 0), [false, false]],
+      ["more memory", baseline(2, 0, 48), [false, true]],
+    ])("%s", (_, against, expected) => {
+      expect(worse(against)).toEqual(expected);
+    });
+
+    test("a case without a figure is worse, and one that did not run is left out", () => {
+      const broken = summarise([sample(1, "pipe", 30, 2), sample(1, "weir", 60, 3, 50)]);
+      expect(worse(baseline(2, 0), broken)).toEqual([true, true]);
+      expect(compare({ ...baseline(2, 0), cases: {} }, summarise(samples))).toEqual([]);
+    });
   });
 });
