@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, homedir, release, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { compare, readBaseline, saveBaseline } from "./baseline.ts";
+import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.ts";
 import { Driver } from "./driver.ts";
 import { LoadClient } from "./load-client.ts";
 import { MEASURABLE } from "./measure.ts";
@@ -113,9 +113,9 @@ const machine = (): string =>
   `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${process.platform} ${release()}, Node ${process.version}`;
 
 /** 0, or 1 when Weir or a reference did not deliver every answer exactly, or when Weir is worse than the baseline. */
-function print(options: Options, outcome: Outcome): number {
+function print(options: Options, outcome: Outcome, baseline: Baseline | undefined): number {
   const { rows, missing } = outcome;
-  const comparisons = options.baseline === "check" ? compare(readBaseline(), rows) : [];
+  const comparisons = baseline === undefined ? [] : compare(baseline, rows);
   console.log(`\n${machine()}, median of ${options.rounds} rounds\n`);
   console.log(tables(options.cases, rows, options.markdown));
   if (outcome.rates.length > 0) console.log(`\n${ratesTable(outcome.rates, options.markdown)}`);
@@ -165,6 +165,7 @@ async function main(): Promise<number> {
     console.log(`${machine()}\n${planningTable(measurePlanning(PLANNED_CALLS))}`);
     return 0;
   }
+  const baseline = options.baseline === "check" ? readBaseline() : undefined;
   if (!MEASURABLE) throw new Error("the bench reads CPU and memory from /proc: it needs Linux");
   const scratchDir = mkdtempSync(join(tmpdir(), "weir-bench-"));
   const processes = new Processes(scratchDir);
@@ -178,7 +179,7 @@ async function main(): Promise<number> {
     if (options.jsonFile !== undefined) writeJson(options.jsonFile, options, outcome, processes);
     if (options.csvFile !== undefined) writeFileSync(options.csvFile, csv(outcome.rounds.samples));
     if (options.baseline === "save") saveBaseline(machine(), outcome.rows);
-    return print(options, outcome);
+    return print(options, outcome, baseline);
   } finally {
     await processes.stopAll();
   }

@@ -1,12 +1,13 @@
 /** A disk that is full or fails, and no descriptors left: the store says so while it lasts, goes on after, and loses nothing. */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openStore } from "../../src/store/store.ts";
 import { removeFolder, until } from "../gateway/fixtures.ts";
+import { compileDiskFaults } from "../support/disk-faults.fixtures.ts";
 
 const home = mkdtempSync(join(tmpdir(), "weir-faults-"));
 afterAll(() => removeFolder(home));
@@ -14,19 +15,10 @@ let folders = 0;
 const newFolder = (): string => join(home, `f${++folders}`);
 const WRITER = join(import.meta.dirname, "store.writer.ts");
 
-const compiler = ["cc", "gcc", "clang"].find((name) => spawnSync(name, ["--version"]).status === 0);
-const canFail = process.platform === "linux" && compiler !== undefined;
-const WITHOUT = canFail ? "" : " (skipped: needs Linux and a C compiler)";
-const FAULTS = join(home, "faults");
-const SHIM = join(home, "disk-faults.so");
-beforeAll(() => {
-  writeFileSync(FAULTS, "");
-  if (!canFail || compiler === undefined) return;
-  const source = join(import.meta.dirname, "disk-faults.c");
-  execFileSync(compiler, ["-shared", "-fPIC", "-o", SHIM, source, "-ldl"]);
-});
-
-const fail = (...rules: string[]) => writeFileSync(FAULTS, rules.map((rule) => `${rule}\n`).join(""));
+const disk = compileDiskFaults(home);
+const WITHOUT = disk.missing;
+const canFail = WITHOUT === "";
+const fail = disk.set;
 
 /** The writer, and what it has said. */
 function writer(folder: string, options: { bytes?: number; env?: object; shell?: string } = {}) {
@@ -121,7 +113,7 @@ describe.skipIf(!canFail)("O3: a disk that fails for a while", () => {
   let one: Writer;
   beforeAll(async () => {
     fail();
-    one = writer(folder, { env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+    one = writer(folder, { env: disk.env });
     await goesOn(one);
   });
   afterAll(() => one.kill());
@@ -151,7 +143,7 @@ test.skipIf(!canFail)(
   async () => {
     const folder = newFolder();
     fail();
-    const one = writer(folder, { env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+    const one = writer(folder, { env: disk.env });
     await goesOn(one);
     fail(`write weir.lmdb-disk ${ENOSPC}`);
     await unhealthy(one, /ENOSPC|No space left/);
@@ -165,7 +157,7 @@ test.skipIf(!canFail)(
   async () => {
     const folder = newFolder();
     fail();
-    const one = writer(folder, { bytes: 1_000_000, env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+    const one = writer(folder, { bytes: 1_000_000, env: disk.env });
     await goesOn(one);
     // LMDB and the logs of the process have theirs; only what is opened now gets none.
     fail(`open .journal ${EMFILE}`);
@@ -183,7 +175,7 @@ test.skipIf(!canFail)(
   async () => {
     const folder = newFolder();
     fail();
-    const one = writer(folder, { bytes: 1_000_000, env: { LD_PRELOAD: SHIM, WEIR_DISK_FAULTS: FAULTS } });
+    const one = writer(folder, { bytes: 1_000_000, env: disk.env });
     await goesOn(one);
     for (const rule of [`write .journal ${ENOSPC}`, `write .journal ${EIO}`]) {
       fail(rule);

@@ -1,6 +1,8 @@
 /*
- * A disk that fails on demand, for one process: compiled by the tests and loaded with LD_PRELOAD. WEIR_DISK_FAULTS names a file
- * of lines "<operation> <part of a path> <errno>", read again at each call; operation: write, sync or open.
+ * A disk that fails or is slow on demand, for one process: compiled by the tests and loaded with LD_PRELOAD. WEIR_DISK_FAULTS names
+ * a file of lines "<operation> <part of a path> <number>", read again at each call. Operation: write, sync or open, which fail with
+ * this errno; or slow: a sync takes so many milliseconds longer, and a line "main" or "other", the thread that waited, and the path
+ * are appended to the file that WEIR_DISK_LOG names.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +14,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static int fault(const char *operation, const char *path) {
@@ -32,14 +35,35 @@ static int fault(const char *operation, const char *path) {
   return 0;
 }
 
-static int fault_of(const char *operation, int fd) {
-  char link[64], path[512];
+static int path_of(int fd, char *path, size_t size) {
+  char link[64];
   ssize_t length;
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  length = readlink(link, path, sizeof path - 1);
+  length = readlink(link, path, size - 1);
   if (length <= 0) return 0;
   path[length] = 0;
-  return fault(operation, path);
+  return 1;
+}
+
+static int fault_of(const char *operation, int fd) {
+  char path[512];
+  return path_of(fd, path, sizeof path) ? fault(operation, path) : 0;
+}
+
+static void delay(int fd) {
+  const char *name = getenv("WEIR_DISK_LOG");
+  char path[512], line[600];
+  int ms, log;
+  struct timespec time;
+  if (!path_of(fd, path, sizeof path) || (ms = fault("slow", path)) == 0) return;
+  if (name != NULL && (log = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND, 0600)) >= 0) {
+    int length = snprintf(line, sizeof line, "%s %s\n", syscall(SYS_gettid) == getpid() ? "main" : "other", path);
+    syscall(SYS_write, log, line, length);
+    syscall(SYS_close, log);
+  }
+  time.tv_sec = ms / 1000;
+  time.tv_nsec = (ms % 1000) * 1000000L;
+  nanosleep(&time, NULL);
 }
 
 #define REAL(name) static __typeof__(&name) real; if (real == NULL) real = dlsym(RTLD_NEXT, #name)
@@ -50,8 +74,8 @@ ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at) { FAIL("wri
 ssize_t write(int fd, const void *bytes, size_t size) { FAIL("write", fd) REAL(write); return real(fd, bytes, size); }
 ssize_t writev(int fd, const struct iovec *parts, int count) { FAIL("write", fd) REAL(writev); return real(fd, parts, count); }
 ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) { FAIL("write", fd) REAL(pwritev); return real(fd, parts, count, at); }
-int fsync(int fd) { FAIL("sync", fd) REAL(fsync); return real(fd); }
-int fdatasync(int fd) { FAIL("sync", fd) REAL(fdatasync); return real(fd); }
+int fsync(int fd) { FAIL("sync", fd) delay(fd); REAL(fsync); return real(fd); }
+int fdatasync(int fd) { FAIL("sync", fd) delay(fd); REAL(fdatasync); return real(fd); }
 
 #define OPEN(name) \
   int name(const char *path, int flags, ...) { \

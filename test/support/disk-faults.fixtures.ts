@@ -1,0 +1,50 @@
+/** A disk that fails or is slow on demand, for a process that a test starts (disk-faults.c). */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface DiskFaults {
+  /** Why a test cannot have it, for its title; empty where it can. */
+  readonly missing: string;
+  /** For the process's environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The rules from now on, such as `write /journal/ 28` or `slow .journal 50`; none: the disk is well. */
+  set(...rules: string[]): void;
+  /** The syncs that were slowed since the rules were set last. */
+  slowed(): { readonly onMainThread: boolean; readonly path: string }[];
+}
+
+/** @param folder for the library and its rules */
+export function compileDiskFaults(folder: string): DiskFaults {
+  const compiler =
+    process.platform === "linux"
+      ? ["cc", "gcc", "clang"].find((name) => spawnSync(name, ["--version"]).status === 0)
+      : undefined;
+  const [library, rules, log] = [join(folder, "disk-faults.so"), join(folder, "rules"), join(folder, "log")];
+  if (compiler !== undefined) {
+    execFileSync(compiler, [
+      "-shared",
+      "-fPIC",
+      "-o",
+      library,
+      join(import.meta.dirname, "disk-faults.c"),
+      "-ldl",
+    ]);
+    writeFileSync(rules, "");
+  }
+  return {
+    missing: compiler === undefined ? " (skipped: needs Linux and a C compiler)" : "",
+    env: { LD_PRELOAD: library, WEIR_DISK_FAULTS: rules, WEIR_DISK_LOG: log },
+    set(...lines) {
+      writeFileSync(log, "");
+      writeFileSync(rules, lines.map((line) => `${line}\n`).join(""));
+    },
+    slowed() {
+      const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : [];
+      return lines.map((line) => {
+        const [thread, ...path] = line.split(" ");
+        return { onMainThread: thread === "main", path: path.join(" ") };
+      });
+    },
+  };
+}
