@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactor } from "../../../src/workers/redact.ts";
-import { PRESET_NAMES } from "../../../src/workers/redact-presets.ts";
+import { HINTS, KEY_WORDS, PRESET_NAMES } from "../../../src/workers/redact-presets.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 
@@ -199,5 +199,35 @@ describe("payloads", () => {
       for (let tries = 0; tries < 3 && large >= bound; tries++) large = Math.min(large, time(400_000));
       expect(large, piece).toBeLessThan(bound);
     }
+  });
+});
+
+describe("the hint of a secret", () => {
+  const word = fc.constantFrom(
+    ...["svc-", "sk-", "glpat-", "xoxb-", "xai-", "hf_", "npm-", "sk_live_", "whsec_", "ghp_", "github_pat_"],
+    ...["AKIA", "ASIA", "AIza", "SG.", "eyJ", "Bearer ", "PRIVATE KEY"],
+  );
+  /** Words, their halves, and the characters by which they are found. */
+  const part = fc.oneof(
+    word,
+    word.map((text) => text.slice(1)),
+    word.map((text) => text.slice(0, -1)),
+    fc.constantFrom("-", "_", "A", "S", "J", "eJ", "yJ", "B", "P", "é", "once upon"),
+    fc.integer({ min: 90, max: 120 }).map((times) => "-_A".repeat(times)),
+  );
+
+  it("is there where the expression of all words matches, and only there", () => {
+    const whole = new RegExp(KEY_WORDS);
+    const seen = { yes: 0, no: 0 };
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+        const text = parts.join("");
+        const holds = HINTS.api_key(text);
+        seen[holds ? "yes" : "no"]++;
+        return holds === whole.test(text);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(seen.yes, seen.no)).toBeGreaterThan(100);
   });
 });
