@@ -3,7 +3,6 @@
  * hour. One refresh at a time for all callers; failures are not cached, so the next call tries again. Source:
  * developers.google.com/identity/protocols/oauth2/service-account
  */
-import { importPKCS8, SignJWT } from "jose";
 import type { Clock } from "../clock.ts";
 import type { ServiceAccount } from "../endpoint.ts";
 import type { Answer } from "./ask.ts";
@@ -65,7 +64,11 @@ async function fetchToken(account: ServiceAccount, postForm: PostForm, clock: Cl
   return { token, untilMs: askedMs + lifeMs - MARGIN_MS };
 }
 
+/** Loaded at the first use: few gateways have such accounts, and it is 46 files. */
+const jose = () => import("jose");
+
 async function assertionOf(account: ServiceAccount, nowS: number): Promise<string> {
+  const { SignJWT } = await jose();
   const key = await privateKeyOf(account);
   return new SignJWT({ scope: SCOPE })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", kid: account.privateKeyId })
@@ -79,6 +82,7 @@ async function assertionOf(account: ServiceAccount, nowS: number): Promise<strin
 /** The library's own messages may quote the key. */
 async function privateKeyOf({ privateKey }: ServiceAccount) {
   try {
+    const { importPKCS8 } = await jose();
     return await importPKCS8(privateKey, "RS256");
   } catch {
     throw new Error("the service account's private key cannot be read");

@@ -2,11 +2,17 @@
  * One undici pool per origin, HTTP/1.1: the only file that opens connections to providers. A pool is never closed while
  * the process serves, so no call can lose its connection to an eviction (T63).
  */
+import { createRequire } from "node:module";
 import type { Socket } from "node:net";
-import { buildConnector, Pool } from "undici";
+import type * as Undici from "undici";
+
+/** Two files of the library. Its index would load 60 more, such as fetch, caches and mocks: 60 ms of every start. */
+const load = createRequire(import.meta.url);
+const Pool: typeof Undici.Pool = load("undici/lib/dispatcher/pool.js");
+const buildConnector: typeof Undici.buildConnector = load("undici/lib/core/connect.js");
 
 export interface Pools {
-  of(origin: string): Pool;
+  of(origin: string): Undici.Pool;
   /** Number of connections open or being opened: to this origin, or to all. */
   connections(origin?: string): number;
   /** Closes idle connections and waits for calls in flight. */
@@ -32,7 +38,7 @@ const landed = {
 };
 
 export function openPools(connectTimeoutMs: number): Pools {
-  const pools = new Map<string, Pool>();
+  const pools = new Map<string, Undici.Pool>();
   const counts = new Map<string, number>();
   let all = 0;
   const count = (origin: string, change: 1 | -1) => {
@@ -64,17 +70,20 @@ export function openPools(connectTimeoutMs: number): Pools {
   };
 }
 
-const connectorTo = (origin: string, timeout: number): buildConnector.connector =>
+const connectorTo = (origin: string, timeout: number): Undici.buildConnector.connector =>
   buildConnector({
     timeout,
     allowH2: false,
     highWaterMark: SOCKET_BUFFER_BYTES,
     ...(origin.startsWith("http:") && { onread: landed }),
-  } as buildConnector.BuildOptions);
+  } as Undici.buildConnector.BuildOptions);
 
 /** Counts each connection from its first moment, when its descriptor is taken, to its last. */
 const counted =
-  (connect: buildConnector.connector, count: (change: 1 | -1) => void): buildConnector.connector =>
+  (
+    connect: Undici.buildConnector.connector,
+    count: (change: 1 | -1) => void,
+  ): Undici.buildConnector.connector =>
   (options, callback) => {
     count(1);
     connect(options, (...outcome) => {
