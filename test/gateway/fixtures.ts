@@ -18,6 +18,7 @@ import { readConfig } from "../../src/config.ts";
 import { openCredits } from "../../src/credits/credits.ts";
 import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { openStore } from "../../src/store/store.ts";
+import { putAnalyticsTables } from "../support/analytics-folder.ts";
 
 const REPO = join(import.meta.dirname, "../..");
 
@@ -269,6 +270,8 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   writeFileSync(join(config, "providers.yaml"), stringify({ providers }));
   if (options.endpoints)
     writeFileSync(join(config, "models/test.yaml"), stringify(testModel(options.endpoints, options.model)));
+  if (options.folder === undefined && options.engine !== false && !options.env?.CLICKHOUSE_URL)
+    putAnalyticsTables(join(folder, "data"));
   if (options.settings) writeFileSync(join(config, "weir.yaml"), stringify(options.settings));
   return folder;
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
+import { putAnalyticsTables } from "../../support/analytics-folder.ts";
 import { type Answer, type GatewayOptions, type TestGateway, testGateway, until } from "../fixtures.ts";
 
 const OPTIONS: GatewayOptions = {
@@ -27,6 +28,7 @@ export const decided = (...lines: string[]) =>
 /** For the top of a test file: one gateway for all of its tests. */
 export function policyGateway() {
   const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
+  putAnalyticsTables(join(folder, "data"));
   let gateway: TestGateway;
   let ids: Record<string, string> = {};
 

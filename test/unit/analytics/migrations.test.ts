@@ -1,22 +1,26 @@
 /** What the migrations make of a database: once, and with the columns that a record is written to. */
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MARKED_COLUMNS } from "../../../src/analytics/batch.ts";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
-import { type Bench, clickhouseOf, openBench, until } from "./records.ts";
+import { type Bench, clickhouseOf, openBench, temporaryFolder, until } from "./records.ts";
 
+/** Given, so that its tables are not those that were made for other tests. */
+const dataDir = temporaryFolder();
 let bench: Bench;
 let clickhouse: ClickHouse;
 
 beforeAll(async () => {
-  bench = openBench();
+  bench = openBench({ dataDir });
   await until(() => bench.analytics.live());
   clickhouse = clickhouseOf(bench);
 });
 afterAll(async () => {
   await clickhouse.close();
   await bench.close();
+  rmSync(dataDir, { recursive: true, force: true });
 });
 
 it("the migrations make the columns that a record is written to, of the same types, and those of its batch", async () => {

@@ -17,6 +17,7 @@ import { openStore } from "../../../src/store/store.ts";
 import { canonicalRequest } from "../../../src/wire/canonical.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
+import { putAnalyticsTables } from "../../support/analytics-folder.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -294,6 +295,7 @@ export const silentLog = { warn: () => {} };
  */
 export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?: WorkerPool } = {}): Bench {
   const dataDir = options.dataDir ?? temporaryFolder();
+  if (options.dataDir === undefined && options.clickhouseUrl === undefined) putAnalyticsTables(dataDir);
   const store = openStore(dataDir);
   const outbox = openOutbox(store);
   const pool = options.pool ?? openPool();
