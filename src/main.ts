@@ -4,12 +4,13 @@
  */
 import { enableCompileCache } from "node:module";
 import { isatty } from "node:tty";
-import { runCommandLine } from "./commands/command-line.ts";
 import { print } from "./process/output.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
+// What was loaded before is not in the cache.
 enableCompileCache();
+const { runCommandLine } = await import("./commands/command-line.ts");
 const shell = {
   env: process.env,
   isTerminal: isatty(1),
