@@ -15,7 +15,7 @@ export function putAnalyticsTables(dataDir: string): void {
   if (runFolder === undefined) return;
   const made = join(runFolder, "analytics");
   if (!existsSync(made)) make(made);
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   // The tables' links lead to folders beside them.
   cpSync(made, join(dataDir, "clickhouse"), { recursive: true, verbatimSymlinks: true });
 }
