@@ -4,12 +4,14 @@
  */
 import { enableCompileCache } from "node:module";
 import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
 import { print } from "./process/output.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
-// What was loaded before is not in the cache.
-enableCompileCache();
+// What was loaded before is not in the cache. Node's own choice is a folder below that of temporary files, which another user may
+// have made: his code would run here. Where this one cannot be written, nothing is cached.
+enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url)));
 const { runCommandLine } = await import("./commands/command-line.ts");
 const shell = {
   env: process.env,
