@@ -100,3 +100,18 @@ describe("a row of the outbox", () => {
     expect(finished.undecodable).not.toContain(damaged.length);
   });
 });
+
+describe("a payload", () => {
+  const payload = Buffer.from('{"key":"sk-aaaaaaaaaaaaaaaaaaaaaaaa"}');
+
+  it("is redacted by its rules", async () => {
+    const [redacted] = await pool.redactPayload({ presets: ["api_key"], patterns: [] }, [payload]);
+    expect(Buffer.from(redacted ?? []).toString()).toBe('{"key":"[REDACTED:api_key]"}');
+    await expect(pool.redactPayload({ presets: ["none such"], patterns: [] }, [payload])).rejects.toThrow();
+  });
+
+  it("without rules comes back as it is, without a way to the worker", async () => {
+    const [same] = await pool.redactPayload({ presets: [], patterns: [] }, [payload]);
+    expect(same).toBe(payload);
+  });
+});
