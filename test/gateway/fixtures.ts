@@ -19,6 +19,7 @@ import { openCredits } from "../../src/credits/credits.ts";
 import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { openStore } from "../../src/store/store.ts";
 import { putAnalyticsTables } from "../support/analytics-folder.ts";
+import { httpCall } from "../support/http-client.ts";
 
 const REPO = join(import.meta.dirname, "../..");
 
@@ -329,32 +330,26 @@ function client(
   const liveKey = read("first-key");
   const call: TestGateway["call"] = async (method, path, { body, key = liveKey, headers } = {}) => {
     const sent = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-    const waited = AbortSignal.timeout(ANSWER_MS);
-    let response: Response;
-    let text: string;
-    try {
-      response = await fetch(`${url}${path}`, {
-        method,
-        headers: {
-          ...(key !== null && { authorization: `Bearer ${key}` }),
-          ...(sent !== undefined && { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...(sent !== undefined && { body: sent }),
-        signal: waited,
-      });
-      text = await response.text();
-    } catch (error) {
-      if (!waited.aborted) throw error;
+    const answer = await httpCall(method, `${url}${path}`, {
+      headers: {
+        ...(key !== null && { authorization: `Bearer ${key}` }),
+        ...(sent !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(sent !== undefined && { body: sent }),
+      withinMs: ANSWER_MS,
+    });
+    if (answer === undefined) {
       const open = `the simulator has ${simulator.openCalls} calls open`;
       throw new Error(
         `no answer within ${ANSWER_MS} ms to ${method} ${path} ${sent?.slice(0, 500)}; ${open}`,
       );
     }
-    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    const { status, text } = answer;
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
     return {
-      status: response.status,
-      headers: response.headers,
+      status,
+      headers: answer.headers,
       text,
       json: isJson && text !== "" ? JSON.parse(text) : undefined,
     };
