@@ -1,5 +1,5 @@
 /** The chat-completions and completions formats as a client speaks them: an ask as a body, an answer as what it says. */
-import { expect } from "vitest";
+import { expectSame } from "../../support/same.ts";
 import {
   type Ask,
   type AskPart,
@@ -58,7 +58,7 @@ export const chatClient: Client = {
     ...shared(ask, stream),
   }),
   whole: (body) => {
-    expect(body.object).toBe("chat.completion");
+    expectSame(body.object, "chat.completion");
     const choices: Json[] = body.choices;
     return {
       ...frameOf(body),
@@ -102,7 +102,7 @@ export const completionsClient: Client = {
     ...shared(ask, stream),
   }),
   whole: (body) => {
-    expect(body.object).toBe("text_completion");
+    expectSame(body.object, "text_completion");
     const choices: Json[] = body.choices;
     return {
       ...frameOf(body),
@@ -115,7 +115,7 @@ export const completionsClient: Client = {
     const texts: string[] = [];
     const stops: string[] = [];
     for (const { index, text: piece, finish_reason: stop } of chunks.flatMap((c): Json[] => c.choices)) {
-      expect(stops[index], "nothing follows the end").toBeUndefined();
+      expectSame(stops[index], undefined, "nothing follows the end");
       texts[index] = (texts[index] ?? "") + piece;
       if (stop !== null) stops[index] = stop;
     }
@@ -189,7 +189,7 @@ export const svcOf = (svc: Json): Svc => ({
 });
 
 export function chatCounts(usage: Json): Counts {
-  expect(usage.total_tokens).toBe(usage.prompt_tokens + usage.completion_tokens);
+  expectSame(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
   return {
     input: usage.prompt_tokens,
     output: usage.completion_tokens,
@@ -200,7 +200,7 @@ export function chatCounts(usage: Json): Counts {
 }
 
 function choiceOf(message: Json, stop: string): HeardChoice {
-  expect(message.role).toBe("assistant");
+  expectSame(message.role, "assistant");
   const calls: Json[] = message.tool_calls ?? [];
   return {
     text: message.content ?? "",
@@ -218,13 +218,12 @@ function choiceOf(message: Json, stop: string): HeardChoice {
 /** The chunks with choices, and the one after them: usage stands there only, directly before the end (T1). */
 function chunksOf(text: string, object: string): { last: Json; chunks: Json[] } {
   const events = sseEvents(text).map(({ data }) => data);
-  expect(events.pop()).toBe("[DONE]");
+  expectSame(events.pop(), "[DONE]");
   const chunks: Json[] = events.map((data) => JSON.parse(data));
   const last = chunks.pop();
-  expect(last.choices).toEqual([]);
+  expectSame(last.choices, []);
   for (const chunk of chunks) {
-    expect(chunk).toMatchObject({ object, id: last.id, model: last.model });
-    expect(chunk.usage).toBeNull();
+    expectSame([chunk.object, chunk.id, chunk.model, chunk.usage], [object, last.id, last.model, null]);
   }
   return { last, chunks };
 }
@@ -234,11 +233,11 @@ function assembled(chunks: readonly Json[]): { message: Json; finish: string }[]
   const found: { message: Json; finish: string }[] = [];
   for (const { index, delta, finish_reason: finish } of chunks.flatMap((chunk): Json[] => chunk.choices)) {
     if (found[index] === undefined) {
-      expect(delta.role, "T51: the first delta has the role").toBe("assistant");
+      expectSame(delta.role, "assistant", "T51: the first delta has the role");
       found[index] = { message: { role: "assistant", content: null }, finish: "" };
     }
     const choice = found[index];
-    expect(choice.finish, "nothing follows the end").toBe("");
+    expectSame(choice.finish, "", "nothing follows the end");
     add(choice.message, delta);
     if (finish !== null) choice.finish = finish;
   }
@@ -253,8 +252,8 @@ function add(message: Json, delta: Json): void {
     message.tool_calls ??= [];
     const call = message.tool_calls[index];
     if (call === undefined) {
-      expect(index, "T44: calls are numbered from 0").toBe(message.tool_calls.length);
-      expect(piece).toMatchObject({ id: expect.any(String), type: "function" });
+      expectSame(index, message.tool_calls.length, "T44: calls are numbered from 0");
+      expectSame([typeof piece.id, piece.type], ["string", "function"]);
       message.tool_calls.push({ ...piece, function: { arguments: "", ...piece.function } });
     } else {
       call.function.arguments += piece.function?.arguments ?? "";

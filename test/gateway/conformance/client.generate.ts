@@ -1,5 +1,5 @@
 /** The native format as a client speaks it: an ask as a body, an answer as what it says. */
-import { expect } from "vitest";
+import { expectSame } from "../../support/same.ts";
 import {
   type Ask,
   type AskPart,
@@ -63,13 +63,12 @@ export const generateClient: Client = {
   streamed: (text) => {
     const events: Json[] = sseEvents(text).map(({ name, data }) => {
       const event = JSON.parse(data);
-      expect(event.type).toBe(name);
+      expectSame(event.type, name);
       return event;
     });
     const first = events.shift();
     const last = events.pop();
-    expect([first.type, last.type]).toEqual(["generation.started", "generation.completed"]);
-    expect(first.id).toBe(last.id);
+    expectSame([first.type, last.type, first.id], ["generation.started", "generation.completed", last.id]);
     const candidates = assembled(events);
     return {
       ...frameOf(last),
@@ -163,7 +162,7 @@ function assembled(events: readonly Json[]): { parts: Json[]; stop: string }[] {
   for (const { type, index, part: at, ...event } of events) {
     candidates[index] ??= { parts: [], stop: "" };
     const candidate = candidates[index];
-    expect(candidate.stop, "nothing follows the end").toBe("");
+    expectSame(candidate.stop, "", "nothing follows the end");
     if (type === "candidate.stopped") {
       candidate.stop = event.stop.reason;
       continue;
@@ -182,6 +181,6 @@ function assembled(events: readonly Json[]): { parts: Json[]; stop: string }[] {
 function beginning(type: string, { id, name, refusal, summary, redacted }: Json): Json {
   if (type === "tool_call.delta") return { type: "tool_call", id, name, arguments: "" };
   if (type === "content.delta") return { type: refusal ? "refusal" : "text", text: "" };
-  expect(type).toBe("reasoning.delta");
+  expectSame(type, "reasoning.delta");
   return { type: "reasoning", text: "", ...(summary && { summary }), ...(redacted && { redacted }) };
 }

@@ -1,5 +1,6 @@
 /** The messages format as a client speaks it: an ask as a body, an answer as what it says. */
 import { expect } from "vitest";
+import { expectSame } from "../../support/same.ts";
 import {
   type Ask,
   type AskPart,
@@ -57,13 +58,13 @@ export const messagesClient: Client = {
     ...optionsOf(ask, stream),
   }),
   whole: (body) => {
-    expect(body).toMatchObject({ type: "message", role: "assistant" });
+    expectSame([body.type, body.role], ["message", "assistant"]);
     return heardOf(body, body.svc);
   },
   streamed: (text) => {
     const events: Json[] = sseEvents(text).map(({ name, data }) => {
       const event = JSON.parse(data);
-      expect(event.type).toBe(name);
+      expectSame(event.type, name);
       return event;
     });
     // A delta of the message without a reason to stop only reports usage.
@@ -73,13 +74,13 @@ export const messagesClient: Client = {
     const first = spoken.shift();
     const last = spoken.pop();
     const delta = spoken.pop();
-    expect([first.type, delta.type, last.type], "T51: one start, with usage, and one end").toEqual([
-      "message_start",
-      "message_delta",
-      "message_stop",
-    ]);
+    expectSame(
+      [first.type, delta.type, last.type],
+      ["message_start", "message_delta", "message_stop"],
+      "T51: one start, with usage, and one end",
+    );
     const { message } = first;
-    expect(message.usage.input_tokens).toEqual(expect.any(Number));
+    expectSame(typeof message.usage.input_tokens, "number");
     const content = blocksOf(spoken);
     const usage = { ...message.usage, ...delta.usage };
     return heardOf({ ...message, ...delta.delta, content, usage }, last.svc);
@@ -184,27 +185,27 @@ function blocksOf(events: readonly Json[]): Json[] {
   let open = false;
   for (const { type, index, content_block: start, delta } of events) {
     if (type === "content_block_start") {
-      expect(open, "one block at a time").toBe(false);
-      expect(index, "T44: blocks are numbered as they begin").toBe(blocks.length);
+      expectSame(open, false, "one block at a time");
+      expectSame(index, blocks.length, "T44: blocks are numbered as they begin");
       blocks.push({ ...start });
       json = "";
       open = true;
       continue;
     }
-    expect(index).toBe(blocks.length - 1);
+    expectSame(index, blocks.length - 1);
     const block = blocks[index];
     if (type === "content_block_stop") {
       if (block.type === "tool_use") block.input = parsedArguments(json || "{}");
       open = false;
       continue;
     }
-    expect(type).toBe("content_block_delta");
+    expectSame(type, "content_block_delta");
     if (delta.type === "input_json_delta") json += delta.partial_json;
     else if (delta.type === "text_delta") block.text += delta.text;
     else if (delta.type === "thinking_delta") block.thinking += delta.thinking;
     else if (delta.type === "signature_delta") block.signature = delta.signature;
     else expect.unreachable(`a delta of type ${delta.type}`);
   }
-  expect(open, "every block ends").toBe(false);
+  expectSame(open, false, "every block ends");
   return blocks;
 }

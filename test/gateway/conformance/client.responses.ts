@@ -1,5 +1,5 @@
 /** The responses format as a client speaks it: an ask as a body, an answer as what it says. */
-import { expect } from "vitest";
+import { expectSame } from "../../support/same.ts";
 import {
   type Ask,
   type AskPart,
@@ -59,19 +59,23 @@ export const responsesClient: Client = {
   streamed: (text) => {
     const events: Json[] = sseEvents(text).map(({ name, data }) => {
       const event = JSON.parse(data);
-      expect(event.type).toBe(name);
+      expectSame(event.type, name);
       return event;
     });
-    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, index) => index));
-    expect(events[0].type).toBe("response.created");
-    const last = events.at(-1);
-    expect(last.type).toBe(`response.${last.response.status}`);
-    expect(events[0].response.id).toBe(last.response.id);
-    expect(deltasOf(events), "the events add up to the items at the end").toEqual(
-      textsOf(last.response.output),
+    expectSame(
+      events.map(({ sequence_number: number }) => number),
+      events.map((_, index) => index),
     );
+    expectSame(events[0].type, "response.created");
+    const last = events.at(-1);
+    expectSame(last.type, `response.${last.response.status}`);
+    expectSame(events[0].response.id, last.response.id);
+    expectSame(deltasOf(events), textsOf(last.response.output), "the events add up to the items at the end");
     const done = events.filter(({ type }) => type === "response.output_item.done");
-    expect(done.map(({ item }) => item)).toEqual(last.response.output);
+    expectSame(
+      done.map(({ item }) => item),
+      last.response.output,
+    );
     return heardOf(last.response);
   },
   errorOf: (body) => body.error,
@@ -118,7 +122,7 @@ function partOf(part: AskPart): Json {
 
 function heardOf(response: Json): Heard {
   const { id, object, model, usage, svc, output } = response;
-  expect(object).toBe("response");
+  expectSame(object, "response");
   return {
     id,
     model,

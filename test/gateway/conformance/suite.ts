@@ -3,6 +3,8 @@
  * answer is compared with what the upstream itself says to the very request that it got, whole and streamed.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { httpCall } from "../../support/http-client.ts";
+import { expectSame } from "../../support/same.ts";
 import { type Answer, type TestEndpoint, type TestGateway, testGateway } from "../fixtures.ts";
 import type { Ask, AskPart, Heard, HeardChoice, Json, Media, Seen, Told } from "./ask.ts";
 import type { AnswerCase } from "./cases.ts";
@@ -90,11 +92,11 @@ async function answers(client: Client, upstream: Upstream, one: AnswerCase): Pro
     await inMode(client, upstream, one, false),
     await inMode(client, upstream, one, true),
   ];
-  expect(streamed.seen, "streamed or not, the upstream is told the same").toEqual(whole.seen);
-  expect(contentOf(streamed.heard), "the stream adds up to the whole answer").toEqual(contentOf(whole.heard));
-  expect(streamed.heard.usage).toEqual(whole.heard.usage);
-  expect(streamed.heard.svc.cost).toEqual(whole.heard.svc.cost);
-  expect(streamed.heard.svc.warnings).toEqual(whole.heard.svc.warnings);
+  expectSame(streamed.seen, whole.seen, "streamed or not, the upstream is told the same");
+  expectSame(contentOf(streamed.heard), contentOf(whole.heard), "the stream adds up to the whole answer");
+  expectSame(streamed.heard.usage, whole.heard.usage);
+  expectSame(streamed.heard.svc.cost, whole.heard.svc.cost);
+  expectSame(streamed.heard.svc.warnings, whole.heard.svc.warnings);
   for (const exchanged of [whole, streamed]) one.check?.(exchanged);
 }
 
@@ -115,7 +117,7 @@ async function inMode(
   const second = await exchange(client, upstream, withOnly(ask, model), model, stream);
   check(client, upstream, { ...one, calls: 0 }, ask, second);
   if (one.needs.includes("thinking") && upstream.seals) expect(first.told.seals).not.toEqual([]);
-  expect(second.seen.seals, "signatures go back to the byte, in order").toEqual(first.told.seals);
+  expectSame(second.seen.seals, first.told.seals, "signatures go back to the byte, in order");
   return second;
 }
 
@@ -124,16 +126,21 @@ const withOnly = (ask: Ask, model: string): Ask =>
 
 function check(client: Client, upstream: Upstream, one: AnswerCase, ask: Ask, exchanged: Exchanged): void {
   const { heard, seen, told } = exchanged;
-  expect(seen, "the upstream is told what was asked").toMatchObject(expected(ask, client, upstream));
-  if (one.mayWarn === undefined) expect(heard.svc.warnings).toEqual([]);
-  if (told.usage !== undefined) expect(heard.usage).toEqual(told.usage);
-  expect(heard.choices.length).toBe(told.choices.length);
-  if (one.calls !== undefined) expect(heard.choices[0]?.calls.length).toBe(one.calls);
+  const wanted = expected(ask, client, upstream);
+  const wantedOf = Object.keys(wanted).map((name) => [name, seen[name as keyof Seen]]);
+  expectSame(Object.fromEntries(wantedOf), wanted, "the upstream is told what was asked");
+  if (one.mayWarn === undefined) expectSame(heard.svc.warnings, []);
+  if (told.usage !== undefined) expectSame(heard.usage, told.usage);
+  expectSame(heard.choices.length, told.choices.length);
+  if (one.calls !== undefined) expectSame(heard.choices[0]?.calls.length, one.calls);
   if (one.refusal !== undefined) {
     expect(isRefused(heard.choices[0] as HeardChoice, one.refusal)).toBe(true);
     return;
   }
-  expect(heard.choices).toEqual(told.choices.map((choice) => saidIn(client, choice)));
+  expectSame(
+    heard.choices,
+    told.choices.map((choice) => saidIn(client, choice)),
+  );
 }
 
 /** Completions have a text and nothing else. */
@@ -201,16 +208,14 @@ async function exchange(
   const { simulator } = gateway;
   const before = simulator.totalCalls;
   const answer = await post(client, client.request(ask, model, stream));
-  expect(answer.status, answer.text).toBe(200);
-  expect(simulator.totalCalls, "one call upstream").toBe(before + 1);
+  expectSame(answer.status, 200, answer.text);
+  expectSame(simulator.totalCalls, before + 1, "one call upstream");
   const sent = simulator.calls.at(-1);
   if (sent === undefined) throw new Error("the simulator saw no call");
   const body: Json = JSON.parse(sent.body.toString());
   const heard = stream ? client.streamed(answer.text) : client.whole(answer.json);
   const requestId = answer.headers.get("x-svc-request-id") ?? "";
-  expect(heard.id).toBe(client.idPrefix + requestId);
-  expect(heard.svc.requestId).toBe(requestId);
-  expect(heard.model).toBe(model);
+  expectSame([heard.id, heard.svc.requestId, heard.model], [client.idPrefix + requestId, requestId, model]);
   const source = await isRecorded(heard, requestId, model);
   return {
     heard,
@@ -243,13 +248,12 @@ async function wholeAnswer(
   const headers = Object.fromEntries(
     names.flatMap((name) => (sent.headers[name] ? [[name, sent.headers[name]]] : [])),
   );
-  const response = await fetch(`${gateway.simulator.url}${path}`, {
-    method: "POST",
+  const response = await httpCall("POST", `${gateway.simulator.url}${path}`, {
     headers: { ...headers, "content-type": "application/json" },
     body: text,
   });
-  expect(response.status, `asked again, ${upstream.name} answers`).toBe(200);
-  const answer: Json = await response.json();
+  expect(response?.status, `asked again, ${upstream.name} answers`).toBe(200);
+  const answer: Json = JSON.parse(response?.text ?? "");
   wholeAnswers.set(path + text, answer);
   return answer;
 }
@@ -259,16 +263,18 @@ async function isRecorded({ usage, svc }: Heard, requestId: string, model: strin
   const [{ json: generation }, { json: record }] = (await Promise.all(
     ["generation", "requests"].map((what) => gateway.call("GET", `/v1/${what}/${requestId}`)),
   )) as [Answer, Answer];
-  expect(generation.usage).toEqual({
+  const { provider, endpoint_id: endpointId } = generation.resolved;
+  const wanted = {
     input_tokens: usage.input,
     output_tokens: usage.output,
     cache_read_tokens: usage.cacheRead,
     cache_write_tokens: usage.cacheWrite,
     reasoning_tokens: usage.reasoning,
-  });
-  expect(generation.cost).toEqual(svc.cost);
-  expect(generation.warnings).toEqual(svc.warnings);
-  expect(generation.resolved).toMatchObject({ provider: svc.provider, endpoint_id: svc.endpointId });
+  };
+  expectSame(
+    [generation.usage, generation.cost, generation.warnings, provider, endpointId],
+    [wanted, svc.cost, svc.warnings, svc.provider, svc.endpointId],
+  );
   const price = PRICES[model] ?? SIMULATED;
   const fresh = usage.input - usage.cacheRead - usage.cacheWrite;
   const lines = [
@@ -279,8 +285,9 @@ async function isRecorded({ usage, svc }: Heard, requestId: string, model: strin
   ];
   // Writes of two lengths of stay are two lines, each rounded: a micro more or less.
   const total = lines.reduce((sum, nano) => sum + Math.round(nano / 1000), 0);
-  expect(Math.abs(svc.cost.total_micro_usd - total)).toBeLessThanOrEqual(usage.cacheWrite > 0 ? 1 : 0);
-  expect(record).toMatchObject({ status: "ok", cost_micro: svc.cost.total_micro_usd });
+  const isExact = Math.abs(svc.cost.total_micro_usd - total) <= (usage.cacheWrite > 0 ? 1 : 0);
+  expectSame(isExact, true, `${svc.cost.total_micro_usd} µUSD for ${total}`);
+  expectSame([record.status, record.cost_micro], ["ok", svc.cost.total_micro_usd]);
   return record.usage_source;
 }
 
