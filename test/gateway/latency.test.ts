@@ -17,11 +17,14 @@ const TURN_MS = 14;
 const only = (provider: string) => ({ route: { providers: { only: [provider] } } });
 const prompt = (content: unknown, more: object = {}): string =>
   JSON.stringify({ model: "test/model", messages: [{ role: "user", content }], ...more });
-const ENDPOINTS = [
-  { provider: "plain" },
-  { provider: "pace", instruction: { tokens: 80, gap_ms: 20 } },
-  { provider: "large", instruction: { bytes: 20_000_000 } },
-];
+const PLAIN = { provider: "plain" };
+/** So dear that only those get there who ask for it: others would wait for its answer, which takes seconds. */
+const PACE = {
+  provider: "pace",
+  instruction: { tokens: 80, gap_ms: 20 },
+  price: { input: 1000, output: 2000 },
+};
+const LARGE = { provider: "large", instruction: { bytes: 20_000_000 } };
 
 /** Base64 as long as asked for, of bytes that do not repeat. */
 function base64(bytes: number): string {
@@ -39,7 +42,11 @@ const image = (bytes: number) => [
 describe("beside a process of its own", () => {
   let gateway: SpawnedGateway;
   beforeAll(async () => {
-    gateway = await spawnGateway({ env: WITNESSED, endpoints: ENDPOINTS, settings: { grant_usd: 10_000 } });
+    gateway = await spawnGateway({
+      env: WITNESSED,
+      endpoints: [PLAIN, PACE],
+      settings: { grant_usd: 10_000 },
+    });
     // The thread that reads large bodies, and the code they take, are there before time is measured.
     await post(prompt(PROSE.repeat(10_000)));
   });
@@ -154,7 +161,7 @@ describe("sizes", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await testGateway({
-      endpoints: ENDPOINTS,
+      endpoints: [PLAIN, LARGE],
       settings: { grant_usd: 10_000, limits: { max_body_bytes: MAX_BODY_BYTES } },
     });
   });
