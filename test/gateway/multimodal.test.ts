@@ -13,6 +13,7 @@ import { FORMATS as WIRE } from "../../src/wire/formats.ts";
 import { type SpawnedGateway, spawnGateway, until } from "./fixtures.ts";
 import {
   base64,
+  bytesOf,
   FORMAT_NAMES,
   FORMATS,
   type FormatName,
@@ -66,7 +67,6 @@ afterEach(() => atRest(gateway));
 
 const DIALECTS = ["chat", "responses", "messages", "gemini", "converse"];
 const hash = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
-const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const send = (name: FormatName, body: Buffer, headers?: Record<string, string>) =>
   sendInPieces(`${gateway.url}${FORMATS[name].path}`, gateway.liveKey, body, headers);
 
