@@ -1,6 +1,6 @@
 /**
- * HTTP calls of tests, which make tens of thousands: one costs a tenth of a millisecond of a processor, `fetch` with a signal
- * of a time limit more than a whole one.
+ * HTTP calls of tests, which make tens of thousands: one costs a tenth of a millisecond of a processor, `fetch` with a
+ * signal of a time limit more than a whole one.
  */
 import { Agent, type Dispatcher, request } from "undici";
 
