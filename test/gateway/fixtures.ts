@@ -54,6 +54,7 @@ export interface GatewayOptions {
   readonly model?: Readonly<Record<string, unknown>>;
   /** `weir.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** `spawnGateway` puts `NODE_OPTIONS` behind those of the tests, without which each start strips all sources of their types. */
   readonly env?: Readonly<Record<string, string>>;
   /**
    * With ClickHouse in a child, for usage, feeds and reports. It costs more than the rest of a start: `testGateway` has it only
@@ -137,7 +138,8 @@ export async function spawnGateway(
 ): Promise<SpawnedGateway> {
   const simulator = options.simulator ?? (await startSimulator({}));
   const folder = prepareFolder(options, simulator.url);
-  const env = { ...process.env, ...environment(options, folder, simulator.url) };
+  const flags = [process.env.NODE_OPTIONS, options.env?.NODE_OPTIONS].join(" ");
+  const env = { ...process.env, ...environment(options, folder, simulator.url), NODE_OPTIONS: flags };
   const child = spawn(process.execPath, [join(REPO, "src/main.ts")], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -182,7 +184,7 @@ export const sseData = (text: string): unknown[] =>
 
 /**
  * Resolves once `holds` is true; a failure names what was waited for. Never sleeps blindly.
- * @param everyMs longer where a look is dear, such as a page of metrics
+ * @param everyMs at the least
  */
 export async function until(
   what: string,
@@ -191,9 +193,13 @@ export async function until(
   everyMs = 10,
 ): Promise<void> {
   const end = Date.now() + withinMs;
-  while (!(await holds())) {
+  for (;;) {
+    const from = performance.now();
+    if (await holds()) return;
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    // A look may cost the gateway some milliseconds: most of the time belongs to what is waited for.
+    const pauseMs = Math.max(everyMs, Math.min(3 * (performance.now() - from), 40));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

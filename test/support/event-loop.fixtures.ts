@@ -4,7 +4,7 @@ import { type SpawnedGateway, until } from "../gateway/fixtures.ts";
 
 /** For the environment of the gateway. */
 export const WITNESSED = {
-  NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ""} --import=${join(import.meta.dirname, "event-loop.witness.ts")}`,
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, "event-loop.witness.ts")}`,
 };
 
 /** Milliseconds of processor time that the longest turn of its event loop took since it was last asked. */
