@@ -16,7 +16,8 @@ const MOST_KB_EACH = 128;
 /** uWebSockets.js by itself ends a connection that took nothing for 10 s (looked at every 4 s). */
 const LONG_PAUSE_MS = 13_000;
 
-const COLLECTS = "setInterval(gc,300,{type:'minor'}).unref();setInterval(gc,1200).unref();process.on('SIGUSR2',()=>gc())";
+const COLLECTS =
+  "setInterval(gc,300,{type:'minor'}).unref();setInterval(gc,1200).unref();process.on('SIGUSR2',()=>gc())";
 
 let gateway: SpawnedGateway;
 beforeAll(async () => {

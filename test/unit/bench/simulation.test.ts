@@ -48,7 +48,7 @@ const share = (calls: readonly Called[], endpointId: string): number =>
 describe("the simulation itself", () => {
   test("the same seed gives the same table, another seed another one", async () => {
     const tableFrom = async (seed: number) => {
-      const troubles = [trouble("flaky"), trouble("long tail")];
+      const troubles = [trouble("flaky", ["balanced"]), trouble("long tail", ["hedge after 2 s"])];
       return tableOf(await simulateRouting(300, seed, troubles), troubles);
     };
     const table = await tableFrom(1);
@@ -57,7 +57,7 @@ describe("the simulation itself", () => {
   });
 
   test("in calm a call costs what its tokens cost, and nobody pays for more than was sent", async () => {
-    const rows = await rowsOf("calm");
+    const rows = await rowsOf("calm", ["price", "weights a 3, b 1"]);
     // 120 tokens at 1, 2 or 3 micro-USD each.
     expect(rowOf(rows, "price")).toMatchObject({ chargedPerAnswer: 120, billedPerAnswer: 120, success: 1 });
     expect(rowOf(rows, "price").shares).toEqual({ a: 1, b: 0, c: 0 });
@@ -123,7 +123,7 @@ describe("when one endpoint is out for a minute", () => {
 });
 
 test("two endpoints that fail together leave the third, and both come back", async () => {
-  const rows = await rowsOf("two fail together");
+  const rows = await rowsOf("two fail together", ["balanced", "price"]);
   for (const way of ["balanced", "price"]) {
     const { success, recoveryS } = rowOf(rows, way);
     expect(success, way).toBe(1);
