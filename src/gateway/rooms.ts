@@ -70,6 +70,7 @@ export async function openRooms(config: Config, log: Logger) {
   const routing = openRouting(store, clock, log);
   const replays = openReplays({
     traffic: analytics.traffic,
+    readPolicy: (text, options) => routing.policies.readText(text, options),
     modelsOf: (orgId) => modelsOf(catalog.current(), account.ownKeys.of(orgId)),
     projectSlugs: (orgId) => account.accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
     clock,

@@ -6,7 +6,7 @@ import { parentPort } from "node:worker_threads";
 import type { Model } from "../endpoint.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
 import { compilePolicy } from "../routing/policy.ts";
-import { readPolicy } from "../routing/policy-reading.ts";
+import type { PolicyDocument } from "../routing/policy-document.ts";
 import { readCalls } from "./replay-calls.ts";
 import { type EndpointFigures, ReplayRun } from "./replay-run.ts";
 import type { ReplayTally } from "./replay-tally.ts";
@@ -16,7 +16,7 @@ export type ReplayTask =
   | { readonly kind: "models"; readonly models: readonly Model[] }
   | {
       readonly kind: "begin";
-      readonly yaml: string;
+      readonly document: PolicyDocument;
       readonly name: string;
       readonly version: number;
       readonly dataPolicy: RouteFacts["orgPolicy"];
@@ -28,8 +28,6 @@ export type ReplayTask =
 
 export type ReplayAnswer =
   | { readonly kind: "done" }
-  /** The version is not valid. */
-  | { readonly kind: "refused"; readonly problem: string }
   | {
       readonly kind: "read";
       readonly calls: number;
@@ -56,13 +54,8 @@ function answer(task: ReplayTask): ReplayAnswer {
 }
 
 function begin(task: ReplayTask & { kind: "begin" }): ReplayAnswer {
-  const { name, version, dataPolicy, figures } = task;
-  const read = readPolicy(task.yaml, { name });
-  if (!read.ok) {
-    const [problem] = read.problems;
-    return { kind: "refused", problem: `line ${problem?.line ?? 1}: ${problem?.message ?? "it is empty"}` };
-  }
-  const policy = compilePolicy(read.document, { name, version });
+  const { document, name, version, dataPolicy, figures } = task;
+  const policy = compilePolicy(document, { name, version });
   run = new ReplayRun({ policy, dataPolicy, models, slugs: new Map(task.slugs), figures });
   return { kind: "done" };
 }

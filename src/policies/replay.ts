@@ -7,6 +7,8 @@ import type { Clock } from "../clock.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import type { RouteFacts } from "../routing/eligibility.ts";
+import type { PolicyDocument } from "../routing/policy-document.ts";
+import type { PolicyReading, ReadingOptions } from "../routing/policy-reading.ts";
 import { REPLAY_COLUMNS } from "./replay-calls.ts";
 import type { ReplayReport } from "./replay-report.ts";
 import type { EndpointFigures } from "./replay-run.ts";
@@ -37,6 +39,8 @@ interface Traffic {
 
 export interface ReplayDeps {
   readonly traffic: Traffic;
+  /** Port: reads a version's text. Not in a replay's thread, which would load the reader's libraries each time. */
+  readonly readPolicy: (text: string, options: ReadingOptions) => Promise<PolicyReading>;
   /** Models that the org's calls may name, with the endpoints they may reach. */
   readonly modelsOf: (orgId: string) => Iterable<Model>;
   /** Project id → slug: rules may name either. */
@@ -127,26 +131,24 @@ const tooLong = (timeoutMs: number) =>
   );
 
 async function run(
-  { traffic, modelsOf, projectSlugs, clock }: ReplayDeps,
+  { traffic, readPolicy, modelsOf, projectSlugs, clock }: ReplayDeps,
   { maxCalls, pageCalls }: ReplayBounds,
   thread: ReplayThread,
   request: ReplayRequest,
 ): Promise<ReplayReport> {
-  const { orgId, projectId, hours, yaml, name, version, dataPolicy } = request;
+  const { orgId, projectId, hours, name, version, dataPolicy } = request;
   const untilMs = clock.now();
   const window: TrafficWindow = { orgId, projectId, fromMs: untilMs - hours * HOUR_MS, untilMs };
-  const [{ requests, figures }] = await Promise.all([
+  const [{ requests, figures }, document] = await Promise.all([
     traffic.summary(window),
+    documentOf(request, readPolicy),
     sendModels(thread, modelsOf(orgId)),
   ]);
-  const begun = await thread.ask({
-    ...{ kind: "begin", yaml, name, version, figures },
+  await thread.ask({
+    ...{ kind: "begin", document, name, version, figures },
     dataPolicy: { zdr: dataPolicy.zdr, noTrain: dataPolicy.noTrain, regions: [...dataPolicy.regions] },
     slugs: [...projectSlugs(orgId)],
   });
-  if (begun.kind === "refused") {
-    throw fail("state", `Version ${version} of ${name} cannot be read: ${begun.problem}`);
-  }
   let after: { tsMs: number; requestId: string } | undefined;
   let left = maxCalls;
   while (left > 0) {
@@ -165,6 +167,18 @@ async function run(
   if (last.kind !== "report") throw new Error(`the thread answered ${last.kind}`);
   const truncated = left === 0 && requests > maxCalls;
   return { hours, version, ...last.report, truncated, assumptions: ASSUMPTIONS };
+}
+
+/** @throws WeirError `state` where the version is not valid any more */
+async function documentOf(
+  { yaml, name, version }: ReplayRequest,
+  readPolicy: ReplayDeps["readPolicy"],
+): Promise<PolicyDocument> {
+  const read = await readPolicy(yaml, { name });
+  if (read.ok) return read.document;
+  const [problem] = read.problems;
+  const where = `line ${problem?.line ?? 1}: ${problem?.message ?? "it is empty"}`;
+  throw fail("state", `Version ${version} of ${name} cannot be read: ${where}`);
 }
 
 /** A few at a time, so that no turn of the event loop is long. */

@@ -9,6 +9,7 @@ import type { UnitPrices } from "../../../src/money.ts";
 import { openReplays, type ReplayDeps, type Replays } from "../../../src/policies/replay.ts";
 import type { ReplayReport } from "../../../src/policies/replay-report.ts";
 import type { CallRecord } from "../../../src/record.ts";
+import { readPolicy } from "../../../src/routing/policy-reading.ts";
 import { costOf, type Usage } from "../../../src/usage.ts";
 import { attempt, type Bench, clickhouseOf, ORG, openBench, record } from "../analytics/records.ts";
 import { endpoint, model } from "../routing/fixtures.ts";
@@ -125,6 +126,7 @@ export const replaysOf = (
 ): Replays =>
   openReplays({
     traffic: from,
+    readPolicy: async (text, options) => readPolicy(text, options),
     modelsOf: () => models,
     projectSlugs: () => [["prj_01J00000000000000000000001", "front"]],
     clock: systemClock,
