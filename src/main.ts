@@ -10,7 +10,7 @@ import { print } from "./process/output.ts";
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
 // What was loaded before is not in the cache. Node's own choice is a folder below that of temporary files, which another user may
-// have made: his code would run here. Where this one cannot be written, nothing is cached.
+// have made: that user's code would run here. Where this one cannot be written, nothing is cached.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url)));
 const { runCommandLine } = await import("./commands/command-line.ts");
 const shell = {

@@ -173,13 +173,15 @@ describe("beside a process of its own", () => {
   }, 120_000);
 
   test("O9: bodies that wait for the thread or for an answer count until their call is over", async () => {
-    const messages = [{ role: "user", content: "x".repeat(5 * MB) }];
+    // Many messages take the thread longer than their upload takes: calls meet there, however slowly they are sent.
+    const message = { role: "user", content: "x".repeat(50) };
+    const messages = Array.from({ length: (5 * MB) / JSON.stringify(message).length }, () => message);
     const body = JSON.stringify({ model: "weir/sim-small", user: "", messages });
     const ask = () => gateway.call("POST", "/v1/chat/completions", { body });
     const seen = new Set<number>();
     // A busy machine may send them so slowly that none meets another.
     await holdsUnlessCrowded(async () => {
-      const answers = await Promise.all(Array.from({ length: IS_LONG ? 20 : 40 }, ask));
+      const answers = await Promise.all(Array.from({ length: 20 }, ask));
       const statuses = answers.map(({ status }) => status);
       // As many as half of the budget holds, and more as those end.
       expect(statuses.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(IS_LONG ? 20 : 4);
