@@ -2,7 +2,7 @@
  * Weir's figures in the repository (`bench/baseline.json`), with which a run can be compared. Only ratios to the pipe of
  * the same round and memory are kept: microseconds depend on the machine.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Row } from "./report.ts";
@@ -21,7 +21,10 @@ const document = z.object({ date: z.string(), machine: z.string(), cases: z.reco
 export type Baseline = z.infer<typeof document>;
 
 /** @throws Error where the file is missing or damaged */
-export const readBaseline = (): Baseline => document.parse(JSON.parse(readFileSync(FILE, "utf8")));
+export function readBaseline(): Baseline {
+  if (!existsSync(FILE)) throw new Error(`${FILE} does not exist: --save-baseline writes it`);
+  return document.parse(JSON.parse(readFileSync(FILE, "utf8")));
+}
 
 export function saveBaseline(machine: string, rows: readonly Row[]): void {
   const round = (value: number): number => Math.round(value * 1_000) / 1_000;
