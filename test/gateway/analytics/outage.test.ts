@@ -7,6 +7,7 @@ import { createServer, type Server, type Socket, connect as tcpConnect } from "n
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { amount } from "../../support/effort.ts";
+import { holdsUnlessCrowded } from "../../support/processor-time.fixtures.ts";
 import { type TestGateway, testGateway, until } from "../fixtures.ts";
 import {
   allRecords,
@@ -108,6 +109,21 @@ async function load(during: Promise<unknown>): Promise<number[]> {
   return tookMs.sort((a, b) => a - b);
 }
 
+/**
+ * Calls take as long as usual while `act` lasts: the median, with room for a busy machine. A call that waited for ClickHouse
+ * would take seconds. `act` runs again where others had the machine. Returns how many calls were made.
+ */
+async function expectUsual(act: () => Promise<unknown>, usualMs: number): Promise<number> {
+  let calls = 0;
+  const isUsual = await holdsUnlessCrowded(async () => {
+    const tookMs = await load(act());
+    calls += tookMs.length;
+    return median(tookMs) < usualMs * 5 + 50;
+  });
+  expect(isUsual).toBe(true);
+  return calls;
+}
+
 const median = (sorted: readonly number[]): number => sorted[sorted.length >> 1] as number;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -139,16 +155,12 @@ describe("T35: a ClickHouse server by URL", () => {
     await wire.cut();
   });
 
-  // The median, with room for a busy machine: a call that waited for ClickHouse would take seconds.
-  const expectUsual = (tookMs: readonly number[]) => expect(median(tookMs)).toBeLessThan(usualMs * 5 + 50);
-
   test(
     "refused: calls go on, what needs it says so, records arrive afterwards",
     async () => {
       await wire.cut();
-      const tookMs = await load(sleep(AWAY_MS));
-      expectUsual(tookMs);
-      expect(await metric(gateway, "weir_outbox_rows")).toBeGreaterThan(tookMs.length / 2);
+      const calls = await expectUsual(() => sleep(AWAY_MS), usualMs);
+      expect(await metric(gateway, "weir_outbox_rows")).toBeGreaterThan(calls / 2);
       expect(await metric(gateway, "weir_analytics_live")).toBe(0);
       const { status, json } = await gateway.call("GET", "/v1/usage");
       expect([status, json.error.code]).toEqual([503, "analytics_unavailable"]);
@@ -160,12 +172,12 @@ describe("T35: a ClickHouse server by URL", () => {
       await wire.join();
       await checkRecords();
     },
-    30_000 + AWAY_MS * 4,
+    60_000 + AWAY_MS * 8,
   );
 
   test("hanging: calls go on", async () => {
     wire.hangs = true;
-    expectUsual(await load(sleep(HANGING_MS)));
+    await expectUsual(() => sleep(HANGING_MS), usualMs);
     wire.hangs = false;
     wire.breakAll();
     await checkRecords();
@@ -174,15 +186,15 @@ describe("T35: a ClickHouse server by URL", () => {
   test("cut in the midst of questions and answers: an insertion whose answer is lost is not made twice", async () => {
     const failures = () => metric(gateway, "weir_insert_failures_total");
     const before = await failures();
-    const cuts = (async () => {
+    const cuts = async () => {
       for (let i = 0; i < CUTS || (await failures()) === before; i++) {
         await sleep(20 + ((i * 37) % 60));
         wire.breakAll();
         // Asks for a batch now: an insertion is under way at most times.
         void gateway.call("GET", "/v1/requests?limit=1");
       }
-    })();
-    expectUsual(await load(cuts));
+    };
+    await expectUsual(cuts, usualMs);
     await checkRecords();
     expect(await failures()).toBeGreaterThan(before);
   });
@@ -192,13 +204,14 @@ describe("T35: the embedded engine", () => {
   test("killed under load: calls go on, it comes back, records arrive", async () => {
     gateway = embedded;
     const usualMs = median(await load(sleep(USUAL_MS)));
-    const killed = (async () => {
+    const killed = async () => {
+      const restarts = await metric(gateway, "weir_engine_restarts_total");
       killEngine(process.pid);
-      const isUp = async () => (await metric(gateway, "weir_engine_restarts_total")) === 1;
+      const isUp = async () => (await metric(gateway, "weir_engine_restarts_total")) > restarts;
       await until("it is up again", isUp, 30_000, 50);
       await until("it answers", async () => (await gateway.call("GET", "/v1/usage")).status === 200);
-    })();
-    expect(median(await load(killed))).toBeLessThan(usualMs * 5 + 50);
+    };
+    await expectUsual(killed, usualMs);
     await checkRecords();
   });
 });
