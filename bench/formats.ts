@@ -2,16 +2,19 @@
 
 export type FormatName = "chat" | "messages" | "responses";
 
+interface BenchCall {
+  readonly model: string;
+  /** The user's message. */
+  readonly text: string;
+  readonly stream: boolean;
+  readonly maxTokens: number;
+}
+
 export interface BenchFormat {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The request body of a user's message. */
-  request(call: {
-    readonly model: string;
-    readonly text: string;
-    readonly stream: boolean;
-    readonly maxTokens: number;
-  }): unknown;
+  request(call: BenchCall): unknown;
   /** What precedes the text in an event that has some. */
   readonly deltaKey: string;
   /** The text of an event, empty where it has none. */
@@ -22,17 +25,20 @@ export interface BenchFormat {
   readonly end: string;
 }
 
+/** Chat completions and messages name these members alike. */
+const withMessages = ({ model, text, stream, maxTokens }: BenchCall) => ({
+  model,
+  ...(stream ? { stream } : {}),
+  max_tokens: maxTokens,
+  messages: [{ role: "user", content: text }],
+});
+
 export const FORMATS: Readonly<Record<FormatName, BenchFormat>> = {
   /** OpenAI chat completions. */
   chat: {
     path: "/v1/chat/completions",
     headers: {},
-    request: ({ model, text, stream, maxTokens }) => ({
-      model,
-      ...(stream ? { stream } : {}),
-      max_tokens: maxTokens,
-      messages: [{ role: "user", content: text }],
-    }),
+    request: withMessages,
     deltaKey: '"content":"',
     deltaOf: (event) => string(field(first(field(event, "choices")), "delta"), "content"),
     textOf: (answer) => string(field(first(some(answer, "choices")), "message"), "content"),
@@ -42,12 +48,7 @@ export const FORMATS: Readonly<Record<FormatName, BenchFormat>> = {
   messages: {
     path: "/v1/messages",
     headers: { "anthropic-version": "2023-06-01" },
-    request: ({ model, text, stream, maxTokens }) => ({
-      model,
-      ...(stream ? { stream } : {}),
-      max_tokens: maxTokens,
-      messages: [{ role: "user", content: text }],
-    }),
+    request: withMessages,
     deltaKey: '"text":"',
     deltaOf: (event) => string(field(event, "delta"), "text"),
     textOf: (answer) => string(first(some(answer, "content")), "text"),

@@ -43,7 +43,7 @@ export async function runRate(job: RateJob): Promise<LoadResult> {
   while (calls.length < total && !late) {
     const dueMs = started + calls.length * gapMs;
     const waitMs = dueMs - performance.now();
-    // Timers are no finer than a millisecond: what is due meanwhile starts with the next.
+    // A timer waits a millisecond at the least: calls that became due meanwhile are all sent when it fires.
     if (waitMs > 0) await sleep(Math.max(1, waitMs));
     else calls.push(call(dueMs));
   }

@@ -9,8 +9,8 @@ import { print } from "./process/output.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
 process.umask(0o077);
-// What was loaded before is not in the cache. Node's own choice is a folder below that of temporary files, which another user may
-// have made: that user's code would run here. Where this one cannot be written, nothing is cached.
+// The cache holds only modules that are loaded after this line. Its folder is not Node's default, which lies below that of temporary
+// files: another user could have made it, and this process would run code from it. If ours cannot be written, nothing is cached.
 enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/weir", import.meta.url)));
 const { runCommandLine } = await import("./commands/command-line.ts");
 const shell = {
