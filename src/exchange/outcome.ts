@@ -18,8 +18,11 @@ export interface Delivered {
 export type Outcome =
   /** The upstream answered in full; nothing was sent to the client yet. */
   | { readonly kind: "whole"; readonly answer: WholeAnswer }
-  /** The stream is complete; its last events were not sent yet. */
-  | { readonly kind: "streamed"; readonly stream: AnswerStream }
+  /**
+   * The stream is complete. Its last events were not sent yet: neither those of the last read, `unsent` (latin1), nor those
+   * that end it.
+   */
+  | { readonly kind: "streamed"; readonly stream: AnswerStream; readonly unsent: string }
   /** The stream broke after its first content was sent. */
   | { readonly kind: "broken"; readonly stream: AnswerStream; readonly failure: UpstreamFailure }
   /** The credit ran out during the stream; the gateway had read more than it delivered. */
@@ -30,8 +33,16 @@ export type Outcome =
   | { readonly kind: "failed"; readonly failure: UpstreamFailure | undefined }
   /** A step before the first attempt refused. */
   | { readonly kind: "refused"; readonly error: WeirError }
-  /** The answer could not be written: a fault of the gateway. `stream` is set if a part of it was sent. */
-  | { readonly kind: "faulted"; readonly stream: AnswerStream | undefined; readonly error: WeirError }
+  /**
+   * The answer could not be written: a fault of the gateway. If a part of it was sent, `stream` is set, and `unsent` is sent
+   * before the error.
+   */
+  | {
+      readonly kind: "faulted";
+      readonly stream: AnswerStream | undefined;
+      readonly unsent: string;
+      readonly error: WeirError;
+    }
   /** The process stops before the call ended. */
   | { readonly kind: "shut_down"; readonly stream: AnswerStream | undefined };
 

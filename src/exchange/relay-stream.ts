@@ -1,6 +1,7 @@
 /**
- * Relays a stream. All chunks of one socket read are sent in one write. If the client reads slowly, the upstream is paused.
- * Only whole events are written, so that a keep-alive line may be written between any two writes (T8).
+ * Relays a stream. All events of one socket read are sent in one write, those of the last read together with the end. If the
+ * client reads slowly, the upstream is paused. Only whole events are written, so that a keep-alive line may be written between
+ * any two writes (T8).
  */
 import type { Dialect, Endpoint } from "../endpoint.ts";
 import { WeirError } from "../errors.ts";
@@ -11,7 +12,7 @@ import type { UpstreamHeaders } from "../upstream/upstreams.ts";
 import type { ByokFee } from "../usage.ts";
 import { estimateOutputTokens } from "../wire/estimate.ts";
 import type { AnswerStream } from "../wire/format.ts";
-import { latin1Text, passingBytes } from "../wire/latin1.ts";
+import { passingBytes } from "../wire/latin1.ts";
 import type { ReservedCall } from "./call.ts";
 import { streamHeaders } from "./headers.ts";
 import type { Delivered } from "./outcome.ts";
@@ -24,8 +25,8 @@ const EXTEND_AT = 0.9;
 const EVENTS_WITHOUT_TOKEN = 16;
 /** No prose or code has more bytes per token over a longer text. */
 const LONGEST_TOKEN_BYTES = 16;
-/** Above this many bytes, chunks are written before the read is over, so that a pause takes effect in time (T10). */
-const WRITE_OVER_BYTES = 16 * 1024;
+/** Above this many bytes, data is written before the read is over, so that a pause takes effect in time (T10). */
+const WRITE_OVER_BYTES = 32 * 1024;
 
 /** The result of one read of the upstream. */
 interface Piece {
@@ -46,9 +47,8 @@ export class StreamRelay extends Relay {
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
-  /** Chunks that the parser has found in the current read. */
-  #chunks: Buffer[] = [];
-  #collectedBytes = 0;
+  /** Data that was not parsed yet, latin1: that of the current read, and what came while the relay waited. */
+  #received = "";
   #errorBody = "";
   #ended = false;
   #clientGone = false;
@@ -104,14 +104,13 @@ export class StreamRelay extends Relay {
       if (this.#errorBody.length > MAX_ERROR_BYTES) this.#endOfError();
       return;
     }
-    // The parser calls this once per HTTP chunk of a read, synchronously: a microtask runs after the last.
-    if (this.#chunks.length === 0) {
+    // The end may follow within the same read, synchronously: a microtask runs after both.
+    if (this.#received === "") {
       this.lastDataMs = this.deps.clock.monotonic();
       queueMicrotask(this.#afterRead);
     }
-    this.#chunks.push(chunk);
-    this.#collectedBytes += chunk.length;
-    if (this.#collectedBytes > WRITE_OVER_BYTES) this.#flush();
+    this.#received += chunk.toString("latin1");
+    if (this.#received.length > WRITE_OVER_BYTES) this.#flush();
   }
 
   onEnd(): void {
@@ -159,7 +158,9 @@ export class StreamRelay extends Relay {
     const isLast = this.#ended;
     let out: string;
     try {
-      out = stream.push(this.#collected());
+      const data = this.#received;
+      this.#received = "";
+      out = stream.push(data);
       if (isLast) out += stream.end();
     } catch (error) {
       const isTooLarge = error instanceof WeirError;
@@ -193,7 +194,7 @@ export class StreamRelay extends Relay {
     this.#isWaiting = false;
     if (this.over) return;
     this.#guarded(pass);
-    if (this.#chunks.length > 0 || (this.#ended && !piece.isLast)) this.#flush();
+    if (this.#received !== "" || (this.#ended && !piece.isLast)) this.#flush();
     // It may wait again, for data that came meanwhile.
     if (this.#broken !== undefined && !this.#isWaiting && !this.over) this.fail(this.#broken);
     this.#resume();
@@ -206,34 +207,32 @@ export class StreamRelay extends Relay {
       this.finish({ kind: "exhausted", stream, delivered: before });
       return;
     }
+    const isComplete = stream.error === undefined && (stream.done || (isLast && stream.complete));
+    if (isComplete) {
+      this.#answered(out);
+      return;
+    }
     if (out !== "") this.#deliver(out);
     if (stream.error !== undefined) {
       this.upstream?.cancel();
       this.fail(reportedFailure(stream.error, this.status));
-    } else if (stream.done || (isLast && stream.complete)) {
-      this.#answered();
     } else if (isLast) {
       this.fail(failure("stream_error", "protocol", this.status, STREAM_CUT));
     }
   }
 
   #deliver(out: string): void {
-    if (!this.delivered) {
-      this.delivered = true;
-      this.host.relayBegins();
-    }
+    this.#begin();
     if (this.#clientGone) return;
     // The data was read just now, so the clock need not be read again.
     if (!this.#send(passingBytes(out), this.lastDataMs)) this.#waitForClient();
   }
 
-  /** Takes the bytes of the read, as latin1 text. */
-  #collected(): string {
-    const chunks = this.#chunks;
-    const bytes = this.#collectedBytes;
-    this.#chunks = [];
-    this.#collectedBytes = 0;
-    return latin1Text(chunks, bytes);
+  /** Events are about to be delivered. */
+  #begin(): void {
+    if (this.delivered) return;
+    this.delivered = true;
+    this.host.relayBegins();
   }
 
   #send(bytes: Buffer, nowMs: number): boolean {
@@ -302,11 +301,16 @@ export class StreamRelay extends Relay {
     this.refused(Buffer.from(this.#errorBody, "latin1"));
   }
 
-  #answered(): void {
+  /** @param out the events of the last read: they are sent with those that end the stream, after the charge. */
+  #answered(out: string): void {
+    const unsent = this.#clientGone ? "" : out;
+    if (out !== "") this.#begin();
+    const call = this.#call;
+    if (unsent !== "" && call.firstSentMs === 0) call.firstSentMs = this.deps.clock.monotonic();
     this.over = true;
     // Data after [DONE] is ignored; most providers close the connection here anyway.
     if (!this.#ended) this.#finishConnection();
-    this.finish({ kind: "streamed", stream: this.stream });
+    this.finish({ kind: "streamed", stream: this.stream, unsent });
   }
 
   #reportFault(error: unknown): void {

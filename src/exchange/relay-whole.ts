@@ -36,7 +36,7 @@ export class WholeRelay extends Relay {
       this.fail(failure("invalid_response", "protocol", this.status, TOO_LARGE));
       return;
     }
-    this.#parts.push(chunk);
+    this.#parts.push(Buffer.from(chunk));
     if (!this.answering && this.#bytes > MAX_ERROR_BYTES) {
       this.upstream?.cancel();
       this.refused(Buffer.concat(this.#parts));

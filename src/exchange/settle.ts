@@ -54,7 +54,8 @@ export function settle(deps: SettleDeps, call: Call, outcome: Outcome): Promise<
     // The delivered part is charged; an answer that was not delivered at all is not.
     deps.onFault(thrown, call.requestId);
     const stream = call.streaming ? streamOf(outcome) : undefined;
-    const faulted: Outcome = { kind: "faulted", stream, error: asWeirError(thrown) };
+    const unsent = call.streaming ? unsentOf(outcome) : "";
+    const faulted: Outcome = { kind: "faulted", stream, unsent, error: asWeirError(thrown) };
     return close(deps, call, faulted, settlementOf(deps, call, faulted));
   }
   return close(deps, call, outcome, settlement);
@@ -183,6 +184,8 @@ function errorOf(outcome: Outcome, call: Call): WeirError | undefined {
   }
 }
 
+const unsentOf = (outcome: Outcome): string => ("unsent" in outcome ? outcome.unsent : "");
+
 const streamOf = (outcome: Outcome): AnswerStream | undefined =>
   "stream" in outcome ? outcome.stream : undefined;
 
@@ -215,7 +218,8 @@ function deliveryOf(
     return { bytes, send: () => reply.send(200, answerHeaders(deps.limits, call), bytes) };
   }
   if (outcome.kind === "streamed") {
-    const bytes = Buffer.from(outcome.stream.close(metered.usage, svcReply(call, metered)), "latin1");
+    const last = outcome.unsent + outcome.stream.close(metered.usage, svcReply(call, metered));
+    const bytes = Buffer.from(last, "latin1");
     return {
       bytes,
       send() {
@@ -228,7 +232,8 @@ function deliveryOf(
   const failure = error ?? fail("internal", "The call ended without an answer.");
   if (call.streaming) {
     const { nextSequence } = outcome.kind === "exhausted" ? outcome.delivered : (streamOf(outcome) ?? {});
-    const bytes = Buffer.from(format.errorEvent(failure, call.requestId, nextSequence ?? 0));
+    const event = format.errorEvent(failure, call.requestId, nextSequence ?? 0);
+    const bytes = Buffer.concat([Buffer.from(unsentOf(outcome), "latin1"), Buffer.from(event)]);
     return { bytes, send: () => reply.end(bytes) };
   }
   const envelope = format.errorBody(failure, call.requestId);

@@ -1,10 +1,11 @@
 /**
  * Small non-streamed requests: a token count, an access token. Bounded in time and size.
  */
-import type { Dispatcher } from "undici";
 import { fail, type WeirError } from "../errors.ts";
 import { DispatchedCall, type UpstreamHandler, type UpstreamHeaders } from "./call.ts";
 import type { UpstreamFailure } from "./failure.ts";
+import type { ConnectionPool } from "./http/pool.ts";
+import { requestHead } from "./http/request.ts";
 
 export interface Answer {
   readonly status: number;
@@ -40,7 +41,7 @@ export function wholeAnswer(start: (call: DispatchedCall) => void, timeoutMs: nu
         bytes += chunk.length;
         if (bytes > MAX_ANSWER_BYTES)
           give(fail("upstream_invalid_response", "The provider's answer is too long."));
-        else chunks.push(chunk);
+        else chunks.push(Buffer.from(chunk));
       },
       onEnd() {
         over();
@@ -66,12 +67,13 @@ const unanswered = ({ outcome }: UpstreamFailure): WeirError =>
 
 /** A POST that is not bound to an endpoint. */
 export const post = (
-  pool: Dispatcher,
+  pool: ConnectionPool,
   url: URL,
-  headers: string[],
+  headers: readonly string[],
   body: string,
   timeoutMs: number,
 ): Promise<Answer> =>
   wholeAnswer((call) => {
-    pool.dispatch({ method: "POST", path: `${url.pathname}${url.search}`, headers, body }, call);
+    const head = requestHead(pool.host, `${url.pathname}${url.search}`, headers);
+    pool.send({ head, parts: [Buffer.from(body)] }, call);
   }, timeoutMs);

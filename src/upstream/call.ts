@@ -1,16 +1,17 @@
 /**
- * One call to a provider: turns undici's events into those of the exchange; either side can end it. After `cancel` the
- * handler receives nothing more, whatever still arrives.
+ * One call to a provider: turns the events of its connection into those of the exchange; either side can end it. After
+ * `cancel` the handler receives nothing more, whatever still arrives.
  */
-import type { Dispatcher } from "undici";
 import { failure, networkFailure, type UpstreamFailure } from "./failure.ts";
+import type { AnswerHeaders } from "./http/answer-head.ts";
+import type { AnswerHandler, OpenConnection } from "./http/connection.ts";
 
-export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type UpstreamHeaders = AnswerHeaders;
 
 /** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
   onHead(status: number, headers: UpstreamHeaders): void;
-  /** The chunk stays valid after the call; it must not be modified. */
+  /** The chunk's memory is used again after the call: what is kept of it must be copied. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** Not called after `cancel`. */
@@ -24,13 +25,13 @@ export interface UpstreamCall {
   resume(): void;
 }
 
-const CANCELLED = new Error("cancelled");
 const ENCODED = { code: "content_encoding", type: "", message: "" };
 
-/** A call as undici's handler and as its caller's handle; it may be cancelled before it has started. */
-export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall {
+/** A call as its connection's handler and as its caller's handle; it may be cancelled before it has started. */
+export class DispatchedCall implements AnswerHandler, UpstreamCall {
   readonly #handler: UpstreamHandler;
-  #controller: Dispatcher.DispatchController | undefined;
+  /** Defined while the request is sent and its answer has not ended: it may carry another call's after that. */
+  #connection: OpenConnection | undefined;
   #status = 0;
   #over = false;
 
@@ -46,55 +47,53 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall 
   cancel(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#controller?.abort(CANCELLED);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.abort();
   }
 
   pause(): void {
-    this.#controller?.pause();
+    this.#connection?.pause();
   }
 
   resume(): void {
-    this.#controller?.resume();
+    this.#connection?.resume();
   }
 
   /** The request could not be sent. */
   fail(failed: UpstreamFailure): void {
     if (this.#over) return;
     this.#over = true;
+    this.#connection = undefined;
     this.#handler.onFailure(failed);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    // Cancelled while it waited for a connection.
-    if (this.#over) controller.abort(CANCELLED);
+  onSent(connection: OpenConnection): void {
+    this.#connection = connection;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
-    // These slices would keep the 64 KB of the first read alive for the duration of the call.
-    controller.rawHeaders = null;
-    // 1xx responses precede the final one.
-    if (this.#over || status < 200) return;
+  onHead(status: number, headers: AnswerHeaders): void {
     this.#status = status;
     if (status < 300 && (headers["content-encoding"] ?? "identity") !== "identity") {
+      this.#connection?.abort();
       this.fail(failure("invalid_response", "protocol", status, ENCODED));
-      controller.abort(CANCELLED);
       return;
     }
     this.#handler.onHead(status, headers);
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#over) this.#handler.onData(chunk);
+  onData(chunk: Buffer): void {
+    this.#handler.onData(chunk);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
+    this.#connection = undefined;
     if (this.#over) return;
     this.#over = true;
     this.#handler.onEnd();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onError(error: unknown): void {
     this.fail(networkFailure(error, this.#status));
   }
 }

@@ -6,6 +6,7 @@ import type { Credential } from "../endpoint.ts";
 import type { AttemptOutcome, ErrorClass } from "../record.ts";
 import type { UpstreamError } from "../wire/contract.ts";
 import { type AccountRefusal, accountRefusal, withoutAccount } from "./account-refusals.ts";
+import { ConnectError, codeOf, ProtocolError } from "./http/errors.ts";
 import { secretsOf } from "./secrets.ts";
 
 export interface UpstreamFailure {
@@ -119,36 +120,12 @@ export function reportedFailure(upstream: UpstreamError, httpStatus: number): Up
   return failure("stream_error", "server", httpStatus, upstream);
 }
 
-/** Node's and undici's codes for "no connection was made": the provider cannot have processed any of the request. */
-const UNCONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
-
 /** @param httpStatus the status that had arrived, or 0. */
 export function networkFailure(error: unknown, httpStatus: number): UpstreamFailure {
-  const code = codeOf(error);
-  const upstream = { code, type: "", message: "" };
-  if (UNCONNECTED.has(code)) return failure("connect_error", "network", httpStatus, upstream);
-  if (code.startsWith("HPE_")) return failure("invalid_response", "protocol", httpStatus, upstream);
-  if (code.endsWith("_TIMEOUT")) return failure("timeout", "timeout", httpStatus, upstream);
+  const upstream = { code: codeOf(error), type: "", message: "" };
+  if (error instanceof ConnectError) return failure("connect_error", "network", httpStatus, upstream);
+  if (error instanceof ProtocolError) return failure("invalid_response", "protocol", httpStatus, upstream);
   return failure("stream_error", "network", httpStatus, upstream);
-}
-
-function codeOf(error: unknown): string {
-  if (typeof error !== "object" || error === null) return "";
-  if ("code" in error && typeof error.code === "string") return error.code;
-  // Happy Eyeballs collects one error per address.
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  return "";
 }
 
 /**

@@ -2,20 +2,22 @@
  * State shared by all calls to one endpoint with one key for one act, created by the first of them: the pool, the path,
  * the headers.
  */
-import type { Pool } from "undici";
 import type { Act, Dialect, Endpoint, Provider, ProviderKey } from "../endpoint.ts";
 import { fail } from "../errors.ts";
 import { fixedHeaders } from "./credentials.ts";
+import type { ConnectionPool } from "./http/pool.ts";
+import { requestHead } from "./http/request.ts";
 import { DIALECT_HEADERS, streamType, urlOf } from "./paths.ts";
 import type { Pools } from "./pools.ts";
 
 export interface RequestTemplate {
-  readonly pool: Pool;
+  readonly pool: ConnectionPool;
   readonly url: URL;
   readonly path: string;
   /** Alternating names and values; includes the credential where it is the same for every call. */
   readonly headers: readonly string[];
-  readonly isFixed: boolean;
+  /** All but the body of a call to which nothing is added; undefined where each call needs its own credential. */
+  readonly head: string | undefined;
 }
 
 type OfEndpoint = Partial<Record<Dialect, Partial<Record<Act, RequestTemplate>>>>;
@@ -58,13 +60,11 @@ export class RequestTemplates {
     if (address === undefined) throw fail("internal", `${endpoint.id} has no path to ${act} in ${dialect}`);
     const url = new URL(address);
     const fixed = fixedHeaders(endpoint.provider, key);
-    return {
-      pool: this.#pools.of(url.origin),
-      url,
-      path: `${url.pathname}${url.search}`,
-      headers: [...commonHeaders(endpoint.provider, dialect, act), ...(fixed ?? [])],
-      isFixed: fixed !== undefined,
-    };
+    const pool = this.#pools.of(url.origin);
+    const path = `${url.pathname}${url.search}`;
+    const headers = [...commonHeaders(endpoint.provider, dialect, act), ...(fixed ?? [])];
+    const head = fixed === undefined ? undefined : requestHead(pool.host, path, headers);
+    return { pool, url, path, headers, head };
   }
 }
 

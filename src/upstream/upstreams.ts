@@ -2,7 +2,6 @@
  * Calls providers in any dialect: builds the URL, adds the credential, sends the body. What calls to one endpoint share
  * is computed once; only signatures and access tokens are computed per call.
  */
-import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Act, Dialect, Endpoint, ProviderKey } from "../endpoint.ts";
 import { openAccessTokens } from "./access-tokens.ts";
@@ -10,6 +9,7 @@ import { type Answer, post, wholeAnswer } from "./ask.ts";
 import { DispatchedCall, type UpstreamCall, type UpstreamHandler } from "./call.ts";
 import { callHeaders } from "./credentials.ts";
 import { failure, networkFailure } from "./failure.ts";
+import { requestHead } from "./http/request.ts";
 import { urlOf } from "./paths.ts";
 import { openPools } from "./pools.ts";
 import { type RequestTemplate, RequestTemplates } from "./request-templates.ts";
@@ -59,8 +59,6 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
-/** Smaller bodies are joined: one write costs less than the copy. */
-const JOIN_BYTES = 64 * 1024;
 const TOKEN_TIMEOUT_MS = 10_000;
 /** Headers that only the gateway sets. */
 const OWN_HEADERS: readonly string[] = [
@@ -69,7 +67,7 @@ const OWN_HEADERS: readonly string[] = [
 ];
 
 export function openUpstreams({ connectTimeoutMs, clock = systemClock }: UpstreamOptions): Upstreams {
-  const pools = openPools(connectTimeoutMs);
+  const pools = openPools(connectTimeoutMs, clock);
   const templates = new RequestTemplates(pools);
   const tokens = openAccessTokens((url, form) => {
     const headers = ["content-type", "application/x-www-form-urlencoded", "accept", "application/json"];
@@ -82,8 +80,9 @@ export function openUpstreams({ connectTimeoutMs, clock = systemClock }: Upstrea
     call: DispatchedCall,
   ) => {
     const own = withExtra(template.headers, headers);
-    if (template.isFixed) {
-      dispatch(template, own, parts, call);
+    if (template.head !== undefined) {
+      if (own === template.headers) template.pool.send({ head: template.head, parts }, call);
+      else dispatch(template, own, parts, call);
       return;
     }
     const signable = { method: "POST", url: template.url, headers: own, parts };
@@ -129,14 +128,14 @@ function withExtra(headers: readonly string[], extra: UpstreamRequest["headers"]
   return all;
 }
 
-/** @throws what undici rejects, such as an invalid header. */
+/** @throws TypeError for headers that cannot be sent */
 function dispatch(
-  template: RequestTemplate,
+  { pool, path }: RequestTemplate,
   headers: readonly string[],
   parts: readonly Uint8Array[],
   call: DispatchedCall,
 ): void {
-  template.pool.dispatch({ method: "POST", path: template.path, ...bodyOf(headers, parts) }, call);
+  pool.send({ head: requestHead(pool.host, path, headers), parts }, call);
 }
 
 /** Sends once the credential is available: the call may have been cancelled, and no caller is left to throw to. */
@@ -153,23 +152,6 @@ function sendLater(
     call.fail(networkFailure(error, 0));
   }
 }
-
-/** One buffer where that is cheap. undici writes an iterable chunk by chunk and needs its length. */
-function bodyOf(
-  headers: readonly string[],
-  parts: readonly Uint8Array[],
-): Pick<Dispatcher.DispatchOptions, "headers" | "body"> {
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined)
-    return { headers: headers as string[], body: asBuffer(first) };
-  let bytes = 0;
-  for (const part of parts) bytes += part.length;
-  if (bytes <= JOIN_BYTES) return { headers: headers as string[], body: Buffer.concat(parts, bytes) };
-  return { headers: [...headers, "content-length", String(bytes)], body: parts as unknown as Buffer };
-}
-
-const asBuffer = (part: Uint8Array): Buffer =>
-  Buffer.isBuffer(part) ? part : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 
 const uncredited = (error: unknown) => ({
   code: "no_access_token",

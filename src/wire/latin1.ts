@@ -7,18 +7,6 @@
 /** Larger than any read but of upstreams that send few large events: those pay for memory of their own. */
 const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** The text of bytes that came in pieces. It keeps none of them alive. */
-export function latin1Text(pieces: readonly Buffer[], bytes: number): string {
-  if (pieces.length === 1) return (pieces[0] as Buffer).toString("latin1");
-  if (bytes > scratch.length) return Buffer.concat(pieces).toString("latin1");
-  let end = 0;
-  for (const piece of pieces) {
-    scratch.set(piece, end);
-    end += piece.length;
-  }
-  return scratch.toString("latin1", 0, end);
-}
-
 /** The bytes of a text, to be used at once: the next call of any function here overwrites them. */
 export function passingBytes(text: string): Buffer {
   if (text.length > scratch.length) return Buffer.from(text, "latin1");

@@ -32,7 +32,8 @@ test("of a whole answer: 500, on record, free", async () => {
   expect(log.join("")).toContain("a fault of ours");
 });
 
-test("at the end of a stream: an error event, on record, what was delivered is charged", async () => {
+/** A stream that cannot be ended. */
+function failAtClose(): void {
   const { streamWriter } = generation;
   vi.spyOn(generation, "streamWriter").mockImplementationOnce((request, identity) => {
     const writer = streamWriter(request, identity);
@@ -43,12 +44,29 @@ test("at the end of a stream: an error event, on record, what was delivered is c
       },
     };
   });
-  const answer = await generate({ stream: true });
-  expect(answer.text).toContain("event: content.delta");
+}
+
+const streamed = (instruction: string) =>
+  generate({ stream: true, messages: [{ role: "user", content: `[[sim ${instruction}]]` }] });
+
+test("at the end of a stream: an error event, on record, what was delivered is charged", async () => {
+  failAtClose();
+  const answer = await streamed("tokens=5 gap_ms=20");
+  expect(answer.text.match(/event: content.delta/g)).toHaveLength(5);
   expect(answer.text).toContain("event: error");
   await atRest(gateway);
   const record = await recordOf(gateway, requestIdOf(answer));
   expect(record).toMatchObject({ status: "error", error_code: "internal" });
   expect(record.cost_micro).toBeGreaterThan(0);
   expect((await charges(gateway)).get(requestIdOf(answer))).toEqual([-record.cost_micro]);
+});
+
+test("at the end of a stream that came in one read: nothing of it was sent, so it is 500 and free", async () => {
+  failAtClose();
+  const answer = await streamed("tokens=5 burst");
+  expect([answer.status, answer.json.error.code]).toEqual([500, "internal"]);
+  await atRest(gateway);
+  const record = await recordOf(gateway, requestIdOf(answer));
+  expect(record).toMatchObject({ status: "error", error_code: "internal", cost_micro: 0 });
+  expect((await charges(gateway)).has(requestIdOf(answer))).toBe(false);
 });

@@ -75,7 +75,6 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   ioredis: "src/store/",
   piscina: "src/workers/",
   "uWebSockets.js": "src/edge/",
-  undici: "src/upstream/",
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
   yaml: "src/document/document.ts",

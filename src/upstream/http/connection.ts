@@ -1,0 +1,287 @@
+/**
+ * One connection to a provider, which carries one request after the other, never two at once: whose answer it is must not
+ * depend on counting.
+ */
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { AnswerHeaders } from "./answer-head.ts";
+import { ClosedError, ConnectError, codeOf } from "./errors.ts";
+import { type OutgoingRequest, requestBytes } from "./request.ts";
+import { type ParserSink, ResponseParser } from "./response-parser.ts";
+
+/** Receives one answer: `onSent` first, `onHead` once, `onData` any number of times, then one of `onEnd` and `onError`. */
+export interface AnswerHandler {
+  /** Nothing is wanted any more: a request that was not sent yet is not sent. */
+  readonly over: boolean;
+  /** The request was written. Until its end, `connection` can be paused or aborted. */
+  onSent(connection: OpenConnection): void;
+  onHead(status: number, headers: AnswerHeaders): void;
+  /** The chunk's memory is used again after the call: what is kept of it must be copied. */
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  /** @param error a `ConnectError` if nothing was sent */
+  onError(error: unknown): void;
+}
+
+/** A connection as the handler of its request sees it. */
+export interface OpenConnection {
+  /** Closes it at once; the handler receives nothing more. */
+  abort(): void;
+  /** Stops reading, so that the provider has to wait. */
+  pause(): void;
+  resume(): void;
+}
+
+/** The pool that a connection belongs to. */
+export interface ConnectionOwner {
+  /** It can carry another request. */
+  onFree(connection: Connection): void;
+  /** Called once, for one that could not be opened too. */
+  onClosed(connection: Connection): void;
+  /** It was closed while it was idle: its request was not sent, and needs another one. */
+  onUnsent(request: OutgoingRequest, handler: AnswerHandler): void;
+  /** The next connection may resume this session of TLS. */
+  onSession(session: Buffer): void;
+}
+
+export interface ConnectOptions {
+  readonly origin: URL;
+  readonly connectTimeoutMs: number;
+  /** Of an earlier connection to the same origin. */
+  readonly session: Buffer | undefined;
+}
+
+/** What one read may bring, and so what a paused call may hold, which must stay small (T10). */
+const READ_BYTES = 32 * 1024;
+/** TCP asks a silent peer after this time whether it is still there. */
+const PROBE_AFTER_MS = 60_000;
+/** Idle connections are kept this long where the provider says nothing else. */
+const IDLE_MS = 30_000;
+/** Closed this much earlier than the provider would: it must not close while a request is on its way. */
+const IDLE_MARGIN_MS = 2_000;
+const MAX_IDLE_MS = 600_000;
+
+/**
+ * Plain sockets read into this buffer, one after the other: Node would allocate 64 KB for each read. (TLS delivers its
+ * records, which are small.)
+ */
+const landing = Buffer.allocUnsafeSlow(READ_BYTES);
+
+export class Connection implements OpenConnection, ParserSink {
+  /** Closed then, if it is idle until then; monotonic. */
+  idleUntilMs = 0;
+  readonly #owner: ConnectionOwner;
+  readonly #socket: Socket;
+  readonly #parser = new ResponseParser(this);
+  /** Reserved for this request, which is not sent yet. */
+  #request: OutgoingRequest | undefined;
+  /** Of the request that it is reserved for, or carries. */
+  #handler: AnswerHandler | undefined;
+  #isSent = false;
+  #isPaused = false;
+  /** Defined while it is being opened. */
+  #connectTimer: NodeJS.Timeout | undefined;
+  /** What it is closed for. */
+  #error: unknown;
+
+  /** Opens a connection for a request, which is sent as soon as it is open. */
+  constructor(
+    options: ConnectOptions,
+    owner: ConnectionOwner,
+    request: OutgoingRequest,
+    handler: AnswerHandler,
+  ) {
+    this.#owner = owner;
+    this.reserve(request, handler);
+    const { origin, connectTimeoutMs } = options;
+    const isTls = origin.protocol === "https:";
+    this.#socket = isTls ? this.#openTls(options) : this.#openTcp(origin);
+    this.#connectTimer = setTimeout(
+      () => this.#socket.destroy(new ConnectError("connect_timeout")),
+      connectTimeoutMs,
+    );
+    this.#socket
+      .setNoDelay(true)
+      .setKeepAlive(true, PROBE_AFTER_MS)
+      .once(isTls ? "secureConnect" : "connect", () => this.#onOpen())
+      .on("end", () => this.#onClosedByProvider())
+      .on("error", (error) => this.#fail(error))
+      .once("close", () => this.#onClose());
+  }
+
+  /** How long it may be idle, after what the provider has said with its last answer. */
+  get idleMs(): number {
+    const { keepAliveMs } = this.#parser;
+    return keepAliveMs === undefined ? IDLE_MS : Math.min(keepAliveMs - IDLE_MARGIN_MS, MAX_IDLE_MS);
+  }
+
+  get isClosed(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** Takes a request, to send it at `sendReserved`. The connection must be free. */
+  reserve(request: OutgoingRequest, handler: AnswerHandler): void {
+    this.#request = request;
+    this.#handler = handler;
+  }
+
+  sendReserved(): void {
+    const request = this.#request;
+    const handler = this.#handler;
+    // If it was closed meanwhile, its end sends the request on.
+    if (request === undefined || handler === undefined || this.isClosed) return;
+    this.#request = undefined;
+    if (handler.over) {
+      this.#handler = undefined;
+      this.#owner.onFree(this);
+      return;
+    }
+    this.#isSent = true;
+    this.#parser.begin();
+    const socket = this.#socket;
+    const buffers = requestBytes(request);
+    if (buffers.length > 1) socket.cork();
+    for (const buffer of buffers) socket.write(buffer);
+    if (buffers.length > 1) socket.uncork();
+    handler.onSent(this);
+  }
+
+  /** Closes it; the handler of a request under way receives nothing more. */
+  abort(): void {
+    this.#request = undefined;
+    this.#handler = undefined;
+    this.#parser.stop();
+    this.#socket.destroy();
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  // -- ParserSink --
+
+  onHead(status: number, headers: AnswerHeaders): void {
+    this.#handler?.onHead(status, headers);
+  }
+
+  onData(chunk: Buffer): void {
+    this.#handler?.onData(chunk);
+  }
+
+  onEnd(isLast: boolean): void {
+    const handler = this.#handler;
+    this.#handler = undefined;
+    this.#isSent = false;
+    // An answer before all of the request was sent: its rest would be taken for the next request.
+    if (isLast || this.#socket.writableLength > 0) {
+      this.#socket.destroy();
+    } else {
+      this.resume();
+      this.#owner.onFree(this);
+    }
+    handler?.onEnd();
+  }
+
+  // -- the socket --
+
+  #openTcp({ hostname, port }: URL): Socket {
+    const onread = {
+      buffer: landing,
+      callback: (bytes: number) => {
+        this.#onRead(landing, bytes);
+        return true;
+      },
+    };
+    return connectTcp({ host: withoutBrackets(hostname), port: Number(port) || 80, onread });
+  }
+
+  #openTls({ origin, session }: ConnectOptions): Socket {
+    const host = withoutBrackets(origin.hostname);
+    const socket = connectTls({
+      host,
+      port: Number(origin.port) || 443,
+      // Addresses have no place in SNI (RFC 6066, 3).
+      servername: isIP(host) === 0 ? host : "",
+      ALPNProtocols: ["http/1.1"],
+      ...(session !== undefined && { session }),
+    });
+    socket.on("session", (next) => this.#owner.onSession(next));
+    socket.on("data", (chunk: Buffer) => this.#onRead(chunk, chunk.length));
+    return socket;
+  }
+
+  #onOpen(): void {
+    this.#endConnecting();
+    this.sendReserved();
+  }
+
+  #endConnecting(): void {
+    clearTimeout(this.#connectTimer);
+    this.#connectTimer = undefined;
+  }
+
+  #onRead(bytes: Buffer, end: number): void {
+    // What nobody asked for could only be meant to be taken for the next answer.
+    if (!this.#isSent) {
+      this.#socket.destroy();
+      return;
+    }
+    try {
+      this.#parser.push(bytes, end);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #onClosedByProvider(): void {
+    try {
+      if (this.#parser.finish()) return;
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#fail(new ClosedError());
+  }
+
+  /** Closes it, and tells the handler of a request that was sent. */
+  #fail(error: unknown): void {
+    this.#error ??= error;
+    this.#parser.stop();
+    this.#socket.destroy();
+    if (!this.#isSent) return;
+    const handler = this.#handler;
+    this.#handler = undefined;
+    handler?.onError(error);
+  }
+
+  #onClose(): void {
+    // Not every end is announced by `end` or `error`.
+    this.#fail(this.#error ?? new ClosedError());
+    const wasConnecting = this.#connectTimer !== undefined;
+    this.#endConnecting();
+    this.#owner.onClosed(this);
+    const request = this.#request;
+    const handler = this.#handler;
+    if (request === undefined || handler === undefined) return;
+    this.#request = undefined;
+    this.#handler = undefined;
+    if (handler.over) return;
+    if (wasConnecting) handler.onError(notConnected(this.#error));
+    else this.#owner.onUnsent(request, handler);
+  }
+}
+
+const notConnected = (error: unknown): ConnectError =>
+  error instanceof ConnectError ? error : new ConnectError(codeOf(error), error);
+
+/** A URL writes IPv6 addresses in brackets. */
+const withoutBrackets = (hostname: string): string =>
+  hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;

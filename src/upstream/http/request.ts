@@ -1,0 +1,53 @@
+/** The bytes of a request of HTTP/1.1. */
+
+export interface OutgoingRequest {
+  /** Request line and fields of a POST, as `requestHead` writes them: only the length of the body is missing. Latin1. */
+  readonly head: string;
+  readonly parts: readonly Uint8Array[];
+}
+
+/** Smaller requests are joined: one write costs less than the copy. */
+const JOIN_BYTES = 64 * 1024;
+
+/** Fields that say where a message ends or what becomes of the connection: nobody but `requestHead` may write them. */
+const FRAMING: ReadonlySet<string> = new Set([
+  ...["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding"],
+  "upgrade",
+]);
+
+const NAME = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const TARGET = /^\/[\x21-\xff]*$/;
+
+/**
+ * @param headers alternating names and values
+ * @throws TypeError for what would not arrive as one request with these fields; the message names the field, never its value
+ */
+export function requestHead(host: string, target: string, headers: readonly string[]): string {
+  if (!TARGET.test(target)) throw new TypeError("The path of the request has characters that HTTP forbids.");
+  let head = `POST ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const value = headers[i + 1] as string;
+    if (!NAME.test(name)) throw new TypeError("The name of a header has characters that HTTP forbids.");
+    if (FRAMING.has(name.toLowerCase())) throw new TypeError(`The header ${name} is set by the gateway.`);
+    if (!VALUE.test(value)) throw new TypeError(`The header ${name} has characters that HTTP forbids.`);
+    head += `${name}: ${value}\r\n`;
+  }
+  return head;
+}
+
+/** The request as buffers that are to be written one after the other; large parts are not copied. */
+export function requestBytes({ head, parts }: OutgoingRequest): readonly Uint8Array[] {
+  let bodyBytes = 0;
+  for (const part of parts) bodyBytes += part.length;
+  const whole = `${head}content-length: ${bodyBytes}\r\n\r\n`;
+  if (bodyBytes > JOIN_BYTES) return [Buffer.from(whole, "latin1"), ...parts];
+  const bytes = Buffer.allocUnsafe(whole.length + bodyBytes);
+  let at = bytes.write(whole, "latin1");
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return [bytes];
+}
