@@ -35,7 +35,7 @@ export interface RecordSpool extends Pick<Spool, "flush" | "stop"> {
   metrics(): RecordSpoolMetrics;
 }
 
-const BOUNDS: BatchBounds = { rows: 5000, bytes: 8 * 1024 * 1024 };
+const BOUNDS: BatchBounds = { rows: 10_000, bytes: 16 * 1024 * 1024 };
 
 /** Runs until it is stopped. */
 export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
