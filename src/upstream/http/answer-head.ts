@@ -49,16 +49,24 @@ export function readHead(head: string): AnswerHead | undefined {
   const status = Number(line.slice(9, 12));
   // No upgrade was asked for.
   if (status === 101) throw new ProtocolError("unexpected_upgrade");
-  if (status < 200) return undefined;
 
   const { headers, length, encoding, connection, keepAlive } = readFields(fields);
   if (length !== undefined && encoding !== undefined) throw new ProtocolError("invalid_content_length");
+  if (status < 200) {
+    // It has no content (RFC 9110, 15.2); who believes this field would take the next head for it.
+    if (length !== undefined && length > 0) throw new ProtocolError("invalid_content_length");
+    if (encoding !== undefined) throw new ProtocolError("invalid_transfer_encoding");
+    return undefined;
+  }
   // Compression was not asked for, and chunked is the only other coding that delimits an answer.
   if (encoding !== undefined && encoding.toLowerCase() !== "chunked") {
     throw new ProtocolError("invalid_transfer_encoding");
   }
   const isHttp10 = line[7] === "0";
-  const closes = isHttp10 ? !hasToken(connection, "keep-alive") : hasToken(connection, "close");
+  // HTTP/1.0 knows no chunks: who has passed them on did not understand them (RFC 9112, 6.1 and 9.3).
+  const closes =
+    hasToken(connection, "close") ||
+    (isHttp10 && (encoding !== undefined || !hasToken(connection, "keep-alive")));
   const keepAliveMs = keepAliveOf(keepAlive);
   if (status === 204 || status === 304) {
     // Some send a body nevertheless, which would be taken for the next answer.
