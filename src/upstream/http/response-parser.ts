@@ -37,6 +37,7 @@ const CHUNK_DATA = 7;
 const CHUNK_DATA_CR = 8;
 const CHUNK_DATA_LF = 9;
 const TRAILER = 10;
+const CHUNK_SIZE_BLANK = 11;
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -153,7 +154,10 @@ export class ResponseParser {
 
   #keepPartial(text: string, bytesBefore: number): void {
     this.#partial += text;
-    if (bytesBefore + this.#partial.length > MAX_HEAD_BYTES) throw new ProtocolError("head_too_large");
+    // Its last bytes may be those of the empty line, which do not count.
+    if (bytesBefore + this.#partial.length >= MAX_HEAD_BYTES + HEAD_END.length) {
+      throw new ProtocolError("head_too_large");
+    }
   }
 
   /** @param hasMore whether more bytes have arrived than the head */
@@ -225,6 +229,9 @@ export class ResponseParser {
       case CHUNK_SIZE:
         this.#readSize(byte);
         return;
+      case CHUNK_SIZE_BLANK:
+        this.#readBehindSize(byte);
+        return;
       case CHUNK_EXTENSION:
         this.#extensionBytes += 1;
         if (byte === CR) this.#state = CHUNK_SIZE_LF;
@@ -255,9 +262,22 @@ export class ResponseParser {
       return;
     }
     if (this.#sizeDigits === 0) throw invalidChunk();
-    if (byte === CR) this.#state = CHUNK_SIZE_LF;
-    else if (byte === SEMICOLON || byte === SPACE || byte === TAB) this.#state = CHUNK_EXTENSION;
-    else throw invalidChunk();
+    this.#readBehindSize(byte);
+  }
+
+  /** Blanks may stand there, but nothing else: `1 2` could be read as 0x12. */
+  #readBehindSize(byte: number): void {
+    if (byte === CR) {
+      this.#state = CHUNK_SIZE_LF;
+    } else if (byte === SEMICOLON) {
+      this.#state = CHUNK_EXTENSION;
+    } else if (byte === SPACE || byte === TAB) {
+      this.#state = CHUNK_SIZE_BLANK;
+      this.#extensionBytes += 1;
+      if (this.#extensionBytes > MAX_EXTENSION_BYTES) throw invalidChunk();
+    } else {
+      throw invalidChunk();
+    }
   }
 
   #expectChunk(): void {
@@ -280,6 +300,7 @@ export class ResponseParser {
       this.#keepPartial(text, 0);
       return -1;
     }
+    if (found > MAX_HEAD_BYTES) throw new ProtocolError("head_too_large");
     if (!areFields(text.slice(0, found))) throw new ProtocolError("invalid_trailer");
     this.#partial = "";
     return at + found + HEAD_END.length - before.length;
