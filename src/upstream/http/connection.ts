@@ -267,15 +267,15 @@ export class Connection implements OpenConnection, ParserSink {
     this.#fail(this.#error ?? new ClosedError());
     const wasConnecting = this.#connectTimer !== undefined;
     this.#endConnecting();
-    this.#owner.onClosed(this);
     const request = this.#request;
     const handler = this.#handler;
-    if (request === undefined || handler === undefined) return;
     this.#request = undefined;
     this.#handler = undefined;
-    if (handler.over) return;
-    if (wasConnecting) handler.onError(notConnected(this.#error));
-    else this.#owner.onUnsent(request, handler);
+    const isUnsent = request !== undefined && handler !== undefined && !handler.over;
+    // Before `onClosed`: a pool that is being closed waits for the connection that is opened instead.
+    if (isUnsent && !wasConnecting) this.#owner.onUnsent(request, handler);
+    this.#owner.onClosed(this);
+    if (isUnsent && wasConnecting) handler.onError(notConnected(this.#error));
   }
 }
 

@@ -15,18 +15,12 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #clock: Clock;
   /** The last one was used most recently and is used first: what is not needed becomes old. */
   #idle: Connection[] = [];
-  /** Reserved for a request that is about to be sent. */
-  #reserved: Connection[] = [];
   #connections = 0;
   #session: Buffer | undefined;
   #sweep: NodeJS.Timeout | undefined;
   /** Defined once it is being closed. */
+  #closed: Promise<void> | undefined;
   #onEmpty: (() => void) | undefined;
-  readonly #sendReserved = () => {
-    const reserved = this.#reserved;
-    this.#reserved = [];
-    for (const connection of reserved) connection.sendReserved();
-  };
 
   constructor(origin: string, connectTimeoutMs: number, clock: Clock) {
     this.#origin = new URL(origin);
@@ -57,19 +51,20 @@ export class ConnectionPool implements ConnectionOwner {
       return;
     }
     // What its provider has sent or done while it was idle is read first: such bytes must not be taken for the answer (undici
-    // does the same, GHSA-35p6-xmwp-9g52), and a closed connection would lose the request.
+    // tries the same, GHSA-35p6-xmwp-9g52), and a closed connection would lose the request.
     connection.reserve(request, handler);
-    if (this.#reserved.push(connection) === 1) setImmediate(this.#sendReserved);
+    setImmediate(sendAfterReads, connection);
   }
 
   /** Closes idle connections at once, the others after their answers. Resolves when all are closed. */
   close(): Promise<void> {
-    return new Promise((resolve) => {
+    this.#closed ??= new Promise((resolve) => {
       this.#onEmpty = resolve;
       for (const connection of this.#idle) connection.abort();
       this.#idle = [];
       if (this.#connections === 0) resolve();
     });
+    return this.#closed;
   }
 
   // -- ConnectionOwner --
@@ -120,3 +115,8 @@ export class ConnectionPool implements ConnectionOwner {
     this.#sweep = kept.length > 0 ? setTimeout(() => this.#closeOld(), SWEEP_MS).unref() : undefined;
   }
 }
+
+/** The sockets were looked at before this round of the event loop came here, and maybe before the request: one more round. */
+const sendAfterReads = (connection: Connection) => setImmediate(sendReserved, connection);
+
+const sendReserved = (connection: Connection) => connection.sendReserved();
