@@ -25,7 +25,8 @@ function headsOf(text: string): { readonly informational: readonly string[]; rea
     informational.push(rest.slice(0, end));
     rest = rest.slice(end + 4);
   }
-  const end = rest.indexOf("\r\n\r\n");
+  // Not the lines' ends before it.
+  const end = rest.indexOf("\r\n\r\n", rest.search(/[^\r\n]/));
   return { informational, final: end < 0 ? rest : rest.slice(0, end) };
 }
 
@@ -158,6 +159,20 @@ export const DIFFERENCES: readonly Difference[] = [
     applies: finalHead(/\r\nconnection:[^\r]*close[\t ]+(?:\r|$)/i),
     allows: (ours, theirs) => same(ours, { ...theirs, reused: false }),
     example: answer("HTTP/1.1 200 OK\r\nconnection: close \t\r\ncontent-length: 1\r\n\r\na"),
+  },
+  {
+    // RFC 9110, 5.5, once more, where ours finds the option that keeps a connection of HTTP/1.0.
+    name: "blanks behind keep-alive in HTTP/1.0",
+    applies: finalHead(/^HTTP\/1\.0[\s\S]*\r\nconnection:[^\r]*keep-alive[\t ]+(?:\r|$)/i),
+    allows: (ours, theirs) => same(ours, { ...theirs, reused: true }),
+    example: answer("HTTP/1.0 200 OK\r\nconnection: keep-alive \t\r\ncontent-length: 1\r\n\r\na"),
+  },
+  {
+    // RFC 9112, 9.2: what was not asked for must not be taken for an answer; undici skips line ends.
+    name: "an empty line behind an answer ends its connection",
+    applies: ({ text }) => /\n[\r\n]*\r\n[\r\n]+$/.test(text),
+    allows: (ours, theirs) => same(ours, { ...theirs, reused: false }),
+    example: answer("HTTP/1.1 204 No Content\r\n\r\n\r\n"),
   },
   {
     // RFC 9110, 8.6: lengths that are no exact numbers are to be expected. Nothing is as long as this.
