@@ -53,7 +53,7 @@ export function readHead(head: string): AnswerHead | undefined {
   const { headers, length, encoding, connection, keepAlive } = readFields(fields);
   if (length !== undefined && encoding !== undefined) throw new ProtocolError("invalid_content_length");
   if (status < 200) {
-    // It has no content (RFC 9110, 15.2); who believes this field would take the next head for it.
+    // It has no content (RFC 9110, 15.2). A parser that believes such a field takes the next head for content.
     if (length !== undefined && length > 0) throw new ProtocolError("invalid_content_length");
     if (encoding !== undefined) throw new ProtocolError("invalid_transfer_encoding");
     return undefined;
@@ -63,7 +63,7 @@ export function readHead(head: string): AnswerHead | undefined {
     throw new ProtocolError("invalid_transfer_encoding");
   }
   const isHttp10 = line[7] === "0";
-  // HTTP/1.0 knows no chunks: who has passed them on did not understand them (RFC 9112, 6.1 and 9.3).
+  // HTTP/1.0 knows no chunks: a proxy that passes them on does not understand them (RFC 9112, 6.1 and 9.3).
   const closes =
     hasToken(connection, "close") ||
     (isHttp10 && (encoding !== undefined || !hasToken(connection, "keep-alive")));

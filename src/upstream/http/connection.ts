@@ -229,7 +229,7 @@ export class Connection implements OpenConnection, ParserSink {
   }
 
   #onRead(bytes: Buffer, end: number): void {
-    // What nobody asked for could only be meant to be taken for the next answer.
+    // No request was sent: these bytes would be taken for the answer to the next one.
     if (!this.#isSent) {
       this.#socket.destroy();
       return;

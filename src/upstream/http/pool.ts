@@ -15,12 +15,21 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #clock: Clock;
   /** The last one was used most recently and is used first: what is not needed becomes old. */
   #idle: Connection[] = [];
+  /** Reserved in this round of the event loop. */
+  #reserved: Connection[] = [];
   #connections = 0;
   #session: Buffer | undefined;
   #sweep: NodeJS.Timeout | undefined;
   /** Defined once it is being closed. */
   #closed: Promise<void> | undefined;
   #onEmpty: (() => void) | undefined;
+
+  /** Sockets were looked at before this round came here, and maybe before the request: it is sent in the next one. */
+  readonly #afterReads = () => {
+    const reserved = this.#reserved;
+    this.#reserved = [];
+    setImmediate(sendAll, reserved);
+  };
 
   constructor(origin: string, connectTimeoutMs: number, clock: Clock) {
     this.#origin = new URL(origin);
@@ -53,7 +62,7 @@ export class ConnectionPool implements ConnectionOwner {
     // What its provider has sent or done while it was idle is read first: such bytes must not be taken for the answer (undici
     // tries the same, GHSA-35p6-xmwp-9g52), and a closed connection would lose the request.
     connection.reserve(request, handler);
-    setImmediate(sendAfterReads, connection);
+    if (this.#reserved.push(connection) === 1) setImmediate(this.#afterReads);
   }
 
   /** Closes idle connections at once, the others after their answers. Resolves when all are closed. */
@@ -116,7 +125,6 @@ export class ConnectionPool implements ConnectionOwner {
   }
 }
 
-/** The sockets were looked at before this round of the event loop came here, and maybe before the request: one more round. */
-const sendAfterReads = (connection: Connection) => setImmediate(sendReserved, connection);
-
-const sendReserved = (connection: Connection) => connection.sendReserved();
+function sendAll(reserved: readonly Connection[]): void {
+  for (const connection of reserved) connection.sendReserved();
+}

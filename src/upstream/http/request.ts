@@ -9,7 +9,7 @@ export interface OutgoingRequest {
 /** Smaller requests are joined: one write costs less than the copy. */
 const JOIN_BYTES = 64 * 1024;
 
-/** Fields that say where a message ends or what becomes of the connection: nobody but `requestHead` may write them. */
+/** Fields that say where a message ends or what becomes of the connection: only `requestHead` writes them. */
 const FRAMING: ReadonlySet<string> = new Set([
   ...["connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding"],
   "upgrade",
