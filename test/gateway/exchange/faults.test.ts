@@ -63,7 +63,7 @@ test("at the end of a stream: an error event, on record, what was delivered is c
 
 test("at the end of a stream that came in one read: nothing of it was sent, so it is 500 and free", async () => {
   failAtClose();
-  const answer = await streamed("tokens=5 burst");
+  const answer = await streamed("tokens=5 one_write");
   expect([answer.status, answer.json.error.code]).toEqual([500, "internal"]);
   await atRest(gateway);
   const record = await recordOf(gateway, requestIdOf(answer));

@@ -29,20 +29,22 @@ afterAll(async () => {
 
 test("O31: an answer whose charge is not committed in time ends with an error, and is charged once the disk is back", async () => {
   // Begun together: once the first of them cannot be committed, new ones are refused.
-  const [whole, stream, message] = await Promise.all([
+  const messages = [{ role: "user", content: "[[sim tokens=5 gap_ms=20]]" }];
+  const [whole, atOnce, stream, message] = await Promise.all([
     gateway.chat(),
-    gateway.chat({ stream: true }),
+    gateway.chat({ stream: true, messages: [{ role: "user", content: "[[sim tokens=5 one_write]]" }] }),
+    gateway.chat({ stream: true, messages }),
     gateway.call("POST", "/v1/messages", {
-      body: {
-        ...{ model: "weir/sim-small", max_tokens: 20, stream: true },
-        messages: [{ role: "user", content: "Hello" }],
-      },
+      body: { model: "weir/sim-small", max_tokens: 20, stream: true, messages },
     }),
   ]);
   const error = { type: "unavailable", code: "storage_unavailable" };
-  expect([whole.status, whole.json.error]).toMatchObject([503, error]);
-  // It may be charged: a client that repeats it by itself would pay twice.
-  expect(whole.headers.get("x-should-retry")).toBe("false");
+  // All of the second one came in one read: nothing of it was sent before the charge.
+  for (const { status, json, headers } of [whole, atOnce]) {
+    expect([status, json.error]).toMatchObject([503, error]);
+    // It may be charged: a client that repeats it by itself would pay twice.
+    expect(headers.get("x-should-retry")).toBe("false");
+  }
   const events = sseData(stream.text);
   expect([stream.status, events.at(-1)]).toMatchObject([200, { error }]);
   expect(stream.text).not.toContain('"usage":{');
@@ -52,7 +54,7 @@ test("O31: an answer whose charge is not committed in time ends with an error, a
   vi.restoreAllMocks();
   await idle(gateway);
   const charges = chargesOf(await auditedLedger(gateway));
-  const ids = [whole, stream, message].map(({ headers }) => headers.get("x-svc-request-id"));
+  const ids = [whole, atOnce, stream, message].map(({ headers }) => headers.get("x-svc-request-id"));
   expect([...charges.keys()].sort()).toEqual([...ids].sort());
   expect([...(await allRecords(gateway)).keys()].sort()).toEqual([...ids].sort());
   expect((await gateway.chat()).status).toBe(200);
