@@ -1,10 +1,11 @@
 /** Runs one load against one target and measures what it costs: what rounds, rates and pauses are made of. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Case, requestBody, UPSTREAM_MODEL } from "./cases.ts";
 import { type Content, readContent } from "./fidelity.ts";
 import { FORMATS } from "./formats.ts";
 import type { LoadClient } from "./load-client.ts";
 import type { CallsJob, LoadJob, LoadResult, RateJob } from "./load-job.ts";
-import { cpuTime, forgetPeak, memory, processStat, settle } from "./measure.ts";
+import { type CpuTime, cpuTime, forgetPeak, memory, processStat, settle } from "./measure.ts";
 import type { RunningTarget } from "./targets/target.ts";
 
 /** Most connections of an open loop: calls beyond wait, and their wait counts. */
@@ -12,6 +13,8 @@ const RATE_CONNECTIONS = 512;
 const MEMORY_EVERY_MS = 200;
 const MIN_TIMEOUT_MS = 15_000;
 const MB_IN_KB = 1_024;
+/** Long enough for a dozen ticks of the kernel's clock, should a target need a hundredth of a core. */
+const REST_MS = 10_000;
 
 export interface Measured {
   readonly result: LoadResult;
@@ -27,6 +30,8 @@ export interface Measured {
 export class Driver {
   readonly #load: LoadClient;
   readonly #expected: ReadonlyMap<string, Content>;
+  /** What targets cost while nothing is asked of them, by process: microseconds a millisecond. */
+  readonly #atRest = new Map<number, CpuTime>();
 
   private constructor(load: LoadClient, expected: ReadonlyMap<string, Content>) {
     this.#load = load;
@@ -45,11 +50,29 @@ export class Driver {
     return this.#load.run(job);
   }
 
+  /** Measures what a target costs at rest, so that `measure` can take it off. @throws ProcessGone */
+  async observeRest({ pid, laterMs = 0 }: RunningTarget, settleMs: number): Promise<void> {
+    if (pid === undefined || laterMs === 0 || settleMs === 0) return;
+    await this.#rest(pid, laterMs, settleMs);
+    const before = cpuTime(pid);
+    const startMs = performance.now();
+    await sleep(REST_MS);
+    const spent = minus(cpuTime(pid), before);
+    const ms = performance.now() - startMs;
+    this.#atRest.set(pid, { ownUs: spent.ownUs / ms, childrenUs: spent.childrenUs / ms });
+  }
+
   /**
-   * Work that follows calls (records, garbage collection) is included, as far as it ends within `settleMs`.
+   * Work that follows calls (records, garbage collection) is included, as far as it ends within `settleMs`, or begins within
+   * the target's `laterMs` and ends within another `settleMs`. What the target costs at rest is taken off for that time.
+   * @param settleMs 0: only what is done during the load
    * @throws ProcessGone
    */
-  async measure(job: LoadJob, pid: number | undefined, settleMs: number): Promise<Measured> {
+  async measure(
+    job: LoadJob,
+    { pid, laterMs = 0 }: Pick<RunningTarget, "pid" | "laterMs">,
+    settleMs: number,
+  ): Promise<Measured> {
     if (pid === undefined) return { result: await this.#load.run(job) };
     forgetPeak(pid);
     let residentKb = 0;
@@ -64,18 +87,28 @@ export class Driver {
       const before = cpuTime(pid);
       const result = await this.#load.run(job);
       look();
-      await settle(pid, settleMs);
-      const after = cpuTime(pid);
+      const endMs = performance.now();
+      await this.#rest(pid, laterMs, settleMs);
+      const restMs = performance.now() - endMs;
+      const spent = minus(cpuTime(pid), before);
+      const atRest = this.#atRest.get(pid) ?? { ownUs: 0, childrenUs: 0 };
       return {
         result,
-        ownUs: after.ownUs - before.ownUs,
-        childrenUs: after.childrenUs - before.childrenUs,
+        ownUs: spent.ownUs - atRest.ownUs * restMs,
+        childrenUs: Math.max(0, spent.childrenUs - atRest.childrenUs * restMs),
         residentMb: residentKb / MB_IN_KB,
         peakMb: memory(pid).peakKb / MB_IN_KB,
       };
     } finally {
       clearInterval(sampling);
     }
+  }
+
+  async #rest(pid: number, laterMs: number, settleMs: number): Promise<void> {
+    await settle(pid, settleMs);
+    if (laterMs === 0 || settleMs === 0) return;
+    await sleep(laterMs);
+    await settle(pid, settleMs);
   }
 
   /** The case as it is: a closed loop, or streams. */
@@ -110,6 +143,11 @@ export class Driver {
     };
   }
 }
+
+const minus = (a: CpuTime, b: CpuTime): CpuTime => ({
+  ownUs: a.ownUs - b.ownUs,
+  childrenUs: a.childrenUs - b.childrenUs,
+});
 
 /** The upstream's own answer: what every target must deliver. */
 async function reference(benchCase: Case, upstreamUrl: string): Promise<Content> {

@@ -29,7 +29,7 @@ export async function firstSeconds(
     if (target.pid === undefined) continue;
     try {
       const job = driver.job(benchCase, target, { seconds: 1, amount: 0 });
-      const { result, ownUs = Number.NaN } = await driver.measure(job, target.pid, 0);
+      const { result, ownUs = Number.NaN } = await driver.measure(job, target, 0);
       if (result.intact === 0) continue;
       const { calls } = result;
       figures.push({ caseName: benchCase.name, target: name, after, cpuUs: ownUs / calls, calls });

@@ -60,6 +60,10 @@ export class Rounds {
   /** @throws Error when the upstream or the load process is broken; a target that ends is omitted from then on. */
   async run(): Promise<void> {
     await this.#each("warm-up", (benchCase, name, target) => this.#warmUp(benchCase, name, target));
+    for (const [name, target] of this.#targets) {
+      if (!this.died.has(name))
+        await this.#guarded(name, "rest", () => this.#driver.observeRest(target, this.#options.settleMs));
+    }
     for (let round = 1; round <= this.#options.rounds; round++) {
       await this.#each(`round ${round} of ${this.#options.rounds}`, (benchCase, name, target) =>
         this.#measure(round, benchCase, name, target),
@@ -71,14 +75,19 @@ export class Rounds {
     for (const benchCase of this.#options.cases) {
       this.#say(`${title}: ${benchCase.name}`);
       for (const [name, target] of this.#targets) {
-        if (this.died.has(name)) continue;
-        try {
-          await act(benchCase, name, target);
-        } catch (error) {
-          if (!(error instanceof ProcessGone)) throw error;
-          this.died.set(name, `${error.message} in ${benchCase.name}`);
-        }
+        if (!this.died.has(name))
+          await this.#guarded(name, benchCase.name, () => act(benchCase, name, target));
       }
+    }
+  }
+
+  /** A target that ends is noted and left out from then on. */
+  async #guarded(name: string, during: string, act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof ProcessGone)) throw error;
+      this.died.set(name, `${error.message} in ${during}`);
     }
   }
 
@@ -112,7 +121,7 @@ export class Rounds {
     const { seconds, latencySeconds, settleMs } = this.#options;
     const amount = this.#amounts.get(`${benchCase.name} ${name}`) ?? 0;
     const job = this.#driver.job(benchCase, target, { seconds, amount });
-    const loaded = await this.#driver.measure(job, target.pid, settleMs);
+    const loaded = await this.#driver.measure(job, target, settleMs);
     const { result } = loaded;
     let latencyMs = result.firstMs;
     if (job.kind === "calls") {

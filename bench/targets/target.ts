@@ -9,6 +9,8 @@ export interface RunningTarget {
   readonly model: string;
   /** The measured process; undefined where there is none between client and upstream. */
   readonly pid: number | undefined;
+  /** Work that belongs to calls may begin this much after them, such as the insertion of their records. Milliseconds. */
+  readonly laterMs?: number;
 }
 
 export interface TargetContext {

@@ -9,6 +9,8 @@ import { freePort, untilReady } from "../processes.ts";
 import { type Target, Unavailable } from "./target.ts";
 
 const GRANT_USD = 1_000_000;
+/** Records are inserted every 2 s (`src/analytics/spool.ts`), and looked at ten times a second. */
+const LATER_MS = 2_200;
 
 /**
  * @param model of `config/models/weir.yaml`: it says which dialect the upstream speaks.
@@ -48,7 +50,8 @@ const product = (
     const baseUrl = `http://127.0.0.1:${port}`;
     await untilReady(started, `${baseUrl}/readyz`, 30_000);
     const secret = readFileSync(join(dataDir, "first-key"), "utf8").trim();
-    return { baseUrl, headers: { authorization: `Bearer ${secret}` }, model, pid: started.pid };
+    const headers = { authorization: `Bearer ${secret}` };
+    return { baseUrl, headers, model, pid: started.pid, laterMs: LATER_MS };
   },
 });
 
