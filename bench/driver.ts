@@ -65,7 +65,7 @@ export class Driver {
   /**
    * Work that follows calls (records, garbage collection) is included, as far as it ends within `settleMs`, or begins within
    * the target's `laterMs` and ends within another `settleMs`. What the target costs at rest is taken off for that time.
-   * @param settleMs 0: only what is done during the load
+   * @param settleMs with 0 the figures cover the time of the load only
    * @throws ProcessGone
    */
   async measure(

@@ -65,7 +65,7 @@ const headerName = z.string().regex(/^[a-z0-9-]+$/, "use a header's name in lowe
 const RESERVED_HEADERS: readonly string[] = [
   ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
   ...["host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding"],
-  ...["connection", "transfer-encoding", "upgrade", "expect"],
+  ...["connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect"],
 ];
 
 const headers = z

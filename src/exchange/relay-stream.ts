@@ -47,7 +47,7 @@ export class StreamRelay extends Relay {
   readonly #fee: ByokFee | undefined;
   readonly #dialect: Dialect;
   readonly #afterRead = () => this.#flush();
-  /** Data that was not parsed yet, latin1: that of the current read, and what came while the relay waited. */
+  /** Data of the upstream that `stream` has not parsed yet, latin1: of the current read, and of reads while the relay waited. */
   #received = "";
   #errorBody = "";
   #ended = false;

@@ -11,7 +11,7 @@ export type UpstreamHeaders = AnswerHeaders;
 /** Events of a call, in this order: `onHead` once, `onData` any number of times, then one of `onEnd` and `onFailure`. */
 export interface UpstreamHandler {
   onHead(status: number, headers: UpstreamHeaders): void;
-  /** The chunk's memory is used again after the call: what is kept of it must be copied. */
+  /** The next read overwrites the chunk's memory: a handler copies what it keeps. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** Not called after `cancel`. */

@@ -16,7 +16,7 @@ export interface AnswerHandler {
   /** The request was written. Until its end, `connection` can be paused or aborted. */
   onSent(connection: OpenConnection): void;
   onHead(status: number, headers: AnswerHeaders): void;
-  /** The chunk's memory is used again after the call: what is kept of it must be copied. */
+  /** The next read overwrites the chunk's memory: a handler copies what it keeps. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   /** @param error a `ConnectError` if nothing was sent */

@@ -13,15 +13,16 @@ export class ConnectionPool implements ConnectionOwner {
   readonly #origin: URL;
   readonly #connectTimeoutMs: number;
   readonly #clock: Clock;
-  /** The last one was used most recently and is used first: what is not needed becomes old. */
+  /** The connection at the end was used last and is used first, so that connections that are not needed become old. */
   #idle: Connection[] = [];
   /** Reserved in this round of the event loop. */
   #reserved: Connection[] = [];
   #connections = 0;
   #session: Buffer | undefined;
   #sweep: NodeJS.Timeout | undefined;
-  /** Defined once it is being closed. */
+  /** Defined once the pool is being closed. */
   #closed: Promise<void> | undefined;
+  /** Resolves `#closed`. */
   #onEmpty: (() => void) | undefined;
 
   /** Sockets were looked at before this round came here, and maybe before the request: it is sent in the next one. */
@@ -79,7 +80,7 @@ export class ConnectionPool implements ConnectionOwner {
   // -- ConnectionOwner --
 
   onFree(connection: Connection): void {
-    if (this.#onEmpty !== undefined) {
+    if (this.#closed !== undefined) {
       connection.abort();
       return;
     }

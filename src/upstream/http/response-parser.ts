@@ -9,7 +9,7 @@ import { ProtocolError } from "./errors.ts";
 export interface ParserSink {
   /** The final head: 1xx heads before it are dropped. */
   onHead(status: number, headers: AnswerHeaders): void;
-  /** All content of one read. The chunk's memory is used again after the call: what is kept of it must be copied. */
+  /** All content of one read. The next read overwrites the chunk's memory: a sink copies what it keeps. */
   onData(chunk: Buffer): void;
   /**
    * The answer is complete.
@@ -25,7 +25,7 @@ const MAX_CHUNK_BYTES = 2 ** 40;
 /** Extensions of chunks mean nothing to us; RFC 9112, 7.1.1 asks for a limit. */
 const MAX_EXTENSION_BYTES = 1024;
 
-// What is expected next.
+// States of the parser: what it expects next.
 const NOTHING = 0;
 const HEAD = 1;
 const BODY_OF_LENGTH = 2;
@@ -187,8 +187,8 @@ export class ResponseParser {
   }
 
   /**
-   * The chunks' content is moved together within `bytes`, so that a read with many chunks is handed over as one. What comes
-   * before an error is handed over too: it must not depend on how the answer was cut into reads.
+   * Moves the content of the chunks together within `bytes`, so that the sink gets the content of a read at once. The sink also
+   * gets content that precedes an error: otherwise it would depend on where the answer was cut into reads.
    */
   #readChunks(bytes: Buffer, start: number, end: number): void {
     let at = start;

@@ -230,6 +230,15 @@ describe("addresses", () => {
       "/providers/0/headers/authorization: is written by the gateway itself",
     ]);
   });
+
+  test.each(["keep-alive", "te", "trailer"])(
+    "nor is %s, which the connection refuses in each call",
+    async (header) => {
+      expect(await refusal({ provider: { headers: { [header]: "x" } } })).toEqual([
+        `/providers/0/headers/${header}: is written by the gateway itself`,
+      ]);
+    },
+  );
 });
 
 describe("credentials", () => {
