@@ -2,6 +2,7 @@
  * Assembles analytics: the engine (embedded, or a server by URL), the spools that insert pending rows, and the reads. No
  * model call waits for any of these.
  */
+import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
@@ -12,9 +13,11 @@ import type { Finisher } from "./finisher.ts";
 import { type Canonical, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import type { Outbox } from "./outbox.ts";
+import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { requestsOperations } from "./request-operations.ts";
+import { RowFiles } from "./row-files.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
 import { type Statistics, statistics } from "./statistics.ts";
 import { type Traffic, traffic } from "./traffic.ts";
@@ -83,6 +86,10 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const clickhouse = openClickHouse({
     address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
+    ...(engine !== undefined && {
+      rowFiles: new RowFiles(join(options.dataDir, "clickhouse", "inbox")),
+      settings: PART_SETTINGS,
+    }),
   });
   const ageMs = options.batchAgeMs;
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });

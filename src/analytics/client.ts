@@ -7,6 +7,7 @@ import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClien
 import { fail, WeirError } from "../errors.ts";
 import type { ServerAddress } from "./engine.ts";
 import { migrate } from "./migrations.ts";
+import { quoted, type RowFiles } from "./row-files.ts";
 
 export interface ClickHouse {
   /**
@@ -52,6 +53,10 @@ export interface ClickHouseOptions {
   readonly address: () => Promise<ServerAddress>;
   readonly database: string;
   readonly requestTimeoutMs?: number;
+  /** For an engine that reads files of this machine. Without it rows are sent by HTTP. */
+  readonly rowFiles?: RowFiles | undefined;
+  /** Statements that follow the migrations, at each start: they may be repeated. */
+  readonly settings?: readonly string[];
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -109,25 +114,17 @@ class Connection implements ClickHouse {
     parts: readonly Uint8Array[],
     { token, queryId }: Target,
   ): Promise<void> {
-    return this.#contact(async (client) => {
-      const result = await client.exec({
-        query_id: queryId,
-        query: `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(", ")}) FORMAT RowBinary`,
-        values: Readable.from(parts, { objectMode: false }),
-        clickhouse_settings: {
-          async_insert: 0,
-          insert_deduplicate: 1,
-          insert_deduplication_token: token,
-          // For the roll-ups: when a batch was inserted in part, the rest is added there too, and nothing is counted twice.
-          deduplicate_blocks_in_dependent_materialized_views: 1,
-          // The whole batch in one block, so that its token covers all of it.
-          max_insert_block_size: "1000000",
-          max_partitions_per_insert_block: "0",
-        },
-      });
-      result.stream.resume();
-      await new Promise<void>((resolve, reject) => {
-        result.stream.once("end", resolve).once("close", resolve).once("error", reject);
+    const into = `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(", ")})`;
+    const options = {
+      query_id: queryId,
+      clickhouse_settings: { ...ONE_BLOCK, insert_deduplication_token: token },
+    };
+    const { rowFiles } = this.#options;
+    return this.#contact((client) => {
+      if (rowFiles === undefined) return send(client, `${into} FORMAT RowBinary`, parts, options);
+      return rowFiles.with(parts, async (path) => {
+        const query = `${into} FROM INFILE ${quoted(path)} FORMAT RowBinary`;
+        await client.command({ query, ...options });
       });
     });
   }
@@ -221,13 +218,15 @@ class Connection implements ClickHouse {
     } finally {
       await outside.close();
     }
+    // Columns of a Nested become arrays called `name.part`, whatever the server's profile sets.
+    const command = async (query: string) =>
+      void (await client.command({ query, clickhouse_settings: { flatten_nested: 1 } }));
     await migrate({
-      // Columns of a Nested become arrays called `name.part`, whatever the server's profile sets.
-      command: async (query) =>
-        void (await client.command({ query, clickhouse_settings: { flatten_nested: 1 } })),
+      command,
       rows: async <T>(query: string) =>
         await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
     });
+    for (const statement of this.#options.settings ?? []) await command(statement);
   }
 
   #create({ url, username, password }: ServerAddress, database: string): ClickHouseClient {
@@ -244,6 +243,30 @@ class Connection implements ClickHouse {
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
+}
+
+/** Settings of an insertion whose token covers all of its rows. */
+const ONE_BLOCK = {
+  async_insert: 0,
+  insert_deduplicate: 1,
+  // For the roll-ups: when a batch was inserted in part, the rest is added there too, and nothing is counted twice.
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+  max_insert_block_size: "1000000",
+  max_partitions_per_insert_block: "0",
+} as const;
+
+async function send(
+  client: ClickHouseClient,
+  query: string,
+  parts: readonly Uint8Array[],
+  options: Pick<Parameters<ClickHouseClient["exec"]>[0], "query_id" | "clickhouse_settings">,
+): Promise<void> {
+  const values = Readable.from(parts, { objectMode: false });
+  const { stream } = await client.exec({ query, values, ...options });
+  stream.resume();
+  await new Promise<void>((resolve, reject) => {
+    stream.once("end", resolve).once("close", resolve).once("error", reject);
+  });
 }
 
 /** Error codes of a server that runs but cannot serve now. Any other code is a fault of the gateway. */

@@ -132,11 +132,11 @@ async function readStatement(request: IncomingMessage, url: URL): Promise<Statem
 
 const INSERT = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*INSERT\s/i;
 
-/** Whether everything after the text is rows: an INSERT that ends in FORMAT and does not select its rows. */
+/** Whether everything after the text is rows: an INSERT that ends in FORMAT and does not say where its rows come from. */
 const takesData = (sql: string): boolean =>
   INSERT.test(sql) &&
   /\sFORMAT\s+(?!VALUES\b)\w+(\s+SETTINGS\s[^;]*)?\s*;?\s*$/i.test(sql) &&
-  !/\s(SELECT|WITH)\s/i.test(sql);
+  !/\s(SELECT|WITH|INFILE)\s/i.test(sql);
 
 /** Reads a body that holds a statement. If it is `INSERT … FORMAT x⏎rows`, the rows are returned as a stream. */
 async function readHead(

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Session } from "chdb";
+import { quoted } from "./row-files.ts";
 
 export interface Statement {
   readonly sql: string;
@@ -217,8 +218,6 @@ function splitFormat(sql: string): { head: string; format: string | undefined } 
   if (match === null) return { head: text, format: undefined };
   return { head: text.slice(0, match.index) + (match[2] ?? ""), format: match[1] };
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 
 function engineError(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown;
