@@ -118,8 +118,8 @@ export interface CallRecord {
   /** Redaction that a worker must apply before the payload leaves the outbox. */
   redact: Redaction;
   /** The client's body as received (JSON), and the answer as delivered (JSON body or SSE text); absent unless `payloadState` is `available`. */
-  request?: Uint8Array;
-  response?: Uint8Array;
+  request?: Uint8Array | undefined;
+  response?: Uint8Array | undefined;
   /** How long the payload is stored. */
   retentionDays: number;
 }

@@ -35,6 +35,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   const arm = call.plan?.arm ?? "";
   const durationMs = nowMs - incoming.startMs;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
+  const payload = payloadOf(call, payloadState, ending);
   return {
     requestId: incoming.requestId,
     tsMs: incoming.tsMs,
@@ -90,7 +91,10 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     warnings: call.warnings,
     attempts: keepsText(call, zdr) ? call.attempts : call.attempts.map(withoutText),
     payloadState,
-    ...payloadOf(call, payloadState, ending),
+    // Member by member: copied by a spread, each record would be an object of its own shape.
+    redact: payload.redact,
+    request: payload.request,
+    response: payload.response,
     retentionDays: dataPolicy.retentionDays,
   };
 }
@@ -121,22 +125,20 @@ function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Endi
 }
 
 /** The payload with its redaction rules. Most payloads have nothing to redact: a check here spares them a worker. */
-function payloadOf(
-  { incoming, key, attempts }: Call,
-  state: PayloadState,
-  { response }: Ending,
-): Pick<CallRecord, "redact" | "request" | "response"> {
+function payloadOf({ incoming, key, attempts }: Call, state: PayloadState, { response }: Ending): Payload {
   const { redact } = key.dataPolicy;
-  if (state !== "available") return { redact };
+  if (state !== "available") return { redact, request: undefined, response: undefined };
   const { body } = incoming;
   const hasMessages = attempts.some(({ upstreamMessage }) => upstreamMessage !== "");
   const isChecked = !hasMessages && body.length + (response?.length ?? 0) <= MAX_CHECKED_BYTES;
   return {
     redact: isChecked && isClean(redact, body, response) ? NOTHING_TO_REDACT : redact,
     request: body,
-    ...(response !== undefined && { response }),
+    response,
   };
 }
+
+type Payload = Required<Pick<CallRecord, "redact" | "request" | "response">>;
 
 function isClean(redact: Redaction, request: Uint8Array, response: Uint8Array | undefined): boolean {
   try {

@@ -19,6 +19,8 @@ export interface Column {
 /** A field with its columns, which are adjacent. */
 export interface Field<T> {
   readonly columns: readonly Column[];
+  /** Set for a field of {@link repeating}: the same for all fields of one call of it. */
+  readonly run?: Run;
   write(to: RowBinaryWriter, value: T): void;
   /** Columns that this layout lacks are read as empty or 0. @throws RangeError if the bytes end too early */
   read(from: RowBinaryReader, layout: number): T;
@@ -118,6 +120,18 @@ const entriesOf = (fields: object) => Object.entries(fields) as [string, Field<u
 
 const member = (object: unknown, key: string): unknown => (object as Readonly<Record<string, unknown>>)[key];
 
+/** Identifies fields that are written together. */
+type Run = Readonly<Record<never, never>>;
+
+/**
+ * Fields with few different combinations of values, such as those that a key and an endpoint determine. What they wrote for
+ * the last combinations is kept, and copied where all of them are the same again. They must be adjacent in a {@link group}.
+ */
+export function repeating<T extends Readonly<Record<string, Field<never>>>>(fields: T): T {
+  const run: Run = {};
+  return Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, { ...field, run }])) as T;
+}
+
 /** An object's fields, one after another. */
 export function group<T extends object>(fields: Fields<T>): Field<T> {
   const entries = entriesOf(fields);
@@ -131,24 +145,67 @@ export function group<T extends object>(fields: Fields<T>): Field<T> {
   };
 }
 
+type Entry = readonly [key: string, Field<unknown>];
+type Write = Field<unknown>["write"];
+
 /**
  * Generates a function with one line per field, as if written by hand: a loop that reads the values by key costs two
  * microseconds more per call. The code is made from declared keys only, never from data.
  */
-function writerOf<T>(entries: readonly (readonly [key: string, Field<unknown>])[]): Field<T>["write"] {
-  const parameters = entries.map((_, n) => `write${n}`);
-  const lines = entries.map(([key], n) => `write${n}(to, value.${key});`);
-  const bind = new Function(...parameters, `return (to, value) => { ${lines.join(" ")} };`);
-  return bind(...entries.map(([, { write }]) => write));
+function writerOf<T>(entries: readonly Entry[]): Field<T>["write"] {
+  const writes: Write[] = [];
+  const lines: string[] = [];
+  for (let at = 0; at < entries.length; ) {
+    const [key, { run, write }] = entries[at] as Entry;
+    const rest = entries.slice(at);
+    const end = run === undefined ? 1 : rest.findIndex(([, field]) => field.run !== run);
+    const together = end < 0 ? rest : rest.slice(0, end);
+    lines.push(`write${writes.length}(to, ${run === undefined ? `value.${key}` : "value"});`);
+    writes.push(run === undefined ? write : repeatingWriter(together));
+    at += together.length;
+  }
+  return generated(writes, lines);
+}
+
+/** Combinations that are kept of each run. Their texts are short: names, ids and a user agent. */
+const KEPT = 16;
+
+/** Writes the fields of a run. A kept combination is compared value by value: most are the same strings as before. */
+function repeatingWriter(entries: readonly Entry[]): Write {
+  const kept: object[] = [];
+  let next = 0;
+  const keep = (combination: object): void => {
+    kept[next] = combination;
+    next = (next + 1) % KEPT;
+  };
+  const values = entries.map(([key], n) => `const v${n} = value.${key};`);
+  const equal = entries.map((_, n) => `k.v${n} === v${n}`).join(" && ");
+  const members = entries.map((_, n) => `v${n}`).join(", ");
+  const lines = [
+    ...values,
+    `for (let i = 0; i < kept.length; i++) { const k = kept[i]; if (${equal}) { to.raw(k.bytes); return; } }`,
+    "const from = to.length;",
+    ...entries.map((_, n) => `write${n}(to, v${n});`),
+    `keep({ ${members}, bytes: to.copy(from) });`,
+  ];
+  return generated(
+    entries.map(([, { write }]) => write),
+    lines,
+    { kept, keep },
+  );
+}
+
+/** A function `(to, value)` of these lines, in which `write0`, `write1`, … are the writers. */
+function generated(writes: readonly Write[], lines: readonly string[], others: object = {}): Write {
+  const names = [...writes.map((_, n) => `write${n}`), ...Object.keys(others)];
+  const bind = new Function(...names, `return (to, value) => { ${lines.join(" ")} };`);
+  return bind(...writes, ...Object.values(others));
 }
 
 /** A list of objects as a Nested: one array per field, called `name.part`. */
 export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly T[]> {
-  const parts = (entriesOf(fields) as [string, ColumnField<unknown>][]).map(([key, field]) => {
-    const [part] = field.columns;
-    const write = (to: RowBinaryWriter, item: T) => field.write(to, member(item, key));
-    return { key, part, write };
-  });
+  const entries = entriesOf(fields) as [string, ColumnField<unknown>][];
+  const parts = entries.map(([key, { columns }]) => ({ key, part: columns[0] }));
   const columns = parts.map(({ key, part }) => ({
     name: `${name}.${part.name}`,
     type: `Array(${part.type})`,
@@ -158,9 +215,13 @@ export function nested<T>(name: string, fields: ColumnFields<T>): Field<readonly
   }));
   return {
     columns,
-    write(to, list) {
-      for (let at = 0; at < parts.length; at++) to.list(list, parts[at]?.write as (typeof parts)[0]["write"]);
-    },
+    write: generated(
+      entries.map(([, { write }]) => write),
+      entries.map(
+        ([key], n) =>
+          `to.varint(value.length); for (let i = 0; i < value.length; i++) write${n}(to, value[i].${key});`,
+      ),
+    ),
     read(from, layout) {
       const lists = columns.map(({ since, read }) => (layout < since ? [] : read(from)));
       const length = Math.max(0, ...lists.map((list) => list.length));

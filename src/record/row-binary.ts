@@ -29,6 +29,11 @@ export class RowBinaryWriter {
     return this.#at;
   }
 
+  /** A copy of everything written since `from`. */
+  copy(from: number): Uint8Array {
+    return new Uint8Array(this.#bytes.subarray(from, this.#at));
+  }
+
   /** Discards what was written after `length`: a row that failed half way, or the previous contents. */
   rewind(length: number): void {
     this.#at = length;
@@ -53,7 +58,8 @@ export class RowBinaryWriter {
   }
 
   bool(value: unknown): void {
-    this.u8(value === true ? 1 : 0);
+    this.#ensureSpace(1);
+    this.#bytes[this.#at++] = value === true ? 1 : 0;
   }
 
   u16(value: unknown): void {
@@ -94,14 +100,15 @@ export class RowBinaryWriter {
 
   /** String or LowCardinality(String). A value that is no string is written as empty; a lone surrogate becomes U+FFFD. */
   text(value: unknown): void {
-    if (typeof value !== "string" || value === "") {
+    if (typeof value !== "string") {
       this.u8(0);
       return;
     }
+    // Read once: of strings of many origins, V8 looks the length up anew each time.
     const size = value.length;
     if (size <= MAX_LOOP_LENGTH) {
       this.#ensureSpace(size + 1);
-      if (this.#ascii(value)) return;
+      if (this.#ascii(value, size)) return;
     }
     const length = Buffer.byteLength(value);
     this.varint(length);
@@ -143,11 +150,11 @@ export class RowBinaryWriter {
    * Fast path for short ASCII, as nearly all names and ids are: one byte of length, one byte per character. @returns false
    * if the text is not ASCII
    */
-  #ascii(value: string): boolean {
+  #ascii(value: string, size: number): boolean {
     const bytes = this.#bytes;
     let at = this.#at;
-    bytes[at++] = value.length;
-    for (let i = 0; i < value.length; i++) {
+    bytes[at++] = size;
+    for (let i = 0; i < size; i++) {
       const code = value.charCodeAt(i);
       if (code > 0x7f) return false;
       bytes[at++] = code;

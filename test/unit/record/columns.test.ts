@@ -61,6 +61,31 @@ describe("the columns of a record", () => {
     }
   });
 
+  test("are written anew where one of those that are copied from an earlier row has changed", () => {
+    const [usual, other] = [recordOf(rowOf(0)), recordOf(rowOf(1))].map((record) => ({ ...record }));
+    for (const key of Object.keys(usual as CallRecord) as (keyof CallRecord)[]) {
+      // The first has equal truth values in places where the second has not.
+      const value = typeof usual?.[key] === "boolean" ? !usual[key] : other?.[key];
+      const changed = {
+        ...usual,
+        [key]: typeof value === "string" ? `${value}, changed` : value,
+      } as CallRecord;
+      for (const record of [usual, changed, usual] as CallRecord[])
+        expect(decodeRow(encodeRow(record)), key).toEqual(record);
+    }
+  });
+
+  test("are written as they are when there are more combinations than are kept", () => {
+    const base = recordOf(rowOf(0));
+    const records = Array.from({ length: 40 }, (_, n) => ({
+      ...base,
+      keyId: `key ${n % 20}`,
+      httpStatus: 200 + (n % 3),
+      userAgent: `agent ${"ä".repeat(n)}`,
+    }));
+    for (const record of [...records, ...records]) expect(decodeRow(encodeRow(record))).toEqual(record);
+  });
+
   test("are called as their fields", () => {
     const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const called = (name: string) =>
