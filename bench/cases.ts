@@ -93,7 +93,7 @@ export const CASES: readonly Case[] = [
   { name: "json-100k", ...json(102_400, 102_000), connections: 16, minText: 90_000 },
   { name: "burst-64", ...burst("chat"), goalRatio: 0.9 },
   { name: "streams-100", ...paced({ connections: 100, ...SHORT }), goalRatio: 1.3 },
-  { name: "streams-1000", ...paced({ connections: 1_000, ...SHORT }), goalRatio: 1.3, goalResidentMb: 250 },
+  { name: "streams-1000", ...paced({ connections: 1_000, ...SHORT }), goalRatio: 1.1, goalResidentMb: 220 },
   {
     name: "usual-chats",
     onlyNamed: true,

@@ -6,8 +6,9 @@ import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { fail, WeirError } from "../errors.ts";
 import type { ServerAddress } from "./engine.ts";
+import { quoted } from "./literal.ts";
 import { migrate } from "./migrations.ts";
-import { quoted, type RowFiles } from "./row-files.ts";
+import type { RowFiles } from "./row-files.ts";
 
 export interface ClickHouse {
   /**

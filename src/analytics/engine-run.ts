@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Session } from "chdb";
-import { quoted } from "./row-files.ts";
+import { quoted } from "./literal.ts";
 
 export interface Statement {
   readonly sql: string;

@@ -31,6 +31,3 @@ export class RowFiles {
     }
   }
 }
-
-/** A string literal of ClickHouse. */
-export const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

@@ -1,5 +1,6 @@
 /** Finds by id which rows of a batch a table contains. */
 import type { ClickHouse } from "./client.ts";
+import { quoted } from "./literal.ts";
 
 /** Values by which a row is found quickly: its table is sorted by org and time. */
 export interface RowIdentity {
@@ -54,5 +55,4 @@ export function orgAndTimeCondition(rows: readonly RowIdentity[]): string {
     AND ts BETWEEN fromUnixTimestamp64Milli(${from}) AND fromUnixTimestamp64Milli(${to})`;
 }
 
-const list = (values: readonly string[]): string =>
-  values.map((value) => `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`).join(", ");
+const list = (values: readonly string[]): string => values.map(quoted).join(", ");

@@ -167,7 +167,7 @@ function writerOf<T>(entries: readonly Entry[]): Field<T>["write"] {
   return generated(writes, lines);
 }
 
-/** Combinations that are kept of each run. Their texts are short: names, ids and a user agent. */
+/** Combinations that are kept of each run; what one wrote is a few hundred bytes. */
 const KEPT = 16;
 
 /** Writes the fields of a run. A kept combination is compared value by value: most are the same strings as before. */
