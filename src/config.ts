@@ -143,10 +143,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   const { HOST, PORT, DATA_DIR, CONFIG_DIR, CLICKHOUSE_URL, SIMULATOR_URL, LOG_LEVEL, CELL } = parsed.data;
   const configDir = resolve(CONFIG_DIR);
+  const dataDir = resolve(DATA_DIR);
+  if (CLICKHOUSE_URL === undefined) checkForEngine(dataDir);
   return Object.freeze({
     host: HOST,
     port: PORT,
-    dataDir: resolve(DATA_DIR),
+    dataDir,
     configDir,
     clickhouseUrl: CLICKHOUSE_URL,
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
@@ -155,6 +157,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     cell: CELL,
     settings: readSettings(configDir),
   });
+}
+
+/** The engine would insert the rows of no file, and report success. @throws ConfigError */
+function checkForEngine(dataDir: string): void {
+  const [found] = /[*?{}]/.exec(dataDir) ?? [];
+  if (found === undefined) return;
+  throw new ConfigError(
+    `DATA_DIR: ${dataDir} contains "${found}", which the embedded analytics engine takes for a pattern. Choose another folder, or set CLICKHOUSE_URL`,
+  );
 }
 
 /** `weir.yaml`; every key has a default, so the file may be absent. */

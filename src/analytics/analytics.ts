@@ -86,10 +86,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const clickhouse = openClickHouse({
     address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
-    ...(engine !== undefined && {
-      rowFiles: new RowFiles(join(options.dataDir, "clickhouse", "inbox")),
-      settings: PART_SETTINGS,
-    }),
+    ...(engine !== undefined && embedded(options.dataDir)),
   });
   const ageMs = options.batchAgeMs;
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
@@ -148,6 +145,12 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     },
   };
 }
+
+/** What only the embedded engine is given. */
+const embedded = (dataDir: string) => ({
+  rowFiles: new RowFiles(join(dataDir, "clickhouse")),
+  settings: PART_SETTINGS,
+});
 
 async function addressOf(
   engine: Engine | undefined,

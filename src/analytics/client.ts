@@ -6,7 +6,6 @@ import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { fail, WeirError } from "../errors.ts";
 import type { ServerAddress } from "./engine.ts";
-import { quoted } from "./literal.ts";
 import { migrate } from "./migrations.ts";
 import type { RowFiles } from "./row-files.ts";
 
@@ -124,7 +123,7 @@ class Connection implements ClickHouse {
     return this.#contact((client) => {
       if (rowFiles === undefined) return send(client, `${into} FORMAT RowBinary`, parts, options);
       return rowFiles.with(parts, async (path) => {
-        const query = `${into} FROM INFILE ${quoted(path)} FORMAT RowBinary`;
+        const query = `${into} FROM INFILE '${path}' FORMAT RowBinary`;
         await client.command({ query, ...options });
       });
     });

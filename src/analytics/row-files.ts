@@ -6,28 +6,32 @@ import { rmSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+const INBOX = "inbox";
+
 export class RowFiles {
-  readonly #folder: string;
+  readonly #engineFolder: string;
   #files = 0;
 
-  /** @param folder for these files only: what an earlier process left in it is deleted */
-  constructor(folder: string) {
-    this.#folder = folder;
-    rmSync(folder, { recursive: true, force: true });
+  /** Deletes what an earlier process left. @param engineFolder the engine's working directory */
+  constructor(engineFolder: string) {
+    this.#engineFolder = engineFolder;
+    rmSync(join(engineFolder, INBOX), { recursive: true, force: true });
   }
 
   /**
    * Writes the parts to a file, one after another, and deletes it when `use` has ended. The file need not survive a power
    * failure: its rows are in the outbox until they are inserted. @throws what `use` throws, or if the file cannot be written
+   * @param use gets the path as the engine must name it: relative, because the engine would expand `{` and `*` of a longer one
    */
   async with<T>(parts: readonly Uint8Array[], use: (path: string) => Promise<T>): Promise<T> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = join(this.#folder, `${this.#files++}`);
+    await mkdir(join(this.#engineFolder, INBOX), { recursive: true, mode: 0o700 });
+    const path = `${INBOX}/${this.#files++}`;
+    const file = join(this.#engineFolder, path);
     try {
-      await writeFile(path, parts, { mode: 0o600 });
+      await writeFile(file, parts, { mode: 0o600 });
       return await use(path);
     } finally {
-      await rm(path, { force: true });
+      await rm(file, { force: true });
     }
   }
 }

@@ -27,11 +27,10 @@ export interface RecordDeps {
 
 /** @param nowMs monotonic. */
 export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: number): CallRecord {
-  const { incoming, key, request, endpoint } = call;
+  const { incoming, key, request, endpoint, decision } = call;
   const { dataPolicy } = key;
   const zdr = call.isZdr;
   const facts = request?.facts;
-  const { decision } = call;
   const arm = call.plan?.arm ?? "";
   const durationMs = nowMs - incoming.startMs;
   const payloadState = payloadStateOf(deps, call, zdr, ending);
@@ -91,7 +90,6 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     warnings: call.warnings,
     attempts: keepsText(call, zdr) ? call.attempts : call.attempts.map(withoutText),
     payloadState,
-    // Member by member: copied by a spread, each record would be an object of its own shape.
     redact: payload.redact,
     request: payload.request,
     response: payload.response,
@@ -124,7 +122,10 @@ function payloadStateOf(deps: RecordDeps, call: Call, zdr: boolean, ending: Endi
   return bytes > deps.maxPayloadBytes ? "off" : "available";
 }
 
-/** The payload with its redaction rules. Most payloads have nothing to redact: a check here spares them a worker. */
+/**
+ * The payload with its redaction rules. Most payloads have nothing to redact: a check here spares them a worker. The members
+ * are copied one by one: with a spread, V8 would give each record a shape of its own.
+ */
 function payloadOf({ incoming, key, attempts }: Call, state: PayloadState, { response }: Ending): Payload {
   const { redact } = key.dataPolicy;
   if (state !== "available") return { redact, request: undefined, response: undefined };

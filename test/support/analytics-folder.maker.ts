@@ -7,7 +7,7 @@ import { startEngine } from "../../src/analytics/engine.ts";
 const [, , made = ""] = process.argv;
 const home = mkdtempSync(join(dirname(made), "engine-"));
 const engine = startEngine(home, { warn: (_fields, message) => console.error(message) });
-const clickhouse = openClickHouse({ address: () => engine.address(20_000), database: "weir" });
+const clickhouse = openClickHouse({ address: () => engine.address(60_000), database: "weir" });
 await clickhouse.ready();
 await clickhouse.close();
 await engine.stop();

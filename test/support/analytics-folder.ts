@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 const MAKER = join(import.meta.dirname, "analytics-folder.maker.ts");
-const MADE_WITHIN_MS = 30_000;
+const MADE_WITHIN_MS = 90_000;
 
 /** Puts the tables of database `weir` into a data folder that nothing has used yet. Outside of a run of tests it does nothing. */
 export function putAnalyticsTables(dataDir: string): void {

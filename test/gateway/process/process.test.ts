@@ -135,8 +135,17 @@ describe("a start that cannot be", () => {
     ["LOG_LEVEL", "loud"],
     ["CLICKHOUSE_URL", "clickhouse"],
     ["CELL", "a/b"],
+    ["DATA_DIR", "/var/lib/{weir}"],
   ])("%s=%s: one line that names the variable", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name}: .+$`));
+  });
+
+  test("DATA_DIR may have any name where a server keeps the records", () => {
+    const { dataDir } = readConfig({
+      DATA_DIR: "/var/lib/{weir}*?",
+      CLICKHOUSE_URL: "http://localhost:8123",
+    });
+    expect(dataDir).toBe("/var/lib/{weir}*?");
   });
 
   test("and that line is all it says", async () => {

@@ -6,13 +6,16 @@ import { putAnalyticsTables } from "../../support/analytics-folder.ts";
 import { type Bench, clickhouseOf, openBench, recordsOf, temporaryFolder, until } from "./records.ts";
 
 describe("insertion into the embedded engine", () => {
+  let home: string;
   let dataDir: string;
   let inbox: string;
   let bench: Bench;
   let clickhouse: ClickHouse | undefined;
 
   beforeEach(() => {
-    dataDir = temporaryFolder();
+    home = temporaryFolder();
+    // A name with everything that means something in a path or a text of ClickHouse.
+    dataDir = join(home, "data 'of' [weir] & (ä), \\1");
     putAnalyticsTables(dataDir);
     inbox = join(dataDir, "clickhouse", "inbox");
   });
@@ -20,7 +23,7 @@ describe("insertion into the embedded engine", () => {
     await clickhouse?.close();
     clickhouse = undefined;
     await bench.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true });
   });
 
   const counts = async () => {
