@@ -39,7 +39,7 @@ export interface AnalyticsOptions {
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
   readonly canonical: Canonical;
-  /** A record waits at most this long for others of its batch. Default: 1 s. */
+  /** A record waits at most this long for others of its batch. Default: 2 s. */
   readonly batchAgeMs?: number;
 }
 
@@ -149,7 +149,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
 /** What only the embedded engine is given. */
 const embedded = (dataDir: string) => ({
   rowFiles: new RowFiles(join(dataDir, "clickhouse")),
-  settings: PART_SETTINGS,
+  afterMigrations: PART_SETTINGS,
 });
 
 async function addressOf(

@@ -56,7 +56,7 @@ export interface ClickHouseOptions {
   /** For an engine that reads files of this machine. Without it rows are sent by HTTP. */
   readonly rowFiles?: RowFiles | undefined;
   /** Statements that follow the migrations, at each start: they may be repeated. */
-  readonly settings?: readonly string[];
+  readonly afterMigrations?: readonly string[];
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -226,7 +226,7 @@ class Connection implements ClickHouse {
       rows: async <T>(query: string) =>
         await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
     });
-    for (const statement of this.#options.settings ?? []) await command(statement);
+    for (const statement of this.#options.afterMigrations ?? []) await command(statement);
   }
 
   #create({ url, username, password }: ServerAddress, database: string): ClickHouseClient {

@@ -21,7 +21,8 @@ export class RowFiles {
   /**
    * Writes the parts to a file, one after another, and deletes it when `use` has ended. The file need not survive a power
    * failure: its rows are in the outbox until they are inserted. @throws what `use` throws, or if the file cannot be written
-   * @param use gets the path as the engine must name it: relative, because the engine would expand `{` and `*` of a longer one
+   * @param use gets the path as the engine must name it, relative to its folder. The engine takes `*`, `?`, `{` and `}` of the
+   * whole path for a pattern, those of the folder too: the settings refuse such a `DATA_DIR`
    */
   async with<T>(parts: readonly Uint8Array[], use: (path: string) => Promise<T>): Promise<T> {
     await mkdir(join(this.#engineFolder, INBOX), { recursive: true, mode: 0o700 });

@@ -61,23 +61,33 @@ const quirks = z.strictObject({
 
 const headerName = z.string().regex(/^[a-z0-9-]+$/, "use a header's name in lower case");
 
-/** Headers that the gateway writes or that would carry a secret: not allowed in the file. */
-const RESERVED_HEADERS: readonly string[] = [
-  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
+/** Headers that the gateway writes into each call itself: no line of the file may name them. */
+const WRITTEN_HEADERS: readonly string[] = [
   ...["host", "content-length", "content-type", "content-encoding", "accept", "accept-encoding"],
   ...["connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect"],
+];
+
+/** Headers that carry a secret: allowed as the name that a credential is sent under, and with no value in the file. */
+const SECRET_HEADERS: readonly string[] = [
+  ...["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie", "proxy-authorization"],
 ];
 
 const headers = z
   .record(headerName, z.string().regex(/^[\x20-\x7e]{0,500}$/, "use printable ASCII characters"))
   .superRefine((all, context) => {
-    for (const name of Object.keys(all).filter((n) => RESERVED_HEADERS.includes(n))) {
+    for (const name of Object.keys(all).filter(
+      (n) => WRITTEN_HEADERS.includes(n) || SECRET_HEADERS.includes(n),
+    )) {
       context.addIssue({ code: "custom", path: [name], message: "is written by the gateway itself" });
     }
   });
 
+const credentialHeader = headerName.refine((name) => !WRITTEN_HEADERS.includes(name), {
+  error: "is written by the gateway itself",
+});
+
 const auth = z.union(
-  [z.enum(["bearer", "aws_sigv4", "google_oauth"]), z.strictObject({ header: headerName })],
+  [z.enum(["bearer", "aws_sigv4", "google_oauth"]), z.strictObject({ header: credentialHeader })],
   { error: "use bearer, aws_sigv4, google_oauth or { header: x-api-key }" },
 );
 

@@ -241,6 +241,15 @@ describe("addresses", () => {
   );
 });
 
+test.each(["host", "content-length", "transfer-encoding"])(
+  "a credential is not sent as %s, which the gateway writes",
+  async (header) => {
+    expect(await refusal({ provider: { auth: { header } } })).toEqual([
+      "/providers/0/auth/header: is written by the gateway itself",
+    ]);
+  },
+);
+
 describe("credentials", () => {
   test("AWS: a bearer token, else its standard variables; half a pair is ignored", async () => {
     const provider = { auth: "aws_sigv4", credential_env: ["AWS_BEARER_TOKEN_BEDROCK"] };
