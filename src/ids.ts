@@ -33,7 +33,10 @@ export type IdPrefix =
   | "mnd"
   | "cn"
   | "pv"
-  | "pk";
+  | "pk"
+  | "evt"
+  | "aud"
+  | "job";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

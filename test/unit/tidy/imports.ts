@@ -48,6 +48,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary"],
+  jobs: ["vocabulary", "store"],
+  events: ["vocabulary", "store"],
   analytics: ["vocabulary", "record", "store"],
   credits: ["vocabulary", "store"],
   limits: ["vocabulary", "store", "credits"],

@@ -1,0 +1,95 @@
+/**
+ * A job is work that outlives its request: a row of the store, put in the act that asks for it, due at a time. What leaves
+ * the process (a mail, a webhook, a call to a payment gateway) is a job, so that it happens although the process dies.
+ *
+ * A job runs at least once: a process that dies in the middle leaves it to the next one. Its key stays the same over all
+ * tries, so whoever receives the effect can tell a repetition.
+ */
+import type { z } from "zod";
+import type { MaybePromise } from "../maybe-promise.ts";
+
+export interface JobKind<P = unknown> {
+  /** Room and verb: `webhooks.deliver`. */
+  readonly name: string;
+  /** Checked before each run: an earlier release may have written the row. */
+  readonly payload: z.ZodType<P>;
+  /** Tries, the first one included; then the job is given up, and an operator decides. */
+  readonly tries: number;
+  /** Wait after a failed try: doubled each time, each wait between half and the whole of that. */
+  readonly backoff: { readonly firstMs: number; readonly mostMs: number };
+  /** Runs at the same time in this process. */
+  readonly atOnce: number;
+  /** Runs of one lane at the same time: so a slow lane leaves room for others. */
+  readonly atOncePerLane: number;
+  /** How long a run may take before another process may take the job over; renewed while it runs. */
+  readonly leaseMs: number;
+}
+
+/** Fixes the payload's type. */
+export const jobKind = <P>(kind: JobKind<P>): JobKind<P> => kind;
+
+export interface JobOrder<P> {
+  /** Identifies the work: a second job of this key is not added while the first one waits or runs. Default: a new id. */
+  readonly key?: string;
+  /** Jobs of one lane share a limit; usually the org or the receiver. Default: the org. */
+  readonly lane?: string;
+  /** Empty for work of the installation. */
+  readonly orgId: string;
+  /** Wall clock. Default: now. */
+  readonly dueMs?: number;
+  readonly payload: P;
+}
+
+/** A job as its run sees it. */
+export interface JobRun {
+  /** The same in each try: an idempotency key for the effect. */
+  readonly key: string;
+  readonly orgId: string;
+  readonly createdAtMs: number;
+  /** 1 in the first try. */
+  readonly attempt: number;
+  /** Aborted when the process stops: the job then runs again after the next start, and the try does not count. */
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended, if it did not throw. */
+export interface JobEnding {
+  /** Runs in the act that ends the job: what the run found out, and its events. It only reads and puts. */
+  readonly act?: () => void;
+  /** The job stays and is due again then; its tries start anew. */
+  readonly againAtMs?: number;
+}
+
+export interface JobHandler<P> {
+  /** @throws anything, for another try later; the message is shown to operators, so it holds no secret */
+  run(payload: P, job: JobRun): MaybePromise<JobEnding | undefined>;
+  /** In the act that gives the job up. */
+  gaveUp?(payload: P, job: JobRun, error: string): void;
+}
+
+export interface JobRow {
+  readonly kind: string;
+  readonly key: string;
+  readonly lane: string;
+  readonly orgId: string;
+  readonly payload: unknown;
+  readonly createdAtMs: number;
+  /** When it may run; of a given-up job, when it was given up. */
+  readonly dueMs: number;
+  /** Tries that began, since it was added or last ended with `againAtMs`. */
+  readonly tries: number;
+  /** Rises with each claim: a run whose number is not the row's has lost the job to another process. */
+  readonly fence: number;
+  readonly state: "waiting" | "running" | "given_up";
+  /** Of a running job: who runs it, and until when nobody else may. */
+  readonly holder: string;
+  readonly leaseEndsAtMs: number;
+  /** Why the last try failed; empty if none did. */
+  readonly error: string;
+}
+
+/** Text of an error for the row; of an own length, because it may repeat an answer. */
+export function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
+}

@@ -1,0 +1,164 @@
+/**
+ * The waiting jobs of one kind, in memory as far as needed: the soonest of each lane, and which lane is due next. A lane that
+ * is at its limit is not looked at, however many of its jobs are due; lanes that are due take turns.
+ */
+import TinyQueue from "tinyqueue";
+import type { DueJob } from "./job-tables.ts";
+
+/** Jobs of a lane kept in memory; the others are read when these have run. */
+const KEPT = 256;
+
+interface Lane {
+  readonly name: string;
+  /** Soonest first. */
+  readonly jobs: DueJob[];
+  /** False: the store may hold more jobs of the lane, all due later than these. */
+  hasAll: boolean;
+  running: number;
+  /** Of its newest alarm; NaN once that has rung. */
+  alarmMs: number;
+}
+
+interface Alarm {
+  readonly atMs: number;
+  readonly lane: string;
+}
+
+export interface LanesOptions {
+  readonly atOncePerLane: number;
+  /** Reads the soonest jobs of a lane from the store. */
+  readonly read: (lane: string, limit: number) => Iterable<DueJob>;
+}
+
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #lanes = new Map<string, Lane>();
+  /** Lanes with a job that is due, in the order of their turns. */
+  readonly #listed = new Set<Lane>();
+  /** When lanes become due. An entry may be outdated; it is checked when its time comes. */
+  readonly #alarms = new TinyQueue<Alarm>([], (a, b) => a.atMs - b.atMs);
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  /** Lanes with waiting or running jobs. */
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  /** A lane that has jobs in the store, at the start. */
+  learn(first: DueJob): void {
+    const lane = this.#lane(first.lane);
+    lane.hasAll = false;
+    lane.jobs.splice(0, lane.jobs.length, first);
+    this.#schedule(lane);
+  }
+
+  add(job: DueJob): void {
+    const lane = this.#lane(job.lane);
+    const last = lane.jobs.at(-1);
+    // Beyond what is kept: it is read when its turn comes.
+    if (!lane.hasAll && (last === undefined || job.dueMs > last.dueMs)) return;
+    const at = lane.jobs.findLastIndex((other) => other.dueMs <= job.dueMs) + 1;
+    lane.jobs.splice(at, 0, job);
+    if (lane.jobs.length > KEPT) {
+      lane.jobs.length = KEPT / 2;
+      lane.hasAll = false;
+    }
+    this.#schedule(lane);
+  }
+
+  /** A job that no longer waits. */
+  remove(job: DueJob): void {
+    const lane = this.#lanes.get(job.lane);
+    if (lane === undefined) return;
+    const at = lane.jobs.findIndex(({ key, dueMs }) => key === job.key && dueMs === job.dueMs);
+    if (at >= 0) lane.jobs.splice(at, 1);
+    this.#refill(lane);
+  }
+
+  /** Takes jobs that are due and counts them as running in their lanes. */
+  take(most: number, nowMs: number): DueJob[] {
+    this.#ring(nowMs);
+    const taken: DueJob[] = [];
+    for (const lane of this.#listed) {
+      if (taken.length >= most) break;
+      this.#listed.delete(lane);
+      const job = this.#takeFrom(lane, nowMs);
+      if (job === undefined) continue;
+      taken.push(job);
+      // Behind all others: the loop comes back to it only after them.
+      this.#listed.add(lane);
+    }
+    return taken;
+  }
+
+  /** A job of the lane, counted as running, has ended. */
+  ended(name: string): void {
+    const lane = this.#lanes.get(name);
+    if (lane === undefined) return;
+    lane.running--;
+    this.#schedule(lane);
+  }
+
+  /** When to call `take` again; undefined while nothing waits for time. Lanes at their limit wait for `ended` instead. */
+  nextMs(): number | undefined {
+    return this.#listed.size > 0 ? 0 : this.#alarms.peek()?.atMs;
+  }
+
+  #lane(name: string): Lane {
+    let lane = this.#lanes.get(name);
+    if (lane === undefined) {
+      lane = { name, jobs: [], hasAll: true, running: 0, alarmMs: Number.NaN };
+      this.#lanes.set(name, lane);
+    }
+    return lane;
+  }
+
+  /** Lists the lanes whose time has come. */
+  #ring(nowMs: number): void {
+    for (let alarm = this.#alarms.peek(); alarm !== undefined; alarm = this.#alarms.peek()) {
+      if (alarm.atMs > nowMs) return;
+      this.#alarms.pop();
+      const lane = this.#lanes.get(alarm.lane);
+      if (lane === undefined) continue;
+      if (lane.alarmMs === alarm.atMs) lane.alarmMs = Number.NaN;
+      this.#listed.add(lane);
+    }
+  }
+
+  /** The lane's next job. If none may run now, an alarm or the end of a running one will list the lane again. */
+  #takeFrom(lane: Lane, nowMs: number): DueJob | undefined {
+    if (lane.running >= this.#options.atOncePerLane) return undefined;
+    const [job] = lane.jobs;
+    if (job === undefined || job.dueMs > nowMs) {
+      this.#schedule(lane);
+      return undefined;
+    }
+    lane.jobs.shift();
+    lane.running++;
+    this.#refill(lane);
+    return job;
+  }
+
+  #refill(lane: Lane): void {
+    if (lane.jobs.length === 0 && !lane.hasAll) {
+      const jobs = [...this.#options.read(lane.name, KEPT)];
+      lane.jobs.push(...jobs);
+      lane.hasAll = jobs.length < KEPT;
+    }
+    this.#schedule(lane);
+  }
+
+  #schedule(lane: Lane): void {
+    const [job] = lane.jobs;
+    if (job === undefined) {
+      if (lane.running === 0 && lane.hasAll) this.#lanes.delete(lane.name);
+      return;
+    }
+    if (this.#listed.has(lane) || lane.alarmMs === job.dueMs) return;
+    lane.alarmMs = job.dueMs;
+    this.#alarms.push({ atMs: job.dueMs, lane: lane.name });
+  }
+}
