@@ -19,6 +19,8 @@ const plan = z.strictObject({
   concurrency: count,
   keys: count,
   projects: count,
+  /** Requests for a higher `rpm` are approved at once up to this multiple; 1: an operator decides each. */
+  auto_approve: z.number().min(1).max(1000).default(2),
 });
 
 const fileSchema = z.strictObject({
@@ -74,13 +76,26 @@ const fileSchema = z.strictObject({
       fee_micro_per_request: count.max(1_000_000_000).default(0),
     })
     .prefault({}),
+  /** E-mail addresses of operators, as the identity provider vouches for them. */
+  operators: z.array(z.string().min(3).max(254)).max(100).default([]),
+  /** Orgs that one person may own. */
+  max_orgs_per_person: positive.default(5),
+  oidc: z
+    .strictObject({
+      /** The provider's addresses are trusted although it does not say that it verified them. */
+      trust_email: z.boolean().default(false),
+    })
+    .prefault({}),
   grant_usd: z.number().nonnegative().default(25),
   default_plan: z.string().default("local"),
   plans: z
     .array(plan)
     .min(1)
     .default([
-      { id: "local", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000, keys: 1_000, projects: 100 },
+      {
+        ...{ id: "local", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
+        ...{ keys: 1_000, projects: 100, auto_approve: 2 },
+      },
     ]),
 });
 
@@ -98,6 +113,12 @@ export interface Config {
   readonly logLevel: string;
   /** Encrypts orgs' credentials; undefined: use the key in the data folder. It prints and serialises as nothing. */
   readonly secretsKey: KeyObject | undefined;
+  /** Where browsers reach the gateway, without a slash at the end; undefined: on this machine only. */
+  readonly publicUrl: string | undefined;
+  /** Undefined: the built-in identity provider, on loopback only. */
+  readonly oidc:
+    | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
+    | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -122,6 +143,10 @@ const environment = z.object({
   CONFIG_DIR: z.string().min(1).default("./config"),
   CLICKHOUSE_URL: z.url().optional(),
   SIMULATOR_URL: z.url().optional(),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  OIDC_CLIENT_ID: z.string().max(500).optional(),
+  OIDC_CLIENT_SECRET: z.string().max(2000).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: secretsKey.optional(),
   CELL: z
@@ -129,6 +154,8 @@ const environment = z.object({
     .regex(/^[\w.-]{1,64}$/)
     .default("local"),
 });
+
+type Environment = z.output<typeof environment>;
 
 /** Names of all variables that are read. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
@@ -154,10 +181,45 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
     logLevel: LOG_LEVEL,
     secretsKey: parsed.data.WEIR_SECRETS_KEY,
+    publicUrl: publicUrlOf(parsed.data.PUBLIC_URL),
+    oidc: oidcOf(parsed.data),
     cell: CELL,
     settings: readSettings(configDir),
   });
 }
+
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** @throws ConfigError where it is more than an origin: cookies and redirects are for whole hosts */
+function publicUrlOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const { origin, pathname, search, hash } = new URL(text);
+  if (pathname !== "/" || search !== "" || hash !== "") {
+    throw new ConfigError("PUBLIC_URL: use an origin, such as https://gateway.example.com, without a path");
+  }
+  return origin;
+}
+
+/** @throws ConfigError where a variable is missing, or the provider could be overheard */
+function oidcOf({
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: clientId,
+  OIDC_CLIENT_SECRET: clientSecret,
+}: Environment) {
+  if (issuer === undefined) return undefined;
+  const { protocol, hostname } = new URL(issuer);
+  if (protocol === "http:" && !LOOPBACK_HOST.test(hostname)) {
+    throw new ConfigError("OIDC_ISSUER: use https; http is for providers on this machine only");
+  }
+  if (clientId === undefined) throw new ConfigError("OIDC_CLIENT_ID: is needed with OIDC_ISSUER");
+  if (clientSecret === undefined) throw new ConfigError("OIDC_CLIENT_SECRET: is needed with OIDC_ISSUER");
+  return { issuer, clientId, clientSecret };
+}
+
+/** Whether only this machine reaches the gateway: nothing listens elsewhere, and no proxy is announced. */
+export const isLocalOnly = ({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): boolean =>
+  LOOPBACK_HOST.test(host === "::1" ? "[::1]" : host) &&
+  (publicUrl === undefined || LOOPBACK_HOST.test(new URL(publicUrl).hostname));
 
 /** The engine would insert the rows of no file, and report success. @throws ConfigError */
 function checkForEngine(dataDir: string): void {

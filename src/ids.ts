@@ -34,6 +34,7 @@ export type IdPrefix =
   | "cn"
   | "pv"
   | "pk"
+  | "ses"
   | "evt"
   | "aud"
   | "job";

@@ -16,10 +16,18 @@ interface Actor {
   readonly id: string;
 }
 
+/** Where a request came from, as the audit keeps it. */
+export interface Origin {
+  /** /24 of an IPv4, /48 of an IPv6 address; empty for jobs. */
+  readonly ipPrefix: string;
+  readonly userAgent: string;
+}
+
 /** Who calls an operation and for which org, derived from the request's credential. */
 export interface Caller {
   readonly requestId: string;
   readonly actor: Actor;
+  readonly origin: Origin;
   /** Empty for `nobody`, and for an operator who acts on no org. */
   readonly orgId: string;
   /** Empty where the actor belongs to no project. */

@@ -6,7 +6,9 @@ import { z } from "zod";
 import type { Clock, Random } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
+import { pageOf, pageQuery, readPage } from "../page.ts";
 import { keyBudgetField } from "./budget-fields.ts";
 import {
   createdKeyShape,
@@ -21,6 +23,7 @@ import {
   revokedKey,
   rotatedKeyShape,
 } from "./key.ts";
+import { keyCreated, keyRevoked, keyRotated } from "./key-events.ts";
 import { lifetimeField, lifetimeMs, limitsField, limitsOf, mergeBudget } from "./key-fields.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { LastUsed } from "./last-used.ts";
@@ -37,6 +40,7 @@ export interface KeyOperationDeps {
   readonly cursors: Cursors;
   readonly lastUsed: LastUsed;
   readonly plan: PlanPort;
+  readonly trail: Trail;
   /** Source of secrets; the CSPRNG except in reproducible runs. */
   readonly random?: Random;
 }
@@ -45,8 +49,6 @@ const DAY_MS = 86_400_000;
 /** How long a rotated key goes on working by default: long enough to deploy its successor. */
 const DEFAULT_GRACE_SECONDS = 86_400;
 const MAX_GRACE_SECONDS = 30 * 86_400;
-/** Rows read per page: a filter that few rows match yields a short page instead of blocking the process. */
-const MAX_SCAN = 5000;
 
 const byId = z.object({ id: z.string() });
 const name = z
@@ -82,8 +84,7 @@ const patchBody = z.strictObject({
 
 const listQuery = z.object({
   status: z.enum(KEY_STATUSES).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(100),
-  cursor: z.string().optional(),
+  ...pageQuery(100, 200),
 });
 
 const rotateBody = z
@@ -100,14 +101,14 @@ export function keyOperations(deps: KeyOperationDeps) {
       body: createBody,
       output: createdKeyShape,
       status: 201,
-      errors: ["scope", "state", "org_closed", "unsupported_version"],
+      errors: ["scope", "plan_limit", "org_closed", "unsupported_version"],
       run: ({ body }, caller) => createKey(deps, caller, body),
     }),
     listKeys: operation({
       name: "listKeys",
       summary: "List the org's API keys, newest first",
       query: listQuery,
-      output: z.object({ object: z.literal("list"), data: z.array(keyShape), next_cursor: z.string() }),
+      output: pageOf(keyShape),
       run: ({ query }, caller) => listKeys(deps, caller, query),
     }),
     getKey: operation({
@@ -166,8 +167,8 @@ function openOrg({ accounts }: KeyOperationDeps, caller: Caller): OrgRow {
 }
 
 async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
-  const { accounts, clock } = deps;
-  const { row, secret } = await accounts.act(() => {
+  const { accounts, clock, trail } = deps;
+  const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
     const project = accounts.project(body.project_id ?? caller.projectId);
@@ -183,7 +184,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     assertMayGrant(caller, granted, "/scopes");
     const plan = deps.plan(org.planId);
     if (accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
-      throw fail("state", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
+      throw fail("plan_limit", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
     }
     const defaultMs = org.security.keyDefaultExpiryDays * DAY_MS;
     const order: KeyOrder = {
@@ -199,10 +200,15 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
         body.svc_version === undefined ? NEWEST_SVC_VERSION : svcVersion(body.svc_version, "/svc_version"),
       lifetimeMs: body.expires_in === undefined ? defaultMs || null : lifetimeMs(body.expires_in),
       rotatedFrom: null,
+      createdBy: caller.actor.id,
     };
-    return addKey(deps, order, nowMs);
+    const { row, secret } = addKey(deps, order, nowMs);
+    const wire = show(deps, row);
+    trail.audit.note(caller, { act: "key.create", target: row.id, after: wire });
+    trail.events.emit(keyCreated, org.id, wire);
+    return { wire, secret };
   });
-  return { ...show(deps, row), secret };
+  return { ...wire, secret };
 }
 
 function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: KeyRow; secret: string } {
@@ -214,28 +220,22 @@ function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: 
 }
 
 function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof listQuery>) {
-  const list = `keys:${caller.orgId}`;
   const nowMs = deps.clock.now();
-  const position = deps.cursors.read(list, query.cursor) as [number, string] | undefined;
-  const after = position && { createdAtMs: position[0], id: position[1] };
-  const page: KeyRow[] = [];
-  let nextCursor = "";
-  let looked = 0;
-  let last: KeyRow | undefined;
-  for (const row of deps.accounts.keysByAge(caller.orgId, after)) {
-    const matches = query.status === undefined || keyStatus(row, nowMs) === query.status;
-    if ((matches && page.length === query.limit) || looked === MAX_SCAN) {
-      // The page ends at the last row read before this one: all older rows are still to come.
-      if (last !== undefined) nextCursor = deps.cursors.write(list, [last.createdAtMs, last.id]);
-      break;
-    }
-    if (matches) page.push(row);
-    last = row;
-    looked++;
-  }
-  const data = page.map((row) => keyWire(row, deps.lastUsed.at(row.id), nowMs));
-  return { object: "list" as const, data, next_cursor: nextCursor };
+  const { data, next_cursor } = readPage({
+    ...{ cursors: deps.cursors, limit: query.limit, cursor: query.cursor },
+    list: `keys:${caller.orgId}`,
+    rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
+    positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
+    matches: (row) => query.status === undefined || keyStatus(row, nowMs) === query.status,
+  });
+  const wires = data.map((row) => keyWire(row, deps.lastUsed.at(row.id), nowMs));
+  return { object: "list" as const, data: wires, next_cursor };
 }
+
+const positionOf = ([createdAtMs, id]: (string | number)[]) => ({
+  createdAtMs: createdAtMs as number,
+  id: id as string,
+});
 
 async function updateKey(
   deps: KeyOperationDeps,
@@ -244,7 +244,7 @@ async function updateKey(
   body: z.output<typeof patchBody>,
 ) {
   const { accounts, clock } = deps;
-  const row = await accounts.act(() => {
+  return await accounts.act(() => {
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
@@ -273,25 +273,29 @@ async function updateKey(
     };
     assertKeyMakerStays(accounts, org.id, [changed], nowMs);
     accounts.replaceKey(changed);
-    return changed;
+    const wire = show(deps, changed);
+    deps.trail.audit.note(caller, { act: "key.update", target: id, before: show(deps, old), after: wire });
+    return wire;
   });
-  return show(deps, row);
 }
 
 /** Idempotent: `revoked_at` stays that of the first request. */
 async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
-  const { accounts, clock } = deps;
-  const row = await accounts.act(() => {
+  const { accounts, clock, trail } = deps;
+  return await accounts.act(() => {
     const nowMs = clock.now();
     const old = ownKey(deps, caller, id);
     assertMayChange(caller, old.environment);
-    if (keyStatus(old, nowMs) === "revoked") return old;
+    const before = show(deps, old);
+    if (before.status === "revoked") return before;
     const revoked = revokedKey(old, nowMs);
     assertKeyMakerStays(accounts, old.orgId, [revoked], nowMs);
     accounts.replaceKey(revoked);
-    return revoked;
+    const wire = show(deps, revoked);
+    trail.audit.note(caller, { act: "key.revoke", target: id, before, after: wire });
+    trail.events.emit(keyRevoked, old.orgId, wire);
+    return wire;
   });
-  return show(deps, row);
 }
 
 /**
@@ -300,8 +304,8 @@ async function revokeKey(deps: KeyOperationDeps, caller: Caller, id: string) {
  * rotated again while its predecessor works.
  */
 async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, graceSeconds: number) {
-  const { accounts, clock } = deps;
-  const { old, row, secret } = await accounts.act(() => {
+  const { accounts, clock, trail } = deps;
+  const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
     openOrg(deps, caller);
     const old = ownKey(deps, caller, id);
@@ -319,10 +323,14 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     }
     const replaced: KeyRow =
       graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
-    const successor = addKey(deps, { ...old, rotatedFrom: old.id }, nowMs);
-    assertKeyMakerStays(accounts, old.orgId, [replaced, successor.row], nowMs);
+    const order = { ...old, rotatedFrom: old.id, createdBy: caller.actor.id };
+    const { row, secret } = addKey(deps, order, nowMs);
+    assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);
-    return { old: replaced, ...successor };
+    const wire = { ...show(deps, row), rotated_from: old.id };
+    trail.audit.note(caller, { act: "key.rotate", target: old.id, after: wire });
+    trail.events.emit(keyRotated, old.orgId, wire);
+    return { wire, secret };
   });
-  return { ...show(deps, row), secret, rotated_from: old.id };
+  return { ...wire, secret };
 }

@@ -44,6 +44,8 @@ export interface KeyRow {
    */
   readonly isRevoked: boolean;
   readonly rotatedFrom: string | null;
+  /** Id of the person, key or operator who made it; absent in rows of release 0.1.0. */
+  readonly createdBy?: string;
 }
 
 /** `row` after it is revoked for good. */
@@ -86,6 +88,12 @@ export function keyWorks(row: KeyRow, nowMs: number): boolean {
   return status === "active" || status === "rotating";
 }
 
+export const limitsShape = z.object({
+  rpm: z.int().optional(),
+  tpm: z.int().optional(),
+  concurrency: z.int().optional(),
+});
+
 export const keyShape = z.object({
   id: z.string(),
   project_id: z.string(),
@@ -94,13 +102,12 @@ export const keyShape = z.object({
   environment: z.enum(["live", "test"]),
   scopes: z.array(z.enum(SCOPES)),
   status: z.enum(KEY_STATUSES),
-  limits: z
-    .object({ rpm: z.int().optional(), tpm: z.int().optional(), concurrency: z.int().optional() })
-    .describe("What is absent inherits the plan's"),
+  limits: limitsShape.describe("What is absent inherits the plan's"),
   budget: z.object({ daily_micro: amountShape, hard: hardShape }),
   on_disconnect: z.enum(["cancel", "drain"]),
   svc_version: z.string(),
   created_at: z.string(),
+  created_by: z.string().optional(),
   last_used_at: z.string().optional(),
   expires_at: z.string().optional(),
   revoked_at: z.string().optional(),
@@ -129,6 +136,7 @@ export function keyWire(
     on_disconnect: row.onDisconnect,
     svc_version: row.svcVersion,
     created_at: isoTime(row.createdAtMs),
+    ...(row.createdBy !== undefined && { created_by: row.createdBy }),
     ...(lastUsedAtMs === undefined ? {} : { last_used_at: isoTime(lastUsedAtMs) }),
     ...(row.expiresAtMs === null ? {} : { expires_at: isoTime(row.expiresAtMs) }),
     ...(status === "revoked" && row.revokedAtMs !== null ? { revoked_at: isoTime(row.revokedAtMs) } : {}),

@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
-import type { Caller } from "../operation.ts";
+import type { Caller, Origin } from "../operation.ts";
 import { type KeyLimits, type KeyRow, keyStatus } from "./key.ts";
 import type { LastUsed } from "./last-used.ts";
 import type { OrgDataPolicy, OrgRow } from "./org.ts";
@@ -46,7 +46,16 @@ export interface KeyContext {
 export const callerOf = (
   { keyId, orgId, projectId, environment, scopes }: KeyContext,
   requestId: string,
-): Caller => ({ requestId, actor: { kind: "key", id: keyId }, orgId, projectId, environment, scopes });
+  origin: Origin,
+): Caller => ({
+  requestId,
+  actor: { kind: "key", id: keyId },
+  origin,
+  orgId,
+  projectId,
+  environment,
+  scopes,
+});
 
 export interface KeyringOptions {
   readonly accounts: AccountTables;
@@ -113,6 +122,9 @@ export class Keyring {
     const project = this.#accounts.project(key.projectId);
     if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
     if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
+    if (org.status === "suspended") {
+      throw fail("org_suspended", "The operator has suspended the organisation of this API key.");
+    }
     // Deleting a project revokes its keys; this covers a key that was missing from the index of working keys then.
     if (project.status === "deleted") throw ended("revoked");
     const status = key.revokedAtMs === null ? "active" : "rotating";

@@ -1,9 +1,10 @@
 /**
- * An org must keep a key that can create keys: without one, nobody could regain access through the API. Any operation
- * that would remove the last one is refused.
+ * An org whose people cannot sign in must keep a key that can create keys: without one, nobody could regain access through
+ * the API. Any operation that would remove the last one is refused.
  */
 import { fail } from "../errors.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
+import { mayAs } from "./roles.ts";
 import type { AccountTables } from "./tables.ts";
 
 /** Whether an org can create live keys: permanently, until its last such key ends by itself, or no more. */
@@ -35,6 +36,7 @@ export function assertKeyMakerStays(
   changed: readonly KeyRow[],
   nowMs: number,
 ): void {
+  if (hasPeople(accounts, orgId)) return;
   const before = accounts.workingKeys(orgId, nowMs);
   const ids = new Set(changed.map(({ id }) => id));
   const after = [...before.filter(({ id }) => !ids.has(id)), ...changed];
@@ -44,3 +46,9 @@ export function assertKeyMakerStays(
     "This would leave the organisation without an API key that can make keys (live, scope write:keys, no end). Make another one first; `weir keys create` on the gateway's machine makes one where no key can.",
   );
 }
+
+/** Whether somebody who has signed in may create keys for the org. */
+const hasPeople = ({ people }: AccountTables, orgId: string): boolean =>
+  people
+    .membersOf(orgId)
+    .some(({ role, userId }) => mayAs(role, "member") && people.user(userId)?.status === "active");

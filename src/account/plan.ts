@@ -11,6 +11,8 @@ export interface PlanLimits {
   /** Maximum number of working keys. */
   readonly keys: number;
   readonly projects: number;
+  /** Requests for more requests a minute are approved at once up to this multiple of `rpm`. */
+  readonly autoApprove: number;
 }
 
 /** Never fails: an unknown plan gets the default plan. Synchronous and cheap. */

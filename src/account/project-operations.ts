@@ -4,6 +4,7 @@
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
 import { budgetAfter, projectBudgetField } from "./budget-fields.ts";
 import { revokedKey } from "./key.ts";
@@ -18,6 +19,7 @@ export interface ProjectOperationDeps {
   readonly clock: Clock;
   readonly plan: PlanPort;
   readonly spend: ProjectSpendPort;
+  readonly trail: Trail;
 }
 
 const byId = z.object({ id: z.string() });
@@ -70,7 +72,7 @@ export function projectOperations(deps: ProjectOperationDeps) {
       body: createBody,
       output: projectShape,
       status: 201,
-      errors: ["scope", "slug_taken", "state", "org_closed"],
+      errors: ["scope", "slug_taken", "plan_limit", "org_closed"],
       run: ({ body }, caller) => createProject(deps, caller, body),
     }),
     updateProject: operation({
@@ -107,7 +109,7 @@ function ownProject({ accounts }: ProjectOperationDeps, caller: Caller, id: stri
 
 async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z.output<typeof createBody>) {
   const { accounts, clock } = deps;
-  const row = await accounts.act(() => {
+  return await accounts.act(() => {
     const org = accounts.org(caller.orgId);
     if (org === undefined) throw fail("not_found", "There is no such organisation.");
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
@@ -118,13 +120,14 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
     }
     const plan = deps.plan(org.planId);
     if (accounts.projectsOf(org.id).length >= plan.projects) {
-      throw fail("state", `The plan allows ${plan.projects} projects. Delete one first.`);
+      throw fail("plan_limit", `The plan allows ${plan.projects} projects. Delete one first.`);
     }
     const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());
     accounts.addProject(made);
-    return made;
+    const wire = show(deps, made);
+    deps.trail.audit.note(caller, { act: "project.create", target: made.id, after: wire });
+    return wire;
   });
-  return show(deps, row);
 }
 
 async function updateProject(
@@ -134,7 +137,7 @@ async function updateProject(
   body: z.output<typeof patchBody>,
 ) {
   const { accounts } = deps;
-  const row = await accounts.act(() => {
+  return await accounts.act(() => {
     const old = ownProject(deps, caller, id);
     assertMayChange(caller, old.environment);
     const budget = budgetAfter(
@@ -148,9 +151,15 @@ async function updateProject(
       budget: { monthlyMicroUsd: budget.microUsd, hard: budget.hard },
     };
     accounts.replaceProject(changed);
-    return changed;
+    const wire = show(deps, changed);
+    deps.trail.audit.note(caller, {
+      act: "project.update",
+      target: id,
+      before: show(deps, old),
+      after: wire,
+    });
+    return wire;
   });
-  return show(deps, row);
 }
 
 /**
@@ -172,5 +181,8 @@ async function deleteProject(deps: ProjectOperationDeps, caller: Caller, id: str
     assertKeyMakerStays(accounts, project.orgId, revoked, nowMs);
     for (const key of revoked) accounts.replaceKey(key);
     accounts.retireProject(project);
+    const before = { ...show(deps, project), keys_revoked: 0 };
+    const after = { ...before, status: "deleted", keys_revoked: revoked.length };
+    deps.trail.audit.note(caller, { act: "project.delete", target: id, before, after });
   });
 }

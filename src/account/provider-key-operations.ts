@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import { nearest } from "../document/nearest.ts";
 import type { Provider } from "../endpoint.ts";
 import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
 import { hintOf } from "../provider-key.ts";
@@ -23,6 +24,7 @@ export interface ProviderKeyOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly ownKeys: ProviderKeys;
+  readonly trail: Trail;
   /** The current catalog's providers; synchronous. */
   readonly providers: () => ReadonlyMap<string, Provider>;
 }
@@ -81,7 +83,7 @@ async function createProviderKey(
   caller: Caller,
   body: z.output<typeof createBody>,
 ): Promise<ProviderKeyRow> {
-  const { accounts, clock, ownKeys } = deps;
+  const { accounts, clock, ownKeys, trail } = deps;
   // Live calls use the key and are billed, so a test key may not add one.
   assertMayChange(caller, "live");
   const provider = providerNamed(deps.providers(), body.provider);
@@ -106,22 +108,25 @@ async function createProviderKey(
       throw fail("state", `There are ${MAX_KEYS_PER_PROVIDER} keys for ${provider.id}. Delete one first.`);
     }
     accounts.addProviderKey(row);
+    const after = providerKeyWire(row, ownKeys.statusOf(row));
+    trail.audit.note(caller, { act: "provider_key.create", target: row.id, after });
   });
   return row;
 }
 
 /** Keys of other orgs count as not found. */
 async function deleteProviderKey(
-  { accounts }: ProviderKeyOperationDeps,
+  { accounts, ownKeys, trail }: ProviderKeyOperationDeps,
   caller: Caller,
   id: string,
 ): Promise<undefined> {
   assertMayChange(caller, "live");
   await accounts.act(() => {
-    if (accounts.providerKey(caller.orgId, id) === undefined) {
-      throw fail("not_found", "There is no such provider key.");
-    }
+    const row = accounts.providerKey(caller.orgId, id);
+    if (row === undefined) throw fail("not_found", "There is no such provider key.");
     accounts.removeProviderKey(caller.orgId, id);
+    const before = providerKeyWire(row, ownKeys.statusOf(row));
+    trail.audit.note(caller, { act: "provider_key.delete", target: id, before });
   });
 }
 

@@ -5,6 +5,7 @@
 import type { Store, Table } from "../store/store.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
+import { People } from "./people.ts";
 import type { ProjectRow } from "./project.ts";
 import type { ProviderKeyRow } from "./provider-key.ts";
 
@@ -21,8 +22,11 @@ export interface AccountWatch {
 }
 
 export class AccountTables {
+  readonly people: People;
   readonly #store: Store;
   readonly #orgs: Table<OrgRow>;
+  /** Slug → org id. The first org of a folder of release 0.1.0 is not in it. */
+  readonly #orgBySlug: Table<string>;
   readonly #projects: Table<ProjectRow>;
   /** [org id, project id], without deleted projects. */
   readonly #projectsByOrg: Table<true>;
@@ -41,8 +45,10 @@ export class AccountTables {
   readonly #providerKeys: Table<ProviderKeyRow>;
 
   constructor(store: Store) {
+    this.people = new People(store);
     this.#store = store;
     this.#orgs = store.table("account.orgs");
+    this.#orgBySlug = store.table("account.org_by_slug");
     this.#projects = store.table("account.projects");
     this.#projectsByOrg = store.table("account.projects_by_org");
     this.#projectBySlug = store.table("account.project_by_slug");
@@ -82,8 +88,34 @@ export class AccountTables {
     return this.org(this.project(projectId)?.orgId ?? "")?.timeZone ?? "UTC";
   }
 
+  orgBySlug(slug: string): OrgRow | undefined {
+    const id = this.#orgBySlug.get(slug);
+    if (id !== undefined) return this.#orgs.get(id);
+    const oldest = this.oldestOrg();
+    return oldest?.slug === slug ? oldest : undefined;
+  }
+
+  orgByIdOrSlug(idOrSlug: string): OrgRow | undefined {
+    return this.org(idOrSlug) ?? this.orgBySlug(idOrSlug);
+  }
+
+  /** Oldest first, after an id. Read lazily. */
+  *orgs(after?: string): Generator<OrgRow> {
+    const start = after === undefined ? {} : { start: after };
+    for (const { key, value } of this.#orgs.range(start)) if (key !== after) yield value;
+  }
+
   addOrg(row: OrgRow): void {
     this.#orgs.put(row.id, row);
+    this.#orgBySlug.put(row.slug, row.id);
+  }
+
+  /** Only the id must not change. */
+  replaceOrg(row: OrgRow): void {
+    const before = this.#orgs.get(row.id);
+    if (before !== undefined && before.slug !== row.slug) this.#orgBySlug.remove(before.slug);
+    this.#orgs.put(row.id, row);
+    this.#orgBySlug.put(row.slug, row.id);
   }
 
   /** Also finds deleted projects. */

@@ -1,15 +1,13 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
-import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
-import { errorEnvelope, fail } from "../errors.ts";
+import { errorEnvelope } from "../errors.ts";
 import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
-import type { Caller } from "../operation.ts";
 import {
   asksAnthropic,
   errorBodyOf,
@@ -19,6 +17,7 @@ import {
   reportedError,
   send,
 } from "./answers.ts";
+import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
@@ -32,11 +31,11 @@ import {
   type RequestHead,
   requireJson,
 } from "./request.ts";
-import type { Access, Route } from "./routes.ts";
+import type { Route } from "./routes.ts";
 import type { Uploads } from "./uploads.ts";
 
 export interface DispatchDeps extends FaultDeps {
-  readonly keyring: Keyring;
+  readonly credentials: CredentialPorts;
   readonly exchange: Exchange;
   /** Answers a question about a call, such as its token count, without making it. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
@@ -82,7 +81,7 @@ function callModel(
   const startMs = deps.clock.monotonic();
   const tsMs = deps.clock.now();
   const credential = bearer(head) ?? (format.habits.sendsApiKey === true ? apiKey(head) : undefined);
-  const key = authorize(deps.keyring, credential, route.access) as KeyContext;
+  const key = authorizeKey(deps.credentials.keyring, credential, route.access);
   requireJson(head);
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
   const passing = passingHeaders(head, format.habits);
@@ -121,10 +120,9 @@ function callOperation(
   params: Readonly<Record<string, string>>,
 ): void {
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
-  const key = authorize(deps.keyring, credential, route.access);
+  const caller = authorize(deps.credentials, route, params, credentialsOf(head, res, id, credential));
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
-  const caller = key === undefined ? nobody(id) : callerOf(key, id);
   const query = req.getQuery() ?? "";
   const seen = httpHead(head, res.getRemoteAddress());
   const { mediaType } = route.group;
@@ -150,8 +148,7 @@ function openEvents(
   { res, req, reply, head, id }: Received,
   params: Readonly<Record<string, string>>,
 ): void {
-  const key = authorize(deps.keyring, bearer(head), route.access);
-  const caller = key === undefined ? nobody(id) : callerOf(key, id);
+  const caller = authorize(deps.credentials, route, params, credentialsOf(head, res, id, bearer(head)));
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   const events = new ReplyEvents(reply, identityHeaders(id));
   const failed = (thrown: unknown) => {
@@ -192,21 +189,20 @@ function callHook(
 
 const NO_BODY = Buffer.alloc(0);
 
-const nobody = (id: string): Caller => ({
-  requestId: id,
-  actor: { kind: "nobody", id: "" },
-  orgId: "",
-  projectId: "",
-  environment: "live",
-  scopes: new Set(),
-});
-
-/** @throws WeirError 401, or 403 `scope`. */
-function authorize(keyring: Keyring, credential: string | undefined, access: Access): KeyContext | undefined {
-  if (access === "public") return undefined;
-  const key = keyring.resolve(credential);
-  if (access !== "key" && !key.scopes.has(access)) {
-    throw fail("scope", `This key lacks the scope "${access}".`, { details: { scope: access } });
-  }
-  return key;
+function credentialsOf(
+  head: RequestHead,
+  res: HttpResponse,
+  requestId: string,
+  secret: string | undefined,
+): Credentials {
+  const address = res.getRemoteAddress();
+  const seen = httpHead(head, address);
+  return {
+    requestId,
+    origin: { ipPrefix: ipPrefix(address), userAgent: head.userAgent },
+    secret,
+    cookie: seen.cookie,
+    header: seen.header,
+    address: seen.address,
+  };
 }

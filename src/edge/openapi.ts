@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
+import { accessText } from "./access.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
@@ -215,15 +216,10 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
 
 const common = (route: Route) => ({
   tags: [route.group.heading],
-  description: access(route),
+  description: accessText(route.access),
   ...(route.access === "public" && { security: [] as const }),
   "x-svc-access": route.access,
 });
-
-function access({ access }: Route): string {
-  if (access === "public") return "Needs no key.";
-  return access === "key" ? "Needs a working key." : `Needs a key with the scope \`${access}\`.`;
-}
 
 function body(schema: z.ZodType) {
   const json = schemaOf(schema, "input");

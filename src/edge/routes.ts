@@ -1,17 +1,14 @@
 /**
  * The route table: method, path, required access, and what each route runs. `/openapi.json` is generated from it.
  */
-import type { Scope } from "../account/scopes.ts";
 import type { WeirError } from "../errors.ts";
 import type { StreamOperation } from "../event-stream.ts";
 import type { CallName } from "../exchange/formats.ts";
 import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
+import type { Access } from "./access.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** `public`: no credential. `key`: any working key. Otherwise a key with this scope. */
-export type Access = "public" | "key" | Scope;
 
 /**
  * `anthropic`: the operation for requests with `anthropic-version`. Such a route accepts `x-api-key` as well as the
@@ -43,6 +40,8 @@ export type Route = {
   /** Parameters in braces: `/v1/keys/{id}`. */
   readonly path: string;
   readonly access: Access;
+  /** Open to people of a closed org although it changes something. */
+  readonly isForClosed: boolean;
   readonly group: RouteGroup;
 } & Runs;
 
@@ -91,19 +90,50 @@ export type Operations = Readonly<
     | "rotateKey"
     | "listProviderKeys"
     | "createProviderKey"
-    | "deleteProviderKey",
+    | "deleteProviderKey"
+    | "listOrgs"
+    | "createOrg"
+    | "getOrg"
+    | "updateOrg"
+    | "closeOrg"
+    | "requestErasure"
+    | "cancelErasure"
+    | "transferOrg"
+    | "listMembers"
+    | "addMember"
+    | "updateMember"
+    | "removeMember"
+    | "listTickets"
+    | "createTicket"
+    | "getTicket"
+    | "listLimitRequests"
+    | "requestLimits"
+    | "listEvents"
+    | "listAudit"
+    | "beginLogin"
+    | "finishLogin"
+    | "logout"
+    | "getMe"
+    | "setActiveOrg"
+    | "listSessions"
+    | "endSession",
     AnyOperation
   >
->;
+> &
+  Readonly<Record<"takeLogoutNotice", Hook>>;
 
 /** One row: what the path runs, required access, and its heading in the documentation. */
 const row = (method: Method, path: string, access: Access, group: string, runs: Runs): Route => ({
   method,
   path,
   access,
+  isForClosed: false,
   group: { heading: group },
   ...runs,
 });
+
+/** The same for what people of a closed org may still do. */
+const lastRow = (...columns: Parameters<typeof row>): Route => ({ ...row(...columns), isForClosed: true });
 
 const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
   operation,
@@ -111,6 +141,8 @@ const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
 });
 
 const POLICIES = "Routing policies";
+const ORGS = "Organisations";
+const SIGN_IN = "Sign-in";
 
 export const routes = (run: Operations): readonly Route[] => [
   row("POST", "/v1/chat/completions", "inference", "Inference", { exchange: "chat" }),
@@ -127,48 +159,115 @@ export const routes = (run: Operations): readonly Route[] => [
   row("POST", "/v1/svc/count_tokens", "inference", "Native inference", { exchange: "count_tokens" }),
   row("POST", "/v1/svc/dry_run", "inference", "Native inference", { exchange: "dry_run" }),
 
-  row("GET", "/v1/models", "key", "Catalog", act(run.listModels, run.listAnthropicModels)),
-  row("GET", "/v1/models/{id}", "key", "Catalog", act(run.getModelById, run.getAnthropicModelById)),
-  row("GET", "/v1/models/{vendor}/{model}", "key", "Catalog", act(run.getModel, run.getAnthropicModel)),
-  row("GET", "/v1/models/{vendor}/{model}/endpoints", "key", "Catalog", act(run.getModelEndpoints)),
-  row("GET", "/v1/models/{vendor}/{model}/stats", "key", "Catalog", act(run.getModelStats)),
+  row("GET", "/v1/models", "key / everyone", "Catalog", act(run.listModels, run.listAnthropicModels)),
+  row(
+    "GET",
+    "/v1/models/{id}",
+    "key / everyone",
+    "Catalog",
+    act(run.getModelById, run.getAnthropicModelById),
+  ),
+  row(
+    "GET",
+    "/v1/models/{vendor}/{model}",
+    "key / everyone",
+    "Catalog",
+    act(run.getModel, run.getAnthropicModel),
+  ),
+  row(
+    "GET",
+    "/v1/models/{vendor}/{model}/endpoints",
+    "key / everyone",
+    "Catalog",
+    act(run.getModelEndpoints),
+  ),
+  row("GET", "/v1/models/{vendor}/{model}/stats", "key / everyone", "Catalog", act(run.getModelStats)),
 
-  row("GET", "/v1/generation/{id}", "read:usage", "Usage", act(run.getGeneration)),
-  row("GET", "/v1/requests", "read:usage", "Usage", act(run.listRequests)),
-  row("GET", "/v1/requests/{id}", "read:usage", "Usage", act(run.getRequest)),
-  row("GET", "/v1/usage", "read:usage", "Usage", act(run.getUsage)),
+  row("GET", "/v1/generation/{id}", "read:usage / viewer", "Usage", act(run.getGeneration)),
+  row("GET", "/v1/requests", "read:usage / viewer", "Usage", act(run.listRequests)),
+  row("GET", "/v1/requests/{id}", "read:usage / viewer", "Usage", act(run.getRequest)),
+  row("GET", "/v1/usage", "read:usage / viewer", "Usage", act(run.getUsage)),
 
-  row("GET", "/v1/policies", "read:policies", POLICIES, act(run.listPolicies)),
-  row("POST", "/v1/policies", "write:policies", POLICIES, act(run.createPolicy)),
-  row("POST", "/v1/policies/validate", "read:policies", POLICIES, act(run.validatePolicy)),
-  row("GET", "/v1/policies/{name}/versions", "read:policies", POLICIES, act(run.listPolicyVersions)),
-  row("POST", "/v1/policies/{name}/versions", "write:policies", POLICIES, act(run.createPolicyVersion)),
-  row("GET", "/v1/policies/{name}/versions/{version}", "read:policies", POLICIES, act(run.getPolicyVersion)),
-  row("POST", "/v1/policies/{name}/activate", "write:policies", POLICIES, act(run.activatePolicy)),
-  row("POST", "/v1/policies/{name}/deactivate", "write:policies", POLICIES, act(run.deactivatePolicy)),
-  row("POST", "/v1/policies/{name}/dry-run", "read:policies", POLICIES, act(run.dryRunPolicy)),
-  row("GET", "/v1/policies/{name}/canaries", "read:policies", POLICIES, act(run.listCanaries)),
-  row("GET", "/v1/policies/{name}/shadows", "read:policies", POLICIES, act(run.listShadows)),
-  row("GET", "/v1/policies/{name}/experiments", "read:policies", POLICIES, act(run.listExperiments)),
+  row("GET", "/v1/policies", "read:policies / viewer", POLICIES, act(run.listPolicies)),
+  row("POST", "/v1/policies", "write:policies / member", POLICIES, act(run.createPolicy)),
+  row("POST", "/v1/policies/validate", "read:policies / viewer", POLICIES, act(run.validatePolicy)),
+  row("GET", "/v1/policies/{name}/versions", "read:policies / viewer", POLICIES, act(run.listPolicyVersions)),
+  row(
+    "POST",
+    "/v1/policies/{name}/versions",
+    "write:policies / member",
+    POLICIES,
+    act(run.createPolicyVersion),
+  ),
+  row(
+    "GET",
+    "/v1/policies/{name}/versions/{version}",
+    "read:policies / viewer",
+    POLICIES,
+    act(run.getPolicyVersion),
+  ),
+  row("POST", "/v1/policies/{name}/activate", "write:policies / member", POLICIES, act(run.activatePolicy)),
+  row(
+    "POST",
+    "/v1/policies/{name}/deactivate",
+    "write:policies / member",
+    POLICIES,
+    act(run.deactivatePolicy),
+  ),
+  row("POST", "/v1/policies/{name}/dry-run", "read:policies / viewer", POLICIES, act(run.dryRunPolicy)),
+  row("GET", "/v1/policies/{name}/canaries", "read:policies / viewer", POLICIES, act(run.listCanaries)),
+  row("GET", "/v1/policies/{name}/shadows", "read:policies / viewer", POLICIES, act(run.listShadows)),
+  row("GET", "/v1/policies/{name}/experiments", "read:policies / viewer", POLICIES, act(run.listExperiments)),
 
-  row("GET", "/v1/credits", "read:billing", "Credits", act(run.getCredits)),
-  row("GET", "/v1/credits/ledger", "read:billing", "Credits", act(run.listLedger)),
+  row("GET", "/v1/credits", "read:billing / everyone", "Credits", act(run.getCredits)),
+  row("GET", "/v1/credits/ledger", "read:billing / everyone", "Credits", act(run.listLedger)),
 
-  row("GET", "/v1/limits", "read:keys", "Keys", act(run.getLimits)),
-  row("GET", "/v1/keys", "read:keys", "Keys", act(run.listKeys)),
-  row("POST", "/v1/keys", "write:keys", "Keys", act(run.createKey)),
-  row("GET", "/v1/keys/{id}", "read:keys", "Keys", act(run.getKey)),
-  row("PATCH", "/v1/keys/{id}", "write:keys", "Keys", act(run.updateKey)),
-  row("DELETE", "/v1/keys/{id}", "write:keys", "Keys", act(run.revokeKey)),
-  row("POST", "/v1/keys/{id}/rotate", "write:keys", "Keys", act(run.rotateKey)),
+  row("GET", "/v1/limits", "read:keys / viewer", "Keys", act(run.getLimits)),
+  row("GET", "/v1/keys", "read:keys / viewer", "Keys", act(run.listKeys)),
+  row("POST", "/v1/keys", "write:keys / member", "Keys", act(run.createKey)),
+  row("GET", "/v1/keys/{id}", "read:keys / viewer", "Keys", act(run.getKey)),
+  row("PATCH", "/v1/keys/{id}", "write:keys / member", "Keys", act(run.updateKey)),
+  row("DELETE", "/v1/keys/{id}", "write:keys / member", "Keys", act(run.revokeKey)),
+  row("POST", "/v1/keys/{id}/rotate", "write:keys / member", "Keys", act(run.rotateKey)),
 
-  row("GET", "/v1/provider-keys", "read:keys", "Provider keys", act(run.listProviderKeys)),
-  row("POST", "/v1/provider-keys", "write:keys", "Provider keys", act(run.createProviderKey)),
-  row("DELETE", "/v1/provider-keys/{id}", "write:keys", "Provider keys", act(run.deleteProviderKey)),
+  row("GET", "/v1/provider-keys", "read:keys / viewer", "Provider keys", act(run.listProviderKeys)),
+  row("POST", "/v1/provider-keys", "write:keys / admin", "Provider keys", act(run.createProviderKey)),
+  row("DELETE", "/v1/provider-keys/{id}", "write:keys / admin", "Provider keys", act(run.deleteProviderKey)),
 
-  row("GET", "/v1/projects", "read:org", "Projects", act(run.listProjects)),
-  row("POST", "/v1/projects", "write:org", "Projects", act(run.createProject)),
-  row("GET", "/v1/projects/{id}", "read:org", "Projects", act(run.getProject)),
-  row("PATCH", "/v1/projects/{id}", "write:org", "Projects", act(run.updateProject)),
-  row("DELETE", "/v1/projects/{id}", "write:org", "Projects", act(run.deleteProject)),
+  row("GET", "/v1/projects", "read:org / viewer", "Projects", act(run.listProjects)),
+  row("POST", "/v1/projects", "write:org / admin", "Projects", act(run.createProject)),
+  row("GET", "/v1/projects/{id}", "read:org / viewer", "Projects", act(run.getProject)),
+  row("PATCH", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.updateProject)),
+  row("DELETE", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.deleteProject)),
+
+  row("GET", "/v1/orgs", "read:org / signed in", ORGS, act(run.listOrgs)),
+  row("POST", "/v1/orgs", "no key / signed in", ORGS, act(run.createOrg)),
+  row("GET", "/v1/orgs/{org}", "read:org / everyone", ORGS, act(run.getOrg)),
+  row("PATCH", "/v1/orgs/{org}", "write:org / admin", ORGS, act(run.updateOrg)),
+  lastRow("POST", "/v1/orgs/{org}/close", "no key / owner", ORGS, act(run.closeOrg)),
+  lastRow("POST", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.requestErasure)),
+  lastRow("DELETE", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.cancelErasure)),
+  lastRow("POST", "/v1/orgs/{org}/transfer", "no key / owner", ORGS, act(run.transferOrg)),
+  row("GET", "/v1/orgs/{org}/members", "read:org / viewer", ORGS, act(run.listMembers)),
+  row("POST", "/v1/orgs/{org}/members", "write:org / admin", ORGS, act(run.addMember)),
+  row("PATCH", "/v1/orgs/{org}/members/{user}", "write:org / admin", ORGS, act(run.updateMember)),
+  lastRow("DELETE", "/v1/orgs/{org}/members/{user}", "write:org / everyone", ORGS, act(run.removeMember)),
+
+  row("GET", "/v1/tickets", "read:org / everyone", "Tickets", act(run.listTickets)),
+  row("POST", "/v1/tickets", "write:org / everyone", "Tickets", act(run.createTicket)),
+  row("GET", "/v1/tickets/{id}", "read:org / everyone", "Tickets", act(run.getTicket)),
+  row("GET", "/v1/limits/requests", "read:keys / viewer", "Tickets", act(run.listLimitRequests)),
+  row("POST", "/v1/limits/requests", "write:keys / member", "Tickets", act(run.requestLimits)),
+
+  row("GET", "/v1/events", "read:org / viewer", "Events", act(run.listEvents)),
+  row("GET", "/v1/audit", "read:org / admin", "Events", act(run.listAudit)),
+
+  row("GET", "/auth/login", "public", SIGN_IN, act(run.beginLogin)),
+  row("GET", "/auth/callback", "public", SIGN_IN, act(run.finishLogin)),
+  row("POST", "/auth/logout", "public", SIGN_IN, act(run.logout)),
+  row("POST", "/auth/backchannel-logout", "public", SIGN_IN, { hook: run.takeLogoutNotice }),
+  row("GET", "/auth/me", "no key / signed in", SIGN_IN, act(run.getMe)),
+  row("PUT", "/auth/active-org", "no key / signed in", SIGN_IN, act(run.setActiveOrg)),
+  row("GET", "/auth/sessions", "no key / signed in", SIGN_IN, act(run.listSessions)),
+  row("DELETE", "/auth/sessions/{id}", "no key / signed in", SIGN_IN, act(run.endSession)),
 ];

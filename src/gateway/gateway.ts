@@ -72,7 +72,7 @@ export async function startGateway(
     hasRoomFor: (live) => descriptors.hasRoomForCall(live),
   });
   const inquiries = inquiriesOf(config, rooms, onFault);
-  const table = routeTable(operationsOf(rooms));
+  const table = routeTable(operationsOf(rooms, config));
   let stopping = false;
   const readiness = () => {
     const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !stopping };
@@ -87,7 +87,7 @@ export async function startGateway(
     routes: table,
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
-    keyring: rooms.keyring,
+    credentials: rooms.identity.credentials,
     exchange,
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
     clock: rooms.clock,
@@ -101,6 +101,8 @@ export async function startGateway(
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
   });
   rooms.lastUsed.start();
+  rooms.identity.listensAt(server.port);
+  await rooms.jobs.start();
   tellUnconfigured(rooms.catalog.current(), log);
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {

@@ -6,18 +6,31 @@ import { anthropicModelOperations } from "../catalog/anthropic-models.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
 import { systemRandom } from "../clock.ts";
+import type { Config } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
 import type { Operations } from "../edge/routes.ts";
+import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import type { Rooms } from "./rooms.ts";
 
-export function operationsOf(rooms: Rooms): Operations {
+export function operationsOf(rooms: Rooms, config: Config): Operations {
   const { operations: usage } = rooms.analytics;
-  const { responses, models, anthropicModels, stats, credits, limits, policies, account, providerKeys } =
-    offeredBy(rooms);
+  const { operations: identity, notices } = rooms.identity;
+  const {
+    responses,
+    models,
+    anthropicModels,
+    stats,
+    credits,
+    limits,
+    policies,
+    account,
+    providerKeys,
+    events,
+  } = offeredBy(rooms, config);
   return {
     getResponse: responses.getResponse,
     deleteResponse: responses.deleteResponse,
@@ -67,12 +80,42 @@ export function operationsOf(rooms: Rooms): Operations {
     listProviderKeys: providerKeys.listProviderKeys,
     createProviderKey: providerKeys.createProviderKey,
     deleteProviderKey: providerKeys.deleteProviderKey,
+
+    listOrgs: account.listOrgs,
+    createOrg: account.createOrg,
+    getOrg: account.getOrg,
+    updateOrg: account.updateOrg,
+    closeOrg: account.closeOrg,
+    requestErasure: account.requestErasure,
+    cancelErasure: account.cancelErasure,
+    transferOrg: account.transferOrg,
+    listMembers: account.listMembers,
+    addMember: account.addMember,
+    updateMember: account.updateMember,
+    removeMember: account.removeMember,
+    listTickets: account.listTickets,
+    createTicket: account.createTicket,
+    getTicket: account.getTicket,
+    listLimitRequests: account.listLimitRequests,
+    requestLimits: account.requestLimits,
+
+    listEvents: events.listEvents,
+    listAudit: events.listAudit,
+
+    beginLogin: identity.beginLogin,
+    finishLogin: identity.finishLogin,
+    logout: identity.logout,
+    getMe: identity.getMe,
+    setActiveOrg: identity.setActiveOrg,
+    listSessions: identity.listSessions,
+    endSession: identity.endSession,
+    takeLogoutNotice: notices.hook,
   };
 }
 
 /** What each room offers. */
-function offeredBy(rooms: Rooms) {
-  const { accounts, analytics, budgets, catalog, clock, cursors, ownKeys } = rooms;
+function offeredBy(rooms: Rooms, config: Config) {
+  const { accounts, analytics, catalog, clock, cursors, ownKeys } = rooms;
   const responses = responseOperations({ responses: rooms.responses });
   const models = catalogOperations({
     catalog,
@@ -97,26 +140,49 @@ function offeredBy(rooms: Rooms) {
     ownKeys,
     policies: rooms.policies,
     health: rooms.health,
+    trail: rooms.trail,
     random: systemRandom,
     replay: (request) => rooms.replays.replay(request),
     reports: { ...analytics.reports, ...analytics.shadowRuns },
   });
-  const { lastUsed, plan } = rooms;
-  const account = accountOperations({
-    accounts,
-    clock,
-    cursors,
-    lastUsed,
-    plan,
-    spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
-  });
+  const account = accountOf(rooms, config);
+  const events = eventOperations(rooms);
   const providerKeys = providerKeyOperations({
     accounts,
     clock,
     ownKeys,
+    trail: rooms.trail,
     providers: () => catalog.current().providers,
   });
-  return { responses, models, anthropicModels, stats, credits, limits, policies, account, providerKeys };
+  return {
+    responses,
+    models,
+    anthropicModels,
+    stats,
+    credits,
+    limits,
+    policies,
+    account,
+    providerKeys,
+    events,
+  };
+}
+
+function accountOf(rooms: Rooms, { settings }: Config) {
+  const { accounts, book, budgets, identity, invitationCounts, invitations, jobs, lastUsed, plan, tickets } =
+    rooms;
+  return accountOperations({
+    ...{ accounts, invitationCounts, invitations, jobs, lastUsed, plan, tickets },
+    ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail },
+    freePlanId: settings.default_plan,
+    maxOrgsOfPerson: settings.max_orgs_per_person,
+    hasPaid: (orgId) => book.entries(orgId, { limit: 1, kind: "topup" }).length > 0,
+    lockedOut: identity.lockedOut,
+    refundableMicroUsd: (orgId) =>
+      Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
+    sendInvitation: (mail) => rooms.mail.putInvitation(mail),
+    spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
+  });
 }
 
 function limitsOf({ accounts, analytics, budgets, clock, keyring, limits, plan }: Rooms) {

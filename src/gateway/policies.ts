@@ -3,18 +3,26 @@
  */
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import type { Trail } from "../events/trail.ts";
 import { openPolicies } from "../policies/policies.ts";
+import { canaryRed } from "../policies/policy-events.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
 import type { Store } from "../store/store.ts";
 import { openThread } from "../workers/thread.ts";
 
-export function openPolicyRoom(store: Store, clock: Clock, log: Logger) {
+export function openPolicyRoom(store: Store, clock: Clock, log: Logger, events: Trail["events"]) {
   const thread = openThread(new URL("../policies/reading-thread.ts", import.meta.url));
   const policies = openPolicies({
     store,
     clock,
     readInThread: (task) => thread.run("readInThread", task) as Promise<PolicyReading>,
     onCanaryRed: (event) => log.warn({ event }, "a canary turned red and gets no share any more"),
+    putCanaryRed: ({ orgId, policy, version, endpointId, errorRate, samples }) =>
+      events.emit(canaryRed, orgId, {
+        ...{ policy, version, samples },
+        endpoint_id: endpointId,
+        error_rate: errorRate,
+      }),
     onUnreadable: (version) =>
       log.error({ version }, "a policy can be read no more; where it is in force, calls are refused"),
     onFailure: (err) => log.error({ err }, "a canary's counts were not saved; its next result tries again"),

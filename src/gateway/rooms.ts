@@ -3,32 +3,31 @@
  */
 import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
-import { firstStart } from "../account/first-start.ts";
-import { Keyring } from "../account/keyring.ts";
-import { LastUsed } from "../account/last-used.ts";
-import type { PlanPort } from "../account/plan.ts";
-import { type OwnKeys, ProviderKeys } from "../account/provider-keys.ts";
+import type { OwnKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
-import { openVault } from "../account/vault.ts";
 import { openAnalytics } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
-import type { Book } from "../credits/book.ts";
 import { openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
 import { Uploads } from "../edge/uploads.ts";
 import type { Model } from "../endpoint.ts";
+import { Audit } from "../events/audit.ts";
+import { Events } from "../events/events.ts";
+import type { Trail } from "../events/trail.ts";
 import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { Latencies } from "../exchange/latencies.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
-import { type Installation, openInstallation } from "../installation/installation.ts";
+import { openInstallation } from "../installation/installation.ts";
+import { Jobs } from "../jobs/jobs.ts";
+import { budgetEvents } from "../limits/budget-events.ts";
 import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
@@ -37,9 +36,11 @@ import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
+import { openAccount } from "./account.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openHealth } from "./health.ts";
+import { openIdentity } from "./identity.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
 
@@ -55,8 +56,10 @@ export async function openRooms(config: Config, log: Logger) {
     log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
   const ground = await openGround(config, log);
   const { clock, store, cursors, catalog } = ground;
-  const money = openMoney(store, clock, log);
-  const account = await openAccount(config, log, ground, money.book);
+  const trail = openTrail(ground, log);
+  const money = openMoney(ground, trail, log);
+  const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
+  const identity = openIdentity(config, log, { ...ground, ...trail, ...account });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -67,7 +70,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...{ dataDir, clickhouseUrl, simulated, canonical: openCanonical(thread) },
   });
   const kept = openKept(config, store, clock, log);
-  const routing = openRouting(store, clock, log);
+  const routing = openRouting(store, clock, trail, log);
   const replays = openReplays({
     traffic: analytics.traffic,
     readPolicy: (text, options) => routing.policies.readText(text, options),
@@ -79,8 +82,10 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...ground,
+    ...trail,
     ...account,
     ...money,
+    identity,
     ...kept,
     ...routing,
     simulated,
@@ -100,6 +105,8 @@ export async function openRooms(config: Config, log: Logger) {
       uploads.close();
       kept.answers.close();
       kept.responses.close();
+      await stopping.wait("jobs", trail.jobs.stop());
+      await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
       await stopping.wait("policies", routing.closePolicies());
@@ -108,6 +115,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
       await stopping.wait("upstream connections", upstreams.close());
+      for (const room of [account, money, trail]) room.closeTables();
       await stopping.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
       await stopping.wait("the store to commit", ground.store.close(), true);
     },
@@ -150,38 +158,6 @@ async function openGround(config: Config, log: Logger) {
   return { clock, store, installation, cursors, simulator, priceVersions, catalog };
 }
 
-interface AccountGround {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly installation: Installation;
-}
-
-/** Opens orgs, keys and orgs' own provider keys. */
-async function openAccount(config: Config, log: Logger, ground: AccountGround, book: Book) {
-  const { store, clock, installation } = ground;
-  const { dataDir, settings } = config;
-  const plan = planPort(config);
-  const accounts = new AccountTables(store);
-  const ownKeys = new ProviderKeys({
-    accounts,
-    vault: openVault(installation),
-    // The start continues; the org sees the key as `unreadable` in its list.
-    onUnreadable: ({ id, orgId, providerId }) =>
-      log.error(
-        { id, orgId, providerId },
-        "a provider key does not open with this master key and is not used",
-      ),
-  });
-  const lastUsed = new LastUsed(accounts);
-  const keyring = new Keyring({ accounts, clock, plan, lastUsed });
-  const first = await firstStart({
-    ...{ accounts, clock, dataDir },
-    planId: settings.default_plan,
-    also: ({ orgId }) => grantFirst(book, orgId, settings.grant_usd),
-  });
-  return { plan, accounts, ownKeys, lastUsed, keyring, first };
-}
-
 /** Opens answers that outlive their calls: for repeated Idempotency-Keys, and stored responses. */
 function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger) {
   const keeping = {
@@ -193,35 +169,45 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
   return { answers: new IdempotentAnswers(keeping), responses: new StoredResponses(keeping) };
 }
 
+/** Jobs, events and the audit: what every act may put beside its change. */
+function openTrail({ store, clock }: Pick<Ground, "store" | "clock">, log: Logger) {
+  const onFailure = (err: unknown) =>
+    log.error({ err }, "what is old could not be forgotten; it is tried again");
+  const events = new Events({ store, clock, onFailure });
+  const audit = new Audit({ store, clock, onFailure });
+  const jobs = new Jobs({
+    ...{ store, clock, timers: systemTimers, random: systemRandom },
+    holder: "local",
+    onFailure: (err, what) => log.warn({ err }, what),
+  });
+  const trail: Trail = { events, audit };
+  return { events, audit, jobs, trail, closeTables: () => [events, audit].forEach((table) => table.close()) };
+}
+
 /** Opens what routes calls. */
-const openRouting = (store: Store, clock: Clock, log: Logger) => ({
+const openRouting = (store: Store, clock: Clock, { events }: Trail, log: Logger) => ({
   ...openHealth(store, clock, log),
-  ...openPolicyRoom(store, clock, log),
+  ...openPolicyRoom(store, clock, log, events),
 });
 
 /** Credit, budgets and rate limits. */
-const openMoney = (store: Store, clock: Clock, log: Logger) => ({
-  ...openCredits({ store, clock }),
-  budgets: openBudgets({
-    store,
-    clock,
-    boot: bootName(),
-    onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
-  }),
-  limits: openLimits({ clock }),
-});
-
-/** Runs in the act that creates the first org. */
-function grantFirst(book: Book, orgId: string, usd: number): void {
-  const amountMicroUsd = Math.round(usd * 1e6);
-  if (amountMicroUsd === 0) return;
-  book.post(orgId, { kind: "grant", amountMicroUsd, refType: "first_start", refId: orgId });
+function openMoney({ store, clock }: Ground, { events }: Trail, log: Logger) {
+  const projects = new AccountTables(store);
+  const exceeded = budgetEvents({
+    ...{ store, clock, events },
+    orgOf: (projectId) => projects.project(projectId)?.orgId,
+    onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
+  });
+  return {
+    ...openCredits({ store, clock }),
+    budgets: openBudgets({
+      ...{ store, clock, boot: bootName() },
+      onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
+      putExceeded: exceeded.put,
+    }),
+    limits: openLimits({ clock }),
+    closeTables: () => exceeded.close(),
+  };
 }
 
-/** An org whose plan was removed from the settings gets the default plan. */
-function planPort({ settings }: Config): PlanPort {
-  const plans = new Map(settings.plans.map((plan) => [plan.id, plan]));
-  return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
-}
-
-const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0 };
+type Ground = Awaited<ReturnType<typeof openGround>>;

@@ -32,7 +32,7 @@ export interface JobMetrics {
 }
 
 /** What rooms that only ask for work need. */
-export type JobQueue = Pick<Jobs, "enqueue" | "has">;
+export type JobQueue = Pick<Jobs, "enqueue" | "has" | "drop">;
 
 export class Jobs {
   readonly #options: JobsOptions;

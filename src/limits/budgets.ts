@@ -68,6 +68,8 @@ export interface BudgetDeps {
   readonly boot?: string | undefined;
   /** Port, called synchronously; must not throw. After a crash the same event may be reported again. */
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
+  /** Port, called in an act: puts what follows from it. After a crash the same event may be told again. */
+  readonly putExceeded?: ((event: BudgetExceeded) => void) | undefined;
 }
 
 /** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
@@ -120,15 +122,17 @@ export class PeriodBudgets implements LocalBudgets {
   #table: SpendTable;
   #periodOf = openPeriods();
   #onBudgetExceeded: (event: BudgetExceeded) => void;
+  readonly #putExceeded: (event: BudgetExceeded) => void;
   #openHolds = 0;
   /** Exceeded budgets of acts that may still be rolled back; reported once the acts cannot be. */
   readonly #crossed: BudgetExceeded[] = [];
 
-  constructor({ store, clock, boot, onBudgetExceeded = () => {} }: BudgetDeps) {
+  constructor({ store, clock, boot, onBudgetExceeded = () => {}, putExceeded = () => {} }: BudgetDeps) {
     this.#store = store;
     this.#wall = new WallClock({ store, clock, boot });
     this.#table = openSpendTable(store, this.#wall);
     this.#onBudgetExceeded = onBudgetExceeded;
+    this.#putExceeded = putExceeded;
   }
 
   wouldHold(scope: BudgetScope, microUsd: number): boolean {
@@ -221,14 +225,19 @@ export class PeriodBudgets implements LocalBudgets {
     const label = name === "key_daily" ? day : monthOf(day);
     if (spend.reported !== label) {
       spend.reported = label;
-      this.#onBudgetExceeded(exceeded(scope, name, now));
+      const event = exceeded(scope, name, now);
+      this.#onBudgetExceeded(event);
+      // The call is refused whether or not this can be stored; the next refusal tries again.
+      this.#store.act(() => this.#putExceeded(event)).catch(() => (spend.reported = ""));
     }
     return { admitted: false, ...standingOf(scope, name, now), heldMicroUsd: spend.heldMicroUsd };
   }
 
   /** Runs in an act, which may still be rolled back. */
   #cross(scope: BudgetScope, name: BudgetName, now: Now): void {
-    this.#crossed.push(exceeded(scope, name, now));
+    const event = exceeded(scope, name, now);
+    this.#putExceeded(event);
+    this.#crossed.push(event);
     this.#store.ifDropped(() => this.#crossed.pop());
     queueMicrotask(() => {
       for (const event of this.#crossed.splice(0)) this.#onBudgetExceeded(event);

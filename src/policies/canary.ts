@@ -21,8 +21,10 @@ export interface CanaryRed {
 export interface CanaryDeps {
   readonly tables: PolicyTables;
   readonly clock: Clock;
-  /** Called once, when a canary turns red. */
+  /** Called once, when a canary turns red in memory: its row follows. */
   readonly onCanaryRed: (event: CanaryRed) => void;
+  /** Called in the act that stores that a canary is red, once: puts what follows from it. */
+  readonly putCanaryRed: (event: CanaryRed) => void;
   /** Called when results could not be saved; the next result tries again. */
   readonly onFailure: (error: unknown) => void;
 }
@@ -87,14 +89,12 @@ export class Trial {
     this.#row = withResults(this.#row, one);
     this.#unsaved = sum(this.#unsaved, one);
     void this.save();
-    if (this.#row.state === "red") this.#tellRed();
+    if (this.#row.state === "red") this.#deps.onCanaryRed(this.#redOf(this.#row));
   }
 
-  #tellRed(): void {
-    const { endpointId, samples, failures } = this.#row;
+  #redOf({ endpointId, samples, failures }: CanaryRow): CanaryRed {
     const { orgId, policy, version } = this.#key;
-    const errorRate = failures / samples;
-    this.#deps.onCanaryRed({ orgId, policy, version, endpointId, errorRate, samples });
+    return { orgId, policy, version, endpointId, errorRate: failures / samples, samples };
   }
 
   /** One act of the store at a time: results that arrive meanwhile go with the next one, so a burst takes few writes. */
@@ -106,7 +106,9 @@ export class Trial {
       while (this.#unsaved.samples > 0) {
         added = this.#unsaved;
         this.#unsaved = { ...added, samples: 0, failures: 0 };
-        await this.#deps.tables.addToCanary(this.#key, added);
+        await this.#deps.tables.addToCanary(this.#key, added, (row) =>
+          this.#deps.putCanaryRed(this.#redOf(row)),
+        );
         added = undefined;
       }
     } catch (error) {

@@ -38,6 +38,8 @@ export interface PoliciesOptions {
   readonly readInThread: (task: ReadingTask) => Promise<PolicyReading>;
   /** Called when a canary turns red. */
   readonly onCanaryRed: (event: CanaryRed) => void;
+  /** Called in the act that stores it. Default: nothing more is put. */
+  readonly putCanaryRed?: (event: CanaryRed) => void;
   /** Called when a stored version is no longer valid: calls are refused where it is active. Called once per load. */
   readonly onUnreadable: (version: VersionKey) => void;
   /** Called when a canary's counts could not be saved. */
@@ -72,10 +74,10 @@ export class Policies {
   #closed = false;
 
   constructor(options: PoliciesOptions) {
-    const { store, clock, onCanaryRed, onFailure } = options;
+    const { store, clock, onCanaryRed, putCanaryRed = () => {}, onFailure } = options;
     this.tables = new PolicyTables(store);
     this.tables.watchActivations((orgId) => this.#forget(orgId));
-    this.canaries = new Canaries({ tables: this.tables, clock, onCanaryRed, onFailure });
+    this.canaries = new Canaries({ tables: this.tables, clock, onCanaryRed, putCanaryRed, onFailure });
     this.#readInThread = options.readInThread;
     this.#onUnreadable = options.onUnreadable;
   }

@@ -4,9 +4,11 @@
  */
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
 import type { Caller } from "../operation.ts";
 import { type AccountView, isProject } from "./account-view.ts";
 import type { Policies } from "./policies.ts";
+import { policyActivated } from "./policy-events.ts";
 import { assertMayWrite, ownPolicy, ownVersion, readableVersion, versionOrNewest } from "./policy-lookup.ts";
 import { WHOLE_ORG } from "./policy-tables.ts";
 import { currentActivations, summaryWire } from "./policy-wire.ts";
@@ -15,6 +17,7 @@ export interface ActivationDeps {
   readonly policies: Policies;
   readonly clock: Clock;
   readonly accounts: AccountView;
+  readonly trail: Trail;
 }
 
 /** Compiles the version first, so that no call has to. @throws WeirError `not_found`, `scope`, `state`. */
@@ -34,12 +37,25 @@ export async function activate(
     assertProject(deps, orgId, projectId);
     const row = ownVersion(deps.policies, orgId, name, version);
     const old = tables.activation(orgId, scope);
-    if (old?.name !== name || old.version !== version) {
+    const isSame = old?.name === name && old.version === version;
+    if (!isSame) {
       const at = { activatedAtMs: deps.clock.now(), activatedBy: caller.actor.id };
       tables.activate(orgId, { scope, name, version, ...at }, row);
     }
     // Read inside the act: afterwards another activation may have changed it.
-    return summaryWire(row, currentActivations(tables, deps.accounts, orgId));
+    const summary = summaryWire(row, currentActivations(tables, deps.accounts, orgId));
+    if (!isSame) {
+      const before = old && inForce(old.name, old.version, projectId);
+      const after = inForce(name, version, projectId);
+      deps.trail.audit.note(caller, {
+        act: "policy.activate",
+        target: name,
+        ...(before && { before }),
+        after,
+      });
+      deps.trail.events.emit(policyActivated, orgId, summary);
+    }
+    return summary;
   });
   return summary;
 }
@@ -60,7 +76,11 @@ export async function deactivate(
     ownPolicy(deps.policies, orgId, name);
     const old = tables.activation(orgId, scope);
     const version = old?.name === name ? old.version : undefined;
-    if (version !== undefined) tables.deactivate(orgId, scope);
+    if (version !== undefined) {
+      tables.deactivate(orgId, scope);
+      const before = inForce(name, version, projectId);
+      deps.trail.audit.note(caller, { act: "policy.deactivate", target: name, before });
+    }
     return summaryWire(
       versionOrNewest(deps.policies, orgId, name, version),
       currentActivations(tables, deps.accounts, orgId),
@@ -68,6 +88,13 @@ export async function deactivate(
   });
   return summary;
 }
+
+/** What is in force in a scope, as the audit shows it. */
+const inForce = (policy: string, version: number, projectId: string | undefined) => ({
+  policy,
+  version,
+  ...(projectId !== undefined && { project_id: projectId }),
+});
 
 const scopeOf = (projectId: string | undefined): string => projectId ?? WHOLE_ORG;
 

@@ -5,6 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
 import { POLICY_NAME } from "../routing/policy-document.ts";
 import type { PolicyReading } from "../routing/policy-reading.ts";
@@ -29,6 +30,7 @@ export interface PolicyOperationDeps {
   readonly clock: Clock;
   readonly accounts: AccountView;
   readonly catalog: { current(): CatalogView };
+  readonly trail: Trail;
 }
 
 const MOST_POLICIES = 100;
@@ -228,6 +230,12 @@ async function addVersion(deps: PolicyOperationDeps, caller: Caller, { name, yam
       wasActive: false,
     };
     tables.addVersion(orgId, made, yaml);
+    const after = { ...summaryWire(made, []), yaml };
+    deps.trail.audit.note(caller, {
+      act: isNew ? "policy.create" : "policy.add_version",
+      target: name,
+      after,
+    });
     return made;
   });
   return { ...summaryWire(row, []), yaml, warnings: warnings.map(problemWire) };

@@ -158,8 +158,19 @@ export class PolicyTables {
   }
 
   /** Adds results to a canary's row. Resolves with the new row once it is committed. */
-  addToCanary({ orgId, policy, version }: VersionKey, results: CanaryResults): Promise<CanaryRow> {
+  /** @param turnedRed called in the act whose results turn the stored row red, which is final */
+  addToCanary(
+    { orgId, policy, version }: VersionKey,
+    results: CanaryResults,
+    turnedRed: (row: CanaryRow) => void,
+  ): Promise<CanaryRow> {
     const key = [orgId, policy, version, results.endpointId];
-    return this.#store.act(() => this.#canaries.add(key, results), { isOwed: true });
+    const act = () => {
+      const before = this.#canaries.get(key);
+      const row = this.#canaries.add(key, results);
+      if (row.state === "red" && before?.state !== "red") turnedRed(row);
+      return row;
+    };
+    return this.#store.act(act, { isOwed: true });
   }
 }

@@ -6,6 +6,8 @@ import { type Clock, jumpWatch } from "../clock.ts";
 import type { Store } from "./store.ts";
 
 const SWEEP_MS = 10 * 60_000;
+/** Greater than any part of a key that `members` reads. */
+const PAST_PARTS = "~";
 /** Removed at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
 
@@ -32,6 +34,13 @@ export interface ExpiringTable<V> {
   put(key: string[], row: V, ms: number): void;
   /** Only in an act. */
   remove(key: string[]): void;
+  /**
+   * Rows whose key is `group` and one more part, that part descending, strictly below `before`. Read lazily. Parts are
+   * letters, digits and `_`.
+   */
+  members(group: readonly string[], before?: string): Iterable<V>;
+  /** Only in an act: removes rows of a group, whatever their time. @returns whether more are left */
+  removeMembers(group: readonly string[], most: number): boolean;
   /** Removes all rows whose time is over. */
   sweep(): Promise<void>;
   close(): void;
@@ -77,6 +86,16 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
       periods.put([periodOf(ms), ...key], true);
     },
     remove,
+    *members(group, before = PAST_PARTS) {
+      for (const { key, value } of rows.range({ start: [...group, before], end: [...group], reverse: true }))
+        if ((key as string[]).at(-1) !== before) yield value;
+    },
+    removeMembers(group, most) {
+      const range = { start: [...group], end: [...group, PAST_PARTS], limit: most + 1 };
+      const keys = Array.from(rows.range(range), ({ key }) => key as string[]);
+      for (const key of keys.slice(0, most)) remove(key);
+      return keys.length > most;
+    },
     sweep,
     close() {
       closed = true;

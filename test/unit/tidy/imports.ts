@@ -52,13 +52,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ["vocabulary", "store"],
   analytics: ["vocabulary", "record", "store"],
   credits: ["vocabulary", "store"],
-  limits: ["vocabulary", "store", "credits"],
+  limits: ["vocabulary", "store", "credits", "events"],
   catalog: ["vocabulary", "document", "store"],
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
-  account: ["vocabulary", "document", "store", "installation", "process"],
+  account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
-  policies: ["vocabulary", "document", "record", "store", "routing"],
+  policies: ["vocabulary", "document", "record", "store", "routing", "events"],
   upstream: ["vocabulary", "wire"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
@@ -67,7 +67,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Of the account: what it takes to authenticate a request and to say which key may call a route.
   edge: [
     ...["vocabulary", "document", "operations", "exchange"],
-    ...["src/account/keyring.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+    ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
   ],
 };
 

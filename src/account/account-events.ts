@@ -1,0 +1,18 @@
+/** Events of orgs, members, tickets and limits; the data is the resource as the API shows it. */
+import { z } from "zod";
+import { eventType } from "../events/types.ts";
+import { limitsShape } from "./key.ts";
+import { orgShape } from "./org-wire.ts";
+import { memberShape } from "./person.ts";
+import { ticketShape } from "./ticket.ts";
+
+export const orgUpdated = eventType("org.updated", orgShape);
+export const orgClosed = eventType("org.closed", orgShape);
+export const erasureRequested = eventType("erasure.requested", orgShape);
+export const memberAdded = eventType("member.added", memberShape);
+export const memberRemoved = eventType("member.removed", memberShape);
+export const ticketDecided = eventType("ticket.decided", ticketShape);
+export const limitsChanged = eventType(
+  "limits.changed",
+  z.object({ key_id: z.string(), limits: limitsShape }),
+);

@@ -1,0 +1,244 @@
+/**
+ * Operations on an org's members: list, invite, change a role, remove. An org always has an owner; nobody grants or takes a role
+ * above their own.
+ */
+import { z } from "zod";
+import { type Clock, localDay } from "../clock.ts";
+import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
+import { type Caller, operation } from "../operation.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import type { Store } from "../store/store.ts";
+import { memberAdded, memberRemoved } from "./account-events.ts";
+import { emailField, emailNormalForm } from "./email.ts";
+import type { Invitations } from "./invitations.ts";
+import { revokedKey } from "./key.ts";
+import { assertKeyMakerStays } from "./last-key-maker.ts";
+import { ownOrg } from "./org-operations.ts";
+import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "./person.ts";
+import { mayAs, mayGrantRole, ROLES, type Role } from "./roles.ts";
+import type { AccountTables } from "./tables.ts";
+
+/** What a mail of invitation says. */
+export interface InvitationMail {
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly email: string;
+  readonly role: Role;
+  /** Of the link. */
+  readonly secret: string;
+  /** E-mail of who invites; empty for a key. */
+  readonly invitedBy: string;
+}
+
+export interface MemberOperationDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly trail: Trail;
+  readonly invitations: Invitations;
+  readonly invitationCounts: ExpiringTable<number>;
+  /** Port, called in the act: puts the mail. */
+  readonly sendInvitation: (mail: InvitationMail) => void;
+}
+
+const DAY_MS = 86_400_000;
+const INVITATIONS_A_DAY = 50;
+const MOST_MEMBERS = 10_000;
+
+const orgPath = z.object({ org: z.string().describe("Id or slug") });
+const memberPath = z.object({ org: z.string().describe("Id or slug"), user: z.string() });
+const role = z.enum(ROLES);
+
+/** [org id, day] → invitations of that day. */
+export const openInvitationCounts = (
+  store: Store,
+  clock: Clock,
+  onFailure: (error: unknown) => void,
+): ExpiringTable<number> =>
+  openExpiringTable({
+    ...{ store, clock, onFailure },
+    ...{ rows: "account.invitation_counts", periods: "account.invitation_count_days", periodMs: DAY_MS },
+  });
+
+export function memberOperations(deps: MemberOperationDeps) {
+  const { people } = deps.accounts;
+  return {
+    listMembers: operation({
+      name: "listMembers",
+      summary: "The org's members and invited people; not paged",
+      path: orgPath,
+      output: z.object({ object: z.literal("list"), data: z.array(memberShape) }),
+      run: (_input, { orgId }) => ({
+        object: "list" as const,
+        data: people.membersOf(orgId).map((row) => memberWire(row, userOf(deps, row))),
+      }),
+    }),
+    addMember: operation({
+      name: "addMember",
+      summary: "Invite a person by e-mail; they are a member once they sign in",
+      path: orgPath,
+      body: z.strictObject({ email: emailField, role: role.default("member") }),
+      output: memberShape,
+      status: 201,
+      errors: ["not_found", "role", "plan_limit", "state", "org_closed"],
+      run: ({ body }, caller) => addMember(deps, caller, body.email, body.role),
+    }),
+    updateMember: operation({
+      name: "updateMember",
+      summary: "Change a member's role",
+      path: memberPath,
+      body: z.strictObject({ role }),
+      output: z.object({ org_id: z.string(), user_id: z.string(), role }),
+      errors: ["not_found", "role", "last_owner"],
+      run: ({ path, body }, caller) => updateMember(deps, caller, path.user, body.role),
+    }),
+    removeMember: operation({
+      name: "removeMember",
+      summary: "Remove a member, or leave. Keys that they made keep working unless they are revoked here",
+      path: memberPath,
+      query: z.object({ revoke_keys: z.stringbool().default(false) }),
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found", "role", "last_owner", "state"],
+      run: ({ path, query }, caller) => removeMember(deps, caller, path.user, query.revoke_keys),
+    }),
+  };
+}
+
+const userOf = ({ accounts }: MemberOperationDeps, { userId }: MemberRow): UserRow => {
+  const user = accounts.people.user(userId);
+  if (user === undefined) throw fail("internal", `${userId} is a member and no person`);
+  return user;
+};
+
+async function addMember(deps: MemberOperationDeps, caller: Caller, email: string, granted: Role) {
+  const { accounts, clock, trail, invitations } = deps;
+  const { people } = accounts;
+  return await accounts.act(() => {
+    const org = ownOrg(deps, caller);
+    if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    assertMayGrantRole(deps, caller, granted);
+    const members = people.membersOf(org.id);
+    const normal = emailNormalForm(email);
+    if (members.some((row) => emailNormalForm(userOf(deps, row).email) === normal)) {
+      throw fail("state", "This person is a member already, or invited.", { param: "/email" });
+    }
+    if (members.length >= MOST_MEMBERS)
+      throw fail("plan_limit", `An organisation has at most ${MOST_MEMBERS} members.`);
+    const nowMs = clock.now();
+    countInvitation(deps, org.id, nowMs);
+    // The same whether the address is known here or not: who has an account is nobody's business.
+    const user = people.invitedByEmail(email) ?? invitedUser(email, nowMs);
+    people.putUser(user);
+    const row = {
+      orgId: org.id,
+      userId: user.id,
+      role: granted,
+      addedAtMs: nowMs,
+      source: "invitation",
+    } as const;
+    people.putMember(row);
+    const wire = memberWire(row, user);
+    const [secret, invitedBy] = [invitations.add(user.id), people.user(caller.actor.id)?.email ?? ""];
+    deps.sendInvitation({ orgId: org.id, orgName: org.name, email, role: granted, secret, invitedBy });
+    trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
+    trail.events.emit(memberAdded, org.id, wire);
+    return wire;
+  });
+}
+
+function countInvitation({ invitationCounts }: MemberOperationDeps, orgId: string, nowMs: number): void {
+  const key = [orgId, localDay(nowMs, "UTC")];
+  const count = (invitationCounts.get(key) ?? 0) + 1;
+  if (count > INVITATIONS_A_DAY) {
+    throw fail("plan_limit", `An organisation can invite ${INVITATIONS_A_DAY} people a day.`);
+  }
+  invitationCounts.put(key, count, nowMs);
+}
+
+/** A key may grant what an admin may not lose: any role but owner. @throws WeirError `role` */
+function assertMayGrantRole({ accounts }: MemberOperationDeps, { actor, orgId }: Caller, role: Role): void {
+  const own = actor.kind === "person" ? accounts.people.member(orgId, actor.id)?.role : "admin";
+  if (own !== undefined && mayGrantRole(own, role)) return;
+  throw fail("role", `You cannot give or take the role ${role}: it is above your own.`, {
+    details: { role },
+  });
+}
+
+function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow {
+  const row = accounts.people.member(orgId, userId);
+  if (row === undefined) throw fail("not_found", "There is no such member.");
+  return row;
+}
+
+/** Call in the act, before the write: of two owners who leave at once, one stays. @throws WeirError `last_owner` */
+function assertOwnerStays({ accounts }: MemberOperationDeps, { orgId, userId, role }: MemberRow): void {
+  if (role !== "owner") return;
+  const others = accounts.people
+    .membersOf(orgId)
+    .filter((row) => row.role === "owner" && row.userId !== userId);
+  if (others.some((row) => accounts.people.user(row.userId)?.status === "active")) return;
+  throw fail("last_owner", "An organisation needs an owner who has signed in. Make somebody else one first.");
+}
+
+async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: string, role: Role) {
+  const { accounts, trail } = deps;
+  return await accounts.act(() => {
+    const old = memberNamed(deps, caller, userId);
+    assertMayGrantRole(deps, caller, old.role);
+    assertMayGrantRole(deps, caller, role);
+    if (role !== "owner") assertOwnerStays(deps, old);
+    if (role !== old.role) {
+      accounts.people.putMember({ ...old, role });
+      trail.audit.note(caller, {
+        act: "member.update",
+        target: userId,
+        before: { role: old.role },
+        after: { role },
+      });
+    }
+    return { org_id: old.orgId, user_id: userId, role };
+  });
+}
+
+async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: string, revokesKeys: boolean) {
+  const { accounts, trail } = deps;
+  const { people } = accounts;
+  return await accounts.act(() => {
+    const row = memberNamed(deps, caller, userId);
+    const isLeaving = caller.actor.kind === "person" && caller.actor.id === userId;
+    if (!isLeaving) assertMayRemove(deps, caller, row);
+    assertOwnerStays(deps, row);
+    const wire = memberWire(row, userOf(deps, row));
+    people.removeMember(row);
+    const revoked = revokesKeys ? revokeKeysOf(deps, row) : [];
+    const user = userOf(deps, row);
+    // An address that nobody has invited any more is not kept.
+    if (user.status === "invited" && people.membershipsOf(userId).length === 0) people.removeUser(user);
+    const after = { keys_revoked: revoked };
+    trail.audit.note(caller, { act: "member.remove", target: userId, before: wire, after });
+    trail.events.emit(memberRemoved, row.orgId, wire);
+    return undefined;
+  });
+}
+
+/** The route is open to every member, because each may leave. @throws WeirError `role` */
+function assertMayRemove(deps: MemberOperationDeps, caller: Caller, { role }: MemberRow): void {
+  const { actor, orgId } = caller;
+  const own = actor.kind === "person" ? deps.accounts.people.member(orgId, actor.id)?.role : "admin";
+  if (own === undefined || !mayAs(own, "admin")) {
+    throw fail("role", "Only an admin removes others.", { details: { role: "admin" } });
+  }
+  assertMayGrantRole(deps, caller, role);
+}
+
+function revokeKeysOf({ accounts, clock }: MemberOperationDeps, { orgId, userId }: MemberRow): string[] {
+  const nowMs = clock.now();
+  const revoked = accounts
+    .workingKeys(orgId, nowMs)
+    .filter((key) => key.createdBy === userId)
+    .map((key) => revokedKey(key, nowMs));
+  assertKeyMakerStays(accounts, orgId, revoked, nowMs);
+  for (const key of revoked) accounts.replaceKey(key);
+  return revoked.map(({ id }) => id);
+}

@@ -1,0 +1,103 @@
+/**
+ * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
+ */
+import type { Store, Table } from "../store/store.ts";
+import { emailNormalForm } from "./email.ts";
+import type { MemberRow, UserRow } from "./person.ts";
+
+/** Greater than any id. */
+const PAST_IDS = "~";
+
+export class People {
+  readonly #users: Table<UserRow>;
+  /** [iss, sub] → user id. */
+  readonly #bySubject: Table<string>;
+  /** E-mail → id of an invited user. A person who has signed in is not in here: addresses do not identify people. */
+  readonly #invited: Table<string>;
+  /** [org id, user id]. */
+  readonly #members: Table<MemberRow>;
+  /** [user id, org id]. */
+  readonly #orgsOf: Table<true>;
+
+  constructor(store: Store) {
+    this.#users = store.table("account.users");
+    this.#bySubject = store.table("account.user_by_subject");
+    this.#invited = store.table("account.invited_users");
+    this.#members = store.table("account.members");
+    this.#orgsOf = store.table("account.orgs_of_users");
+  }
+
+  user(id: string): UserRow | undefined {
+    return this.#users.get(id);
+  }
+
+  bySubject(iss: string, sub: string): UserRow | undefined {
+    const id = this.#bySubject.get([iss, sub]);
+    return id === undefined ? undefined : this.#users.get(id);
+  }
+
+  invitedByEmail(email: string): UserRow | undefined {
+    const id = this.#invited.get(emailNormalForm(email));
+    return id === undefined ? undefined : this.#users.get(id);
+  }
+
+  /** Adds or replaces a user. */
+  putUser(row: UserRow): void {
+    const before = this.#users.get(row.id);
+    if (before !== undefined) this.#unlist(before);
+    this.#users.put(row.id, row);
+    if (row.sub !== "") this.#bySubject.put([row.iss, row.sub], row.id);
+    if (row.status === "invited") this.#invited.put(emailNormalForm(row.email), row.id);
+  }
+
+  removeUser(row: UserRow): void {
+    this.#unlist(row);
+    this.#users.remove(row.id);
+  }
+
+  #unlist(row: UserRow): void {
+    if (row.sub !== "") this.#bySubject.remove([row.iss, row.sub]);
+    if (row.status === "invited") this.#invited.remove(emailNormalForm(row.email));
+  }
+
+  member(orgId: string, userId: string): MemberRow | undefined {
+    return this.#members.get([orgId, userId]);
+  }
+
+  /** In the order in which their users were made. */
+  membersOf(orgId: string): MemberRow[] {
+    return Array.from(this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] }), ({ value }) => value);
+  }
+
+  hasMembers(orgId: string): boolean {
+    return [...this.#members.range({ start: [orgId], end: [orgId, PAST_IDS], limit: 1 })].length > 0;
+  }
+
+  /** Oldest membership first. */
+  membershipsOf(userId: string): MemberRow[] {
+    const orgs = Array.from(
+      this.#orgsOf.range({ start: [userId], end: [userId, PAST_IDS] }),
+      ({ key }) => (key as [string, string])[1],
+    );
+    return orgs
+      .map((orgId) => this.member(orgId, userId))
+      .filter((row) => row !== undefined)
+      .sort((a, b) => a.addedAtMs - b.addedAtMs);
+  }
+
+  /** Adds or replaces a membership. */
+  putMember(row: MemberRow): void {
+    this.#members.put([row.orgId, row.userId], row);
+    this.#orgsOf.put([row.userId, row.orgId], true);
+  }
+
+  removeMember({ orgId, userId }: MemberRow): void {
+    this.#members.remove([orgId, userId]);
+    this.#orgsOf.remove([userId, orgId]);
+  }
+
+  /** Calls for each membership that changed, after the commit; undefined: it ended. */
+  watchMembers(changed: (orgId: string, userId: string, row: MemberRow | undefined) => void): void {
+    this.#members.watch((key, row) => changed(...(key as [string, string]), row));
+  }
+}

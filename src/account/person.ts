@@ -1,0 +1,71 @@
+/**
+ * People and their membership in orgs. A person is who the identity provider says (`iss`, `sub`), never an e-mail address:
+ * addresses are given to somebody else in time. An invited person has no `sub` yet.
+ */
+import { z } from "zod";
+import { newId } from "../ids.ts";
+import { ROLES, type Role } from "./roles.ts";
+
+export interface UserRow {
+  readonly id: string;
+  /** Issuer and subject; empty until the first sign-in. */
+  readonly iss: string;
+  readonly sub: string;
+  readonly email: string;
+  /** The identity provider vouches for the address. */
+  readonly isEmailVerified: boolean;
+  readonly name: string;
+  /** `disabled`: by the operator; may not sign in. `erased`: nothing personal is left. */
+  readonly status: "invited" | "active" | "disabled" | "erased";
+  readonly createdAtMs: number;
+}
+
+export interface MemberRow {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly role: Role;
+  readonly addedAtMs: number;
+  /** `directory`: the org's directory added the person, and removes them. */
+  readonly source: "creation" | "invitation" | "directory";
+}
+
+export const invitedUser = (email: string, nowMs: number): UserRow => ({
+  id: newId("usr", nowMs),
+  iss: "",
+  sub: "",
+  email,
+  isEmailVerified: false,
+  name: "",
+  status: "invited",
+  createdAtMs: nowMs,
+});
+
+export const memberShape = z.object({
+  org_id: z.string(),
+  user_id: z.string(),
+  role: z.enum(ROLES),
+  email: z.string(),
+  name: z.string().optional(),
+});
+
+export const memberWire = (row: MemberRow, user: UserRow): z.input<typeof memberShape> => ({
+  org_id: row.orgId,
+  user_id: row.userId,
+  role: row.role,
+  email: user.email,
+  ...(user.name !== "" && { name: user.name }),
+});
+
+export const userShape = z.object({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  status: z.enum(["invited", "active", "disabled", "erased"]),
+});
+
+export const userWire = ({ id, email, name, status }: UserRow): z.input<typeof userShape> => ({
+  id,
+  email,
+  name,
+  status,
+});

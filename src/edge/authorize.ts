@@ -1,0 +1,117 @@
+/**
+ * Who calls, by the request's credential, and whether the route is open to them: a key, a person with a console session, a
+ * directory, an operator. Nothing of the body has been read yet.
+ */
+import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
+import { fail } from "../errors.ts";
+import type { Caller, Origin } from "../operation.ts";
+import { needsOf, type PersonSide } from "./access.ts";
+import type { Route } from "./routes.ts";
+
+/** A request of somebody who holds a console session. */
+export interface PersonRequest {
+  readonly requestId: string;
+  readonly origin: Origin;
+  /** Value of the session cookie. */
+  readonly token: string;
+  /** Header `x-svc-csrf`; empty where missing. */
+  readonly csrf: string;
+  /** The request changes nothing: GET. */
+  readonly isSafe: boolean;
+  /** Id or slug of the org of the path, else of the header `svc-org`; empty: the person's active one. */
+  readonly org: string;
+  readonly address: string;
+  readonly needs: PersonSide | "operator";
+  /** The route is open to people of a closed org although it changes something. */
+  readonly isForClosed: boolean;
+}
+
+/** Ports: who is behind a credential. Each throws the WeirError that refuses the request. */
+export interface CredentialPorts {
+  readonly keyring: Keyring;
+  /** Name of the session cookie. */
+  readonly sessionCookie: string;
+  readonly personOf: (request: PersonRequest) => Caller;
+  /** Whether a bearer credential is the operator's secret. */
+  readonly isOperator: (secret: string) => boolean;
+  readonly directoryOf: (token: string, requestId: string, origin: Origin) => Caller;
+  /** Id of an org by id or slug. */
+  readonly orgIdOf: (idOrSlug: string) => string | undefined;
+}
+
+/** What of a request says who calls. */
+export interface Credentials {
+  readonly requestId: string;
+  readonly origin: Origin;
+  /** The bearer credential, or the key of a format's own header. */
+  readonly secret: string | undefined;
+  readonly cookie: (name: string) => string | undefined;
+  readonly header: (name: string) => string;
+  readonly address: string;
+}
+
+/** @throws WeirError 401 or 403, 404 for an org that the caller cannot see. */
+export function authorize(
+  ports: CredentialPorts,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  seen: Credentials,
+): Caller {
+  const { requestId, origin, secret } = seen;
+  const { access } = route;
+  if (access === "public") return nobody(requestId, origin);
+  const token = secret === undefined ? seen.cookie(ports.sessionCookie) : undefined;
+  if (access === "operator" && secret !== undefined) return operator(ports, seen, secret);
+  if (access === "directory") return ports.directoryOf(secret ?? "", requestId, origin);
+  const needs = needsOf(access);
+  const person = access === "operator" ? access : needs.person;
+  if (token !== undefined && person !== undefined) {
+    return ports.personOf({
+      ...{ requestId, origin, token, needs: person },
+      csrf: seen.header("x-svc-csrf"),
+      isSafe: route.method === "GET",
+      org: params.org ?? seen.header("svc-org"),
+      address: seen.address,
+      isForClosed: route.isForClosed,
+    });
+  }
+  if (needs.key === undefined) throw noKeys(secret);
+  const key = authorizeKey(ports.keyring, secret, needs.key);
+  const org = params.org ?? seen.header("svc-org");
+  if (org !== "" && ports.orgIdOf(org) !== key.orgId)
+    throw fail("not_found", "There is no such organisation.");
+  return callerOf(key, requestId, origin);
+}
+
+/** @throws WeirError 401, or 403 `scope`. */
+export function authorizeKey(keyring: Keyring, secret: string | undefined, scope: string): KeyContext {
+  const key = keyring.resolve(secret);
+  if (scope !== "key" && !key.scopes.has(scope)) {
+    throw fail("scope", `This key lacks the scope "${scope}".`, { details: { scope } });
+  }
+  return key;
+}
+
+const noKeys = (secret: string | undefined) =>
+  secret === undefined
+    ? fail("missing_key", "This needs a console session: sign in at /auth/login.")
+    : fail("role", "This needs a console session; an API key does not open it.");
+
+function operator(
+  { isOperator }: CredentialPorts,
+  { requestId, origin }: Credentials,
+  secret: string,
+): Caller {
+  if (!isOperator(secret)) throw fail("role", "This is open to operators only.");
+  return { ...nobody(requestId, origin), actor: { kind: "operator", id: "operator-key" } };
+}
+
+const nobody = (requestId: string, origin: Origin): Caller => ({
+  requestId,
+  actor: { kind: "nobody", id: "" },
+  origin,
+  orgId: "",
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
+});

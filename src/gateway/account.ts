@@ -1,0 +1,100 @@
+/** Opens the room of accounts: orgs, people, keys, and who is an operator. */
+import type { Logger } from "pino";
+import { emailNormalForm } from "../account/email.ts";
+import { FirstOwner } from "../account/first-owner.ts";
+import { firstStart } from "../account/first-start.ts";
+import { Invitations } from "../account/invitations.ts";
+import { Keyring } from "../account/keyring.ts";
+import { LastUsed } from "../account/last-used.ts";
+import { openInvitationCounts } from "../account/member-operations.ts";
+import type { UserRow } from "../account/person.ts";
+import type { PlanPort } from "../account/plan.ts";
+import { ProviderKeys } from "../account/provider-keys.ts";
+import { AccountTables } from "../account/tables.ts";
+import { Tickets } from "../account/tickets.ts";
+import { openVault } from "../account/vault.ts";
+import type { Clock } from "../clock.ts";
+import { type Config, isLocalOnly } from "../config.ts";
+import type { Book } from "../credits/book.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { Store } from "../store/store.ts";
+
+interface AccountGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly installation: Installation;
+  readonly trail: Trail;
+}
+
+/** Opens orgs, people, keys and orgs' own provider keys. */
+export async function openAccount(config: Config, log: Logger, ground: AccountGround, book: Book) {
+  const { store, clock, installation, trail } = ground;
+  const { dataDir, settings } = config;
+  const plan = planPort(config);
+  const accounts = new AccountTables(store);
+  const ownKeys = new ProviderKeys({
+    accounts,
+    vault: openVault(installation),
+    // The start continues; the org sees the key as `unreadable` in its list.
+    onUnreadable: ({ id, orgId, providerId }) =>
+      log.error(
+        { id, orgId, providerId },
+        "a provider key does not open with this master key and is not used",
+      ),
+  });
+  const lastUsed = new LastUsed(accounts);
+  const keyring = new Keyring({ accounts, clock, plan, lastUsed });
+  const first = await firstStart({
+    ...{ accounts, clock, dataDir },
+    planId: settings.default_plan,
+    also: ({ orgId }) => grantFirst(book, orgId, settings.grant_usd),
+  });
+  const onFailure = (err: unknown) =>
+    log.error({ err }, "what is old could not be forgotten; it is tried again");
+  const isOperator = operatorsOf(settings.operators);
+  const invitations = new Invitations({ store, clock, people: accounts.people, onFailure });
+  const invitationCounts = openInvitationCounts(store, clock, onFailure);
+  const isLoopback = isLocalOnly(config);
+  const firstOwner = new FirstOwner({ accounts, clock, trail, dataDir, isLoopback, isOperator });
+  const tables = [invitations, invitationCounts];
+  return {
+    ...{
+      plan,
+      accounts,
+      ownKeys,
+      lastUsed,
+      keyring,
+      first,
+      isOperator,
+      invitations,
+      invitationCounts,
+      firstOwner,
+    },
+    tickets: new Tickets(store),
+    closeTables: () => tables.forEach((table) => table.close()),
+  };
+}
+
+/** Only an address that the identity provider vouches for makes an operator. */
+function operatorsOf(emails: readonly string[]): (user: UserRow) => boolean {
+  const known = new Set(emails.map(emailNormalForm));
+  return ({ email, isEmailVerified }) => isEmailVerified && known.has(emailNormalForm(email));
+}
+
+/** Runs in the act that creates the first org. */
+function grantFirst(book: Book, orgId: string, usd: number): void {
+  const amountMicroUsd = Math.round(usd * 1e6);
+  if (amountMicroUsd === 0) return;
+  book.post(orgId, { kind: "grant", amountMicroUsd, refType: "first_start", refId: orgId });
+}
+
+/** An org whose plan was removed from the settings gets the default plan. */
+function planPort({ settings }: Config): PlanPort {
+  const plans = new Map(
+    settings.plans.map(({ auto_approve: autoApprove, ...plan }) => [plan.id, { ...plan, autoApprove }]),
+  );
+  return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
+}
+
+const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0, autoApprove: 1 };

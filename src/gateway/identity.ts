@@ -1,0 +1,144 @@
+/**
+ * Opens the room of identity, and says who is behind a credential. Without a provider in the settings the built-in one is
+ * started when somebody first signs in, and only where nobody but this machine can reach the gateway.
+ */
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { cidrAllows } from "../account/cidr-list.ts";
+import type { SecuritySettings } from "../account/org.ts";
+import type { Clock } from "../clock.ts";
+import { type Config, isLocalOnly } from "../config.ts";
+import type { CredentialPorts } from "../edge/authorize.ts";
+import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
+import type { HttpHead } from "../http-head.ts";
+import { consoleCookies } from "../identity/cookies.ts";
+import { LoginStates } from "../identity/login-state.ts";
+import { logoutNotices } from "../identity/logout-notice.ts";
+import { identityOperations } from "../identity/operations.ts";
+import { personOf } from "../identity/person-access.ts";
+import { type ProviderSettings, RelyingParty } from "../identity/relying-party.ts";
+import { hasSecondFactor } from "../identity/session.ts";
+import { Sessions } from "../identity/sessions.ts";
+import type { Installation } from "../installation/installation.ts";
+import type { Store } from "../store/store.ts";
+import type { openAccount } from "./account.ts";
+import { operatorSecret } from "./operator-key.ts";
+
+interface IdentityGround extends Awaited<ReturnType<typeof openAccount>> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly installation: Installation;
+  readonly trail: Trail;
+}
+
+export function openIdentity(config: Config, log: Logger, ground: IdentityGround) {
+  const { accounts, clock, installation, keyring, store, isOperator } = ground;
+  const onFailure = (err: unknown) =>
+    log.error({ err }, "what is old could not be forgotten; it is tried again");
+  const builtIn = new BuiltInProvider(config, clock, log);
+  const provider = new RelyingParty(async () => config.oidc ?? (await builtIn.settings()));
+  const sessions = new Sessions({ store, clock, csrfSecret: installation.secret("csrf"), onFailure });
+  const states = new LoginStates(installation.secret("login"), clock);
+  const cookies = consoleCookies(config.publicUrl?.startsWith("https:") === true);
+  const notices = logoutNotices({ store, clock, accounts, sessions, provider, onFailure });
+  const access = { accounts, sessions, clock, isOperator };
+  const isOperatorKey = operatorSecret(config.dataDir);
+  const credentials: CredentialPorts = {
+    keyring,
+    sessionCookie: cookies.sessionName,
+    personOf: (request) => personOf(access, request),
+    isOperator: isOperatorKey,
+    directoryOf: () => {
+      throw fail("missing_key", "Send the token of the org's directory.");
+    },
+    orgIdOf: (idOrSlug) => accounts.orgByIdOrSlug(idOrSlug)?.id,
+  };
+  return {
+    sessions,
+    credentials,
+    notices,
+    operations: identityOperations({
+      ...ground,
+      ...{ sessions, provider, states, cookies, publicUrl: config.publicUrl },
+      trustsEmail: config.settings.oidc.trust_email,
+    }),
+    /** Port of the room of accounts. */
+    lockedOut(security: SecuritySettings, head: HttpHead) {
+      const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+      if (session === undefined) return undefined;
+      if (security.require2fa && !hasSecondFactor(session.row)) return "two_factor" as const;
+      return cidrAllows(security.consoleIpAllow, head.address) ? undefined : ("address" as const);
+    },
+    /** The gateway's address is known: the built-in provider sends browsers back there. */
+    listensAt: (port: number) => builtIn.listensAt(port),
+    async close() {
+      sessions.close();
+      notices.close();
+      await builtIn.close();
+    },
+  };
+}
+
+/** The identity provider of the simulator, started when it is first needed. */
+class BuiltInProvider {
+  readonly #config: Config;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #port = 0;
+  #started: Promise<{ settings: ProviderSettings; close: () => Promise<void> }> | undefined;
+
+  constructor(config: Config, clock: Clock, log: Logger) {
+    this.#config = config;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  listensAt(port: number): void {
+    this.#port = port;
+  }
+
+  async settings(): Promise<ProviderSettings> {
+    if (!isLocalOnly(this.#config)) {
+      throw fail("identity_unavailable", "No identity provider is configured. Set OIDC_ISSUER.", {
+        retryable: false,
+      });
+    }
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return (await this.#started).settings;
+  }
+
+  async #start() {
+    // Loaded here: most processes never need it.
+    const { startIdentityProvider } = await import("../../simulator/identity/identity-provider.ts");
+    const { systemRandom } = await import("../clock.ts");
+    const { randomBytes } = await import("node:crypto");
+    const port = this.#port;
+    const origins = [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
+    const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
+    const provider = await startIdentityProvider({
+      port: port === 0 || port === 65_535 ? 0 : port + 1,
+      peopleFile: join(this.#config.dataDir, "identity", "people.json"),
+      clients: [
+        {
+          ...{ id: clientId, secret: clientSecret },
+          redirectUris: origins.map((origin) => `${origin}/auth/callback`),
+          postLogoutRedirectUris: origins.map((origin) => `${origin}/auth/login`),
+          backchannelLogoutUri: `${origins[0]}/auth/backchannel-logout`,
+        },
+      ],
+      ...{ clock: this.#clock, random: systemRandom },
+    });
+    this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
+    // Its port may be another after the next start; the people stay the same.
+    const settings = { issuer: provider.issuer, clientId, clientSecret, storedIssuer: "built-in" };
+    return { settings, close: () => provider.close() };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#started?.catch(() => undefined))?.close();
+  }
+}

@@ -1,0 +1,224 @@
+/** Sign-in, sign-out, and the sessions of a person. service.md, "Account" and "Authentication"; decisions.md, section 2. */
+import { z } from "zod";
+import { orgShape, orgWire } from "../account/org-wire.ts";
+import { userShape, userWire } from "../account/person.ts";
+import { ROLES } from "../account/roles.ts";
+import type { AccountTables } from "../account/tables.ts";
+import { answer, redirect } from "../answer.ts";
+import { fail } from "../errors.ts";
+import type { HttpHead } from "../http-head.ts";
+import { type Caller, operation } from "../operation.ts";
+import { localPath, ownAddress } from "./addresses.ts";
+import type { ConsoleCookies } from "./cookies.ts";
+import type { LoginStates } from "./login-state.ts";
+import { activeMembership, signedIn } from "./person-access.ts";
+import type { RelyingParty } from "./relying-party.ts";
+import { sessionShape, sessionWire } from "./session.ts";
+import type { Sessions } from "./sessions.ts";
+import { type SignInDeps, signIn } from "./sign-in.ts";
+
+export interface IdentityOperationDeps extends SignInDeps {
+  readonly accounts: AccountTables;
+  readonly sessions: Sessions;
+  readonly provider: RelyingParty;
+  readonly states: LoginStates;
+  readonly cookies: ConsoleCookies;
+  /** Without a slash at the end; undefined: the address that the browser used, if that is this machine's. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Where a browser goes that asked for no place. */
+const HOME = "/auth/me";
+const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+const loginQuery = z.object({
+  return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
+  invitation: z.string().max(100).default("").describe("The secret of an invitation's link"),
+  first_owner: z.string().max(100).default("").describe("The secret in `first-owner` of the data folder"),
+  login_hint: z.string().max(254).optional(),
+  prompt: z.enum(["login", "none", "select_account"]).optional(),
+});
+
+/** Providers add parameters of their own. */
+const callbackQuery = z.looseObject({
+  state: z.string().optional(),
+  code: z.string().optional(),
+  error: z.string().optional(),
+});
+
+const meShape = z.object({
+  user: userShape,
+  orgs: z.array(orgShape),
+  active_org: z
+    .string()
+    .nullable()
+    .describe("Id of the org that requests are about, unless `svc-org` names another"),
+  role: z.enum(ROLES).nullable(),
+  csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
+  session: sessionShape,
+});
+
+export function identityOperations(deps: IdentityOperationDeps) {
+  return { ...signInOperations(deps), ...sessionOperations(deps) };
+}
+
+function signInOperations(deps: IdentityOperationDeps) {
+  return {
+    beginLogin: operation({
+      name: "beginLogin",
+      summary: "Sign in: sends the browser to the identity provider",
+      query: loginQuery,
+      output: z.undefined(),
+      status: 303,
+      errors: ["identity_unavailable"],
+      run: ({ query }, _caller, head) => beginLogin(deps, query, head),
+    }),
+    finishLogin: operation({
+      name: "finishLogin",
+      summary: "The way back from the identity provider: opens the session",
+      query: callbackQuery,
+      output: z.undefined(),
+      status: 303,
+      errors: ["identity_unavailable", "role"],
+      run: ({ query }, caller, head) => finishLogin(deps, query, caller, head),
+    }),
+    logout: operation({
+      name: "logout",
+      summary: "Sign out here; `logout_url` ends the session at the identity provider",
+      output: z.object({ logout_url: z.string() }),
+      errors: ["csrf"],
+      run: (_input, _caller, head) => logout(deps, head),
+    }),
+  };
+}
+
+async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof loginQuery>, head: HttpHead) {
+  const { provider, states, cookies } = deps;
+  const redirectUri = `${ownAddress(deps.publicUrl, head.header("host"))}/auth/callback`;
+  const hints = {
+    ...(query.login_hint !== undefined && { login_hint: query.login_hint }),
+    ...(query.prompt !== undefined && { prompt: query.prompt }),
+  };
+  const { url, attempt } = await provider.begin(redirectUri, hints);
+  const sealed = await states.seal({
+    ...{ ...attempt, redirectUri, invitation: query.invitation, firstOwner: query.first_owner },
+    returnTo: localPath(query.return_to, HOME),
+  });
+  return redirect(url, { headers: NOT_KEPT, cookies: [cookies.login(sealed, states.maxAgeMs)] });
+}
+
+async function finishLogin(
+  deps: IdentityOperationDeps,
+  query: Readonly<Record<string, unknown>>,
+  { requestId, origin }: Caller,
+  head: HttpHead,
+) {
+  const { provider, states, cookies } = deps;
+  const login = await states.open(head.cookie(cookies.loginName) ?? "");
+  if (login === undefined) {
+    throw fail(
+      "invalid_value",
+      "This sign-in began in another browser, or too long ago. Begin again at /auth/login.",
+    );
+  }
+  const callback = new URL(login.redirectUri);
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of [value].flat()) callback.searchParams.append(name, String(one));
+  }
+  const claims = await provider.finish(callback, login);
+  const { token, maxAgeMs } = await signIn(deps, {
+    ...{ claims, invitation: login.invitation, firstOwner: login.firstOwner, requestId, origin },
+    before: head.cookie(cookies.sessionName) ?? "",
+  });
+  const set = [cookies.session(token, maxAgeMs), cookies.endLogin];
+  return redirect(login.returnTo, { headers: NOT_KEPT, cookies: set });
+}
+
+/** Also without a live session: whoever clicks "sign out" twice is signed out. */
+async function logout(deps: IdentityOperationDeps, head: HttpHead) {
+  const { accounts, sessions, provider, cookies } = deps;
+  const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
+  if (session !== undefined) {
+    if (!sessions.isCsrf(session, head.header("x-svc-csrf"))) {
+      throw fail("csrf", "Send the header x-svc-csrf with the csrf_token of GET /auth/me.");
+    }
+    await accounts.act(() => sessions.end(session));
+  }
+  const own = ownAddress(deps.publicUrl, head.header("host"));
+  const logoutUrl =
+    (await provider.logoutUrl(session?.row.idToken ?? "", `${own}/auth/login`)) ?? `${own}/auth/login`;
+  return answer({ logout_url: logoutUrl }, { headers: NOT_KEPT, cookies: [cookies.endSession] });
+}
+
+function sessionOperations(deps: IdentityOperationDeps) {
+  const { accounts, sessions, cookies } = deps;
+  const current = (head: HttpHead) => signedIn(deps, head.cookie(cookies.sessionName) ?? "");
+  return {
+    getMe: operation({
+      name: "getMe",
+      summary: "Who is signed in, their orgs, and the org that requests are about",
+      output: meShape,
+      run(_input, _caller, head) {
+        const { session, user } = current(head);
+        const active = activeMembership(deps, session, user.id);
+        const orgs = accounts.people.membershipsOf(user.id).flatMap(({ orgId, role }) => {
+          const org = accounts.org(orgId);
+          return org === undefined ? [] : [orgWire(org, role)];
+        });
+        return answer(
+          {
+            user: userWire(user),
+            orgs,
+            active_org: active?.orgId ?? null,
+            role: active?.role ?? null,
+            csrf_token: sessions.csrfOf(session),
+            session: sessionWire(session.row, session.row.id),
+          },
+          { headers: NOT_KEPT },
+        );
+      },
+    }),
+    setActiveOrg: operation({
+      name: "setActiveOrg",
+      summary: "Choose the org that this session's requests are about",
+      body: z.strictObject({ org: z.string().min(1).max(100).describe("Id or slug") }),
+      output: z.object({ active_org: z.string(), role: z.enum(ROLES) }),
+      errors: ["not_found"],
+      async run({ body }, _caller, head) {
+        const { session, user } = current(head);
+        const org = accounts.orgByIdOrSlug(body.org);
+        const member = org && accounts.people.member(org.id, user.id);
+        if (member === undefined)
+          throw fail("not_found", "There is no such organisation.", { param: "/org" });
+        await sessions.setActiveOrg(session, member.orgId);
+        return { active_org: member.orgId, role: member.role };
+      },
+    }),
+    listSessions: operation({
+      name: "listSessions",
+      summary: "The person's sessions, oldest first; not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(sessionShape) }),
+      run(_input, caller, head) {
+        const { session } = current(head);
+        const data = sessions.of(caller.actor.id).map(({ row }) => sessionWire(row, session.row.id));
+        return { object: "list" as const, data };
+      },
+    }),
+    endSession: operation({
+      name: "endSession",
+      summary: "End one of the person's sessions",
+      path: z.object({ id: z.string() }),
+      output: z.undefined(),
+      status: 204,
+      errors: ["not_found"],
+      async run({ path }, caller) {
+        await accounts.act(() => {
+          const session = sessions.of(caller.actor.id).find(({ row }) => row.id === path.id);
+          if (session === undefined) throw fail("not_found", "There is no such session.");
+          sessions.end(session);
+        });
+        return undefined;
+      },
+    }),
+  };
+}

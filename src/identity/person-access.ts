@@ -1,0 +1,147 @@
+/**
+ * What a person with a session may do now: in which org they act, and what that org's security settings and their role allow.
+ * Read for every request, so that a change takes effect with the next one.
+ */
+import { cidrAllows } from "../account/cidr-list.ts";
+import type { OrgRow } from "../account/org.ts";
+import type { MemberRow, UserRow } from "../account/person.ts";
+import { type Least, mayAs, scopesOf } from "../account/roles.ts";
+import type { AccountTables } from "../account/tables.ts";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import type { Caller, Origin } from "../operation.ts";
+import { hasSecondFactor } from "./session.ts";
+import type { LiveSession, Sessions } from "./sessions.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A request with a session; the same as `PersonRequest` of `edge`. */
+export interface PersonRequest {
+  readonly requestId: string;
+  readonly origin: Origin;
+  readonly token: string;
+  readonly csrf: string;
+  readonly isSafe: boolean;
+  readonly org: string;
+  readonly address: string;
+  readonly needs: Least | "signed in" | "operator";
+  readonly isForClosed: boolean;
+}
+
+export interface PersonAccessDeps {
+  readonly accounts: AccountTables;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly isOperator: (user: UserRow) => boolean;
+}
+
+/** @throws WeirError 401, 403; 404 for an org that the person does not belong to */
+export function personOf(deps: PersonAccessDeps, request: PersonRequest): Caller {
+  const { session, user } = signedIn(deps, request.token);
+  if (!request.isSafe && !deps.sessions.isCsrf(session, request.csrf)) {
+    throw fail("csrf", "Send the header x-svc-csrf with the csrf_token of GET /auth/me.");
+  }
+  const { needs } = request;
+  if (needs === "operator") {
+    if (!deps.isOperator(user)) throw fail("role", "This is open to operators only.");
+    return callerOf(request, user, "operator");
+  }
+  if (needs === "signed in")
+    return callerOf(request, user, "person", activeMembership(deps, session, user.id));
+  const member = membershipFor(deps, request, session, user.id);
+  const org = deps.accounts.org(member.orgId) as OrgRow;
+  checkSecurity(deps, org, session, request.address);
+  if (!mayAs(member.role, needs)) {
+    throw fail("role", `Your role here is ${member.role}; this needs ${needs}.`, {
+      details: { role: needs },
+    });
+  }
+  checkStatus(org, request);
+  return callerOf(request, user, "person", member);
+}
+
+/** @throws WeirError `session_expired` */
+export function signedIn(
+  { accounts, sessions }: Pick<PersonAccessDeps, "accounts" | "sessions">,
+  token: string,
+): { session: LiveSession; user: UserRow } {
+  const session = sessions.find(token);
+  const user = session && accounts.people.user(session.row.userId);
+  if (session === undefined || user?.status !== "active") {
+    throw fail("session_expired", "The session has ended. Sign in again at /auth/login.");
+  }
+  return { session, user };
+}
+
+/** The org that the person chose for the session, else their oldest; undefined if they have none. */
+export function activeMembership(
+  { accounts }: Pick<PersonAccessDeps, "accounts">,
+  { row }: LiveSession,
+  userId: string,
+): MemberRow | undefined {
+  return accounts.people.member(row.activeOrgId, userId) ?? accounts.people.membershipsOf(userId)[0];
+}
+
+function membershipFor(
+  deps: PersonAccessDeps,
+  request: PersonRequest,
+  session: LiveSession,
+  userId: string,
+): MemberRow {
+  const { accounts } = deps;
+  if (request.org === "") {
+    const active = activeMembership(deps, session, userId);
+    if (active !== undefined) return active;
+    throw fail("not_found", "You belong to no organisation. Create one with POST /v1/orgs.");
+  }
+  const org = accounts.orgByIdOrSlug(request.org);
+  const member = org && accounts.people.member(org.id, userId);
+  // The answer for an org of others is that for one that does not exist.
+  if (member === undefined) throw fail("not_found", "There is no such organisation.");
+  return member;
+}
+
+function checkSecurity(
+  { clock }: PersonAccessDeps,
+  org: OrgRow,
+  { row }: LiveSession,
+  address: string,
+): void {
+  const { sessionHours, consoleIpAllow, require2fa } = org.security;
+  if (clock.now() >= row.createdAtMs + sessionHours * HOUR_MS) {
+    throw fail(
+      "session_expired",
+      `Sessions of this organisation end after ${sessionHours} hours. Sign in again.`,
+    );
+  }
+  if (!cidrAllows(consoleIpAllow, address)) {
+    throw fail("ip_not_allowed", "The organisation does not allow console sessions from this address.");
+  }
+  if (require2fa && !hasSecondFactor(row)) {
+    throw fail("two_factor_required", "The organisation asks for a second factor. Sign in again with one.", {
+      details: { missing: ["amr"], amr: row.amr, acr: row.acr },
+    });
+  }
+}
+
+function checkStatus({ status }: OrgRow, { isSafe, isForClosed }: PersonRequest): void {
+  if (status === "closed" && !isSafe && !isForClosed) throw fail("org_closed", "The organisation is closed.");
+  if (status === "suspended" && !isSafe) {
+    throw fail("org_suspended", "The operator has suspended the organisation; it can only be read.");
+  }
+}
+
+const callerOf = (
+  { requestId, origin }: PersonRequest,
+  { id }: UserRow,
+  kind: "person" | "operator",
+  member?: MemberRow,
+): Caller => ({
+  requestId,
+  actor: { kind, id },
+  origin,
+  orgId: member?.orgId ?? "",
+  projectId: "",
+  environment: "live",
+  scopes: new Set(member === undefined ? [] : scopesOf(member.role)),
+});

@@ -1,0 +1,46 @@
+/** Pages of lists that are read row by row, newest first; service.md, "Paging rules". */
+import { z } from "zod";
+import type { Cursors } from "./cursor.ts";
+
+/** Query of a paged list. */
+export const pageQuery = (usual: number, most: number) => ({
+  limit: z.coerce.number().int().min(1).max(most).default(usual),
+  cursor: z.string().optional(),
+});
+
+export const pageOf = <S extends z.ZodType>(item: S) =>
+  z.object({ object: z.literal("list"), data: z.array(item), next_cursor: z.string() });
+
+/** Rows read per page: a filter that few rows match yields a short page instead of blocking the process. */
+const MAX_SCAN = 5000;
+
+export interface PageOptions<R> {
+  readonly cursors: Cursors;
+  /** Name of the list; one for each org, so that a cursor of another org reads as the first page. */
+  readonly list: string;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+  /** Rows after a position (`undefined`: all), newest first. Read lazily. */
+  readonly rows: (after: (string | number)[] | undefined) => Iterable<R>;
+  readonly positionOf: (row: R) => readonly (string | number)[];
+  readonly matches?: (row: R) => boolean;
+}
+
+/** One page; `next_cursor` is empty if no row is left after it. */
+export function readPage<R>(options: PageOptions<R>): { data: R[]; next_cursor: string } {
+  const { cursors, list, limit, positionOf, matches = () => true } = options;
+  const data: R[] = [];
+  let read = 0;
+  let last: R | undefined;
+  for (const row of options.rows(cursors.read(list, options.cursor))) {
+    const isWanted = matches(row);
+    if (last !== undefined && ((isWanted && data.length === limit) || read === MAX_SCAN)) {
+      // The page ends at the last row read before this one: all older rows are still to come.
+      return { data, next_cursor: cursors.write(list, positionOf(last)) };
+    }
+    if (isWanted) data.push(row);
+    last = row;
+    read++;
+  }
+  return { data, next_cursor: "" };
+}
