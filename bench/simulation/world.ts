@@ -140,6 +140,7 @@ function trialIn(time: VirtualTime, block: PolicyBlock) {
     onCanaryRed: () => {
       redAtS = time.monotonic() / 1000;
     },
+    putCanaryRed() {},
     onFailure(error) {
       throw error;
     },

@@ -11,7 +11,7 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { openStore } from "../../../src/store/store.ts";
 
-const PLAN = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 50, projects: 5 };
+const PLAN = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 50, projects: 5, autoApprove: 1 };
 let dataDir: string;
 
 beforeEach(() => {

@@ -4,18 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
 import { firstStart } from "../../../src/account/first-start.ts";
+import { Invitations } from "../../../src/account/invitations.ts";
 import { type KeyOrder, type KeyRow, newKey } from "../../../src/account/key.ts";
 import { callerOf, Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
+import { type InvitationMail, openInvitationCounts } from "../../../src/account/member-operations.ts";
 import { accountOperations } from "../../../src/account/operations.ts";
 import type { PlanLimits } from "../../../src/account/plan.ts";
 import { hashSecret, newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
+import { Tickets } from "../../../src/account/tickets.ts";
 import { cursors } from "../../../src/cursor.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock } from "../credits/fixtures.ts";
 
 /** A key or a project as it is answered; `secret` only where one was made. */
@@ -32,7 +36,10 @@ interface Input {
 
 /** When every test begins. */
 export const START = Date.UTC(2026, 8, 9);
-const PLAN: PlanLimits = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, projects: 5 };
+const PLAN: PlanLimits = { rpm: 60, tpm: 10_000, concurrency: 5, keys: 500, projects: 5, autoApprove: 2 };
+const failing = (error: unknown): never => {
+  throw error;
+};
 const NOTHING = { todayMicroUsd: 0, monthMicroUsd: 0 };
 
 /**
@@ -51,6 +58,10 @@ export function accountRig(spent = NOTHING) {
   let ops: ReturnType<typeof accountOperations>;
   let secrets: { live: string; test: string };
   let owner: Caller | undefined;
+  let trail: TestTrail;
+  let invitations: Invitations;
+  let mails: InvitationMail[];
+  let lockedOut: "two_factor" | "address" | undefined;
 
   beforeEach(async () => {
     clock = new ManualClock(new Date(START).toISOString());
@@ -60,10 +71,20 @@ export function accountRig(spent = NOTHING) {
     accounts = new AccountTables(store);
     lastUsed = new LastUsed(accounts);
     keyring = newKeyring();
+    trail = trailOn(store, clock);
+    invitations = new Invitations({ store, clock, people: accounts.people, onFailure: failing });
+    mails = [];
+    lockedOut = undefined;
     ops = accountOperations({
-      accounts,
-      clock,
-      lastUsed,
+      ...{ accounts, clock, lastUsed, invitations },
+      ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
+      invitationCounts: openInvitationCounts(store, clock, failing),
+      sendInvitation: (mail) => void mails.push(mail),
+      freePlanId: "free",
+      maxOrgsOfPerson: 5,
+      hasPaid: () => false,
+      lockedOut: () => lockedOut,
+      refundableMicroUsd: () => 7,
       cursors: cursors(Buffer.alloc(32, 1)),
       plan: () => plan,
       spend: (id) => (id === theOwner().projectId ? spent : NOTHING),
@@ -87,7 +108,8 @@ export function accountRig(spent = NOTHING) {
     });
 
   /** Who signs a request with this secret. */
-  const caller = (secret: string): Caller => callerOf(keyring.resolve(secret), "01J00000000000000000000000");
+  const caller = (secret: string): Caller =>
+    callerOf(keyring.resolve(secret), "01J00000000000000000000000", ORIGIN);
   /** Resolved when first asked for, so that a test that never asks has no key that was used. */
   const theOwner = (): Caller => {
     owner ??= caller(secrets.live);

@@ -15,6 +15,7 @@ import { asWeirError } from "../../../src/errors.ts";
 import { openInstallation } from "../../../src/installation/installation.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { NO_TRAIL } from "../../support/trail.fixtures.ts";
 import { accountRig, failure, failureKind } from "./fixtures.ts";
 
 interface Shown {
@@ -72,7 +73,10 @@ function open(masterKey?: Buffer): string[] {
   const { accounts, clock, dataDir } = rig;
   vault = openVault(openInstallation({ dataDir, masterKey: masterKey && createSecretKey(masterKey) }));
   providerKeys = new ProviderKeys({ accounts, vault, onUnreadable: ({ id }) => unreadable.push(id) });
-  ops = providerKeyOperations({ accounts, clock, ownKeys: providerKeys, providers: () => providers });
+  ops = providerKeyOperations({
+    ...{ accounts, clock, ownKeys: providerKeys, trail: NO_TRAIL },
+    providers: () => providers,
+  });
   return unreadable;
 }
 beforeEach(() => void open());

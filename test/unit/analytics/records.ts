@@ -18,6 +18,7 @@ import { canonicalRequest } from "../../../src/wire/canonical.ts";
 import type { FormatName } from "../../../src/wire/format.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 import { putAnalyticsTables } from "../../support/analytics-folder.ts";
+import { ORIGIN } from "../../support/trail.fixtures.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
@@ -30,6 +31,7 @@ export const caller = (orgId = ORG): Caller => ({
   orgId,
   projectId: "prj_01J00000000000000000000001",
   actor: { kind: "key", id: "key_01J00000000000000000000001" },
+  origin: ORIGIN,
   environment: "live",
   scopes: new Set(["read:usage"]),
 });

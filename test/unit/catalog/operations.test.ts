@@ -13,6 +13,7 @@ import { WeirError } from "../../../src/errors.ts";
 import type { Caller } from "../../../src/operation.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { ORIGIN } from "../../support/trail.fixtures.ts";
 
 const PROVIDERS = `providers:
   - id: near
@@ -93,6 +94,7 @@ const caller: Caller = {
   orgId: "org_1",
   projectId: "prj_1",
   actor: { kind: "key", id: "key_1" },
+  origin: ORIGIN,
   environment: "live",
   scopes: new Set(),
 };

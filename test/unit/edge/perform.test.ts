@@ -4,6 +4,7 @@ import { z } from "zod";
 import { perform } from "../../../src/edge/perform.ts";
 import { operation } from "../../../src/operation.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { ORIGIN } from "../../support/trail.fixtures.ts";
 
 const caller = {
   ...{
@@ -11,6 +12,7 @@ const caller = {
     orgId: "",
     projectId: "",
     actor: { kind: "nobody", id: "" } as const,
+    origin: ORIGIN,
     environment: "live" as const,
   },
   scopes: new Set<string>(),

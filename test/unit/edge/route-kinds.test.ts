@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Keyring } from "../../../src/account/keyring.ts";
 import { answer, raw, redirect } from "../../../src/answer.ts";
 import { systemClock } from "../../../src/clock.ts";
+import type { CredentialPorts } from "../../../src/edge/authorize.ts";
 import { BodyBudget } from "../../../src/edge/body-budget.ts";
 import type { Route } from "../../../src/edge/routes.ts";
 import { openServer, type Server } from "../../../src/edge/server.ts";
@@ -100,7 +100,7 @@ beforeAll(async () => {
       routes,
       pages: [],
       assets: [readStaticFiles("/assets/", folder)],
-      keyring: {} as Keyring,
+      credentials: { sessionCookie: "svc_session" } as CredentialPorts,
       exchange: {} as Exchange,
       inquire: async () => {},
       clock: systemClock,

@@ -10,6 +10,7 @@ import { openPolicies, type Policies } from "../../../src/policies/policies.ts";
 import type { VersionKey } from "../../../src/policies/policy-tables.ts";
 import { readInThread } from "../../../src/policies/reading-thread.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
+import { NO_TRAIL, ORIGIN } from "../../support/trail.fixtures.ts";
 import { ManualClock, tempStore } from "../credits/fixtures.ts";
 import { endpoint, FRESH, model, provider } from "../routing/fixtures.ts";
 
@@ -21,6 +22,7 @@ export const OWNER: Caller = {
   orgId: "org_1",
   projectId: "prj_1",
   actor: { kind: "key", id: "key_1" },
+  origin: ORIGIN,
   environment: "live",
   scopes: SCOPES,
 };
@@ -107,6 +109,7 @@ export function policyRig() {
     const operations = policiesOperations({
       policies,
       clock,
+      trail: NO_TRAIL,
       catalog: { current: () => catalog },
       health: { ...FRESH, with: () => FRESH },
       random: seededRandom(1),

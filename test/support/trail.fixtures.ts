@@ -1,0 +1,47 @@
+/** Events, audit and jobs over a store, for tests of rooms whose acts put them. Jobs are put and not run. */
+import { type Clock, systemRandom, systemTimers } from "../../src/clock.ts";
+import { Audit, type AuditRow } from "../../src/events/audit.ts";
+import { type EventRow, Events } from "../../src/events/events.ts";
+import type { Trail } from "../../src/events/trail.ts";
+import { Jobs } from "../../src/jobs/jobs.ts";
+import type { Origin } from "../../src/operation.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** Where the callers of tests come from. */
+export const ORIGIN: Origin = { ipPrefix: "192.0.2.0/24", userAgent: "tests" };
+
+export interface TestTrail {
+  readonly trail: Trail;
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly jobs: Jobs;
+  /** Newest first. */
+  eventsOf(orgId: string): EventRow[];
+  auditOf(orgId: string): AuditRow[];
+  close(): void;
+}
+
+const onFailure = (error: unknown): never => {
+  throw error;
+};
+
+export function trailOn(store: Store, clock: Clock): TestTrail {
+  const events = new Events({ store, clock, onFailure });
+  const audit = new Audit({ store, clock, onFailure });
+  const jobs = new Jobs({
+    ...{ store, clock, timers: systemTimers, random: systemRandom },
+    ...{ holder: "tests", onFailure },
+  });
+  return {
+    ...{ trail: { events, audit }, events, audit, jobs },
+    eventsOf: (orgId) => [...events.of(orgId)],
+    auditOf: (orgId) => [...audit.of(orgId)],
+    close() {
+      events.close();
+      audit.close();
+    },
+  };
+}
+
+/** For tests that do not look at it. */
+export const NO_TRAIL: Trail = { events: { emit() {} }, audit: { note() {} } };
