@@ -1,5 +1,5 @@
 /**
- * Budgets of keys (`daily_micro`) and projects (`monthly_micro`) in requests and answers: one meaning and one shape for
+ * Budgets of keys (`daily_micro`), projects and orgs (`monthly_micro`) in requests and answers: one meaning and one shape for
  * every route. No budget is shown as 0 and `hard: false`.
  */
 import { z } from "zod";
@@ -36,6 +36,21 @@ export const keyBudgetField = z
 /** The field `budget` of a project in a request. */
 export const projectBudgetField = z
   .strictObject({ monthly_micro: amountField, hard: hardField })
+  .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
+
+/** The field `settings.budget` of an org in a request. */
+export const orgBudgetField = z
+  .strictObject({
+    monthly_micro: amountField,
+    hard: hardField,
+    spike_alert_pct: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .nullable()
+      .optional()
+      .describe("By how many percent a day's spend must exceed the usual for an alert. null: no alert"),
+  })
   .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
 
 export const amountShape = z.int().describe("micro-USD; 0: no budget");

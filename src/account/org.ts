@@ -3,13 +3,18 @@
  */
 import { newId } from "../ids.ts";
 
-type OrgKind = "personal" | "team" | "enterprise";
-type TaxStatus = "unregistered" | "gst_registered" | "sez" | "overseas";
+export const ORG_KINDS = ["personal", "team", "enterprise"] as const;
+export type OrgKind = (typeof ORG_KINDS)[number];
+
+export const TAX_STATUSES = ["unregistered", "gst_registered", "sez", "overseas"] as const;
+export type TaxStatus = (typeof TAX_STATUSES)[number];
+
+export const LOGGING_MODES = ["on", "metadata", "off"] as const;
 
 /** What may be stored of the org's calls and which endpoints may serve them. */
 export interface OrgDataPolicy {
   /** `on`: payloads and record; `metadata`: record only; `off`: record only, and no payload ever leaves memory. */
-  readonly logging: "on" | "metadata" | "off";
+  readonly logging: (typeof LOGGING_MODES)[number];
   readonly retentionDays: number;
   readonly zdr: boolean;
   readonly noTrain: boolean;
@@ -18,12 +23,31 @@ export interface OrgDataPolicy {
   readonly redact: { readonly presets: readonly string[]; readonly patterns: readonly string[] };
 }
 
-interface SecuritySettings {
+export interface SecuritySettings {
   readonly require2fa: boolean;
   readonly sessionHours: number;
+  /** CIDRs and addresses from which the console may be used, canonical (cidr-list.ts). Empty: from anywhere. */
   readonly consoleIpAllow: readonly string[];
   /** Default lifetime of new keys; 0: unlimited. */
   readonly keyDefaultExpiryDays: number;
+}
+
+export interface BillingAddress {
+  readonly line1: string;
+  readonly city: string;
+  /** In India the GST state code. */
+  readonly stateCode: string;
+  readonly postalCode: string;
+  /** The same as `billingCountry`. */
+  readonly country: string;
+}
+
+export interface OrgBudget {
+  /** `null`: no budget. */
+  readonly monthlyMicroUsd: number | null;
+  readonly hard: boolean;
+  /** By how many percent a day's spend must exceed the usual for an alert; `null`: no alert. */
+  readonly spikeAlertPct: number | null;
 }
 
 export interface OrgRow {
@@ -40,17 +64,15 @@ export interface OrgRow {
   readonly planId: string;
   readonly status: "active" | "closed";
   readonly billingEmail: string;
-  readonly billingAddress: {
-    readonly line1: string;
-    readonly city: string;
-    readonly stateCode: string;
-    readonly postalCode: string;
-    readonly country: string;
-  };
+  readonly billingAddress: BillingAddress;
   /** IANA zone whose midnight resets daily and monthly budgets. */
   readonly timeZone: string;
   readonly security: SecuritySettings;
   readonly dataPolicy: OrgDataPolicy;
+  /** The balance below which the org is told; `null` or absent: it is not told. */
+  readonly creditsLowMicroUsd?: number | null;
+  /** Of the whole org; absent in rows of earlier releases: none. */
+  readonly budget?: OrgBudget;
   readonly createdAtMs: number;
   readonly closedAtMs: number | null;
   readonly erasureRequestedAtMs: number | null;
@@ -73,6 +95,14 @@ const DATA_POLICY: OrgDataPolicy = {
   redact: { presets: ["api_key", "card"], patterns: [] },
 };
 
+/** India bills in INR, everyone else in USD. */
+export const currencyOf = (billingCountry: string): OrgRow["billingCurrency"] =>
+  billingCountry === "IN" ? "INR" : "USD";
+
+/** The tax status of an org that has said nothing of it. */
+export const defaultTaxStatus = (billingCountry: string): TaxStatus =>
+  billingCountry === "IN" ? "unregistered" : "overseas";
+
 /** A new org with its country's defaults: India bills in INR by Indian days, everyone else in USD by UTC. */
 export function newOrg(
   given: Pick<OrgRow, "slug" | "name" | "kind" | "billingCountry" | "planId">,
@@ -82,10 +112,10 @@ export function newOrg(
   return {
     ...given,
     id: newId("org", nowMs),
-    billingCurrency: indian ? "INR" : "USD",
+    billingCurrency: currencyOf(given.billingCountry),
     legalName: "",
     gstin: "",
-    taxStatus: indian ? "unregistered" : "overseas",
+    taxStatus: defaultTaxStatus(given.billingCountry),
     status: "active",
     billingEmail: "",
     billingAddress: { line1: "", city: "", stateCode: "", postalCode: "", country: given.billingCountry },

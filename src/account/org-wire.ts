@@ -1,0 +1,125 @@
+/**
+ * Organisations as answers show them. Texts that nobody has filled in are empty; times and settings that an org does not
+ * have are absent, never null.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import { PRESET_NAMES } from "../redaction.ts";
+import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
+import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
+import { ROLES, type Role } from "./roles.ts";
+
+export const orgShape = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  kind: z.enum(ORG_KINDS),
+  billing_country: z.string(),
+  billing_currency: z.enum(["INR", "USD"]),
+  legal_name: z.string(),
+  gstin: z.string(),
+  tax_status: z.enum(TAX_STATUSES),
+  plan_id: z.string(),
+  status: z.enum(["active", "suspended", "closed"]),
+  role: z.enum(ROLES).optional().describe("Of the person who asks"),
+  billing_email: z.string(),
+  billing_address: z.object({
+    line1: z.string(),
+    city: z.string(),
+    state_code: z.string(),
+    postal_code: z.string(),
+    country: z.string(),
+  }),
+  settings: z.object({
+    security: z.object({
+      require_2fa: z.boolean(),
+      session_hours: z.int(),
+      console_ip_allow: z.array(z.string()),
+      key_default_expiry_days: z.int(),
+    }),
+    timezone: z.string(),
+    credits_low_micro: z.int().optional(),
+    budget: z
+      .object({ monthly_micro: amountShape, hard: hardShape, spike_alert_pct: z.int().optional() })
+      .optional(),
+  }),
+  data_policy: z.object({
+    logging: z.enum(LOGGING_MODES),
+    retention_days: z.int(),
+    zdr: z.boolean(),
+    no_train: z.boolean(),
+    regions: z.array(z.string()),
+    redact: z.object({
+      presets: z.array(z.string()).meta({ examples: [[...PRESET_NAMES]] }),
+      patterns: z.array(z.string()),
+    }),
+  }),
+  created_at: z.string(),
+  closed_at: z.string().optional(),
+  erasure_requested_at: z.string().optional(),
+  erasure_due_at: z.string().optional(),
+});
+
+/** @param role of the person who asks; absent for a key. */
+export function orgWire(row: OrgRow, role?: Role): z.input<typeof orgShape> {
+  const { billingAddress: address, dataPolicy: policy } = row;
+  return {
+    id: row.id,
+    slug: row.slug,
+    name: row.name,
+    kind: row.kind,
+    billing_country: row.billingCountry,
+    billing_currency: row.billingCurrency,
+    legal_name: row.legalName,
+    gstin: row.gstin,
+    tax_status: row.taxStatus,
+    plan_id: row.planId,
+    status: row.status,
+    ...(role === undefined ? {} : { role }),
+    billing_email: row.billingEmail,
+    billing_address: {
+      line1: address.line1,
+      city: address.city,
+      state_code: address.stateCode,
+      postal_code: address.postalCode,
+      country: address.country,
+    },
+    settings: settingsWire(row),
+    data_policy: {
+      logging: policy.logging,
+      retention_days: policy.retentionDays,
+      zdr: policy.zdr,
+      no_train: policy.noTrain,
+      regions: [...policy.regions],
+      redact: { presets: [...policy.redact.presets], patterns: [...policy.redact.patterns] },
+    },
+    created_at: isoTime(row.createdAtMs),
+    ...(row.closedAtMs === null ? {} : { closed_at: isoTime(row.closedAtMs) }),
+    ...(row.erasureRequestedAtMs === null ? {} : { erasure_requested_at: isoTime(row.erasureRequestedAtMs) }),
+    ...(row.erasureDueAtMs === null ? {} : { erasure_due_at: isoTime(row.erasureDueAtMs) }),
+  };
+}
+
+function settingsWire({ security, timeZone, creditsLowMicroUsd, budget }: OrgRow) {
+  const low = creditsLowMicroUsd ?? null;
+  return {
+    security: {
+      require_2fa: security.require2fa,
+      session_hours: security.sessionHours,
+      console_ip_allow: [...security.consoleIpAllow],
+      key_default_expiry_days: security.keyDefaultExpiryDays,
+    },
+    timezone: timeZone,
+    ...(low === null ? {} : { credits_low_micro: low }),
+    ...(budget === undefined ? {} : { budget: orgBudgetWire(budget) }),
+  };
+}
+
+function orgBudgetWire({ monthlyMicroUsd, hard, spikeAlertPct }: NonNullable<OrgRow["budget"]>) {
+  const shown = budgetWire({ microUsd: monthlyMicroUsd, hard });
+  return {
+    monthly_micro: shown.microUsd,
+    hard: shown.hard,
+    ...(spikeAlertPct === null ? {} : { spike_alert_pct: spikeAlertPct }),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * Roles of people in an org: which access levels each opens, which roles it may grant, and which scopes its holder has.
+ * Which route asks for which level is in the route table.
+ */
+import { orderedScopes, SCOPES, type Scope } from "./scopes.ts";
+
+export const ROLES = ["owner", "admin", "billing", "member", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+/**
+ * The least role that a route asks for. Roles are no ladder: `billing` has money and nothing else, so `viewer` routes are
+ * closed to it. `everyone`: any role in the org.
+ */
+export const LEAST = ["owner", "admin", "member", "billing", "viewer", "everyone"] as const;
+export type Least = (typeof LEAST)[number];
+
+const OPENS: Readonly<Record<Role, readonly Least[]>> = {
+  owner: LEAST,
+  admin: ["admin", "member", "billing", "viewer", "everyone"],
+  member: ["member", "viewer", "everyone"],
+  billing: ["billing", "everyone"],
+  viewer: ["viewer", "everyone"],
+};
+
+/** Whether a person with a role may use a route that asks for a level. */
+export const mayAs = (role: Role, least: Least): boolean => OPENS[role].includes(least);
+
+/**
+ * Whether a person may give another a role, by add or by change: nobody gives one that opens what their own does not, so
+ * only an owner makes owners. That the route itself asks for `admin` is a second condition.
+ */
+export const mayGrantRole = (actor: Role, role: Role): boolean =>
+  OPENS[role].every((least) => mayAs(actor, least));
+
+const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
+  owner: SCOPES,
+  admin: SCOPES,
+  member: [
+    ...(["inference", "read:usage", "read:catalog", "read:keys", "write:keys", "read:org"] as const),
+    ...(["read:policies", "write:policies"] as const),
+  ],
+  billing: ["read:billing", "write:billing", "read:org"],
+  viewer: ["read:usage", "read:catalog", "read:billing", "read:keys", "read:org", "read:policies"],
+};
+
+/** The scopes that a person with a role holds, in the order of `SCOPES`. */
+export const scopesOf = (role: Role): readonly Scope[] => orderedScopes(SCOPES_OF[role]);
