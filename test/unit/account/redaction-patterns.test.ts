@@ -87,7 +87,12 @@ describe("patterns", () => {
     expect(patternsFault([one, `${one}z`, `${one}w`])).toEqual({ at: 2, message: TOO_LARGE });
   });
 
-  test("have no larger program than their cost says", () => {
+  test.each(["a{0,900}", "(?:a{0,9}){0,30}", "(?:ab?){900}", "((a|b)?c{2,}){40}"])(
+    "have no larger program than their cost says: %s",
+    (pattern) => expect(RE2JS.compile(pattern).programSize()).toBeLessThan(compileCost(pattern)),
+  );
+
+  test("of any form have no larger program than their cost says", () => {
     const atom = fc.constantFrom(
       ...[
         "a",
