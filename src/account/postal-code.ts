@@ -18,7 +18,7 @@ const digits = (count: number, example: string): Form => ({
   example,
 });
 
-/** Sources: the Universal Postal Union's "Postal addressing systems", one sheet a country. */
+/** As the national posts write them; the Universal Postal Union publishes a sheet of each ("Postal addressing systems"). */
 const FORMS: Readonly<Record<string, Form>> = {
   AT: { pattern: /^[1-9][0-9]{3}$/, example: "1010" },
   AU: digits(4, "2000"),
