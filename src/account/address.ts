@@ -7,7 +7,7 @@ import { countryField } from "./countries.ts";
 import { isIndianState } from "./gst-states.ts";
 import type { BillingAddress } from "./org.ts";
 import { normalPostalCode, postalCodeFault } from "./postal-code.ts";
-import { plainText } from "./text-field.ts";
+import { asciiUpper, plainText } from "./text-field.ts";
 
 /** A field at fault, for an error: `param` is its JSON pointer in the request, `message` a sentence for its sender. */
 export interface Fault {
@@ -48,7 +48,7 @@ export function normalAddress(address: BillingAddress): BillingAddress {
   const { country, stateCode, postalCode } = address;
   return {
     ...address,
-    stateCode: statesOf(country) === undefined ? stateCode : stateCode.toUpperCase(),
+    stateCode: statesOf(country) === undefined ? stateCode : asciiUpper(stateCode),
     postalCode: normalPostalCode(country, postalCode),
   };
 }

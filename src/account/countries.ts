@@ -3,6 +3,7 @@
  * also names 31 that are withdrawn, reserved or not of ISO (SU, UK, EU, XK, ZZ). It gives the names only.
  */
 import { z } from "zod";
+import { asciiUpper } from "./text-field.ts";
 
 /** One letter of the code, then the second letters that are assigned after it. */
 const ASSIGNED: Readonly<Record<string, string>> = {
@@ -58,7 +59,7 @@ export const countryField = z
 
   .meta({ examples: ["IN"] })
   .transform((given, context) => {
-    const code = given.trim().toUpperCase();
+    const code = asciiUpper(given.trim());
     if (isCountry(code)) return code;
     const message =
       code === "UK"

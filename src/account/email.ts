@@ -3,6 +3,7 @@
  * name), in ASCII: no quoted parts, no comments, no address literals. Nothing here can end a header line of a mail.
  */
 import { z } from "zod";
+import { asciiLower } from "./text-field.ts";
 
 /** RFC 5321, sections 4.5.3.1.1 and 4.5.3.1.3: a path has 256 octets, two of them are the angle brackets. */
 const MAX_ADDRESS = 254;
@@ -23,10 +24,7 @@ function emailFault(email: string): string | undefined {
   if (!LOCAL.test(local)) {
     return "before the @ stand letters, digits and signs, without spaces, quotes, or dots at the ends";
   }
-  const labels = email
-    .slice(at + 1)
-    .toLowerCase()
-    .split(".");
+  const labels = asciiLower(email.slice(at + 1)).split(".");
   if (labels.length < 2) return "after the @ stands a domain with a dot, such as example.com";
   // The last label of a name has a letter; else it is an IPv4 address (RFC 3696, section 2).
   if (!labels.every((label) => LABEL.test(label)) || !/[a-z]/.test(labels.at(-1) ?? "")) {
@@ -38,7 +36,7 @@ function emailFault(email: string): string | undefined {
 /** The address with its domain in lower case. What stands before the @ is kept: its server may tell case apart. */
 function withPlainDomain(email: string): string {
   const at = email.lastIndexOf("@");
-  return email.slice(0, at) + email.slice(at).toLowerCase();
+  return email.slice(0, at) + asciiLower(email.slice(at));
 }
 
 const read = (given: string, mayBeEmpty: boolean, context: z.RefinementCtx): string => {
@@ -61,13 +59,8 @@ export const emailField = text.transform((given, context) => read(given, false, 
 /** The same, or empty for none. */
 export const optionalEmailField = text.transform((given, context) => read(given, true, context));
 
-/**
- * The form under which an address is looked up: two addresses are of the same person if their forms are equal. Lowers A to
- * Z only: Unicode's lower case makes other characters equal to ASCII letters (the Kelvin sign to k), so that an address
- * from an identity provider could pass for another.
- */
-export const emailNormalForm = (email: string): string =>
-  email.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** The form under which an address is looked up: two addresses are of the same person if their forms are equal. */
+export const emailNormalForm = (email: string): string => asciiLower(email.trim());
 
 /** Whether two addresses are of the same person. */
 export const sameEmail = (one: string, other: string): boolean =>

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { isIndianState } from "./gst-states.ts";
+import { asciiUpper } from "./text-field.ts";
 
 /** Source: the pattern of normal, composite and casual taxpayers in the API documents of the GST portal (GSTN). */
 const GSTIN = /^[0-9]{2}[A-Z]{5}[0-9]{4}[A-Z][1-9A-Z][1-9A-JZ][0-9A-Z]$/;
@@ -44,7 +45,7 @@ export const gstinField = z
 
   .meta({ examples: ["29AAGCB7383J1Z4"] })
   .transform((given, context) => {
-    const gstin = given.trim().toUpperCase();
+    const gstin = asciiUpper(given.trim());
     const fault = gstin === "" ? undefined : gstinFault(gstin);
     if (fault !== undefined) context.issues.push({ code: "custom", message: fault, input: given });
     return gstin;

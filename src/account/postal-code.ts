@@ -2,6 +2,7 @@
  * Postal codes: their form in countries where it is simple and fixed, and how they are written there. Elsewhere any short
  * text is one, because forms change and a wrong refusal stops a payment.
  */
+import { asciiUpper } from "./text-field.ts";
 
 interface Form {
   /** Of the code in upper case, without spaces and hyphens. */
@@ -17,7 +18,7 @@ const digits = (count: number, example: string): Form => ({
   example,
 });
 
-/** Sources: the Universal Postal Union's "Postal addressing systems", one sheet a country. */
+/** As the national posts write them; the Universal Postal Union publishes a sheet of each ("Postal addressing systems"). */
 const FORMS: Readonly<Record<string, Form>> = {
   AT: { pattern: /^[1-9][0-9]{3}$/, example: "1010" },
   AU: digits(4, "2000"),
@@ -66,7 +67,7 @@ export const knowsPostalForm = (country: string): boolean => Object.hasOwn(FORMS
 export function normalPostalCode(country: string, code: string): string {
   const form = Object.hasOwn(FORMS, country) ? FORMS[country] : undefined;
   if (form === undefined) return code;
-  const compact = code.replace(/[ -]/g, "").toUpperCase();
+  const compact = asciiUpper(code.replace(/[ -]/g, ""));
   if (!form.pattern.test(compact)) return code;
   const head = form.split === undefined ? compact : compact.slice(0, form.split);
   const tail = compact.slice(head.length);

@@ -12,6 +12,7 @@ import { assertKeyMakerStays } from "./last-key-maker.ts";
 import type { PlanPort, ProjectSpendPort } from "./plan.ts";
 import { newProject, type ProjectRow, projectShape, projectWire } from "./project.ts";
 import { assertMayChange } from "./scopes.ts";
+import { slugField } from "./slug.ts";
 import type { AccountTables } from "./tables.ts";
 
 export interface ProjectOperationDeps {
@@ -31,10 +32,7 @@ const name = z
   .meta({ examples: ["Research"] });
 
 const createBody = z.strictObject({
-  slug: z
-    .string()
-    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, "lower-case letters, digits and inner hyphens")
-    .meta({ examples: ["research"] }),
+  slug: slugField.meta({ examples: ["research"] }),
   name,
   environment: z
     .enum(["live", "test"])

@@ -37,7 +37,7 @@ const SCOPES_OF: Readonly<Record<Role, readonly Scope[]>> = {
   admin: SCOPES,
   member: [
     ...(["inference", "read:usage", "read:catalog", "read:keys", "write:keys", "read:org"] as const),
-    ...(["read:policies", "write:policies"] as const),
+    ...(["read:billing", "read:policies", "write:policies"] as const),
   ],
   billing: ["read:billing", "write:billing", "read:org"],
   viewer: ["read:usage", "read:catalog", "read:billing", "read:keys", "read:org", "read:policies"],

@@ -23,3 +23,14 @@ export const plainText = (most: number) =>
 
 /** The name of an org. */
 export const orgNameField = plainText(200).min(1, "a name has at least one character");
+
+/**
+ * A to Z in lower case, all else as it is. Unicode's own mapping makes other characters equal to ASCII letters (the Kelvin
+ * sign to k, the dotless i to I), so that one name could pass for another.
+ */
+export const asciiLower = (text: string): string =>
+  text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
+/** a to z in upper case, all else as it is. */
+export const asciiUpper = (text: string): string =>
+  text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());

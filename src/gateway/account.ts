@@ -72,7 +72,9 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
       firstOwner,
     },
     tickets: new Tickets(store),
-    closeTables: () => tables.forEach((table) => table.close()),
+    closeTables() {
+      for (const table of tables) table.close();
+    },
   };
 }
 

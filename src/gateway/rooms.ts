@@ -182,7 +182,13 @@ function openTrail({ store, clock }: Pick<Ground, "store" | "clock">, log: Logge
     onFailure: (err, what) => log.warn({ err }, what),
   });
   const trail: Trail = { events, audit };
-  return { events, audit, jobs, trail, closeTables: () => [events, audit].forEach((table) => table.close()) };
+  return {
+    ...{ events, audit, jobs, trail },
+    closeTables() {
+      events.close();
+      audit.close();
+    },
+  };
 }
 
 /** Opens what routes calls. */

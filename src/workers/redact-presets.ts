@@ -2,12 +2,10 @@
  * The redaction presets. Each finds its spans in linear time. Patterns never match a backslash or a quote and never begin
  * inside an escape, so that a text that contains JSON (tool arguments) stays JSON.
  */
+import type { PresetName } from "../redaction.ts";
 
 /** Start and end of each match, in any order. */
 export type Finder = (text: string) => Iterable<readonly [number, number]>;
-
-export const PRESET_NAMES = ["api_key", "card", "aadhaar", "pan", "email", "phone"] as const;
-export type PresetName = (typeof PRESET_NAMES)[number];
 
 export const PRESETS: Readonly<Record<PresetName, Finder>> = {
   api_key: (text) => (HINTS.api_key(text) ? regexSpans(text, API_KEYS) : []),

@@ -4,8 +4,9 @@
  */
 import { RE2JS } from "re2js";
 import type { Redaction } from "../record.ts";
+import type { PresetName } from "../redaction.ts";
 import { redactJson } from "./redact-json.ts";
-import { type Finder, HINTS, PRESETS, type PresetName } from "./redact-presets.ts";
+import { type Finder, HINTS, PRESETS } from "./redact-presets.ts";
 import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
