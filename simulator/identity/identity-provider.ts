@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Provider } from "oidc-provider";
 import { type Clock, type Random, systemRandom } from "../../src/clock.ts";
-import { type IdentityClient, interactionPath, openIdProvider } from "./openid-provider.ts";
+import { checkClients, type IdentityClient, interactionPath, openIdProvider } from "./openid-provider.ts";
 import { errorPage, startPage } from "./pages.ts";
 import { openPeople, type People, type Person } from "./people.ts";
 import { isLoopback, refusal, securityHeaders, sendPage } from "./request.ts";
@@ -41,8 +41,8 @@ const HEAD_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /**
- * @throws an Error where the host is not loopback, or where the file of people cannot be read; the system's error where no
- * port can be opened
+ * @throws an Error where the host is not loopback, a client is not well described, or the file of people cannot be read; the
+ * system's error where no port can be opened
  */
 export async function startIdentityProvider(options: IdentityProviderOptions): Promise<IdentityProvider> {
   const { host = "127.0.0.1", port = 0, clients, clock, random = systemRandom } = options;
@@ -61,8 +61,10 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   const issuer = `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`;
   try {
     const provider = openIdProvider({ issuer, clients, people, clock, report, closed: closing.signal });
+    await checkClients(provider, clients);
     server.on("request", requestListener(provider, people, clients, report));
   } catch (error) {
+    await close(server);
     throw error;
   }
   return {

@@ -8,6 +8,7 @@ import {
   type Account,
   type ClientMetadata,
   type Configuration,
+  errors,
   interactionPolicy,
   Provider,
 } from "oidc-provider";
@@ -84,6 +85,21 @@ export function openIdProvider(deps: OpenIdProviderDeps): Provider {
   // Or it prints those errors, and connections that break.
   provider.silent = true;
   return provider;
+}
+
+/**
+ * The library would look at a client at somebody's first sign-in only.
+ * @throws an Error that names the client that cannot be used
+ */
+export async function checkClients(provider: Provider, clients: readonly IdentityClient[]): Promise<void> {
+  for (const { id } of clients) {
+    await provider.Client.find(id).catch((cause: unknown) => {
+      const why = cause instanceof errors.OIDCProviderError ? cause.error_description : String(cause);
+      throw new Error(`The client "${id}" of the built-in identity provider cannot be used: ${why}.`, {
+        cause,
+      });
+    });
+  }
 }
 
 function configuration({ issuer, clients, people, clock, closed }: OpenIdProviderDeps): Configuration {
