@@ -56,6 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
+  // Directories of organisations: what an identity provider says of users and groups.
+  scim: ["vocabulary", "store", "account", "events", "jobs"],
   policies: ["vocabulary", "document", "record", "store", "routing"],
   upstream: ["vocabulary", "wire"],
   exchange: [
