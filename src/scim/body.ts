@@ -73,8 +73,9 @@ function readAttribute(attribute: Attribute, raw: unknown): AttributeValue | und
   if (!attribute.multiValued) {
     return attribute.type === "complex" ? readComplex(attribute, raw) : readSimple(attribute, raw);
   }
-  const list = new ValueList(attribute, [], new Steps());
-  list.add(readValues(attribute, raw));
+  const steps = new Steps();
+  const list = new ValueList(attribute, [], steps);
+  list.add(readValues(attribute, raw, steps));
   const values = list.toArray();
   return values.length === 0 ? undefined : values;
 }

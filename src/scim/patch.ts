@@ -157,7 +157,7 @@ function changeValues(op: Op, target: PatchTarget, raw: unknown, list: ValueList
   else if (sub !== undefined) changePartOfAll(op, target, raw, list);
   else if (op === "remove") removeValues(attribute, raw, list);
   else {
-    const values = readValues(attribute, raw);
+    const values = readValues(attribute, raw, list.steps);
     if (op === "replace") list.clear();
     list.add(values);
   }
@@ -169,7 +169,7 @@ function removeValues(attribute: Attribute, raw: unknown, list: ValueList): void
     list.clear();
     return;
   }
-  const values = readValues(attribute, raw);
+  const values = readValues(attribute, raw, list.steps);
   const isUnreadable = values.length === 0 && !(Array.isArray(raw) && raw.length === 0);
   if (isUnreadable) throw scimFail("invalidValue", `The value names no value of ${attribute.name}.`);
   list.deleteLike(values);

@@ -12,8 +12,9 @@ import { type ComplexValue, type SimpleValue, tooManyValues } from "./values.ts"
 export type Place = SimpleValue | number;
 
 export class ValueList {
+  /** Counts what is done with the values. */
+  readonly steps: Steps;
   readonly #attribute: Attribute;
-  readonly #steps: Steps;
   /** Parts that make a value what it is: of those without a `value`, such as addresses, all. */
   readonly #identity: readonly string[];
   readonly #isValued: boolean;
@@ -22,7 +23,7 @@ export class ValueList {
 
   constructor(attribute: Attribute, values: readonly ComplexValue[], steps: Steps) {
     this.#attribute = attribute;
-    this.#steps = steps;
+    this.steps = steps;
     this.#isValued = subAttribute(attribute, "value") !== undefined;
     const parts = (attribute.subAttributes ?? []).map(({ name }) => name);
     this.#identity = this.#isValued ? ["value", "type"] : parts;
@@ -41,7 +42,7 @@ export class ValueList {
   }
 
   places(): Place[] {
-    this.#steps.take(this.#values.size);
+    this.steps.take(this.#values.size);
     return [...this.#values.keys()];
   }
 
@@ -49,7 +50,7 @@ export class ValueList {
   matching(filter: Filter): Place[] {
     const key = this.#attribute.isKeyed ? soughtValue(filter) : undefined;
     if (key !== undefined) return this.#values.has(key) ? [key] : [];
-    return this.places().filter((place) => matches(filter, this.#values.get(place) ?? {}, this.#steps));
+    return this.places().filter((place) => matches(filter, this.#values.get(place) ?? {}, this.steps));
   }
 
   /**
@@ -59,7 +60,7 @@ export class ValueList {
   add(values: readonly ComplexValue[]): void {
     const primary = values.find((value) => value.primary === true);
     for (const value of values) {
-      this.#steps.take(1);
+      this.steps.take(1);
       // Of two that say so, the first is primary.
       const isSecond = value.primary === true && value !== primary;
       const place = this.#put(isSecond ? { ...value, primary: false } : value);
@@ -84,7 +85,7 @@ export class ValueList {
   /** Deletes the values that have all the parts of one of these. */
   deleteLike(samples: readonly ComplexValue[]): void {
     for (const sample of samples) {
-      this.#steps.take(1);
+      this.steps.take(1);
       if (this.#attribute.isKeyed) this.#values.delete(this.#placeOf(sample));
       else for (const place of this.places()) if (this.#isLike(place, sample)) this.#values.delete(place);
     }

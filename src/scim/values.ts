@@ -4,6 +4,7 @@
  */
 import { type Attribute, subAttribute } from "./attribute.ts";
 import { scimFail } from "./error.ts";
+import type { Steps } from "./steps.ts";
 
 export type SimpleValue = string | boolean;
 
@@ -81,11 +82,18 @@ export function readComplex(attribute: Attribute, raw: unknown): ComplexValue | 
   return Object.keys(read).length === 0 ? undefined : read;
 }
 
-/** Values of a multi-valued attribute; one alone may come without its list. @throws ScimError `invalidValue` */
-export function readValues(attribute: Attribute, raw: unknown): readonly ComplexValue[] {
+/** Reading a value and adding it takes about as long as so many comparisons. */
+const STEPS_OF_VALUE = 8;
+
+/**
+ * Values of a multi-valued attribute; one alone may come without its list.
+ * @throws ScimError `invalidValue`, or `tooMany` if the steps do not suffice
+ */
+export function readValues(attribute: Attribute, raw: unknown, steps: Steps): readonly ComplexValue[] {
   if (raw === undefined || raw === null) return [];
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxValues) throw tooManyValues(attribute);
+  steps.take(list.length * STEPS_OF_VALUE);
   return list.map((value) => readComplex(attribute, value)).filter((value) => value !== undefined);
 }
 
