@@ -13,6 +13,8 @@ import { Steps } from "./steps.ts";
  * @throws ScimError `tooMany` if the comparisons exceed the steps
  */
 export function matches(filter: Filter, resource: object, steps = new Steps()): boolean {
+  // Of each part of the filter for each resource and value, also if it looks at nothing.
+  steps.take(1);
   switch (filter.op) {
     case "and":
       return filter.filters.every((part) => matches(part, resource, steps));
@@ -81,7 +83,6 @@ function compares(
   holder: object,
   steps: Steps,
 ): boolean {
-  steps.take(1);
   const attribute = comparedAttribute(path);
   if (value === null) return someCompared(path, holder, steps, isFilled) === (op === "ne");
   if (attribute === undefined) return op === "ne";

@@ -56,6 +56,12 @@ test("what the service shows can be sent back, and loses only what is not kept",
   expect(readUserBody(BARBARA)).toEqual(kept);
 });
 
+test("what is read-only is not even looked at", () => {
+  expect(readUserBody({ userName: "b", id: 7, meta: "x", groups: { a: 1 }, schemas: "x" })).toEqual({
+    userName: "b",
+  });
+});
+
 test("names are in any case, and what has no value is absent", () => {
   const body = {
     USERNAME: "b",

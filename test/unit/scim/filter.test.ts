@@ -78,6 +78,7 @@ describe("invalidFilter", () => {
     ["and at the start", "and title pr"],
     ["not without parentheses", "not title pr"],
     ["brackets in brackets", 'emails[value[type eq "x"]]'],
+    ["brackets in brackets of what is not kept", 'ims[x[type eq "x"]]'],
     ["brackets after a single attribute", 'userName[value eq "x"]'],
     ["brackets after a sub-attribute", 'emails.value[type eq "x"]'],
     ["brackets after a single complex attribute", 'name[givenName eq "x"]'],

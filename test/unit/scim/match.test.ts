@@ -146,6 +146,12 @@ describe("the work", () => {
     expect(steps.taken).toBeLessThanOrEqual(20_002);
   });
 
+  test("of a part that looks at nothing counts as well", () => {
+    const steps = new Steps();
+    matches(parseFilter("members[unknown pr]", GROUP), large, steps);
+    expect(steps.taken).toBeGreaterThanOrEqual(10_000);
+  });
+
   test("of one filter over many resources has an end", () => {
     const filter = parseFilter(Array(150).fill('members eq "x"').join(" or "), GROUP);
     const steps = new Steps();
