@@ -145,6 +145,13 @@ const ORGS = "Organisations";
 const SIGN_IN = "Sign-in";
 
 export const routes = (run: Operations): readonly Route[] => [
+  ...callRoutes(run),
+  ...projectRoutes(run),
+  ...peopleRoutes(run),
+];
+
+/** Model calls, the catalog, and what is recorded of calls. */
+const callRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/chat/completions", "inference", "Inference", { exchange: "chat" }),
   row("POST", "/v1/completions", "inference", "Inference", { exchange: "completions" }),
   row("POST", "/v1/embeddings", "inference", "Inference", { exchange: "embeddings" }),
@@ -187,7 +194,10 @@ export const routes = (run: Operations): readonly Route[] => [
   row("GET", "/v1/requests", "read:usage / viewer", "Usage", act(run.listRequests)),
   row("GET", "/v1/requests/{id}", "read:usage / viewer", "Usage", act(run.getRequest)),
   row("GET", "/v1/usage", "read:usage / viewer", "Usage", act(run.getUsage)),
+];
 
+/** What an org sets up for its calls: policies, credit, keys, projects. */
+const projectRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/policies", "read:policies / viewer", POLICIES, act(run.listPolicies)),
   row("POST", "/v1/policies", "write:policies / member", POLICIES, act(run.createPolicy)),
   row("POST", "/v1/policies/validate", "read:policies / viewer", POLICIES, act(run.validatePolicy)),
@@ -239,7 +249,10 @@ export const routes = (run: Operations): readonly Route[] => [
   row("GET", "/v1/projects/{id}", "read:org / viewer", "Projects", act(run.getProject)),
   row("PATCH", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.updateProject)),
   row("DELETE", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.deleteProject)),
+];
 
+/** Orgs, their people, and sign-in. */
+const peopleRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/orgs", "read:org / signed in", ORGS, act(run.listOrgs)),
   row("POST", "/v1/orgs", "no key / signed in", ORGS, act(run.createOrg)),
   row("GET", "/v1/orgs/{org}", "read:org / everyone", ORGS, act(run.getOrg)),

@@ -11,7 +11,7 @@ describe("the plan's number of keys", () => {
     const outcomes = await Promise.all(Array.from({ length: 200 }, () => failureKind(create())));
     // Two keys were there before.
     expect(outcomes.filter((o) => o === "done")).toHaveLength(18);
-    expect(outcomes.filter((o) => o === "state")).toHaveLength(182);
+    expect(outcomes.filter((o) => o === "plan_limit")).toHaveLength(182);
     expect((await list({ status: "active", limit: 200 })).data).toHaveLength(20);
   });
 
@@ -25,15 +25,15 @@ describe("the plan's number of keys", () => {
     rig.plan = { ...rig.plan, keys: 4 };
     const third = await create({ expires_in: "1h" });
     const fourth = await create();
-    expect(await failureKind(create())).toBe("state");
+    expect(await failureKind(create())).toBe("plan_limit");
     const fifth = await rotate(fourth.id, { grace_seconds: 60 });
     expect(await failureKind(rotate(fifth.id, {}))).toBe("state");
     rig.clock.advance(60_000);
-    expect(await failureKind(create())).toBe("state");
+    expect(await failureKind(create())).toBe("plan_limit");
     rig.clock.advance(3_600_000);
     expect((await get(third.id)).status).toBe("expired");
     const sixth = await create();
-    expect(await failureKind(create())).toBe("state");
+    expect(await failureKind(create())).toBe("plan_limit");
     await revoke(sixth.id);
     expect(await failureKind(create())).toBe("done");
   });

@@ -35,6 +35,7 @@ test("a key created with nothing but a name gets the documented defaults", async
     on_disconnect: "cancel",
     svc_version: "2026-09-09",
     created_at: "2026-09-09T00:00:00.000Z",
+    created_by: rig.owner.actor.id,
   });
   expect(await get(shown.id)).toEqual(shown);
   expect(entry(secret)).toBe("active");

@@ -28,7 +28,7 @@ describe("a role", () => {
     expect(scopesOf("owner")).toEqual(SCOPES);
     expect(scopesOf("admin")).toEqual(SCOPES);
     expect(scopesOf("member").join(" ")).toBe(
-      "inference read:usage read:catalog read:keys write:keys read:org read:policies write:policies",
+      "inference read:usage read:catalog read:billing read:keys write:keys read:org read:policies write:policies",
     );
     expect(scopesOf("billing").join(" ")).toBe("read:billing write:billing read:org");
     expect(scopesOf("viewer").join(" ")).toBe(

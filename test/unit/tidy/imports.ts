@@ -57,8 +57,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
+  identity: ["vocabulary", "store", "account", "events"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
+  // Directories of organisations: what an identity provider says of users and groups.
+  scim: ["vocabulary", "store", "account", "events", "jobs"],
+  policies: ["vocabulary", "document", "record", "store", "routing"],
   upstream: ["vocabulary", "wire"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
