@@ -2,11 +2,13 @@
  * Opens the room of identity, and says who is behind a credential. Without a provider in the settings the built-in one is
  * started when somebody first signs in, and only where nobody but this machine can reach the gateway.
  */
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { cidrAllows } from "../account/cidr-list.ts";
 import type { SecuritySettings } from "../account/org.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
 import { fail } from "../errors.ts";
@@ -114,14 +116,14 @@ class BuiltInProvider {
   async #start() {
     // Loaded here: most processes never need it.
     const { startIdentityProvider } = await import("../../simulator/identity/identity-provider.ts");
-    const { systemRandom } = await import("../clock.ts");
-    const { randomBytes } = await import("node:crypto");
+    const folder = join(this.#config.dataDir, "identity");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const port = this.#port;
     const origins = [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
     const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
     const provider = await startIdentityProvider({
       port: port === 0 || port === 65_535 ? 0 : port + 1,
-      peopleFile: join(this.#config.dataDir, "identity", "people.json"),
+      peopleFile: join(folder, "people.json"),
       clients: [
         {
           ...{ id: clientId, secret: clientSecret },
@@ -131,6 +133,7 @@ class BuiltInProvider {
         },
       ],
       ...{ clock: this.#clock, random: systemRandom },
+      report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
     });
     this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
     // Its port may be another after the next start; the people stay the same.

@@ -18,8 +18,18 @@ import type { Rooms } from "./rooms.ts";
 
 export function operationsOf(rooms: Rooms, config: Config): Operations {
   const { operations: usage } = rooms.analytics;
-  const { responses, models, anthropicModels, stats, credits, limits, policies, account, providerKeys, events } =
-    offeredBy(rooms, config);
+  const {
+    responses,
+    models,
+    anthropicModels,
+    stats,
+    credits,
+    limits,
+    policies,
+    account,
+    providerKeys,
+    events,
+  } = offeredBy(rooms, config);
   return {
     ...responses,
     ...models,

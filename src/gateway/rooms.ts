@@ -72,11 +72,10 @@ export async function openRooms(config: Config, log: Logger) {
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);
   const replays = openReplays({
-    traffic: analytics.traffic,
+    ...{ traffic: analytics.traffic, clock },
     readPolicy: (text, options) => routing.policies.readText(text, options),
     modelsOf: (orgId) => modelsOf(catalog.current(), account.ownKeys.of(orgId)),
     projectSlugs: (orgId) => account.accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
-    clock,
   });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
@@ -89,15 +88,8 @@ export async function openRooms(config: Config, log: Logger) {
     mail: { putInvitation(_: unknown) {} },
     ...kept,
     ...routing,
-    simulated,
-    outbox,
-    pool,
+    ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
-    bodyBudget,
-    uploads,
-    analytics,
-    replays,
-    upstreams,
     latencies: new Latencies(),
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),

@@ -158,25 +158,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       name: "getMe",
       summary: "Who is signed in, their orgs, and the org that requests are about",
       output: meShape,
-      run(_input, _caller, head) {
-        const { session, user } = current(head);
-        const active = activeMembership(deps, session, user.id);
-        const orgs = accounts.people.membershipsOf(user.id).flatMap(({ orgId, role }) => {
-          const org = accounts.org(orgId);
-          return org === undefined ? [] : [orgWire(org, role)];
-        });
-        return answer(
-          {
-            user: userWire(user),
-            orgs,
-            active_org: active?.orgId ?? null,
-            role: active?.role ?? null,
-            csrf_token: sessions.csrfOf(session),
-            session: sessionWire(session.row, session.row.id),
-          },
-          { headers: NOT_KEPT },
-        );
-      },
+      run: (_input, _caller, head) => answer(me(deps, current(head)), { headers: NOT_KEPT }),
     }),
     setActiveOrg: operation({
       name: "setActiveOrg",
@@ -220,5 +202,22 @@ function sessionOperations(deps: IdentityOperationDeps) {
         return undefined;
       },
     }),
+  };
+}
+
+function me(deps: IdentityOperationDeps, { session, user }: ReturnType<typeof signedIn>) {
+  const { accounts, sessions } = deps;
+  const active = activeMembership(deps, session, user.id);
+  const orgs = accounts.people.membershipsOf(user.id).flatMap(({ orgId, role }) => {
+    const org = accounts.org(orgId);
+    return org === undefined ? [] : [orgWire(org, role)];
+  });
+  return {
+    user: userWire(user),
+    orgs,
+    active_org: active?.orgId ?? null,
+    role: active?.role ?? null,
+    csrf_token: sessions.csrfOf(session),
+    session: sessionWire(session.row, session.row.id),
   };
 }

@@ -24,6 +24,9 @@ const { bufferToKeyValue, keyValueToBuffer } = lmdb as unknown as {
 /** A start checks at most this many rows: some seconds. */
 const START_ROWS = 500_000;
 
+/** Tables of all rooms together, with space for many more: LMDB reserves some bytes for each. */
+export const MOST_TABLES = 512;
+
 export const lmdbPath = (dataDir: string): string => join(dataDir, "weir.lmdb");
 /** Created by every start (disk.ts), so it distinguishes a new folder from one whose weir.lmdb is missing. */
 export const diskPath = (dataDir: string): string => join(dataDir, "weir.lmdb-disk");

@@ -9,7 +9,14 @@ import { basename, join } from "node:path";
 import { open } from "lmdb";
 import { Disk } from "./disk.ts";
 import { readFrame } from "./frame.ts";
-import { assertReadable, diskPath, journalPath, lmdbPath, storedProgress } from "./inspection.ts";
+import {
+  assertReadable,
+  diskPath,
+  journalPath,
+  lmdbPath,
+  MOST_TABLES,
+  storedProgress,
+} from "./inspection.ts";
 import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import { Logs } from "./logs.ts";
@@ -84,7 +91,7 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
     copyFileSync(file, copy);
     chmodSync(copy, 0o600);
   }
-  const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
+  const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
   const release = claimDirectory(root, dataDir);
   try {
     const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));

@@ -17,6 +17,7 @@ import { pack } from "msgpackr";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkData } from "../../../src/commands/check-data.ts";
 import { FrameWriter } from "../../../src/store/frame.ts";
+import { MOST_TABLES } from "../../../src/store/inspection.ts";
 import { endMark, HEAD_BYTES, readSegment, TAIL_BYTES } from "../../../src/store/segment.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { until } from "../../gateway/fixtures.ts";
@@ -212,7 +213,7 @@ function v1Frame(number: number, rows: [string, string][]): Buffer {
 async function v1Folder(): Promise<string> {
   const folder = newFolder();
   mkdirSync(join(folder, "journal"), { recursive: true });
-  const root = open({ path: join(folder, "weir.lmdb"), maxDbs: 64 });
+  const root = open({ path: join(folder, "weir.lmdb"), maxDbs: MOST_TABLES });
   const rows = root.openDB<Uint8Array, string>("rows", { encoding: "binary" });
   for (const [key, value] of ALL.slice(0, 2)) await rows.put(key ?? "", pack(value));
   await root.openDB("journal", { encoding: "json" }).put("progress", { applied: 2, kept: 1 });

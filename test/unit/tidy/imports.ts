@@ -62,7 +62,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
   // Directories of organisations: what an identity provider says of users and groups.
   scim: ["vocabulary", "store", "account", "events", "jobs"],
-  policies: ["vocabulary", "document", "record", "store", "routing"],
   upstream: ["vocabulary", "wire"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
