@@ -58,6 +58,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "document", "record", "store", "routing"],
   upstream: ["vocabulary", "wire"],
+  // Calls to URLs that tenants give; whoever makes such a call does it through this room.
+  outbound: ["vocabulary"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
     ...["routing", "policies", "upstream", "wire", "workers", "analytics"],
