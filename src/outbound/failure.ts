@@ -50,14 +50,16 @@ export class OutboundError extends Error {
 /** How far a connection has come. */
 export type Phase = "connecting" | "handshake" | "open";
 
-/** The gateway's own want of descriptors, memory or ports. */
-const OWN_CODES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL"]);
+/** The gateway's own want of descriptors or memory. */
+const OWN_CODES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
 
 /** What Node reports of a request, by how far its connection had come. */
 export function failureOf(error: unknown, phase: Phase): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);
-  return new OutboundError(kindOf(code, phase), { code, cause: error });
+  const kind = kindOf(code, phase);
+  // Which of the two ends noticed it first is chance.
+  return new OutboundError(kind, { code: kind === "reset" ? "" : code, cause: error });
 }
 
 function kindOf(code: string, phase: Phase): OutboundFailure {

@@ -5,7 +5,10 @@ import { addressClass, isPublic, readAddress } from "../../../src/outbound/addre
 import { amount } from "../../support/effort.ts";
 
 /** Name, first and last address of a range, and the addresses before and behind it (with whether they are public). */
-type Range = readonly [name: string, first: string, last: string, before?: string, behind?: string];
+type Range = readonly [
+  ...[name: string, first: string, last: string],
+  ...[before?: string | undefined, behind?: string | undefined],
+];
 
 const RANGES_4: readonly Range[] = [
   ["this network", "0.0.0.0", "0.255.255.255", undefined, "1.0.0.0"],
@@ -51,9 +54,10 @@ const RANGES_6: readonly Range[] = [
 ];
 
 describe("every special range is closed from its first address to its last, and its neighbours are open", () => {
-  test.each([...RANGES_4, ...RANGES_6])("%s: %s to %s", (_, first, last, before, behind) => {
-    expect([first, last].filter(isPublic)).toEqual([]);
-    expect([before, behind].filter((text) => text !== undefined && !isPublic(text))).toEqual([]);
+  test.each([...RANGES_4, ...RANGES_6])("%s: %s to %s", (...range) => {
+    const [_, first, last, ...neighbours] = range;
+    expect([first, last].filter((text) => isPublic(text as string))).toEqual([]);
+    expect(neighbours.filter((text) => text !== undefined && !isPublic(text))).toEqual([]);
   });
 
   test.each([

@@ -4,7 +4,10 @@
  */
 
 const pem = (kind: string, lines: readonly string[]) =>
-  `-----BEGIN ${kind}-----\n${lines.join("").replace(/.{64}/g, "$&\n")}\n-----END ${kind}-----\n`;
+  `-----BEGIN ${kind}-----\n${lines
+    .join("")
+    .match(/.{1,64}/g)
+    ?.join("\n")}\n-----END ${kind}-----\n`;
 
 export const AUTHORITY = pem("CERTIFICATE", [
   "MIIBmDCCAT+gAwIBAgIUCkVnQGg2tdJq+o/lutLddafD9HAwCgYIKoZIzj0EAwIwGTEXMBUGA1UEAwwOVGVzdCBBdXRob3JpdHkwIBcN",
