@@ -1,6 +1,7 @@
 /**
- * Connections to addresses that were checked. They are dialled by address, so nothing is looked up here, and kept for the
- * next call of the same origin and address; how many stay open without a call is bounded in all.
+ * Connections to addresses that were checked. They are dialled by address, so nothing is looked up here. A kept one belongs to
+ * its origin and address, and is used again only by a call that has just been allowed this very address: one that the name
+ * had at its last look-up, 30 seconds ago at most.
  */
 import { Agent, type ClientRequest, type ClientRequestArgs } from "node:http";
 import { connect as connectTcp, type Socket } from "node:net";
@@ -79,11 +80,18 @@ export class CheckedAgent extends Agent {
     const socket = this.#dial(dial);
     const endConnecting = this.#limitConnecting(socket, dial.connectMs);
     this.#open.add(socket);
+    // Between two requests nobody else listens for a moment, and an error without a listener ends the process.
+    socket.on("error", () => {});
     socket.once("connect", () => {
       endConnecting();
-      // The second look: what is connected is what was checked.
-      const remote = readAddress(socket.remoteAddress ?? "");
-      if (remote?.text !== dial.address.text) {
+      // The second look, before anything is sent: what is connected is what was checked.
+      const { remoteAddress } = socket;
+      if (remoteAddress === undefined) {
+        // The peer has closed it already.
+        socket.destroy(new OutboundError("connect", { code: "ECONNRESET" }));
+        return;
+      }
+      if (readAddress(remoteAddress)?.text !== dial.address.text) {
         socket.destroy(new OutboundError("refused_address"));
         return;
       }

@@ -11,7 +11,8 @@ export interface AttemptRequest {
   readonly path: string;
   /** Alternating names and values, `host` and `content-length` among them. */
   readonly headers: readonly string[];
-  readonly body: Uint8Array;
+  /** A string is written together with the head. */
+  readonly body: Uint8Array | string;
 }
 
 export interface Answer {

@@ -138,7 +138,7 @@ function attemptRequest(
   target: Target,
   { method, headers = {}, body = "" }: OutboundRequest,
 ): AttemptRequest {
-  const bytes = typeof body === "string" ? Buffer.from(body) : body;
+  const bytes = Buffer.byteLength(body);
   const fields = ["host", target.host];
   for (const [name, value] of Object.entries(headers)) {
     if (OWN_FIELDS.has(name.toLowerCase())) throw new TypeError(`The header ${name} is set by the gateway.`);
@@ -146,8 +146,8 @@ function attemptRequest(
   }
   // CONNECT asks for a tunnel, and the answer to HEAD has no content though it has a length.
   if (method === "CONNECT" || method === "HEAD") throw new TypeError(`The method ${method} is not sent.`);
-  if (bytes.length > 0 || method !== "GET") fields.push("content-length", String(bytes.length));
-  return { method, path: target.path, headers: fields, body: bytes };
+  if (bytes > 0 || method !== "GET") fields.push("content-length", String(bytes));
+  return { method, path: target.path, headers: fields, body };
 }
 
 /** One call, and what it needs. */

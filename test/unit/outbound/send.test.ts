@@ -1,4 +1,5 @@
 /** Calls to receivers that answer well, badly, late or not at all, over real sockets. */
+import { type AddressInfo, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Outbound, OutboundRequest } from "../../../src/outbound/send.ts";
@@ -212,6 +213,16 @@ describe("a failure", () => {
     ]);
   });
 
+  test("of a connection that is closed at once is never taken for one to another address", async () => {
+    const closing = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+    await new Promise((resolve) => closing.once("listening", resolve));
+    const url = `https://127.0.0.1:${(closing.address() as AddressInfo).port}/`;
+    const kinds = await Promise.all(Array.from({ length: 60 }, () => kindOf(send({ url }))));
+    // Which one depends on when the gateway notices.
+    expect(kinds.filter((kind) => kind !== "connect" && kind !== "tls")).toEqual([]);
+    closing.close();
+  });
+
   test("is an upgrade that nobody asked for", async () => {
     receiver.answer = (socket) =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
@@ -220,16 +231,21 @@ describe("a failure", () => {
   });
 
   test("of one address leads to the next, and nothing is sent twice", async () => {
-    // Nobody listens at ::1, if it exists.
     const rules = rulesOf(["127.0.0.1/32", "::1/128"]);
     const resolve = () => Promise.resolve(["::1", "127.0.0.1"]);
     const secure = await startReceiver({ cert: CERTIFICATE, key: KEY });
     const named = openTest({ rules, resolve, ca: [AUTHORITY] });
     const request = { url: `https://hooks.example.test:${secure.port}/`, method: "POST", body: "{}" };
     expect((await named.send(request)).status).toBe(200);
+    // From now on somebody listens at ::1, if that exists; the address that works is kept.
+    const other = createServer((socket) => socket.destroy()).on("error", () => {});
+    await new Promise((resolve) =>
+      other.once("error", resolve).listen(secure.port, "::1", () => resolve(true)),
+    );
     expect((await named.send(request)).status).toBe(200);
     expect([secure.sockets.length, secure.heads.length]).toEqual([1, 2]);
     named.close();
+    other.close();
     await secure.close();
   });
 });
