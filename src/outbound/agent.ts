@@ -29,7 +29,7 @@ export interface DialArgs extends ClientRequestArgs {
 
 export interface AgentOptions {
   readonly timers: Timers;
-  /** Certificates of authorities (PEM) that are trusted beside those that Node trusts. */
+  /** Certificates of authorities (PEM) that are trusted beside the list that Node carries. */
   readonly ca: readonly string[];
   /** Connections without a call; the one that has waited longest is closed for a new one. */
   readonly maxIdle: number;

@@ -48,7 +48,7 @@ export interface OutboundOptions {
   readonly timers?: Timers;
   /** Default: `dnsResolve`. */
   readonly resolve?: Resolve;
-  /** Certificates of authorities (PEM) that are trusted beside those that Node trusts. */
+  /** Certificates of authorities (PEM) that are trusted beside the list that Node carries. */
   readonly ca?: readonly string[];
   /** Calls under way at once in all, and to one origin; each has a connection. Defaults: 256 and 64. */
   readonly maxCalls?: number;
