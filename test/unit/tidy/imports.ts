@@ -63,6 +63,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Directories of organisations: what an identity provider says of users and groups.
   scim: ["vocabulary", "store", "account", "events", "jobs"],
   upstream: ["vocabulary", "wire"],
+  // Calls to URLs that tenants give; whoever makes such a call does it through this room.
+  outbound: ["vocabulary"],
   exchange: [
     ...["vocabulary", "store", "credits", "limits", "catalog", "account", "billing"],
     ...["routing", "policies", "upstream", "wire", "workers", "analytics"],

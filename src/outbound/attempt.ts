@@ -1,0 +1,136 @@
+/**
+ * One request over one connection, and the start of its answer. It ends once, whatever the receiver does afterwards, and
+ * leaves its connection either free for the next request or destroyed.
+ */
+import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
+import type { CheckedAgent, Dial, DialArgs } from "./agent.ts";
+import { failureOf, type OutboundError } from "./failure.ts";
+
+export interface AttemptRequest {
+  readonly method: string;
+  readonly path: string;
+  /** Alternating names and values, `host` and `content-length` among them. */
+  readonly headers: readonly string[];
+  /** A string is written together with the head. */
+  readonly body: Uint8Array | string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /** As it came over the line: no content coding is undone. */
+  readonly body: Buffer;
+  /** Whether there was more of it. */
+  readonly isCut: boolean;
+}
+
+/** What callers read of an answer's header; a longer value counts as none. */
+export interface AnswerHeaders {
+  readonly retryAfter?: string;
+  readonly contentType?: string;
+}
+
+export type Outcome =
+  | { readonly answer: Answer }
+  | {
+      readonly failure: OutboundError;
+      /** A kept connection that was closed without a byte of an answer: the receiver may not have seen the request. */
+      readonly isStale: boolean;
+    };
+
+/** Bytes read of an answer's body. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+/** Of the answer's head, and of each interim answer's; the time limit bounds how many there are. */
+const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_FIELD_LENGTH = 256;
+
+/**
+ * @param signal ends the attempt with its reason, an OutboundError
+ * @throws TypeError if the method or a header has characters that HTTP forbids
+ */
+export async function attempt(
+  agent: CheckedAgent,
+  dial: Dial,
+  { method, path, headers, body }: AttemptRequest,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const args: DialArgs = {
+    ...{ dial, agent, method, path, headers },
+    host: dial.address.text,
+    port: dial.port,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    insecureHTTPParser: false,
+  };
+  const request = openRequest(args);
+  const onAbort = () => request.destroy(signal.reason);
+  try {
+    const outcome = outcomeOf(request, dial);
+    signal.addEventListener("abort", onAbort);
+    request.end(body);
+    return await outcome;
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function outcomeOf(request: ClientRequest, dial: Dial): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let bytesBefore = 0;
+    let isOver = false;
+    const onFailure = (error: unknown) => {
+      if (isOver) return;
+      isOver = true;
+      const failure = failureOf(error, dial.phase);
+      const isSilent = (request.socket?.bytesRead ?? 0) === bytesBefore;
+      resolve({ failure, isStale: request.reusedSocket && isSilent && failure.kind === "reset" });
+    };
+    request.once("socket", (socket) => {
+      bytesBefore = socket.bytesRead;
+      if (request.reusedSocket) dial.phase = "open";
+    });
+    request.on("error", onFailure);
+    // Behind all others: an answer that Node drops without a word, such as an upgrade that nobody asked for.
+    request.once("close", () => onFailure(undefined));
+    request.once("response", (response) => {
+      readAnswer(response, onFailure, (answer) => {
+        if (isOver) return;
+        isOver = true;
+        resolve({ answer });
+        // Nobody waits for the rest of either of them.
+        if (answer.isCut || !request.writableFinished) request.destroy();
+      });
+    });
+  });
+}
+
+function readAnswer(
+  response: IncomingMessage,
+  onFailure: (error: unknown) => void,
+  onAnswer: (answer: Answer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let left = MAX_ANSWER_BYTES;
+  const end = (isCut: boolean) => {
+    const body = Buffer.concat(chunks);
+    onAnswer({ status: response.statusCode ?? 0, headers: headersOf(response), body, isCut });
+  };
+  response.on("error", onFailure);
+  response.on("data", (chunk: Buffer) => {
+    if (left < 0) return;
+    if (left > 0) chunks.push(chunk.subarray(0, left));
+    left -= chunk.length;
+    if (left < 0) end(true);
+  });
+  response.once("end", () => end(false));
+}
+
+function headersOf({ headers }: IncomingMessage): AnswerHeaders {
+  const { "retry-after": retryAfter, "content-type": contentType } = headers;
+  return {
+    ...(isShort(retryAfter) && { retryAfter }),
+    ...(isShort(contentType) && { contentType }),
+  };
+}
+
+const isShort = (value: string | undefined): value is string =>
+  value !== undefined && value.length <= MAX_FIELD_LENGTH;

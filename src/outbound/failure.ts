@@ -1,0 +1,77 @@
+/** Why a call to a tenant's URL has no answer, in words that the tenant may read: none of them names an address. */
+
+/**
+ * `refused_address`: the gateway does not call it. `busy`, `closed`: the gateway's own state, which says nothing of the
+ * receiver. The others are what happened on the way, in this order: name, TCP, TLS, answer.
+ */
+export type OutboundFailure =
+  | "refused_address"
+  | "busy"
+  | "closed"
+  | "dns"
+  | "connect"
+  | "tls"
+  | "timeout"
+  | "reset"
+  | "protocol";
+
+const SENTENCES: Readonly<Record<OutboundFailure, string>> = {
+  refused_address: "Calls to the address of this host are not allowed",
+  busy: "The gateway has too many calls under way",
+  closed: "The gateway is stopping",
+  dns: "The name of the host could not be looked up",
+  connect: "No connection could be made",
+  tls: "No secure connection could be made",
+  timeout: "There was no complete answer in time",
+  reset: "The connection was closed before the answer was complete",
+  protocol: "The answer is not valid HTTP/1.1",
+};
+
+export interface OutboundErrorExtras {
+  /** What the system or a library reported, such as `ECONNREFUSED`; added to the sentence. */
+  readonly code?: string;
+  /** Instead of the sentence for this kind of failure. */
+  readonly message?: string;
+  readonly cause?: unknown;
+}
+
+/** The message may be shown to the tenant; the cause may not. */
+export class OutboundError extends Error {
+  override readonly name = "OutboundError";
+  readonly kind: OutboundFailure;
+
+  constructor(kind: OutboundFailure, { code = "", message, cause }: OutboundErrorExtras = {}) {
+    const ending = /^[A-Z\d_]{1,60}$/.test(code) ? ` (${code}).` : ".";
+    super(message ?? SENTENCES[kind] + ending, cause === undefined ? undefined : { cause });
+    this.kind = kind;
+  }
+}
+
+/** How far a connection has come. */
+export type Phase = "connecting" | "handshake" | "open";
+
+/** The gateway's own want of descriptors or memory. */
+const OWN_CODES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM"]);
+
+/** What Node reports of a request, by how far its connection had come. */
+export function failureOf(error: unknown, phase: Phase): OutboundError {
+  if (error instanceof OutboundError) return error;
+  const code = codeOf(error);
+  const kind = kindOf(code, phase);
+  // Which of the two ends noticed it first is chance.
+  return new OutboundError(kind, { code: kind === "reset" ? "" : code, cause: error });
+}
+
+function kindOf(code: string, phase: Phase): OutboundFailure {
+  if (OWN_CODES.has(code)) return "busy";
+  if (phase === "connecting") return "connect";
+  // A server may refuse after the handshake what was said in it (TLS 1.3).
+  if (phase === "handshake" || code.startsWith("ERR_SSL_")) return "tls";
+  return code.startsWith("HPE_") ? "protocol" : "reset";
+}
+
+/** The system's or the library's code of an error; "" if it has none. */
+export function codeOf(error: unknown): string {
+  const hasCode = typeof error === "object" && error !== null && "code" in error;
+  return hasCode && typeof error.code === "string" ? error.code : "";
+}
