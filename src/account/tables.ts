@@ -99,10 +99,10 @@ export class AccountTables {
     return this.org(idOrSlug) ?? this.orgBySlug(idOrSlug);
   }
 
-  /** Oldest first, after an id. Read lazily. */
-  *orgs(after?: string): Generator<OrgRow> {
-    const start = after === undefined ? {} : { start: after };
-    for (const { key, value } of this.#orgs.range(start)) if (key !== after) yield value;
+  /** Strictly older than `before`. Read lazily. */
+  *orgsNewestFirst(before = PAST_IDS): Generator<OrgRow> {
+    for (const { key, value } of this.#orgs.range({ start: before, reverse: true }))
+      if (key !== before) yield value;
   }
 
   addOrg(row: OrgRow): void {

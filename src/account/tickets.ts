@@ -13,11 +13,14 @@ const MOST_OPEN = 100;
 export class Tickets {
   /** [org id, ticket id]. */
   readonly #rows: Table<TicketRow>;
+  /** [ticket id] → org id. */
+  readonly #orgOf: Table<string>;
   /** [ticket id] → org id, of open tickets. */
   readonly #open: Table<string>;
 
   constructor(store: Store) {
     this.#rows = store.table("account.tickets");
+    this.#orgOf = store.table("account.orgs_of_tickets");
     this.#open = store.table("account.open_tickets");
   }
 
@@ -29,6 +32,12 @@ export class Tickets {
   *of(orgId: string, before = PAST_IDS): Generator<TicketRow> {
     for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
       if (value.id !== before) yield value;
+  }
+
+  /** Of any org. */
+  find(id: string): TicketRow | undefined {
+    const orgId = this.#orgOf.get(id);
+    return orgId === undefined ? undefined : this.get(orgId, id);
   }
 
   /** Open tickets of all orgs, oldest first. Read lazily. */
@@ -52,6 +61,7 @@ export class Tickets {
   /** Replaces a ticket. */
   put(row: TicketRow): void {
     this.#rows.put([row.orgId, row.id], row);
+    this.#orgOf.put(row.id, row.orgId);
     if (row.status === "open") this.#open.put(row.id, row.orgId);
     else this.#open.remove(row.id);
   }

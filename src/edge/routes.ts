@@ -116,7 +116,18 @@ export type Operations = Readonly<
     | "getMe"
     | "setActiveOrg"
     | "listSessions"
-    | "endSession",
+    | "endSession"
+    | "operatorListOrgs"
+    | "operatorGetOrg"
+    | "operatorSuspendOrg"
+    | "operatorResumeOrg"
+    | "operatorGrant"
+    | "operatorAdjust"
+    | "operatorListTickets"
+    | "operatorDecideTicket"
+    | "operatorListJobs"
+    | "operatorRetryJob"
+    | "operatorDropJob",
     AnyOperation
   >
 > &
@@ -143,11 +154,13 @@ const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
 const POLICIES = "Routing policies";
 const ORGS = "Organisations";
 const SIGN_IN = "Sign-in";
+const OPERATOR = "Operator";
 
 export const routes = (run: Operations): readonly Route[] => [
   ...callRoutes(run),
   ...projectRoutes(run),
   ...peopleRoutes(run),
+  ...operatorRoutes(run),
 ];
 
 /** Model calls, the catalog, and what is recorded of calls. */
@@ -283,4 +296,19 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("PUT", "/auth/active-org", "no key / signed in", SIGN_IN, act(run.setActiveOrg)),
   row("GET", "/auth/sessions", "no key / signed in", SIGN_IN, act(run.listSessions)),
   row("DELETE", "/auth/sessions/{id}", "no key / signed in", SIGN_IN, act(run.endSession)),
+];
+
+/** For who runs the installation. */
+const operatorRoutes = (run: Operations): Route[] => [
+  row("GET", "/v1/operator/orgs", "operator", OPERATOR, act(run.operatorListOrgs)),
+  row("GET", "/v1/operator/orgs/{id}", "operator", OPERATOR, act(run.operatorGetOrg)),
+  row("POST", "/v1/operator/orgs/{id}/suspend", "operator", OPERATOR, act(run.operatorSuspendOrg)),
+  row("POST", "/v1/operator/orgs/{id}/resume", "operator", OPERATOR, act(run.operatorResumeOrg)),
+  row("POST", "/v1/operator/orgs/{id}/grant", "operator", OPERATOR, act(run.operatorGrant)),
+  row("POST", "/v1/operator/orgs/{id}/adjust", "operator", OPERATOR, act(run.operatorAdjust)),
+  row("GET", "/v1/operator/tickets", "operator", OPERATOR, act(run.operatorListTickets)),
+  row("POST", "/v1/operator/tickets/{id}/decide", "operator", OPERATOR, act(run.operatorDecideTicket)),
+  row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),
+  row("POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator", OPERATOR, act(run.operatorRetryJob)),
+  row("DELETE", "/v1/operator/jobs/{kind}/{key}", "operator", OPERATOR, act(run.operatorDropJob)),
 ];

@@ -13,6 +13,7 @@ import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
+import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -43,6 +44,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...providerKeys,
     ...events,
     ...rooms.identity.operations,
+    ...operatorOperations(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
   };
 }

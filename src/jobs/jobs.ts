@@ -86,6 +86,10 @@ export class Jobs {
     });
   }
 
+  row(kind: string, key: string): JobRow | undefined {
+    return this.#tables.row(kind, key);
+  }
+
   /** Whether a job of this key waits or runs. */
   has(kind: JobKind<never> | JobKind, key: string): boolean {
     const row = this.#tables.row(kind.name, key);

@@ -57,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
+  operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
   identity: ["vocabulary", "store", "account", "events"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
