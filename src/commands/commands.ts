@@ -13,6 +13,8 @@ const sayTo =
     out(`${line}\n`);
   };
 
+const REASON = { type: "string", value: "TEXT", summary: "Shown to the organisation." } as const;
+
 export const COMMANDS: readonly Command[] = [
   {
     name: "start",
@@ -66,5 +68,56 @@ export const COMMANDS: readonly Command[] = [
       out: { type: "string", value: "FILE", summary: "A new file for the secret, in place of the terminal." },
     },
     run: async ({ options }, shell) => (await import("./create-key.ts")).createKey(options, shell),
+  },
+  {
+    name: "orgs",
+    operand: "TEXT",
+    summary: "List the organisations of the running gateway, or those whose name has TEXT.",
+    options: {},
+    run: async (given, shell) => (await import("./operate.ts")).listOrgs(given, shell),
+  },
+  {
+    name: "suspend",
+    operand: "ORG",
+    summary: "Suspend an organisation: its keys stop, its people can only read.",
+    options: { reason: REASON },
+    run: async (given, shell) => (await import("./operate.ts")).setSuspended(given, shell, true),
+  },
+  {
+    name: "resume",
+    operand: "ORG",
+    summary: "End a suspension.",
+    options: { reason: REASON },
+    run: async (given, shell) => (await import("./operate.ts")).setSuspended(given, shell, false),
+  },
+  {
+    name: "grant",
+    operand: "ORG",
+    summary: "Give an organisation credit.",
+    options: {
+      usd: { type: "string", value: "AMOUNT", summary: "USD, such as 12.50." },
+      reason: REASON,
+      key: { type: "string", value: "KEY", summary: "A second grant with this key posts nothing more." },
+    },
+    run: async (given, shell) => (await import("./operate.ts")).grant(given, shell),
+  },
+  {
+    name: "tickets",
+    operand: "ID",
+    summary: "List open tickets, or decide one.",
+    options: {
+      approve: { type: "boolean", summary: "Grant what it asks for." },
+      reject: { type: "boolean", summary: "Refuse it." },
+      close: { type: "boolean", summary: "End it otherwise." },
+      answer: { type: "string", value: "TEXT", summary: "Shown to the organisation." },
+    },
+    run: async (given, shell) => (await import("./operate.ts")).tickets(given, shell),
+  },
+  {
+    name: "jobs",
+    operand: "KIND/KEY",
+    summary: "List jobs that were given up, or try one again.",
+    options: { drop: { type: "boolean", summary: "Forget it instead." } },
+    run: async (given, shell) => (await import("./operate.ts")).jobs(given, shell),
   },
 ];

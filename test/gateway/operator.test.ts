@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Shell } from "../../src/commands/command.ts";
+import { grant, jobs, listOrgs, setSuspended, tickets } from "../../src/commands/operate.ts";
 import { type SignedInPerson, signInAt } from "./console.fixtures.ts";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 
@@ -92,5 +94,56 @@ describe("an operator", () => {
   test("sees no job that was given up, on a sound gateway", async () => {
     expect((await operate("GET", "/jobs")).json.data).toEqual([]);
     expect((await operate("POST", "/jobs/no.kind/no-key/retry")).status).toBe(404);
+  });
+});
+
+describe("the command line of an operator", () => {
+  let said: string;
+  const shell = (): Shell => ({
+    env: {
+      DATA_DIR: join(gateway.folder, "data"),
+      CONFIG_DIR: join(gateway.folder, "config"),
+      PORT: new URL(gateway.url).port,
+    },
+    isTerminal: false,
+    out: (text) => (said += text),
+    err: (text) => (said += text),
+  });
+  const run = async (command: (shell: Shell) => Promise<number>) => {
+    said = "";
+    expect(await command(shell())).toBe(0);
+    return said;
+  };
+
+  test("lists, suspends, resumes and grants at the running gateway", async () => {
+    expect(await run((at) => listOrgs({ operand: undefined, options: {} }, at))).toMatch(
+      /^ID +SLUG +STATUS .*\norg_\w{26} +first +active /,
+    );
+    const given = { operand: "first", options: { reason: "a test" } };
+    expect(await run((at) => setSuspended(given, at, true))).toBe("first is suspended\n");
+    expect(await run((at) => setSuspended(given, at, false))).toBe("first is active\n");
+    const gift = { operand: "first", options: { reason: "a test", usd: "2.5", key: "cli-1" } };
+    expect(await run((at) => grant(gift, at))).toMatch(/^Posted: the balance is \d+\.\d{6} USD\n$/);
+    expect(await run((at) => grant(gift, at))).toMatch(/^Posted before/);
+    expect(await run((at) => jobs({ operand: undefined, options: {} }, at))).toMatch(/^KIND +KEY/);
+  });
+
+  test("decides a ticket, and says what it lacks", async () => {
+    const made = await owner.call("POST", "/v1/tickets", {
+      body: { subject: "A question" },
+    });
+    const listed = await run((at) => tickets({ operand: undefined, options: {} }, at));
+    expect(listed).toContain(made.json.id);
+    const { id } = made.json;
+    await expect(tickets({ operand: id, options: {} }, shell())).rejects.toThrow(
+      "--approve, --reject and --close",
+    );
+    const options = { close: true, answer: "Done." };
+    expect(await run((at) => tickets({ operand: id, options }, at))).toBe(`${id} is closed\n`);
+    await expect(grant({ operand: "nobody", options: { usd: "1", reason: "x" } }, shell())).rejects.toThrow(
+      "There is no such organisation. (not_found)",
+    );
+    const away = { ...shell(), env: { ...shell().env, PORT: "1" } };
+    await expect(listOrgs({ operand: undefined, options: {} }, away)).rejects.toThrow("start it first");
   });
 });
