@@ -6,6 +6,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
+import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 
 const count = z.int().nonnegative();
@@ -76,6 +77,8 @@ const fileSchema = z.strictObject({
       fee_micro_per_request: count.max(1_000_000_000).default(0),
     })
     .prefault({}),
+  /** Addresses and CIDRs of proxies in front, whose `X-Forwarded-For` is believed. */
+  trusted_proxies: cidrListField.default([]),
   /** E-mail addresses of operators, as the identity provider vouches for them. */
   operators: z.array(z.string().min(3).max(254)).max(100).default([]),
   /** Orgs that one person may own. */

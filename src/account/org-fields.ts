@@ -3,10 +3,10 @@
  * (tax-profile.ts). In a change every field is optional at every depth, and what is absent stays as it is.
  */
 import { z } from "zod";
+import { cidrListField } from "../cidr-list.ts";
 import { PRESET_NAMES } from "../redaction.ts";
 import { addressField } from "./address.ts";
 import { orgBudgetField } from "./budget-fields.ts";
-import { cidrListField } from "./cidr-list.ts";
 import { countryField } from "./countries.ts";
 import { optionalEmailField } from "./email.ts";
 import { gstinField } from "./gstin.ts";

@@ -18,6 +18,7 @@ import {
   send,
 } from "./answers.ts";
 import { authorize, authorizeKey, type CredentialPorts, type Credentials } from "./authorize.ts";
+import type { ClientAddress } from "./client-address.ts";
 import { ReplyEvents } from "./events.ts";
 import { answerOf, inputsOf, perform } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
@@ -36,6 +37,7 @@ import type { Uploads } from "./uploads.ts";
 
 export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;
+  readonly clientAddress: ClientAddress;
   readonly exchange: Exchange;
   /** Answers a question about a call, such as its token count, without making it. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
@@ -86,7 +88,7 @@ function callModel(
   if (head.svcVersion !== "") svcVersion(head.svcVersion, "svc-version");
   const passing = passingHeaders(head, format.habits);
   const idempotent = idempotencyKey(head);
-  const clientIpPrefix = ipPrefix(res.getRemoteAddress());
+  const clientIpPrefix = ipPrefix(addressOf(deps, res, head));
   deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {
     if (!("body" in uploaded)) {
       refuseBody(reply, uploaded, id, format.errorBody);
@@ -120,11 +122,11 @@ function callOperation(
   params: Readonly<Record<string, string>>,
 ): void {
   const credential = bearer(head) ?? (route.anthropic === undefined ? undefined : apiKey(head));
-  const caller = authorize(deps.credentials, route, params, credentialsOf(head, res, id, credential));
+  const caller = authorize(deps.credentials, route, params, credentialsOf(deps, head, res, id, credential));
   const operation = (asksAnthropic(head) ? route.anthropic : undefined) ?? route.operation;
   const errorBody = errorBodyOf(route, head);
   const query = req.getQuery() ?? "";
-  const seen = httpHead(head, res.getRemoteAddress());
+  const seen = httpHead(head, addressOf(deps, res, head));
   const { mediaType } = route.group;
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
@@ -148,7 +150,7 @@ function openEvents(
   { res, req, reply, head, id }: Received,
   params: Readonly<Record<string, string>>,
 ): void {
-  const caller = authorize(deps.credentials, route, params, credentialsOf(head, res, id, bearer(head)));
+  const caller = authorize(deps.credentials, route, params, credentialsOf(deps, head, res, id, bearer(head)));
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
   const events = new ReplyEvents(reply, identityHeaders(id));
   const failed = (thrown: unknown) => {
@@ -161,7 +163,7 @@ function openEvents(
     events.end();
   };
   const opened = async () => {
-    await route.stream.open(input, caller, httpHead(head, res.getRemoteAddress()), events);
+    await route.stream.open(input, caller, httpHead(head, addressOf(deps, res, head)), events);
     events.open();
   };
   opened().catch(failed);
@@ -174,7 +176,7 @@ function callHook(
   params: Readonly<Record<string, string>>,
 ): void {
   const { hook, group } = route;
-  const seen = httpHead(head, res.getRemoteAddress());
+  const seen = httpHead(head, addressOf(deps, res, head));
   const errorBody = errorBodyOf(route, head);
   const run = async (bytes: Buffer) =>
     send(reply, id, answerOf(await hook.run(bytes, params, seen, id), 200), group.mediaType);
@@ -189,13 +191,21 @@ function callHook(
 
 const NO_BODY = Buffer.alloc(0);
 
+/** Read once for each use: the socket gives its peer only until the handler returns. */
+const addressOf = (
+  { clientAddress }: DispatchDeps,
+  res: HttpResponse,
+  { forwardedFor }: RequestHead,
+): ArrayBuffer => clientAddress(res.getRemoteAddress(), forwardedFor);
+
 function credentialsOf(
+  deps: DispatchDeps,
   head: RequestHead,
   res: HttpResponse,
   requestId: string,
   secret: string | undefined,
 ): Credentials {
-  const address = res.getRemoteAddress();
+  const address = addressOf(deps, res, head);
   const seen = httpHead(head, address);
   return {
     requestId,

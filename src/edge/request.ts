@@ -24,6 +24,7 @@ export class RequestHead {
   anthropicBeta = "";
   anthropicVersion = "";
   openaiBeta = "";
+  forwardedFor = "";
   /** -1 where the head does not say. */
   contentLength = -1;
   /** The body is chunked. */
@@ -84,6 +85,10 @@ export class RequestHead {
         break;
       case "openai-beta":
         this.openaiBeta ||= value;
+        break;
+      case "x-forwarded-for":
+        // Each proxy may add a line of its own; together they are one list (RFC 9110, section 5.3).
+        this.forwardedFor += this.forwardedFor === "" ? value : `,${value}`;
         break;
       default:
         this.#takeFraming(name, value);

@@ -10,6 +10,7 @@ import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import type { Config } from "../config.ts";
 import { problemText } from "../document/document.ts";
+import { clientAddress } from "../edge/client-address.ts";
 import { openMetrics } from "../edge/metrics.ts";
 import { openApiDocument } from "../edge/openapi.ts";
 import { PAGE_ITEMS, pages } from "../edge/pages.ts";
@@ -88,6 +89,7 @@ export async function startGateway(
     assets: [readStaticFiles("/assets/", join(import.meta.dirname, "../edge/assets"))],
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
     credentials: rooms.identity.credentials,
+    clientAddress: clientAddress(config.settings.trusted_proxies),
     exchange,
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
     clock: rooms.clock,

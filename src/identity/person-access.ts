@@ -2,11 +2,12 @@
  * What a person with a session may do now: in which org they act, and what that org's security settings and their role allow.
  * Read for every request, so that a change takes effect with the next one.
  */
-import { cidrAllows } from "../account/cidr-list.ts";
+
 import type { OrgRow } from "../account/org.ts";
 import type { MemberRow, UserRow } from "../account/person.ts";
 import { type Least, mayAs, scopesOf } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
+import { cidrAllows } from "../cidr-list.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Caller, Origin } from "../operation.ts";

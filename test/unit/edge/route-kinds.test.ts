@@ -100,6 +100,7 @@ beforeAll(async () => {
       routes,
       pages: [],
       assets: [readStaticFiles("/assets/", folder)],
+      clientAddress: (peer) => peer,
       credentials: { sessionCookie: "svc_session" } as CredentialPorts,
       exchange: {} as Exchange,
       inquire: async () => {},
