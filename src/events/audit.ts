@@ -92,6 +92,11 @@ export class Audit {
     return this.#rows.removeMembers([orgId], most);
   }
 
+  /** Forgets what is old. */
+  sweep(): Promise<void> {
+    return this.#rows.sweep();
+  }
+
   close(): void {
     this.#rows.close();
   }

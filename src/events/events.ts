@@ -78,6 +78,11 @@ export class Events {
     return this.#rows.removeMembers([orgId], most);
   }
 
+  /** Forgets what is old. */
+  sweep(): Promise<void> {
+    return this.#rows.sweep();
+  }
+
   close(): void {
     this.#rows.close();
   }
