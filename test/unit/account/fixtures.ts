@@ -10,7 +10,9 @@ import { callerOf, Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
 import { type InvitationMail, openInvitationCounts } from "../../../src/account/member-operations.ts";
 import { accountOperations } from "../../../src/account/operations.ts";
+import { invitedUser } from "../../../src/account/person.ts";
 import type { PlanLimits } from "../../../src/account/plan.ts";
+import { type Role, scopesOf } from "../../../src/account/roles.ts";
 import { hashSecret, newSecret } from "../../../src/account/secret.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { Tickets } from "../../../src/account/tickets.ts";
@@ -135,7 +137,7 @@ export function accountRig(spent = NOTHING) {
     const op = ops[name] as AnyOperation;
     const answer = await op.run(
       {
-        path: op.path?.parse({ id: input.id }),
+        path: op.path?.parse({ id: input.id, org: by.orgId, user: input.id }),
         query: op.query?.parse(input.query ?? {}),
         body: op.body?.parse(input.body),
       },
@@ -146,7 +148,44 @@ export function accountRig(spent = NOTHING) {
     return answer as T;
   }
 
+  /** Puts a person into an org and gives the caller that they are with a session. */
+  async function person(role: Role, given: { orgId?: string; email?: string } = {}): Promise<Caller> {
+    const { orgId = theOwner().orgId, email = `${role}@example.com` } = given;
+    const nowMs = clock.now();
+    const user = { ...invitedUser(email, nowMs), iss: "test", sub: email, status: "active" } as const;
+    await accounts.act(() => {
+      accounts.people.putUser(user);
+      accounts.people.putMember({ orgId, userId: user.id, role, addedAtMs: nowMs, source: "creation" });
+    });
+    return {
+      ...{
+        requestId: "01J00000000000000000000000",
+        origin: ORIGIN,
+        orgId,
+        projectId: "",
+        environment: "live",
+      },
+      actor: { kind: "person", id: user.id },
+      scopes: new Set(scopesOf(role)),
+    };
+  }
+
   return {
+    person,
+    /** Mails of invitation, in the order they were put. */
+    get mails(): InvitationMail[] {
+      return mails;
+    },
+    get invitations(): Invitations {
+      return invitations;
+    },
+    get trail(): TestTrail {
+      return trail;
+    },
+    /** What the caller's session lacks for the settings it asks for. */
+    set lockedOut(by: "two_factor" | "address" | undefined) {
+      lockedOut = by;
+    },
     get clock(): ManualClock {
       return clock;
     },

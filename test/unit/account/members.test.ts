@@ -1,0 +1,154 @@
+/** Members: who may invite, change and remove whom, and what follows. */
+import { describe, expect, test } from "vitest";
+import type { Role } from "../../../src/account/roles.ts";
+import type { Caller } from "../../../src/operation.ts";
+import { accountRig, failure } from "./fixtures.ts";
+
+const rig = accountRig();
+const DAY_MS = 86_400_000;
+
+interface Member {
+  user_id: string;
+  role: Role;
+  email: string;
+}
+const add = (by: Caller, email: string, role?: Role) =>
+  rig.call<Member>("addMember", by, { body: { email, ...(role && { role }) } });
+const change = (by: Caller, id: string, role: Role) =>
+  rig.call<Member>("updateMember", by, { id, body: { role } });
+const remove = (by: Caller, id: string, query: object = {}) => rig.call("removeMember", by, { id, query });
+
+describe("an invitation", () => {
+  test("makes an invited person with an id at once, a mail with a link, an event", async () => {
+    const admin = await rig.person("admin");
+    const made = await add(admin, "New.Person@Example.COM", "viewer");
+    expect(made).toEqual({
+      ...{ org_id: admin.orgId, user_id: expect.stringMatching(/^usr_/), role: "viewer" },
+      email: "New.Person@example.com",
+    });
+    const [mail] = rig.mails;
+    expect(mail).toMatchObject({
+      orgName: "First organisation",
+      role: "viewer",
+      invitedBy: "admin@example.com",
+    });
+    expect(rig.invitations.userOf(mail?.secret ?? "")?.id).toBe(made.user_id);
+    expect(rig.trail.eventsOf(admin.orgId)[0]).toMatchObject({ type: "member.added", data: made });
+  });
+
+  test("of a person of this org is refused; of one who was invited elsewhere it is the same person", async () => {
+    const admin = await rig.person("admin");
+    await add(admin, "new@example.com");
+    expect(await failure(add(admin, "NEW@example.com"))).toBe("state /email");
+    expect(await failure(add(admin, "admin@example.com"))).toBe("state /email");
+    const other = await rig.person("admin", { orgId: "org_other", email: "other@example.com" });
+    await rig.accounts.act(() => {
+      const org = rig.accounts.org(admin.orgId);
+      if (org !== undefined) rig.accounts.addOrg({ ...org, id: "org_other", slug: "other" });
+    });
+    const [here] = rig.accounts.people.membersOf(admin.orgId).slice(-1);
+    expect((await add(other, "new@example.com")).user_id).toBe(here?.userId);
+  });
+
+  test("a link works for two weeks", async () => {
+    await add(await rig.person("admin"), "new@example.com");
+    const secret = rig.mails[0]?.secret ?? "";
+    rig.clock.advance(14 * DAY_MS - 1);
+    expect(rig.invitations.userOf(secret)?.email).toBe("new@example.com");
+    rig.clock.advance(1);
+    expect(rig.invitations.userOf(secret)).toBeUndefined();
+    expect(rig.invitations.userOf("x")).toBeUndefined();
+  });
+
+  test("an org sends 50 a day", async () => {
+    const admin = await rig.person("admin");
+    for (let i = 0; i < 50; i++) await add(admin, `new-${i}@example.com`);
+    expect(await failure(add(admin, "late@example.com"))).toBe("plan_limit");
+    expect(rig.mails).toHaveLength(50);
+    rig.clock.advance(DAY_MS);
+    expect(await failure(add(admin, "late@example.com"))).toBe("done");
+  });
+});
+
+describe("a role", () => {
+  test.each<[Role, Role, string]>([
+    ["owner", "owner", "done"],
+    ["admin", "owner", "role"],
+    ["admin", "admin", "done"],
+    ["admin", "billing", "done"],
+  ])("%s may give %s: %s", async (own, given, expected) => {
+    const caller = await rig.person(own);
+    expect(await failure(add(caller, "new@example.com", given))).toBe(expected);
+  });
+
+  test("above one's own can be neither given nor taken", async () => {
+    const [owner, admin, member] = [
+      await rig.person("owner"),
+      await rig.person("admin"),
+      await rig.person("member"),
+    ];
+    expect(await failure(change(admin, owner.actor.id, "viewer"))).toBe("role");
+    expect(await failure(change(admin, member.actor.id, "owner"))).toBe("role");
+    expect(await failure(remove(admin, owner.actor.id))).toBe("role");
+    expect(await change(owner, member.actor.id, "owner")).toMatchObject({ role: "owner" });
+    // Now that there are two, the first may step back.
+    expect(await failure(change(owner, owner.actor.id, "viewer"))).toBe("done");
+  });
+
+  test("a key with write:org gives every role but owner", async () => {
+    expect(await failure(add(rig.owner, "new@example.com", "owner"))).toBe("role");
+    expect(await failure(add(rig.owner, "new@example.com", "admin"))).toBe("done");
+  });
+});
+
+describe("removing", () => {
+  test("is for admins; anybody may leave", async () => {
+    const [member, viewer] = [await rig.person("member"), await rig.person("viewer")];
+    await rig.person("owner");
+    expect(await failure(remove(member, viewer.actor.id))).toBe("role");
+    expect(await failure(remove(viewer, viewer.actor.id))).toBe("done");
+    expect(rig.accounts.people.member(viewer.orgId, viewer.actor.id)).toBeUndefined();
+    expect(rig.trail.eventsOf(viewer.orgId)[0]).toMatchObject({ type: "member.removed" });
+    expect(await failure(remove(member, viewer.actor.id))).toBe("not_found");
+  });
+
+  test("the last owner who has signed in stays", async () => {
+    const owner = await rig.person("owner");
+    await add(owner, "second@example.com", "owner");
+    expect(await failure(remove(owner, owner.actor.id))).toBe("last_owner");
+    expect(await failure(change(owner, owner.actor.id, "admin"))).toBe("last_owner");
+  });
+
+  test("of two owners who leave at the same time one stays", async () => {
+    const owners = [await rig.person("owner"), await rig.person("owner", { email: "b@example.com" })];
+    const outcomes = await Promise.all(owners.map((owner) => failure(remove(owner, owner.actor.id))));
+    expect(outcomes.sort()).toEqual(["done", "last_owner"]);
+  });
+
+  test("revokes the keys that the person made if it is asked for, and tells which", async () => {
+    const [owner, member] = [await rig.person("owner"), await rig.person("member")];
+    const projectId = rig.owner.projectId;
+    const key = await rig.create({ project_id: projectId }, member);
+    const kept = await rig.create({ project_id: projectId }, owner);
+    await remove(owner, member.actor.id, { revoke_keys: "true" });
+    expect([(await rig.get(key.id)).status, (await rig.get(kept.id)).status]).toEqual(["revoked", "active"]);
+    const [row] = rig.trail.auditOf(owner.orgId);
+    expect(row?.changes).toContainEqual({ field: "keys_revoked", after: [key.id] });
+  });
+
+  test("an invited person whom nobody wants any more is forgotten", async () => {
+    const owner = await rig.person("owner");
+    const { user_id: id } = await add(owner, "new@example.com");
+    await remove(owner, id);
+    expect(rig.accounts.people.user(id)).toBeUndefined();
+    expect(rig.accounts.people.invitedByEmail("new@example.com")).toBeUndefined();
+    expect(rig.invitations.userOf(rig.mails[0]?.secret ?? "")).toBeUndefined();
+  });
+});
+
+test("an org whose people can make keys need not keep one that can", async () => {
+  const live = rig.rowOf(rig.secrets.live);
+  expect(await failure(rig.revoke(live.id))).toBe("state");
+  await rig.person("member");
+  expect(await failure(rig.revoke(live.id))).toBe("done");
+});
