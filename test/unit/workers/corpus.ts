@@ -43,7 +43,8 @@ function sampleOf(line: string, place: string): Sample {
   const labels = written.spans.map(({ preset, text: labelled }) => {
     const part = withKeys(labelled);
     const start = text.indexOf(part, from);
-    if (start < 0) throw new Error(`${place}: "${part}" is not in the text, or not in the order of the labels`);
+    if (start < 0)
+      throw new Error(`${place}: "${part}" is not in the text, or not in the order of the labels`);
     from = start + part.length;
     return { preset, start, end: from };
   });
@@ -90,7 +91,16 @@ export function figuresOf(preset: PresetName): Figures {
     }
   }
   const samplesWithout = corpus.length - samplesWith;
-  return { samplesWith, samplesWithout, labels: labelCount, exact, found, samplesMissed, samplesWrong, faults };
+  return {
+    samplesWith,
+    samplesWithout,
+    labels: labelCount,
+    exact,
+    found,
+    samplesMissed,
+    samplesWrong,
+    faults,
+  };
 }
 
 const quoted = (text: string, { start, end }: { start: number; end: number }) =>

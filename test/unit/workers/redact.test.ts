@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactor } from "../../../src/workers/redact.ts";
-import { HINTS, KEY_WORDS, PRESET_NAMES } from "../../../src/workers/redact-presets.ts";
+import { KEY_WORDS } from "../../../src/workers/redact-keys.ts";
+import { HINTS, PRESET_NAMES } from "../../../src/workers/redact-presets.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 
