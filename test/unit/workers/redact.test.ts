@@ -185,6 +185,10 @@ describe("payloads", () => {
       "sk-",
       "\\u20",
       "-----BEGIN PRIVATE KEY-----",
+      "DE89370400440532013000 4111111111111111 ",
+      "2345 6789 0123 ",
+      "@",
+      "१२३४ ",
     ];
     for (const piece of hostile) {
       const time = (size: number) => {
