@@ -6,13 +6,15 @@ import { type MemberOperationDeps, memberOperations } from "./member-operations.
 import { type OrgEndingDeps, orgEndingOperations } from "./org-ending-operations.ts";
 import { orgOperations } from "./org-operations.ts";
 import { type ProjectOperationDeps, projectOperations } from "./project-operations.ts";
+import { type RedactionOperationDeps, redactionOperations } from "./redaction-operations.ts";
 import { type TicketOperationDeps, ticketOperations } from "./ticket-operations.ts";
 
 export type AccountOperationDeps = KeyOperationDeps &
   ProjectOperationDeps &
   OrgEndingDeps &
   MemberOperationDeps &
-  TicketOperationDeps;
+  TicketOperationDeps &
+  RedactionOperationDeps;
 
 export const accountOperations = (deps: AccountOperationDeps) => ({
   ...keyOperations(deps),
@@ -21,4 +23,5 @@ export const accountOperations = (deps: AccountOperationDeps) => ({
   ...orgEndingOperations(deps),
   ...memberOperations(deps),
   ...ticketOperations(deps),
+  ...redactionOperations(deps),
 });

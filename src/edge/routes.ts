@@ -108,6 +108,7 @@ export type Operations = Readonly<
     | "getTicket"
     | "listLimitRequests"
     | "requestLimits"
+    | "previewRedaction"
     | "listEvents"
     | "listAudit"
     | "beginLogin"
@@ -284,6 +285,8 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/tickets/{id}", "read:org / everyone", "Tickets", act(run.getTicket)),
   row("GET", "/v1/limits/requests", "read:keys / viewer", "Tickets", act(run.listLimitRequests)),
   row("POST", "/v1/limits/requests", "write:keys / member", "Tickets", act(run.requestLimits)),
+
+  row("POST", "/v1/policy/redact/preview", "read:org / viewer", ORGS, act(run.previewRedaction)),
 
   row("GET", "/v1/events", "read:org / viewer", "Events", act(run.listEvents)),
   row("GET", "/v1/audit", "read:org / admin", "Events", act(run.listAudit)),

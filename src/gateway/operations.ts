@@ -116,6 +116,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     lockedOut: identity.lockedOut,
     refundableMicroUsd: (orgId) =>
       Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
+    previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
   });

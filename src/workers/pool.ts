@@ -1,6 +1,7 @@
 /** The worker thread for work that would block the event loop: redaction of records and token counts. */
 import type { Redaction } from "../record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
+import { checkPreview, type RedactionPreview } from "./redact-preview.ts";
 import { openThread } from "./thread.ts";
 import type { Encoding } from "./tokenise.ts";
 
@@ -15,6 +16,8 @@ export interface WorkerPool {
   finish(input: FinishInput): Promise<Finished>;
   /** Redacts payloads; at once where there are no rules. @throws Error if a preset is unknown or a pattern is not RE2 */
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
+  /** Shows what presets redact in a sample. @throws WeirError `invalid_value` for a preset or a sample that `checkPreview` refuses */
+  previewRedaction(presets: readonly string[], sample: string): Promise<RedactionPreview>;
   /**
    * Counts the tokens of each text in one of OpenAI's public encodings, about 50 MB/s for prose. Bytes are UTF-8: one text,
    * or several, each ended by the byte 0xff, whose sum is returned. Shared memory is not copied.
@@ -42,6 +45,10 @@ export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {
     async redactPayload(redaction, parts) {
       if (redaction.presets.length + redaction.patterns.length === 0) return [...parts];
       return thread.run("redact", { redaction, parts }) as Promise<Uint8Array[]>;
+    },
+    async previewRedaction(presets, sample) {
+      checkPreview(presets, sample);
+      return (await thread.run("preview", { presets, sample })) as RedactionPreview;
     },
     async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");

@@ -1,8 +1,8 @@
-/** Redaction inside JSON: only string literals (and bare card or Aadhaar numbers) change, so that JSON stays JSON. */
+/** Redaction inside JSON: only string literals (and bare card, Aadhaar and phone numbers) change, so that JSON stays JSON. */
 import { type FindSpans, replaceSpans } from "./redact-spans.ts";
 
-/** A string literal, or a bare number long enough to be a card or Aadhaar number. */
-const TOKENS = /"(?:[^"\\]|\\[\s\S])*"|(?<![\w.+-])\d{12,19}(?![\w.])/g;
+/** A string literal, or a bare number long enough to be a phone, Aadhaar or card number. */
+const TOKENS = /"(?:[^"\\]|\\[\s\S])*"|(?<![\w.+-])\d{10,19}(?![\w.])/g;
 
 /**
  * Redacts each string literal by its unescaped text. Only literals that change are written again, so that all other bytes
@@ -21,7 +21,7 @@ export function redactJson(text: string, spans: FindSpans): string {
   });
 }
 
-const IDENTITIES = new Set(["[REDACTED:card]", "[REDACTED:aadhaar]"]);
+const IDENTITIES = new Set(["[REDACTED:card]", "[REDACTED:aadhaar]", "[REDACTED:phone]"]);
 
 function unescaped(literal: string): string {
   try {

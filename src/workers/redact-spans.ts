@@ -10,6 +10,27 @@ export interface Span {
 /** Finds the spans of a text to redact, in order and without overlap. */
 export type FindSpans = (text: string) => Span[];
 
+/** Start and end of each match, in any order. */
+export type Finder = (text: string) => Iterable<readonly [number, number]>;
+
+/**
+ * Begins an expression whose match may not follow a character of `word`, nor begin inside an escape (`\n`, `\u00e9`). Directly
+ * after such an escape it may, as after a space: a text may contain JSON (tool arguments), which must stay JSON.
+ * @param first the characters with which a match can begin, which are quicker to test
+ */
+export const starts = (word: string, first: string): string =>
+  String.raw`(?=[${first}])(?<!\\)(?<!\\u[\da-fA-F]{0,3})(?:(?<![${word}])|(?<=\\[bfnrt])|(?<=\\u[\da-fA-F]{4}))`;
+
+/** Matches of each expression; of one with a group `secret`, which ends the match, only the group. */
+export function* regexSpans(text: string, patterns: readonly RegExp[]): Generator<readonly [number, number]> {
+  for (const pattern of patterns) {
+    for (const match of text.matchAll(pattern)) {
+      const end = match.index + match[0].length;
+      yield [end - (match.groups?.secret ?? match[0]).length, end];
+    }
+  }
+}
+
 /** Merges overlapping spans under the mark of the earliest; of two with the same start, of the longer. */
 export function withoutOverlap(spans: Span[]): Span[] {
   spans.sort((a, b) => a.start - b.start || b.end - a.end);

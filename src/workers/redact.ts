@@ -5,9 +5,10 @@
 import { RE2JS } from "re2js";
 import type { Redaction } from "../record.ts";
 import type { PresetName } from "../redaction.ts";
+import { folded, mayFold } from "./redact-fold.ts";
 import { redactJson } from "./redact-json.ts";
-import { type Finder, HINTS, PRESETS } from "./redact-presets.ts";
-import { replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
+import { findPreset, HINTS, isPreset } from "./redact-presets.ts";
+import { type FindSpans, replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
 /** Compiled redaction rules. */
@@ -15,6 +16,8 @@ export interface Redactor {
   text(text: string): string;
   /** A JSON document, an SSE stream of JSON events, or else plain text. */
   payload(text: string): string;
+  /** The same, with the number of spans that are replaced. */
+  counted(text: string): { output: string; redactions: number };
   /** A payload as stored: the same bytes if nothing in it is redacted. */
   bytes(payload: Uint8Array): Uint8Array;
   /** True if a quick check shows that a payload has nothing to redact; takes about 2 ns per byte. */
@@ -53,51 +56,69 @@ export function redactorOf(rules: string): Redactor {
 }
 
 function compile({ presets, patterns }: Redaction): Redactor {
-  const finders: { find: Finder; mark: string }[] = presets.map((name) => {
-    if (!Object.hasOwn(PRESETS, name)) throw new Error(`unknown redaction preset: ${name}`);
-    return { find: PRESETS[name as PresetName], mark: `[REDACTED:${name}]` };
+  const names = presets.map((name): PresetName => {
+    if (!isPreset(name)) throw new Error(`unknown redaction preset: ${name}`);
+    return name;
   });
-  for (const pattern of patterns) {
-    const re = RE2JS.compile(pattern);
-    finders.push({ find: (text) => matches(re, text), mark: "[REDACTED:pattern]" });
-  }
+  const own = patterns.map((pattern) => RE2JS.compile(pattern));
   const spans = (text: string): Span[] => {
     const found: Span[] = [];
-    for (const { find, mark } of finders) {
-      for (const [start, end] of find(text)) if (end > start) found.push({ start, end, mark });
-    }
+    const collect = (mark: string, matched: Iterable<readonly [number, number]>) => {
+      for (const [start, end] of matched) if (end > start) found.push({ start, end, mark });
+    };
+    const searched = names.length > 0 ? folded(text) : text;
+    for (const name of names) collect(`[REDACTED:${name}]`, findPreset(name, searched));
+    for (const re of own) collect("[REDACTED:pattern]", matches(re, text));
     return found.length < 2 ? found : withoutOverlap(found);
   };
-  const redact = (text: string) => replaceSpans(text, spans(text));
-  const hints = [...new Set(presets.map((name) => HINTS[name as PresetName]))];
+  const hints = [...new Set(names.map((name) => HINTS[name]))];
   /**
-   * Most payloads have nothing to redact, which a check of their bytes as Latin-1 shows. Not if escapes may hide a match,
-   * nor in SSE, where a match may be split over events.
+   * Most payloads have nothing to redact, which a check of their bytes as Latin-1 shows. Not if escapes or other scripts may
+   * hide a match, nor in SSE, where a match may be split over events.
    */
   const clean = (payload: Uint8Array): boolean => {
     if (patterns.length > 0) return false;
     const latin1 = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString("latin1");
-    return !isSse(latin1) && !latin1.includes("\\u") && !hints.some((hint) => hint(latin1));
+    if (isSse(latin1) || latin1.includes("\\u") || mayFold(payload, latin1)) return false;
+    return !hints.some((hint) => hint(latin1));
   };
-  if (finders.length === 0) {
-    return { text: (t) => t, payload: (t) => t, bytes: (b) => b, clean: () => true, spans: () => [] };
-  }
-  const self: Redactor = {
-    text: redact,
+  if (names.length + own.length === 0) return REDACTS_NOTHING;
+  const payload = (text: string) => redactedPayload(text, spans);
+  return {
+    text: (text) => replaceSpans(text, spans(text)),
+    payload,
     clean,
     spans,
-    payload(text) {
-      if (isJson(text)) return redactJson(text, spans);
-      return isSse(text) ? redactSse(text, spans) : redact(text);
+    counted(text) {
+      let redactions = 0;
+      const counting: FindSpans = (part) => {
+        const found = spans(part);
+        redactions += found.length;
+        return found;
+      };
+      return { output: redactedPayload(text, counting), redactions };
     },
-    bytes(payload) {
-      if (clean(payload)) return payload;
-      const before = Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString();
-      const after = self.payload(before);
-      return after === before ? payload : Buffer.from(after);
+    bytes(bytes) {
+      if (clean(bytes)) return bytes;
+      const before = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+      const after = payload(before);
+      return after === before ? bytes : Buffer.from(after);
     },
   };
-  return self;
+}
+
+const REDACTS_NOTHING: Redactor = {
+  text: (text) => text,
+  payload: (text) => text,
+  counted: (text) => ({ output: text, redactions: 0 }),
+  bytes: (bytes) => bytes,
+  clean: () => true,
+  spans: () => [],
+};
+
+function redactedPayload(text: string, spans: FindSpans): string {
+  if (isJson(text)) return redactJson(text, spans);
+  return isSse(text) ? redactSse(text, spans) : replaceSpans(text, spans(text));
 }
 
 /** A truncated document is not JSON: its quotes may not pair, so it is searched as plain text. */

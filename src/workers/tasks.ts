@@ -4,6 +4,7 @@ import type { Redaction } from "../record.ts";
 import { counted } from "../shared-memory.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
 import { redactor } from "./redact.ts";
+import { previewRedaction, type RedactionPreview } from "./redact-preview.ts";
 import { countTexts, type Encoding } from "./tokenise.ts";
 
 /** Transfers the result's buffers to the caller instead of copying them. */
@@ -33,3 +34,11 @@ export function redact({ redaction, parts }: RedactInput): Uint8Array[] {
   const { bytes } = redactor(redaction);
   return parts.map(bytes);
 }
+
+export interface PreviewInput {
+  readonly presets: readonly string[];
+  readonly sample: string;
+}
+
+export const preview = ({ presets, sample }: PreviewInput): RedactionPreview =>
+  previewRedaction(presets, sample);

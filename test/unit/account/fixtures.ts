@@ -81,6 +81,7 @@ export function accountRig(spent = NOTHING) {
       ...{ accounts, clock, lastUsed, invitations },
       ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
       invitationCounts: openInvitationCounts(store, clock, failing),
+      previewRedaction: () => Promise.reject(new Error("there are no workers here")),
       sendInvitation: (mail) => void mails.push(mail),
       freePlanId: "free",
       maxOrgsOfPerson: 5,

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PRESET_NAMES } from "../../../src/redaction.ts";
 import { redactor } from "../../../src/workers/redact.ts";
-import { HINTS, KEY_WORDS } from "../../../src/workers/redact-presets.ts";
+import { KEY_WORDS } from "../../../src/workers/redact-keys.ts";
+import { HINTS } from "../../../src/workers/redact-presets.ts";
 import { anyCharacter } from "../../support/characters.ts";
 import { processorMs } from "../../support/processor-time.fixtures.ts";
 
@@ -185,6 +186,10 @@ describe("payloads", () => {
       "sk-",
       "\\u20",
       "-----BEGIN PRIVATE KEY-----",
+      "DE89370400440532013000 4111111111111111 ",
+      "2345 6789 0123 ",
+      "@",
+      "१२३४ ",
     ];
     for (const piece of hostile) {
       const time = (size: number) => {

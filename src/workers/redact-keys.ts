@@ -1,0 +1,146 @@
+/**
+ * The preset `api_key`: secrets with the shape that their vendor gives them, and a quick look that most texts need only.
+ * Every word of the quick look begins at a rare character, and every shape contains one of its words.
+ */
+import { starts } from "./redact-spans.ts";
+
+/** What stands before the last hyphen of a prefix, and before the last underscore. */
+const BEFORE_DASH = [
+  ...[
+    "svc-live",
+    "svc-test",
+    "sk",
+    "xoxa",
+    "xoxb",
+    "xoxe",
+    "xoxp",
+    "xoxr",
+    "xoxs",
+    "xapp",
+    "xai",
+    "hf",
+    "npm",
+  ],
+  ...["gsk", "pplx", "r8", "fw", "tvly", "pypi", "nvapi", "GOCSPX", "key", "glpat", "glrt", "gldt", "glptt"],
+  ...["glcbt", "glft", "glagent", "gloas", "glsoat"],
+];
+const BEFORE_UNDERSCORE = [
+  ...[
+    "sk_live",
+    "sk_test",
+    "rk_live",
+    "rk_test",
+    "pk_live",
+    "pk_test",
+    "rzp_live",
+    "rzp_test",
+    "whsec",
+    "ghp",
+  ],
+  ...["gho", "ghu", "ghs", "ghr", "github_pat", "hf", "npm", "gsk", "pplx", "r8", "fw", "tvly", "dop_v1"],
+  ...["doo_v1", "dor_v1", "tgp_v1", "shpat", "shpca", "shppa", "shpss", "lin_api", "ntn", "pcsk", "lsv2_pt"],
+  ...["lsv2_sk", "sbp", "figd", "glsa", "sk", "secret_access", "SECRET_ACCESS"],
+];
+
+/** Matches begin at the last character of a prefix, or at the first of a word. A key has ten more characters. */
+export const KEY_WORDS = [
+  `-(?<=(?:${BEFORE_DASH.join("|")})-)(?=[\\w+/-]{10})`,
+  `_(?<=(?:${BEFORE_UNDERSCORE.join("|")})_)(?:(?=[\\w+/-]{10})|(?=key|KEY))`,
+  "A(?:KIA|SIA|Iza|TATT3|A(?<=\\d:AA)|ccessKey)",
+  "S(?:G\\.|K[\\da-f]{32})",
+  "eyJ",
+  "B(?:earer |(?<=/T\\w{6,14}/B)\\w{6})",
+  "PRIVATE KEY",
+].join("|");
+const KEY_WORD = new RegExp(KEY_WORDS);
+const KEY_WORD_HERE = new RegExp(KEY_WORDS, "y");
+
+/** The last two characters of the prefixes: they exclude nearly every hyphen and underscore of a text. */
+function pairTable(prefixes: readonly string[]): Uint8Array {
+  const table = new Uint8Array(1 << 14);
+  for (const prefix of prefixes) table[pairIndex(prefix, prefix.length)] = 1;
+  return table;
+}
+
+/** Of the two characters before `end`; 0, a pair of no prefix, if one is not ASCII. */
+function pairIndex(text: string, end: number): number {
+  const [first, second] = [text.charCodeAt(end - 2), text.charCodeAt(end - 1)];
+  return first < 128 && second < 128 ? (first << 7) | second : 0;
+}
+
+/** A rare character of every word, its distance from the beginning of the match, and what must stand before it. */
+const KEY_MARKS: readonly (readonly [mark: string, distance: number, before?: Uint8Array])[] = [
+  ["-", 0, pairTable(BEFORE_DASH)],
+  ["_", 0, pairTable(BEFORE_UNDERSCORE)],
+  ...["A", "S", "B", "P"].map((mark) => [mark, 0] as const),
+  ["J", 2],
+];
+/** With more of these characters the whole expression is quicker. */
+const MAX_KEY_MARKS = 300;
+
+/** The search for single characters is vectorised: a third of the time of the expression for prose and JSON. */
+export function mayHoldKey(text: string): boolean {
+  let left = MAX_KEY_MARKS;
+  for (const [mark, distance, before] of KEY_MARKS) {
+    for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + 1)) {
+      if (at < distance || (before !== undefined && before[pairIndex(text, at)] !== 1)) continue;
+      if (left-- === 0) return KEY_WORD.test(text);
+      KEY_WORD_HERE.lastIndex = at - distance;
+      if (KEY_WORD_HERE.test(text)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Vendors and the shapes of their secrets, as their documentation or their keys show them. Lengths are lower bounds where
+ * vendors have changed them.
+ */
+export const KEY_SHAPES: readonly (readonly [vendor: string, shape: string])[] = [
+  ["Weir", "svc-(?:live|test)-[A-Za-z0-9]{20,64}"],
+  // OpenAI, Anthropic, OpenRouter, DeepSeek and others. Names of CSS classes have no digit and no long run.
+  ["OpenAI, Anthropic, OpenRouter, DeepSeek", "sk-(?=[A-Za-z_-]{0,100}\\d|[A-Za-z0-9]{20})[\\w-]{16,256}"],
+  ["Cerebras", "csk-[a-z0-9]{32,64}"],
+  ["Stripe", "(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,256}|whsec_[A-Za-z0-9+/]{16,128}"],
+  ["Razorpay", "rzp_(?:live|test)_[A-Za-z0-9]{10,64}"],
+  ["AWS", "A(?:KIA|SIA)[0-9A-Z]{16}(?![A-Za-z0-9])"],
+  ["Google", "AIza[\\w-]{35}|GOCSPX-[\\w-]{28}"],
+  ["GitHub", "gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\\w{22,255}"],
+  ["GitLab", "gl(?:pat|rt|dt|ptt|cbt|ft|agent|oas|soat)-[\\w-]{20,300}(?:\\.[a-z0-9]{2}\\.[a-z0-9]{9})?"],
+  ["Slack", "xox[abeprs]-[A-Za-z0-9-]{10,255}|xapp-\\d-[A-Z0-9]{8,16}-\\d{8,16}-[a-f0-9]{32,128}"],
+  ["Hugging Face, npm, Groq, Perplexity", "(?:hf|npm|gsk|pplx)[_-][A-Za-z0-9]{20,128}"],
+  ["Replicate, Fireworks, Tavily", "(?:r8|fw|tvly)[_-][A-Za-z0-9]{20,128}"],
+  ["xAI", "xai-[A-Za-z0-9]{20,128}"],
+  ["PyPI", "pypi-[\\w-]{50,512}"],
+  ["DigitalOcean", "do[opr]_v1_[a-f0-9]{64}"],
+  ["SendGrid", "SG\\.[\\w-]{16,64}\\.[\\w-]{16,64}"],
+  ["Twilio", "SK[a-f0-9]{32}(?![A-Za-z0-9])"],
+  ["Mailgun", "key-[a-f0-9]{32}(?![A-Za-z0-9])"],
+  ["NVIDIA", "nvapi-[\\w-]{40,128}"],
+  ["Together", "tgp_v1_[\\w-]{40,64}"],
+  ["ElevenLabs", "sk_[a-f0-9]{48}(?![A-Za-z0-9])"],
+  ["Pinecone", "pcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{40,80}"],
+  ["LangSmith", "lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"],
+  ["Shopify", "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}"],
+  ["Linear", "lin_api_[A-Za-z0-9]{32,64}"],
+  ["Notion", "ntn_[A-Za-z0-9]{40,64}"],
+  ["Supabase", "sbp_[a-f0-9]{40}"],
+  ["Figma", "figd_[\\w-]{36,64}"],
+  ["Grafana", "glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}"],
+  ["Atlassian", "ATATT3[\\w-]{100,256}(?:=[A-F0-9]{8})?"],
+  ["Telegram", "\\d{8,10}:AA[\\w-]{33}(?![\\w-])"],
+  ["JSON web tokens", "eyJ[\\w-]{8,4096}\\.eyJ[\\w-]{8,8192}\\.[\\w-]{8,2048}"],
+];
+
+/** Where a pattern has a group `secret`, only that group is redacted; it is at the end of the match. */
+export const API_KEYS: readonly RegExp[] = [
+  new RegExp(`${starts("A-Za-z0-9", "a-zAGS\\d")}(?:${KEY_SHAPES.map(([, shape]) => shape).join("|")})`, "g"),
+  // RFC 6750, section 2.1. Placeholders and prose have no digit.
+  /\bBearer (?=[A-Za-z._~+/-]{0,100}\d)(?<secret>[A-Za-z0-9._~+/-]{20,4096}={0,2})/g,
+  // An AWS secret has no prefix: found beside its name.
+  /(?:secret_access_key|SECRET_ACCESS_KEY|SecretAccessKey)\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/g,
+  /hooks\.slack\.com\/services\/(?<secret>T[A-Z0-9]{6,14}\/B[A-Z0-9]{6,14}\/[A-Za-z0-9]{20,32})/g,
+  // RFC 7468, with OpenSSH's and OpenPGP's labels; then one whose end was cut off.
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^"-]|-(?!----)){0,10000}-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,4}[A-Za-z0-9+/=]{40}(?:[A-Za-z0-9+/=\r\n]|\\[nr]){0,10000}/g,
+];
