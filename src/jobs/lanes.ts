@@ -154,7 +154,10 @@ export class Lanes {
   #schedule(lane: Lane): void {
     const [job] = lane.jobs;
     if (job === undefined) {
-      if (lane.running === 0 && lane.hasAll) this.#lanes.delete(lane.name);
+      if (lane.running > 0 || !lane.hasAll) return;
+      // Its turn with it: a later lane of this name is another one.
+      this.#lanes.delete(lane.name);
+      this.#listed.delete(lane);
       return;
     }
     if (this.#listed.has(lane) || lane.alarmMs === job.dueMs) return;
