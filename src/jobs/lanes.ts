@@ -7,6 +7,8 @@ import type { DueJob } from "./job-tables.ts";
 
 /** Jobs of a lane kept in memory; the others are read when these have run. */
 const KEPT = 256;
+/** Outdated alarms that may stay, beside one for each lane: dropping them takes a look at all lanes. */
+const OUTDATED_ALARMS = 1024;
 
 interface Lane {
   readonly name: string;
@@ -36,7 +38,7 @@ export class Lanes {
   /** Lanes with a job that is due, in the order of their turns. */
   readonly #listed = new Set<Lane>();
   /** When lanes become due. An entry may be outdated; it is checked when its time comes. */
-  readonly #alarms = new TinyQueue<Alarm>([], (a, b) => a.atMs - b.atMs);
+  #alarms = alarmQueue([]);
 
   constructor(options: LanesOptions) {
     this.#options = options;
@@ -163,5 +165,17 @@ export class Lanes {
     if (this.#listed.has(lane) || lane.alarmMs === job.dueMs) return;
     lane.alarmMs = job.dueMs;
     this.#alarms.push({ atMs: job.dueMs, lane: lane.name });
+    if (this.#alarms.length > 2 * this.#lanes.size + OUTDATED_ALARMS) this.#dropOutdated();
+  }
+
+  /** Outdated alarms of far times would pile up: each job that overtakes one that waits long leaves another. */
+  #dropOutdated(): void {
+    const alarms: Alarm[] = [];
+    for (const { alarmMs, name } of this.#lanes.values()) {
+      if (!Number.isNaN(alarmMs)) alarms.push({ atMs: alarmMs, lane: name });
+    }
+    this.#alarms = alarmQueue(alarms);
   }
 }
+
+const alarmQueue = (alarms: Alarm[]) => new TinyQueue<Alarm>(alarms, (a, b) => a.atMs - b.atMs);
