@@ -88,8 +88,16 @@ export interface JobRow {
   readonly error: string;
 }
 
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "an error that has no text";
+  }
+}
+
 /** Text of an error for the row; of an own length, because it may repeat an answer. */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = textOf(error);
   return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

@@ -33,8 +33,6 @@ export interface KindCounts {
   gaveUp: number;
 }
 
-type Result = { readonly ending: JobEnding | undefined } | { readonly error: unknown };
-
 export class Runner {
   readonly kind: JobKind;
   readonly counts: KindCounts = { done: 0, failed: 0, gaveUp: 0 };
@@ -127,58 +125,81 @@ export class Runner {
       attempt: row.tries,
       signal: this.#stop.signal,
     };
-    const result = await this.#call(row, job);
     try {
-      await this.#deps.store.act(() => this.#end(row, job, result), { isOwed: true });
+      const ending = await this.#call(row, job);
+      await this.#act(() => this.#endDone(row, ending));
     } catch (error) {
-      // The handler's act threw: the job has not ended, and is tried again like any that fails.
-      await this.#deps.store
-        .act(() => this.#end(row, job, { error }), { isOwed: true })
-        .catch((err: unknown) => this.#deps.onFailure(err, `${row.kind} ${row.key} could not be ended`));
+      // Of the run, or of what its ending puts: then nothing was put.
+      await this.#fail(row, job, error);
     }
   }
 
-  async #call(row: JobRow, job: JobRun): Promise<Result> {
+  #act(act: () => void): Promise<void> {
+    return this.#deps.store.act(act, { isOwed: true });
+  }
+
+  async #call(row: JobRow, job: JobRun): Promise<JobEnding | undefined> {
     const payload = this.kind.payload.safeParse(row.payload);
-    if (!payload.success) return { error: new Error(`its payload is not valid: ${payload.error.message}`) };
+    if (!payload.success) throw new Error(`its payload is not valid: ${payload.error.message}`);
+    return await this.#handler.run(payload.data, job);
+  }
+
+  /** Never rejects. */
+  async #fail(row: JobRow, job: JobRun, error: unknown): Promise<void> {
+    const { onFailure } = this.#deps;
+    const name = `${row.kind} ${row.key}`;
+    if (!this.#stop.signal.aborted) onFailure(error, `${name} failed`);
+    const text = errorText(error);
     try {
-      return { ending: await this.#handler.run(payload.data, job) };
-    } catch (error) {
-      if (!this.#stop.signal.aborted) this.#deps.onFailure(error, `${row.kind} ${row.key} failed`);
-      return { error };
+      await this.#act(() => this.#endFailed(row, text, () => this.#tellGaveUp(row, job, text))).catch(
+        (cause: unknown) => {
+          onFailure(cause, `${name} was given up, but its handler could not be told`);
+          return this.#act(() => this.#endFailed(row, text, () => {}));
+        },
+      );
+    } catch (cause) {
+      onFailure(cause, `${name} could not be ended`);
     }
+  }
+
+  #tellGaveUp({ payload }: JobRow, job: JobRun, text: string): void {
+    const parsed = this.kind.payload.safeParse(payload);
+    if (parsed.success) this.#handler.gaveUp?.(parsed.data, job, text);
+  }
+
+  /** The job's row; undefined where another process has taken it over. */
+  #stillOurs(claimed: JobRow): JobRow | undefined {
+    const row = this.#deps.tables.row(claimed.kind, claimed.key);
+    return row?.fence === claimed.fence && row.state === "running" ? row : undefined;
   }
 
   /** In an act. */
-  #end(claimed: JobRow, job: JobRun, result: Result): void {
+  #endDone(claimed: JobRow, ending: JobEnding | undefined): void {
     const { tables } = this.#deps;
-    const row = tables.row(claimed.kind, claimed.key);
-    if (row === undefined || row.fence !== claimed.fence || row.state !== "running") return;
-    if ("error" in result) {
-      this.#endFailed(row, job, result.error);
-      return;
-    }
-    const { act, againAtMs } = result.ending ?? {};
+    const row = this.#stillOurs(claimed);
+    if (row === undefined) return;
+    const { act, againAtMs } = ending ?? {};
     act?.();
     this.#count("done");
     if (againAtMs === undefined) tables.remove(row);
     else tables.put({ ...row, state: "waiting", dueMs: againAtMs, tries: 0, error: "" });
   }
 
-  #endFailed(row: JobRow, job: JobRun, error: unknown): void {
+  /** In an act. */
+  #endFailed(claimed: JobRow, text: string, tellGaveUp: () => void): void {
     const { tables, clock, random } = this.#deps;
+    const row = this.#stillOurs(claimed);
+    if (row === undefined) return;
     const nowMs = clock.now();
     // The process stops: the run was not given the time it needs.
     if (this.#stop.signal.aborted) {
       tables.put({ ...row, state: "waiting", dueMs: nowMs, tries: row.tries - 1 });
       return;
     }
-    const text = errorText(error);
     if (row.tries >= this.kind.tries) {
       this.#count("gaveUp");
       tables.put({ ...row, state: "given_up", dueMs: nowMs, error: text });
-      const payload = this.kind.payload.safeParse(row.payload);
-      if (payload.success) this.#handler.gaveUp?.(payload.data, job, text);
+      tellGaveUp();
       return;
     }
     this.#count("failed");
