@@ -122,7 +122,7 @@ export class Runner {
       key: row.key,
       orgId: row.orgId,
       createdAtMs: row.createdAtMs,
-      attempt: row.tries,
+      attempt: Math.min(row.tries, this.kind.tries),
       signal: this.#stop.signal,
     };
     try {
@@ -139,6 +139,8 @@ export class Runner {
   }
 
   async #call(row: JobRow, job: JobRun): Promise<JobEnding | undefined> {
+    // The process died in its last try, perhaps by this job.
+    if (row.tries > this.kind.tries) throw new Error(row.error);
     const payload = this.kind.payload.safeParse(row.payload);
     if (!payload.success) throw new Error(`its payload is not valid: ${payload.error.message}`);
     return await this.#handler.run(payload.data, job);
@@ -198,7 +200,7 @@ export class Runner {
     }
     if (row.tries >= this.kind.tries) {
       this.#count("gaveUp");
-      tables.put({ ...row, state: "given_up", dueMs: nowMs, error: text });
+      tables.put({ ...row, state: "given_up", dueMs: nowMs, tries: this.kind.tries, error: text });
       tellGaveUp();
       return;
     }
