@@ -78,7 +78,7 @@ export interface JobRow {
   readonly dueMs: number;
   /** Tries that began, since it was added or last ended with `againAtMs`. */
   readonly tries: number;
-  /** Rises with each claim: a run whose number is not the row's has lost the job to another process. */
+  /** Begins at random, and rises with each claim: a run whose number is not the row's has lost the job to another process. */
   readonly fence: number;
   readonly state: "waiting" | "running" | "given_up";
   /** Of a running job: who runs it, and until when nobody else may. */

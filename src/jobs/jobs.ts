@@ -65,7 +65,8 @@ export class Jobs {
    * it is; one that was given up begins anew.
    */
   enqueue<P>(kind: JobKind<P>, order: JobOrder<P>): void {
-    const nowMs = this.#options.clock.now();
+    const { clock, random } = this.#options;
+    const nowMs = clock.now();
     const key = order.key ?? newId("job", nowMs);
     const before = this.#tables.row(kind.name, key);
     if (before !== undefined && before.state !== "given_up") return;
@@ -78,7 +79,8 @@ export class Jobs {
       createdAtMs: nowMs,
       dueMs: order.dueMs ?? nowMs,
       tries: 0,
-      fence: before?.fence ?? 0,
+      // Not from zero: a run of an earlier job of this key, in a process that was paused, must not end this one.
+      fence: before?.fence ?? Math.floor(random() * 2 ** 32),
       state: "waiting",
       holder: "",
       leaseEndsAtMs: 0,

@@ -33,6 +33,12 @@ export interface KindCounts {
   gaveUp: number;
 }
 
+interface Run {
+  /** As claimed, with its newest lease. */
+  row: JobRow;
+  ended: Promise<void>;
+}
+
 export class Runner {
   readonly kind: JobKind;
   readonly counts: KindCounts = { done: 0, failed: 0, gaveUp: 0 };
@@ -40,8 +46,8 @@ export class Runner {
   readonly #deps: RunnerDeps;
   readonly #handler: JobHandler<unknown>;
   readonly #stop = new AbortController();
-  /** Jobs that this process runs, by key, each until its end is committed. */
-  readonly #running = new Map<string, { row: JobRow; ended: Promise<void> }>();
+  /** Each until its end is committed; two of one key where another process has taken the first one over and ended it. */
+  readonly #running = new Set<Run>();
   /** Slots for claims that are not committed yet. */
   #claiming = 0;
 
@@ -109,12 +115,13 @@ export class Runner {
   }
 
   #begin(row: JobRow): void {
-    const ended = this.#run(row).finally(() => {
-      this.#running.delete(row.key);
+    const run: Run = { row, ended: Promise.resolve() };
+    this.#running.add(run);
+    run.ended = this.#run(row).finally(() => {
+      this.#running.delete(run);
       this.lanes.ended(row.lane);
       this.#deps.onRoom();
     });
-    this.#running.set(row.key, { row, ended });
   }
 
   async #run(row: JobRow): Promise<void> {
@@ -223,7 +230,7 @@ export class Runner {
   async renew(): Promise<void> {
     const { store, tables, clock } = this.#deps;
     const leaseEndsAtMs = clock.now() + this.kind.leaseMs;
-    const late = [...this.#running.values()].filter(
+    const late = [...this.#running].filter(
       ({ row }) => row.leaseEndsAtMs - clock.now() < this.kind.leaseMs / 2,
     );
     if (late.length === 0) return;
@@ -239,7 +246,7 @@ export class Runner {
   /** Claims no more, asks what runs to end, and resolves once it has. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(Array.from(this.#running.values(), ({ ended }) => ended));
+    await Promise.all(Array.from(this.#running, ({ ended }) => ended));
   }
 }
 
