@@ -50,6 +50,8 @@ export class Runner {
   readonly #running = new Set<Run>();
   /** Slots for claims that are not committed yet. */
   #claiming = 0;
+  /** The newest claim. */
+  #claimed: Promise<void> = Promise.resolve();
 
   constructor(deps: RunnerDeps, kind: JobKind, handler: JobHandler<unknown>) {
     this.#deps = deps;
@@ -69,7 +71,10 @@ export class Runner {
   async advance(): Promise<number | undefined> {
     if (this.#stop.signal.aborted) return undefined;
     const due = this.lanes.take(Math.min(this.#room, CLAIMED_AT_ONCE), this.#deps.clock.now());
-    if (due.length > 0) await this.#claim(due);
+    if (due.length > 0) {
+      this.#claimed = this.#claim(due);
+      await this.#claimed;
+    }
     return this.#room > 0 ? this.lanes.nextMs() : undefined;
   }
 
@@ -146,6 +151,8 @@ export class Runner {
   }
 
   async #call(row: JobRow, job: JobRun): Promise<JobEnding | undefined> {
+    // The stop came while it was claimed.
+    this.#stop.signal.throwIfAborted();
     // The process died in its last try, perhaps by this job.
     if (row.tries > this.kind.tries) throw new Error(row.error);
     const payload = this.kind.payload.safeParse(row.payload);
@@ -246,6 +253,7 @@ export class Runner {
   /** Claims no more, asks what runs to end, and resolves once it has. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    await this.#claimed;
     await Promise.all(Array.from(this.#running, ({ ended }) => ended));
   }
 }
