@@ -51,7 +51,7 @@ export class Runner {
   /** Slots for claims that are not committed yet. */
   #claiming = 0;
   /** The newest claim. */
-  #claimed: Promise<void> = Promise.resolve();
+  #claimed: Promise<boolean> = Promise.resolve(true);
 
   constructor(deps: RunnerDeps, kind: JobKind, handler: JobHandler<unknown>) {
     this.#deps = deps;
@@ -67,13 +67,17 @@ export class Runner {
     return this.#running.size;
   }
 
-  /** Starts what is due, as far as there is room. @returns when to call again; undefined: when a job is added or ends */
+  /**
+   * Starts what is due, as far as there is room.
+   * @returns when to call again; undefined: when a job is added or ends, and now and then
+   */
   async advance(): Promise<number | undefined> {
     if (this.#stop.signal.aborted) return undefined;
     const due = this.lanes.take(Math.min(this.#room, CLAIMED_AT_ONCE), this.#deps.clock.now());
     if (due.length > 0) {
       this.#claimed = this.#claim(due);
-      await this.#claimed;
+      // Refused: the store has said how it is, and need not be asked again at once.
+      if (!(await this.#claimed)) return undefined;
     }
     return this.#room > 0 ? this.lanes.nextMs() : undefined;
   }
@@ -82,7 +86,8 @@ export class Runner {
     return this.kind.atOnce - this.#running.size - this.#claiming;
   }
 
-  async #claim(due: readonly DueJob[]): Promise<void> {
+  /** @returns false where the store refused it; never rejects */
+  async #claim(due: readonly DueJob[]): Promise<boolean> {
     const { store } = this.#deps;
     this.#claiming += due.length;
     try {
@@ -91,12 +96,14 @@ export class Runner {
         if (row === undefined) this.lanes.ended((due[i] as DueJob).lane);
         else this.#begin(row);
       });
+      return true;
     } catch (error) {
       this.#deps.onFailure(error, `${this.kind.name} could not be claimed`);
       for (const job of due) {
         this.lanes.add(job);
         this.lanes.ended(job.lane);
       }
+      return false;
     } finally {
       this.#claiming -= due.length;
     }
