@@ -192,6 +192,8 @@ export class Jobs {
     this.#cancel();
     void this.#rounds().then((nextMs) => {
       this.#looking = false;
+      // Asked for between the last round and now.
+      if (this.#lookAgain) return this.#look();
       if (this.#isStopped) return;
       const waitMs = Math.max(0, Math.min(LOOK_MS, nextMs - this.#options.clock.now()));
       this.#cancel = this.#options.timers.after(waitMs, () => this.#look());
