@@ -35,8 +35,12 @@ export class JobTables {
     return this.#rows.get([kind, key]);
   }
 
-  /** Writes the row, and moves it from the index of its former state to that of its new one. */
+  /**
+   * Writes the row, and moves it from the index of its former state to that of its new one.
+   * @throws RangeError where its due time is none: no range of the index would ever find it
+   */
   put(row: JobRow): void {
+    if (!(Math.abs(row.dueMs) < PAST_TIMES)) throw new RangeError(`${row.dueMs} is no due time`);
     const before = this.row(row.kind, row.key);
     if (before !== undefined) this.#unlist(before);
     this.#rows.put([row.kind, row.key], row);

@@ -78,7 +78,7 @@ export interface JobRow {
   readonly dueMs: number;
   /** Tries that began, since it was added or last ended with `againAtMs`. */
   readonly tries: number;
-  /** Rises with each claim: a run whose number is not the row's has lost the job to another process. */
+  /** Begins at random, and rises with each claim: a run whose number is not the row's has lost the job to another process. */
   readonly fence: number;
   readonly state: "waiting" | "running" | "given_up";
   /** Of a running job: who runs it, and until when nobody else may. */
@@ -88,8 +88,16 @@ export interface JobRow {
   readonly error: string;
 }
 
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return "an error that has no text";
+  }
+}
+
 /** Text of an error for the row; of an own length, because it may repeat an answer. */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = textOf(error);
   return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

@@ -1,7 +1,7 @@
 /**
  * The room's interface: rooms put jobs in their acts, and say what runs a kind; the runners do the rest.
  */
-import type { Clock, Random, Timers } from "../clock.ts";
+import { type Clock, jumpWatch, type Random, type Timers } from "../clock.ts";
 import { newId } from "../ids.ts";
 import type { Store } from "../store/store.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
@@ -10,8 +10,10 @@ import { type KindCounts, Runner, type RunnerDeps } from "./runner.ts";
 
 /** Longest wait between two looks: the wall clock may jump, and other processes add jobs without notice. */
 const LOOK_MS = 1000;
-/** Between two looks at leases: several times within the shortest lease. */
+/** Longest wait between two looks at leases. */
 const TEND_MS = 5000;
+/** Looks at leases within the shortest one: a renewal that comes late, or is refused once, is still in time. */
+const TENDS_PER_LEASE = 6;
 
 export interface JobsOptions {
   readonly store: Store;
@@ -40,16 +42,24 @@ export class Jobs {
   readonly #runners = new Map<string, Runner>();
   #givenUp: number;
   #isStarted = false;
+  /** No more is claimed. */
   #isStopped = false;
+  /** Nothing runs any more. */
+  #isEnded = false;
   /** Cancels the timer of the next look. */
   #cancel: () => void = () => {};
   #looking = false;
   #lookAgain = false;
-  #tendedMs = 0;
+  /** Cancels the timer of the next look at leases. */
+  #cancelTend: () => void = () => {};
+  #tending: Promise<void> = Promise.resolve();
+  readonly #isSteady: () => boolean;
 
   constructor(options: JobsOptions) {
     this.#options = options;
     this.#tables = new JobTables(options.store);
+    this.#isSteady = jumpWatch(options.clock);
+    this.#isSteady();
     this.#givenUp = this.#tables.countGivenUp();
     this.#tables.watchGivenUp((isAdded) => (this.#givenUp += isAdded ? 1 : -1));
     this.#tables.watchDue((job, isAdded) => {
@@ -65,7 +75,8 @@ export class Jobs {
    * it is; one that was given up begins anew.
    */
   enqueue<P>(kind: JobKind<P>, order: JobOrder<P>): void {
-    const nowMs = this.#options.clock.now();
+    const { clock, random } = this.#options;
+    const nowMs = clock.now();
     const key = order.key ?? newId("job", nowMs);
     const before = this.#tables.row(kind.name, key);
     if (before !== undefined && before.state !== "given_up") return;
@@ -78,7 +89,8 @@ export class Jobs {
       createdAtMs: nowMs,
       dueMs: order.dueMs ?? nowMs,
       tries: 0,
-      fence: before?.fence ?? 0,
+      // Not from zero: a run of an earlier job of this key, in a process that was paused, must not end this one.
+      fence: before?.fence ?? Math.floor(random() * 2 ** 32),
       state: "waiting",
       holder: "",
       leaseEndsAtMs: 0,
@@ -112,6 +124,7 @@ export class Jobs {
     await store.act(() => this.#release(left), { isOwed: true });
     for (const job of this.#tables.firstOfLanes()) this.#runners.get(job.kind)?.lanes.learn(job);
     this.#isStarted = true;
+    this.#tendLater();
     this.#look();
   }
 
@@ -120,6 +133,10 @@ export class Jobs {
     this.#isStopped = true;
     this.#cancel();
     await Promise.all(Array.from(this.#runners.values(), (runner) => runner.stop()));
+    // Only now: until its end, a run keeps its lease.
+    this.#isEnded = true;
+    this.#cancelTend();
+    await this.#tending;
   }
 
   /** Given-up jobs, newest first. Read lazily. */
@@ -161,9 +178,11 @@ export class Jobs {
   /** In an act. A try that the death of the process cut short counts: it may be what killed the process. */
   #release(left: readonly JobRow[]): void {
     const dueMs = this.#options.clock.now();
-    for (const { kind, key, fence } of left) {
+    for (const { kind, key, fence, leaseEndsAtMs } of left) {
       const row = this.#tables.row(kind, key);
       if (row?.state !== "running" || row.fence !== fence) continue;
+      // Renewed by an act that was not committed when it was read.
+      if (row.leaseEndsAtMs !== leaseEndsAtMs) continue;
       this.#tables.put({ ...row, state: "waiting", dueMs, error: "the process that ran it ended" });
     }
   }
@@ -177,12 +196,11 @@ export class Jobs {
     this.#cancel();
     void this.#rounds().then((nextMs) => {
       this.#looking = false;
+      // Asked for between the last round and now.
+      if (this.#lookAgain) return this.#look();
       if (this.#isStopped) return;
       const waitMs = Math.max(0, Math.min(LOOK_MS, nextMs - this.#options.clock.now()));
-      this.#cancel = this.#options.timers.after(waitMs, () => {
-        void this.#tend();
-        this.#look();
-      });
+      this.#cancel = this.#options.timers.after(waitMs, () => this.#look());
     });
   }
 
@@ -202,14 +220,24 @@ export class Jobs {
     return nextMs;
   }
 
-  /** Renews this process's leases, and takes back the jobs of processes whose leases have ended. */
+  /** On a timer of its own: that of the looks starts anew with each job that comes, and may never ring. */
+  #tendLater(): void {
+    if (this.#isEnded) return;
+    const leases = Array.from(this.#runners.values(), ({ kind }) => kind.leaseMs / TENDS_PER_LEASE);
+    this.#cancelTend = this.#options.timers.after(Math.min(TEND_MS, ...leases), () => {
+      this.#tending = this.#tend().then(() => this.#tendLater());
+    });
+  }
+
+  /** Renews this process's leases, and takes back the jobs of processes whose leases have ended. Never rejects. */
   async #tend(): Promise<void> {
     const { store, clock, holder, onFailure } = this.#options;
     const nowMs = clock.now();
-    if (Math.abs(nowMs - this.#tendedMs) < TEND_MS) return;
-    this.#tendedMs = nowMs;
+    const isSteady = this.#isSteady();
     try {
       for (const runner of this.#runners.values()) await runner.renew();
+      // Behind a jump of the wall clock all leases look ended: those who live have until the next time to renew theirs.
+      if (this.#isStopped || !isSteady) return;
       const left = this.#tables
         .running((name) => name !== holder)
         .filter((row) => row.leaseEndsAtMs <= nowMs);

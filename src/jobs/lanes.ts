@@ -5,8 +5,17 @@
 import TinyQueue from "tinyqueue";
 import type { DueJob } from "./job-tables.ts";
 
-/** Jobs of a lane kept in memory; the others are read when these have run. */
-const KEPT = 256;
+export interface LanesMemory {
+  /** Jobs of a lane; the others are read when these have run. */
+  readonly perLane: number;
+  /** Jobs of all lanes. Above it a lane keeps `atLeast`, and is read more often. */
+  readonly inAll: number;
+  readonly atLeast: number;
+  /** Outdated alarms beside one for each lane; dropping them takes a look at all lanes. */
+  readonly outdated: number;
+}
+
+const MEMORY: LanesMemory = { perLane: 256, inAll: 50_000, atLeast: 4, outdated: 1024 };
 
 interface Lane {
   readonly name: string;
@@ -28,18 +37,24 @@ export interface LanesOptions {
   readonly atOncePerLane: number;
   /** Reads the soonest jobs of a lane from the store. */
   readonly read: (lane: string, limit: number) => Iterable<DueJob>;
+  /** Bounds of what is kept. */
+  readonly memory?: LanesMemory;
 }
 
 export class Lanes {
   readonly #options: LanesOptions;
+  readonly #memory: LanesMemory;
   readonly #lanes = new Map<string, Lane>();
   /** Lanes with a job that is due, in the order of their turns. */
   readonly #listed = new Set<Lane>();
   /** When lanes become due. An entry may be outdated; it is checked when its time comes. */
-  readonly #alarms = new TinyQueue<Alarm>([], (a, b) => a.atMs - b.atMs);
+  #alarms = alarmQueue([]);
+  /** Jobs in memory. */
+  #kept = 0;
 
   constructor(options: LanesOptions) {
     this.#options = options;
+    this.#memory = options.memory ?? MEMORY;
   }
 
   /** Lanes with waiting or running jobs. */
@@ -51,6 +66,7 @@ export class Lanes {
   learn(first: DueJob): void {
     const lane = this.#lane(first.lane);
     lane.hasAll = false;
+    this.#kept += 1 - lane.jobs.length;
     lane.jobs.splice(0, lane.jobs.length, first);
     this.#schedule(lane);
   }
@@ -62,8 +78,11 @@ export class Lanes {
     if (!lane.hasAll && (last === undefined || job.dueMs > last.dueMs)) return;
     const at = lane.jobs.findLastIndex((other) => other.dueMs <= job.dueMs) + 1;
     lane.jobs.splice(at, 0, job);
-    if (lane.jobs.length > KEPT) {
-      lane.jobs.length = KEPT / 2;
+    this.#kept++;
+    const most = this.#keptPerLane;
+    if (lane.jobs.length > most) {
+      this.#kept -= lane.jobs.length - most / 2;
+      lane.jobs.length = most / 2;
       lane.hasAll = false;
     }
     this.#schedule(lane);
@@ -74,7 +93,10 @@ export class Lanes {
     const lane = this.#lanes.get(job.lane);
     if (lane === undefined) return;
     const at = lane.jobs.findIndex(({ key, dueMs }) => key === job.key && dueMs === job.dueMs);
-    if (at >= 0) lane.jobs.splice(at, 1);
+    if (at >= 0) {
+      lane.jobs.splice(at, 1);
+      this.#kept--;
+    }
     this.#refill(lane);
   }
 
@@ -107,6 +129,11 @@ export class Lanes {
     return this.#listed.size > 0 ? 0 : this.#alarms.peek()?.atMs;
   }
 
+  get #keptPerLane(): number {
+    const { perLane, inAll, atLeast } = this.#memory;
+    return this.#kept < inAll ? perLane : atLeast;
+  }
+
   #lane(name: string): Lane {
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
@@ -137,6 +164,7 @@ export class Lanes {
       return undefined;
     }
     lane.jobs.shift();
+    this.#kept--;
     lane.running++;
     this.#refill(lane);
     return job;
@@ -144,9 +172,11 @@ export class Lanes {
 
   #refill(lane: Lane): void {
     if (lane.jobs.length === 0 && !lane.hasAll) {
-      const jobs = [...this.#options.read(lane.name, KEPT)];
+      const most = this.#keptPerLane;
+      const jobs = [...this.#options.read(lane.name, most)];
       lane.jobs.push(...jobs);
-      lane.hasAll = jobs.length < KEPT;
+      this.#kept += jobs.length;
+      lane.hasAll = jobs.length < most;
     }
     this.#schedule(lane);
   }
@@ -154,11 +184,26 @@ export class Lanes {
   #schedule(lane: Lane): void {
     const [job] = lane.jobs;
     if (job === undefined) {
-      if (lane.running === 0 && lane.hasAll) this.#lanes.delete(lane.name);
+      if (lane.running > 0 || !lane.hasAll) return;
+      // Its turn with it: a later lane of this name is another one.
+      this.#lanes.delete(lane.name);
+      this.#listed.delete(lane);
       return;
     }
     if (this.#listed.has(lane) || lane.alarmMs === job.dueMs) return;
     lane.alarmMs = job.dueMs;
     this.#alarms.push({ atMs: job.dueMs, lane: lane.name });
+    if (this.#alarms.length > 2 * this.#lanes.size + this.#memory.outdated) this.#dropOutdated();
+  }
+
+  /** Outdated alarms of far times would pile up: each job that overtakes one that waits long leaves another. */
+  #dropOutdated(): void {
+    const alarms: Alarm[] = [];
+    for (const { alarmMs, name } of this.#lanes.values()) {
+      if (!Number.isNaN(alarmMs)) alarms.push({ atMs: alarmMs, lane: name });
+    }
+    this.#alarms = alarmQueue(alarms);
   }
 }
+
+const alarmQueue = (alarms: Alarm[]) => new TinyQueue<Alarm>(alarms, (a, b) => a.atMs - b.atMs);

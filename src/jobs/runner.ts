@@ -33,7 +33,11 @@ export interface KindCounts {
   gaveUp: number;
 }
 
-type Result = { readonly ending: JobEnding | undefined } | { readonly error: unknown };
+interface Run {
+  /** As claimed, with its newest lease. */
+  row: JobRow;
+  ended: Promise<void>;
+}
 
 export class Runner {
   readonly kind: JobKind;
@@ -42,10 +46,12 @@ export class Runner {
   readonly #deps: RunnerDeps;
   readonly #handler: JobHandler<unknown>;
   readonly #stop = new AbortController();
-  /** Jobs that this process runs, by key, each until its end is committed. */
-  readonly #running = new Map<string, { row: JobRow; ended: Promise<void> }>();
+  /** Each until its end is committed; two of one key where another process has taken the first one over and ended it. */
+  readonly #running = new Set<Run>();
   /** Slots for claims that are not committed yet. */
   #claiming = 0;
+  /** The newest claim. */
+  #claimed: Promise<boolean> = Promise.resolve(true);
 
   constructor(deps: RunnerDeps, kind: JobKind, handler: JobHandler<unknown>) {
     this.#deps = deps;
@@ -61,11 +67,18 @@ export class Runner {
     return this.#running.size;
   }
 
-  /** Starts what is due, as far as there is room. @returns when to call again; undefined: when a job is added or ends */
+  /**
+   * Starts what is due, as far as there is room.
+   * @returns when to call again; undefined: when a job is added or ends, and now and then
+   */
   async advance(): Promise<number | undefined> {
     if (this.#stop.signal.aborted) return undefined;
     const due = this.lanes.take(Math.min(this.#room, CLAIMED_AT_ONCE), this.#deps.clock.now());
-    if (due.length > 0) await this.#claim(due);
+    if (due.length > 0) {
+      this.#claimed = this.#claim(due);
+      // Refused: the store has said how it is, and need not be asked again at once.
+      if (!(await this.#claimed)) return undefined;
+    }
     return this.#room > 0 ? this.lanes.nextMs() : undefined;
   }
 
@@ -73,7 +86,8 @@ export class Runner {
     return this.kind.atOnce - this.#running.size - this.#claiming;
   }
 
-  async #claim(due: readonly DueJob[]): Promise<void> {
+  /** @returns false where the store refused it; never rejects */
+  async #claim(due: readonly DueJob[]): Promise<boolean> {
     const { store } = this.#deps;
     this.#claiming += due.length;
     try {
@@ -82,12 +96,14 @@ export class Runner {
         if (row === undefined) this.lanes.ended((due[i] as DueJob).lane);
         else this.#begin(row);
       });
+      return true;
     } catch (error) {
       this.#deps.onFailure(error, `${this.kind.name} could not be claimed`);
       for (const job of due) {
         this.lanes.add(job);
         this.lanes.ended(job.lane);
       }
+      return false;
     } finally {
       this.#claiming -= due.length;
     }
@@ -111,12 +127,13 @@ export class Runner {
   }
 
   #begin(row: JobRow): void {
-    const ended = this.#run(row).finally(() => {
-      this.#running.delete(row.key);
+    const run: Run = { row, ended: Promise.resolve() };
+    this.#running.add(run);
+    run.ended = this.#run(row).finally(() => {
+      this.#running.delete(run);
       this.lanes.ended(row.lane);
       this.#deps.onRoom();
     });
-    this.#running.set(row.key, { row, ended });
   }
 
   async #run(row: JobRow): Promise<void> {
@@ -124,61 +141,88 @@ export class Runner {
       key: row.key,
       orgId: row.orgId,
       createdAtMs: row.createdAtMs,
-      attempt: row.tries,
+      attempt: Math.min(row.tries, this.kind.tries),
       signal: this.#stop.signal,
     };
-    const result = await this.#call(row, job);
     try {
-      await this.#deps.store.act(() => this.#end(row, job, result), { isOwed: true });
+      const ending = await this.#call(row, job);
+      await this.#act(() => this.#endDone(row, ending));
     } catch (error) {
-      // The handler's act threw: the job has not ended, and is tried again like any that fails.
-      await this.#deps.store
-        .act(() => this.#end(row, job, { error }), { isOwed: true })
-        .catch((err: unknown) => this.#deps.onFailure(err, `${row.kind} ${row.key} could not be ended`));
+      // Of the run, or of what its ending puts: then nothing was put.
+      await this.#fail(row, job, error);
     }
   }
 
-  async #call(row: JobRow, job: JobRun): Promise<Result> {
+  #act(act: () => void): Promise<void> {
+    return this.#deps.store.act(act, { isOwed: true });
+  }
+
+  async #call(row: JobRow, job: JobRun): Promise<JobEnding | undefined> {
+    // The stop came while it was claimed.
+    this.#stop.signal.throwIfAborted();
+    // The process died in its last try, perhaps by this job.
+    if (row.tries > this.kind.tries) throw new Error(row.error);
     const payload = this.kind.payload.safeParse(row.payload);
-    if (!payload.success) return { error: new Error(`its payload is not valid: ${payload.error.message}`) };
+    if (!payload.success) throw new Error(`its payload is not valid: ${payload.error.message}`);
+    return await this.#handler.run(payload.data, job);
+  }
+
+  /** Never rejects. */
+  async #fail(row: JobRow, job: JobRun, error: unknown): Promise<void> {
+    const { onFailure } = this.#deps;
+    const name = `${row.kind} ${row.key}`;
+    if (!this.#stop.signal.aborted) onFailure(error, `${name} failed`);
+    const text = errorText(error);
     try {
-      return { ending: await this.#handler.run(payload.data, job) };
-    } catch (error) {
-      if (!this.#stop.signal.aborted) this.#deps.onFailure(error, `${row.kind} ${row.key} failed`);
-      return { error };
+      await this.#act(() => this.#endFailed(row, text, () => this.#tellGaveUp(row, job, text))).catch(
+        (cause: unknown) => {
+          onFailure(cause, `${name} was given up, but its handler could not be told`);
+          return this.#act(() => this.#endFailed(row, text, () => {}));
+        },
+      );
+    } catch (cause) {
+      onFailure(cause, `${name} could not be ended`);
     }
+  }
+
+  #tellGaveUp({ payload }: JobRow, job: JobRun, text: string): void {
+    const parsed = this.kind.payload.safeParse(payload);
+    if (parsed.success) this.#handler.gaveUp?.(parsed.data, job, text);
+  }
+
+  /** The job's row; undefined where another process has taken it over. */
+  #stillOurs(claimed: JobRow): JobRow | undefined {
+    const row = this.#deps.tables.row(claimed.kind, claimed.key);
+    return row?.fence === claimed.fence && row.state === "running" ? row : undefined;
   }
 
   /** In an act. */
-  #end(claimed: JobRow, job: JobRun, result: Result): void {
+  #endDone(claimed: JobRow, ending: JobEnding | undefined): void {
     const { tables } = this.#deps;
-    const row = tables.row(claimed.kind, claimed.key);
-    if (row === undefined || row.fence !== claimed.fence || row.state !== "running") return;
-    if ("error" in result) {
-      this.#endFailed(row, job, result.error);
-      return;
-    }
-    const { act, againAtMs } = result.ending ?? {};
+    const row = this.#stillOurs(claimed);
+    if (row === undefined) return;
+    const { act, againAtMs } = ending ?? {};
     act?.();
     this.#count("done");
     if (againAtMs === undefined) tables.remove(row);
     else tables.put({ ...row, state: "waiting", dueMs: againAtMs, tries: 0, error: "" });
   }
 
-  #endFailed(row: JobRow, job: JobRun, error: unknown): void {
+  /** In an act. */
+  #endFailed(claimed: JobRow, text: string, tellGaveUp: () => void): void {
     const { tables, clock, random } = this.#deps;
+    const row = this.#stillOurs(claimed);
+    if (row === undefined) return;
     const nowMs = clock.now();
     // The process stops: the run was not given the time it needs.
     if (this.#stop.signal.aborted) {
       tables.put({ ...row, state: "waiting", dueMs: nowMs, tries: row.tries - 1 });
       return;
     }
-    const text = errorText(error);
     if (row.tries >= this.kind.tries) {
       this.#count("gaveUp");
-      tables.put({ ...row, state: "given_up", dueMs: nowMs, error: text });
-      const payload = this.kind.payload.safeParse(row.payload);
-      if (payload.success) this.#handler.gaveUp?.(payload.data, job, text);
+      tables.put({ ...row, state: "given_up", dueMs: nowMs, tries: this.kind.tries, error: text });
+      tellGaveUp();
       return;
     }
     this.#count("failed");
@@ -200,7 +244,7 @@ export class Runner {
   async renew(): Promise<void> {
     const { store, tables, clock } = this.#deps;
     const leaseEndsAtMs = clock.now() + this.kind.leaseMs;
-    const late = [...this.#running.values()].filter(
+    const late = [...this.#running].filter(
       ({ row }) => row.leaseEndsAtMs - clock.now() < this.kind.leaseMs / 2,
     );
     if (late.length === 0) return;
@@ -216,7 +260,8 @@ export class Runner {
   /** Claims no more, asks what runs to end, and resolves once it has. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(Array.from(this.#running.values(), ({ ended }) => ended));
+    await this.#claimed;
+    await Promise.all(Array.from(this.#running, ({ ended }) => ended));
   }
 }
 
