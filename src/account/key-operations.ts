@@ -84,6 +84,7 @@ const patchBody = z.strictObject({
 
 const listQuery = z.object({
   status: z.enum(KEY_STATUSES).optional(),
+  created_by: z.string().max(100).optional().describe("Id of the person or key that made them"),
   ...pageQuery(100, 200),
 });
 
@@ -226,7 +227,9 @@ function listKeys(deps: KeyOperationDeps, caller: Caller, query: z.output<typeof
     list: `keys:${caller.orgId}`,
     rows: (after) => deps.accounts.keysByAge(caller.orgId, after && positionOf(after)),
     positionOf: ({ createdAtMs, id }) => [createdAtMs, id],
-    matches: (row) => query.status === undefined || keyStatus(row, nowMs) === query.status,
+    matches: (row) =>
+      (query.status === undefined || keyStatus(row, nowMs) === query.status) &&
+      (query.created_by === undefined || row.createdBy === query.created_by),
   });
   const wires = data.map((row) => keyWire(row, deps.lastUsed.at(row.id), nowMs));
   return { object: "list" as const, data: wires, next_cursor };

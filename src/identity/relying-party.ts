@@ -131,9 +131,9 @@ export class RelyingParty {
 
   /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value` */
   async readNotice(token: string): Promise<LogoutNotice> {
-    const { settings, keys } = await this.#provider();
+    const { config, settings, keys } = await this.#provider();
     const { payload } = await jwtVerify(token, keys, {
-      issuer: settings.issuer,
+      issuer: config.serverMetadata().issuer,
       audience: settings.clientId,
       maxTokenAge: NOTICE_AGE_S,
       requiredClaims: ["iat", "jti", "events"],

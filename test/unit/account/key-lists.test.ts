@@ -40,6 +40,14 @@ describe("the plan's number of keys", () => {
 });
 
 describe("lists", () => {
+  test("show the keys that somebody made", async () => {
+    const member = await rig.person("member");
+    const { id } = await create({ project_id: rig.owner.projectId }, member);
+    await create();
+    const { data } = await list({ created_by: member.actor.id });
+    expect(data.map((key) => key.id)).toEqual([id]);
+  });
+
   test("a walk sees every key once, newest first, though keys are added and revoked meanwhile", async () => {
     const made: string[] = [];
     for (let i = 0; i < 25; i++) {
