@@ -116,7 +116,9 @@ export type Operations = Readonly<
     | "getMe"
     | "setActiveOrg"
     | "listSessions"
-    | "endSession",
+    | "endSession"
+    | "listDevMail"
+    | "getDevMail",
     AnyOperation
   >
 > &
@@ -270,4 +272,7 @@ export const routes = (run: Operations): readonly Route[] => [
   row("PUT", "/auth/active-org", "no key / signed in", SIGN_IN, act(run.setActiveOrg)),
   row("GET", "/auth/sessions", "no key / signed in", SIGN_IN, act(run.listSessions)),
   row("DELETE", "/auth/sessions/{id}", "no key / signed in", SIGN_IN, act(run.endSession)),
+
+  row("GET", "/dev/mail", "public", "Operation", act(run.listDevMail)),
+  row("GET", "/dev/mail/{id}", "public", "Operation", act(run.getDevMail)),
 ];

@@ -7,7 +7,15 @@
  */
 import type { Clock, Random } from "../clock.ts";
 import type { Store } from "../store/store.ts";
-import { errorText, type JobEnding, type JobHandler, type JobKind, type JobRow, type JobRun } from "./job.ts";
+import {
+  errorText,
+  FinalFailure,
+  type JobEnding,
+  type JobHandler,
+  type JobKind,
+  type JobRow,
+  type JobRun,
+} from "./job.ts";
 import type { DueJob, JobTables } from "./job-tables.ts";
 import { Lanes } from "./lanes.ts";
 
@@ -168,13 +176,14 @@ export class Runner {
   #endFailed(row: JobRow, job: JobRun, error: unknown): void {
     const { tables, clock, random } = this.#deps;
     const nowMs = clock.now();
+    const isFinal = error instanceof FinalFailure;
     // The process stops: the run was not given the time it needs.
-    if (this.#stop.signal.aborted) {
+    if (this.#stop.signal.aborted && !isFinal) {
       tables.put({ ...row, state: "waiting", dueMs: nowMs, tries: row.tries - 1 });
       return;
     }
     const text = errorText(error);
-    if (row.tries >= this.kind.tries) {
+    if (isFinal || row.tries >= this.kind.tries) {
       this.#count("gaveUp");
       tables.put({ ...row, state: "given_up", dueMs: nowMs, error: text });
       const payload = this.kind.payload.safeParse(row.payload);

@@ -57,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
+  mail: ["vocabulary", "store", "events", "jobs", "account"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
   upstream: ["vocabulary", "wire"],
