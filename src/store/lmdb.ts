@@ -10,6 +10,9 @@ import type { JournalProgress, Progress } from "./survey.ts";
 export type Bytes = Database<Uint8Array, Key>;
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
+/** For `maxDbs`: a start that opens more tables fails. Each costs some tens of bytes in a transaction. */
+export const MOST_TABLES = 256;
+
 const PROGRESS = "journal";
 const PROGRESS_KEY = "progress";
 /** A transaction waits for earlier ones, and for a busy disk. */

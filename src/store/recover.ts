@@ -10,7 +10,7 @@ import { open } from "lmdb";
 import { Disk } from "./disk.ts";
 import { readFrame } from "./frame.ts";
 import { assertReadable, diskPath, journalPath, lmdbPath, storedProgress } from "./inspection.ts";
-import { Lmdb } from "./lmdb.ts";
+import { Lmdb, MOST_TABLES } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import { Logs } from "./logs.ts";
 import { recover } from "./recovery.ts";
@@ -84,7 +84,7 @@ export function carryOut(dataDir: string, { survey, progress, kept }: RecoveryPl
     copyFileSync(file, copy);
     chmodSync(copy, 0o600);
   }
-  const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
+  const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
   const release = claimDirectory(root, dataDir);
   try {
     const lmdb = new Lmdb(root, new Disk(diskPath(dataDir)));

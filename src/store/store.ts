@@ -9,7 +9,7 @@ import { open } from "lmdb";
 import { Disk } from "./disk.ts";
 import { assertJournal, assertReadable, diskPath, journalPath, lmdbPath } from "./inspection.ts";
 import { type ActOptions, JournaledStore } from "./journaled-store.ts";
-import { Lmdb } from "./lmdb.ts";
+import { Lmdb, MOST_TABLES } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
 import { Logs } from "./logs.ts";
@@ -83,7 +83,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     assertReadable(dataDir, checkFirst, onNotice);
     assertJournal(dataDir);
     if (existsSync(lmdbPath(dataDir))) disk.check();
-    const root = open({ path: lmdbPath(dataDir), maxDbs: 64 });
+    const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
     release = claimDirectory(root, dataDir);
     disk.check();
     const lmdb = new Lmdb(root, disk);

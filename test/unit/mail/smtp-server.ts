@@ -19,6 +19,7 @@ export class SmtpStandIn {
   /** Answers instead of the usual ones, by verb, each used once; "silence": none. */
   readonly answers: Partial<Record<Verb, string[]>> = {};
   extensions: string[] = ["8BITMIME"];
+  onConnection: () => void = () => {};
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -41,6 +42,7 @@ export class SmtpStandIn {
 
   #serve(socket: Socket): void {
     this.#sockets.add(socket);
+    this.onConnection();
     socket.on("close", () => this.#sockets.delete(socket)).on("error", () => {});
     const mail = { from: "", to: [] as string[], signedIn: "" };
     let [buffered, isInData] = ["", false];
