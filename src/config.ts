@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
+import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();
@@ -122,6 +123,10 @@ export interface Config {
   readonly oidc:
     | { readonly issuer: string; readonly clientId: string; readonly clientSecret: string }
     | undefined;
+  /** Undefined: mails are written to the data folder. */
+  readonly smtp: SmtpServer | undefined;
+  /** Sender of mails. */
+  readonly mailFrom: Mailbox;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -139,6 +144,17 @@ const secretsKey = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+/** Read by a function that throws an Error with what is wrong. Errors never repeat the value, which may hold a password. */
+const setting = <T>(read: (text: string) => T) =>
+  z.string().transform((text, context) => {
+    try {
+      return read(text);
+    } catch (error) {
+      context.addIssue({ code: "custom", message: (error as Error).message, input: "" });
+      return z.NEVER;
+    }
+  });
+
 const environment = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8787),
@@ -150,6 +166,8 @@ const environment = z.object({
   OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
   OIDC_CLIENT_ID: z.string().max(500).optional(),
   OIDC_CLIENT_SECRET: z.string().max(2000).optional(),
+  SMTP_URL: setting(smtpServerOf).optional(),
+  MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: secretsKey.optional(),
   CELL: z
@@ -186,12 +204,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     secretsKey: parsed.data.WEIR_SECRETS_KEY,
     publicUrl: publicUrlOf(parsed.data.PUBLIC_URL),
     oidc: oidcOf(parsed.data),
+    smtp: parsed.data.SMTP_URL,
+    mailFrom: parsed.data.MAIL_FROM,
     cell: CELL,
     settings: readSettings(configDir),
   });
 }
-
-const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** @throws ConfigError where it is more than an origin: cookies and redirects are for whole hosts */
 function publicUrlOf(text: string | undefined): string | undefined {

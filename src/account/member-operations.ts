@@ -11,7 +11,6 @@ import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.t
 import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, emailNormalForm } from "./email.ts";
-import type { Invitations } from "./invitations.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
@@ -19,14 +18,13 @@ import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } fr
 import { mayAs, mayGrantRole, ROLES, type Role } from "./roles.ts";
 import type { AccountTables } from "./tables.ts";
 
-/** What a mail of invitation says. */
+/** What a mail of invitation says. The secret of its link is made when the mail is sent, so that it waits nowhere. */
 export interface InvitationMail {
   readonly orgId: string;
   readonly orgName: string;
+  readonly userId: string;
   readonly email: string;
   readonly role: Role;
-  /** Of the link. */
-  readonly secret: string;
   /** E-mail of who invites; empty for a key. */
   readonly invitedBy: string;
 }
@@ -35,7 +33,6 @@ export interface MemberOperationDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly trail: Trail;
-  readonly invitations: Invitations;
   readonly invitationCounts: ExpiringTable<number>;
   /** Port, called in the act: puts the mail. */
   readonly sendInvitation: (mail: InvitationMail) => void;
@@ -112,7 +109,7 @@ const userOf = ({ accounts }: MemberOperationDeps, { userId }: MemberRow): UserR
 };
 
 async function addMember(deps: MemberOperationDeps, caller: Caller, email: string, granted: Role) {
-  const { accounts, clock, trail, invitations } = deps;
+  const { accounts, clock, trail } = deps;
   const { people } = accounts;
   return await accounts.act(() => {
     const org = ownOrg(deps, caller);
@@ -139,8 +136,9 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     } as const;
     people.putMember(row);
     const wire = memberWire(row, user);
-    const [secret, invitedBy] = [invitations.add(user.id), people.user(caller.actor.id)?.email ?? ""];
-    deps.sendInvitation({ orgId: org.id, orgName: org.name, email, role: granted, secret, invitedBy });
+    const invitedBy = people.user(caller.actor.id)?.email ?? "";
+    const [orgId, userId] = [org.id, user.id];
+    deps.sendInvitation({ orgId, orgName: org.name, userId, email, role: granted, invitedBy });
     trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
     trail.events.emit(memberAdded, org.id, wire);
     return wire;

@@ -165,6 +165,25 @@ export class AccountTables {
   }
 
   /**
+   * Keys of all orgs that may still work, slice by slice: for work that goes through all of them.
+   * @param after `next` of the slice before
+   * @returns `next` is undefined at the end
+   */
+  keysThatMayWork(
+    limit: number,
+    after?: readonly [orgId: string, keyId: string],
+  ): { readonly keys: KeyRow[]; readonly next: readonly [string, string] | undefined } {
+    // No id lies between one and the same with a space behind it.
+    const start = after === undefined ? {} : { start: [after[0], `${after[1]} `] };
+    const listed = Array.from(
+      this.#workingKeys.range({ ...start, limit }),
+      ({ key }) => key as [string, string],
+    );
+    const keys = listed.map(([, id]) => this.#keys.get(id)).filter((row) => row !== undefined);
+    return { keys, next: listed.length < limit ? undefined : listed.at(-1) };
+  }
+
+  /**
    * Removes revoked keys, and those that ended a month ago, from the index of keys that may work. Not sooner: a key
    * that expired by a clock that runs ahead works again once the clock is corrected, and must then be listed and
    * revocable.

@@ -37,6 +37,7 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
         ? "the embedded engine, in the data folder"
         : `the server at ${shown(clickhouseUrl)}`,
     ],
+    ["mail", mailState(config)],
     ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
     ...(await catalogRows(config, env, fault)),
   ];
@@ -46,6 +47,15 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
 }
 
 type Fault = (text: string) => string;
+
+/** Where mails go, without a password. */
+function mailState({ smtp, mailFrom, dataDir, publicUrl }: Config): string {
+  if (smtp === undefined) return `no SMTP_URL, so mails are written to ${join(dataDir, "mail")}`;
+  const { host, port, isTls, user } = smtp;
+  const server = `${isTls ? "smtps" : "smtp"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const text = `${server}${user === "" ? "" : ", with a password"}, from ${mailFrom.address}`;
+  return publicUrl === undefined ? `${text}\nset PUBLIC_URL: links in mails lead to this machine` : text;
+}
 
 async function addressFault(host: string, port: number, fault: Fault): Promise<string | undefined> {
   const text = await listenFault(host, port);

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { CALLS } from "../exchange/formats.ts";
+import type { AnyOperation } from "../operation.ts";
 import { accessText } from "./access.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
@@ -163,7 +164,9 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
           : {
               description: "The answer.",
               content: {
-                "application/json": { schema: schemaOf(operation.output, "output") },
+                ...(isPage(operation)
+                  ? {}
+                  : { "application/json": { schema: schemaOf(operation.output, "output") } }),
                 ...Object.fromEntries((operation.otherTypes ?? []).map((type) => [type, TEXT])),
               },
             },
@@ -177,6 +180,10 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
     },
   };
 }
+
+/** It answers with other media types only. */
+const isPage = ({ output, otherTypes }: AnyOperation): boolean =>
+  output instanceof z.ZodUndefined && otherTypes !== undefined;
 
 function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
   const { stream } = route;

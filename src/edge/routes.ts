@@ -128,7 +128,9 @@ export type Operations = Readonly<
     | "operatorDecideTicket"
     | "operatorListJobs"
     | "operatorRetryJob"
-    | "operatorDropJob",
+    | "operatorDropJob"
+    | "listDevMail"
+    | "getDevMail",
     AnyOperation
   >
 > &
@@ -299,6 +301,9 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("PUT", "/auth/active-org", "no key / signed in", SIGN_IN, act(run.setActiveOrg)),
   row("GET", "/auth/sessions", "no key / signed in", SIGN_IN, act(run.listSessions)),
   row("DELETE", "/auth/sessions/{id}", "no key / signed in", SIGN_IN, act(run.endSession)),
+
+  row("GET", "/dev/mail", "public", "Operation", act(run.listDevMail)),
+  row("GET", "/dev/mail/{id}", "public", "Operation", act(run.getDevMail)),
 ];
 
 /** For who runs the installation. */

@@ -104,6 +104,8 @@ export async function startGateway(
   });
   rooms.lastUsed.start();
   rooms.identity.listensAt(server.port);
+  rooms.mail.listensAt(server.port);
+  await rooms.mail.start();
   await rooms.jobs.start();
   tellUnconfigured(rooms.catalog.current(), log);
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;

@@ -6,13 +6,14 @@ import { anthropicModelOperations } from "../catalog/anthropic-models.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
 import { systemRandom } from "../clock.ts";
-import type { Config } from "../config.ts";
+import { type Config, isLocalOnly } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
 import type { Operations } from "../edge/routes.ts";
 import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
+import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import type { Rooms } from "./rooms.ts";
@@ -30,6 +31,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     account,
     providerKeys,
     events,
+    mail,
   } = offeredBy(rooms, config);
   return {
     ...responses,
@@ -43,6 +45,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...account,
     ...providerKeys,
     ...events,
+    ...mail,
     ...rooms.identity.operations,
     ...operatorOperations(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
@@ -83,6 +86,7 @@ function offeredBy(rooms: Rooms, config: Config) {
   });
   const account = accountOf(rooms, config);
   const events = eventOperations(rooms);
+  const mail = mailOperations({ folder: rooms.mail.folder, isLocalOnly: isLocalOnly(config) });
   const providerKeys = providerKeyOperations({
     accounts,
     clock,
@@ -101,14 +105,14 @@ function offeredBy(rooms: Rooms, config: Config) {
     account,
     providerKeys,
     events,
+    mail,
   };
 }
 
 function accountOf(rooms: Rooms, { settings }: Config) {
-  const { accounts, book, budgets, identity, invitationCounts, invitations, jobs, lastUsed, plan, tickets } =
-    rooms;
+  const { accounts, book, budgets, identity, invitationCounts, jobs, lastUsed, plan, tickets } = rooms;
   return accountOperations({
-    ...{ accounts, invitationCounts, invitations, jobs, lastUsed, plan, tickets },
+    ...{ accounts, invitationCounts, jobs, lastUsed, plan, tickets },
     ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail },
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,

@@ -41,6 +41,7 @@ import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
+import { openMailRoom } from "./mail.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
 
@@ -59,6 +60,7 @@ export async function openRooms(config: Config, log: Logger) {
   const trail = openTrail(ground, log);
   const money = openMoney(ground, trail, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
+  const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -85,7 +87,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...account,
     ...money,
     identity,
-    mail: { putInvitation(_: unknown) {} },
+    mail,
     ...kept,
     ...routing,
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
@@ -99,6 +101,7 @@ export async function openRooms(config: Config, log: Logger) {
       kept.answers.close();
       kept.responses.close();
       await stopping.wait("jobs", trail.jobs.stop());
+      mail.close();
       await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());

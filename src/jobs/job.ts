@@ -60,8 +60,16 @@ export interface JobEnding {
   readonly againAtMs?: number;
 }
 
+/** Thrown by a run that no later try would end otherwise: the job is given up at once. The message is shown to operators. */
+export class FinalFailure extends Error {
+  override readonly name = "FinalFailure";
+}
+
 export interface JobHandler<P> {
-  /** @throws anything, for another try later; the message is shown to operators, so it holds no secret */
+  /**
+   * @throws FinalFailure, to give the job up; anything else, for another try later. The message is shown to operators, so it
+   *   holds no secret
+   */
   run(payload: P, job: JobRun): MaybePromise<JobEnding | undefined>;
   /** In the act that gives the job up. */
   gaveUp?(payload: P, job: JobRun, error: string): void;

@@ -7,7 +7,15 @@
  */
 import type { Clock, Random } from "../clock.ts";
 import type { Store } from "../store/store.ts";
-import { errorText, type JobEnding, type JobHandler, type JobKind, type JobRow, type JobRun } from "./job.ts";
+import {
+  errorText,
+  FinalFailure,
+  type JobEnding,
+  type JobHandler,
+  type JobKind,
+  type JobRow,
+  type JobRun,
+} from "./job.ts";
 import type { DueJob, JobTables } from "./job-tables.ts";
 import { Lanes } from "./lanes.ts";
 
@@ -25,6 +33,12 @@ export interface RunnerDeps {
   readonly onFailure: (error: unknown, what: string) => void;
   /** Called when a job has ended, so that another may begin. */
   readonly onRoom: () => void;
+}
+
+interface Failure {
+  readonly text: string;
+  /** No later try would end otherwise. */
+  readonly isFinal: boolean;
 }
 
 export interface KindCounts {
@@ -172,12 +186,13 @@ export class Runner {
     const { onFailure } = this.#deps;
     const name = `${row.kind} ${row.key}`;
     if (!this.#stop.signal.aborted) onFailure(error, `${name} failed`);
-    const text = errorText(error);
+    const failure = { text: errorText(error), isFinal: error instanceof FinalFailure };
+    const { text } = failure;
     try {
-      await this.#act(() => this.#endFailed(row, text, () => this.#tellGaveUp(row, job, text))).catch(
+      await this.#act(() => this.#endFailed(row, failure, () => this.#tellGaveUp(row, job, text))).catch(
         (cause: unknown) => {
           onFailure(cause, `${name} was given up, but its handler could not be told`);
-          return this.#act(() => this.#endFailed(row, text, () => {}));
+          return this.#act(() => this.#endFailed(row, failure, () => {}));
         },
       );
     } catch (cause) {
@@ -209,17 +224,17 @@ export class Runner {
   }
 
   /** In an act. */
-  #endFailed(claimed: JobRow, text: string, tellGaveUp: () => void): void {
+  #endFailed(claimed: JobRow, { text, isFinal }: Failure, tellGaveUp: () => void): void {
     const { tables, clock, random } = this.#deps;
     const row = this.#stillOurs(claimed);
     if (row === undefined) return;
     const nowMs = clock.now();
     // The process stops: the run was not given the time it needs.
-    if (this.#stop.signal.aborted) {
+    if (this.#stop.signal.aborted && !isFinal) {
       tables.put({ ...row, state: "waiting", dueMs: nowMs, tries: row.tries - 1 });
       return;
     }
-    if (row.tries >= this.kind.tries) {
+    if (isFinal || row.tries >= this.kind.tries) {
       this.#count("gaveUp");
       tables.put({ ...row, state: "given_up", dueMs: nowMs, tries: this.kind.tries, error: text });
       tellGaveUp();

@@ -78,7 +78,7 @@ export function accountRig(spent = NOTHING) {
     mails = [];
     lockedOut = undefined;
     ops = accountOperations({
-      ...{ accounts, clock, lastUsed, invitations },
+      ...{ accounts, clock, lastUsed },
       ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
       invitationCounts: openInvitationCounts(store, clock, failing),
       previewRedaction: () => Promise.reject(new Error("there are no workers here")),

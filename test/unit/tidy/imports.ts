@@ -59,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
   operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
   identity: ["vocabulary", "store", "account", "events"],
+  mail: ["vocabulary", "store", "events", "jobs", "account"],
   billing: ["vocabulary", "store", "credits", "account", "catalog"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
   // Directories of organisations: what an identity provider says of users and groups.

@@ -1,0 +1,39 @@
+/** Opens the room of mail, and tells it where people reach the gateway. */
+import type { Logger } from "pino";
+import type { Invitations } from "../account/invitations.ts";
+import type { AccountTables } from "../account/tables.ts";
+import { type Clock, systemTimers } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Events } from "../events/events.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { openMail } from "../mail/mail.ts";
+import type { Store } from "../store/store.ts";
+
+interface MailGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly jobs: Jobs;
+  readonly events: Events;
+  readonly accounts: AccountTables;
+  readonly invitations: Invitations;
+}
+
+export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
+  const { store, clock, jobs, events, accounts, invitations } = ground;
+  const { smtp, mailFrom: from, dataDir, publicUrl, host } = config;
+  let port = 0;
+  const mail = openMail({
+    ...{ store, clock, jobs, events, accounts, invitations, smtp, from, dataDir },
+    timers: systemTimers,
+    // Without PUBLIC_URL people sign in on this machine only.
+    address: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
+    onFailure: (err, what) => log.warn({ err }, what),
+  });
+  return {
+    ...mail,
+    /** The gateway's address is known: links in mails lead there. */
+    listensAt(at: number) {
+      port = at;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * The room's interface: mails are put in the acts that ask for them, and are sent by jobs. Without an SMTP server they are
+ * written to `DATA_DIR/mail`.
+ */
+import { emailField } from "../account/email.ts";
+import type { Invitations } from "../account/invitations.ts";
+import type { InvitationMail } from "../account/member-operations.ts";
+import type { AccountTables } from "../account/tables.ts";
+import type { Clock, Timers } from "../clock.ts";
+import type { EventRow, Events } from "../events/events.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { Mailbox, SmtpServer } from "../mail-settings.ts";
+import type { Store } from "../store/store.ts";
+import { MailFolder } from "./folder-transport.ts";
+import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
+import { OrgMails } from "./org-mails.ts";
+import { mailSender, sendMail } from "./sending.ts";
+import { smtpTransport } from "./smtp-transport.ts";
+import type { MailTemplate } from "./template.ts";
+import { invitation } from "./templates/invitation.ts";
+import { templateOfEvent } from "./templates.ts";
+
+export interface MailOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly events: Pick<Events, "listen">;
+  readonly accounts: AccountTables;
+  readonly invitations: Pick<Invitations, "add">;
+  /** Undefined: mails are written to the data folder. */
+  readonly smtp: SmtpServer | undefined;
+  readonly from: Mailbox;
+  readonly dataDir: string;
+  /** Where people reach the gateway, without a slash at the end; asked for each mail. */
+  readonly address: () => string;
+  /** For the operator's log. */
+  readonly onFailure: (error: unknown, what: string) => void;
+}
+
+export interface Mail {
+  /**
+   * Only in an act: the mail goes out if and only if the act commits.
+   * @throws ZodError where the data are not what the template reads, or `to` is no address
+   */
+  put<D>(
+    template: MailTemplate<D>,
+    mail: { readonly orgId: string; readonly to: string; readonly data: D },
+  ): void;
+  /** Only in an act. */
+  putInvitation(mail: InvitationMail): void;
+  /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
+  readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
+  /** Undefined where mails are sent. */
+  readonly folder: Pick<MailFolder, "names" | "read"> | undefined;
+  /** Before the jobs start. */
+  start(): Promise<void>;
+  /** After the jobs have stopped. */
+  close(): void;
+}
+
+/** Call before `jobs.start` and before the first event. */
+export function openMail(options: MailOptions): Mail {
+  const { store, clock, timers, jobs, events, accounts, invitations, smtp, onFailure } = options;
+  const folder = smtp === undefined ? new MailFolder(options.dataDir) : undefined;
+  const transport =
+    folder ??
+    smtpTransport(smtp as SmtpServer, (error) => onFailure(error, "a connection to the mail server"));
+  const put: Mail["put"] = (template, { orgId, to, data }) => {
+    const payload = { template: template.name, to: emailField.parse(to), data: template.data.parse(data) };
+    jobs.enqueue(sendMail, { orgId, payload });
+  };
+  const toOrg = new OrgMails({ store, clock, accounts, put, onFailure });
+  const looking = { accounts, clock, jobs, mails: toOrg };
+  jobs.handle(
+    sendMail,
+    mailSender({
+      ...{ accounts, transport, timers, onFailure, from: options.from, address: options.address },
+      addInvitation: (userId) => store.act(() => invitations.add(userId)),
+    }),
+  );
+  jobs.handle(lookAtKeys, keyLooker(looking));
+  events.listen((event) => mailOfEvent(toOrg, event, onFailure));
+  return {
+    put,
+    putInvitation: ({ orgId, email, userId, orgName, role, invitedBy }) =>
+      put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
+    toOrg,
+    folder,
+    start: () => store.act(() => beginToLook(looking), { isOwed: true }),
+    close() {
+      transport.close();
+      toOrg.close();
+    },
+  };
+}
+
+/** In the act of the event, which must not fail because nobody can be told of it. */
+function mailOfEvent(toOrg: OrgMails, event: EventRow, onFailure: MailOptions["onFailure"]): void {
+  const template = templateOfEvent.get(event.type);
+  if (template === undefined) return;
+  const data = template.data.safeParse(event.data);
+  if (data.success) toOrg.put(template, { orgId: event.orgId, data: data.data });
+  else onFailure(data.error, `no mail of ${template.name} was put: the event's data are others`);
+}

@@ -1,0 +1,44 @@
+/** Who gets mails that are about an org, and not about one person. */
+import { emailField, emailNormalForm } from "../account/email.ts";
+import type { MemberRow } from "../account/person.ts";
+import type { Role } from "../account/roles.ts";
+import type { AccountTables } from "../account/tables.ts";
+
+/** Of one mail. */
+const MOST_RECIPIENTS = 20;
+
+/**
+ * The org's billing address; without one its owners, and its admins where no owner has signed in yet. Empty where the org is
+ * unknown or nobody has an address that mail can be sent to.
+ */
+export function orgRecipients(accounts: Pick<AccountTables, "org" | "people">, orgId: string): string[] {
+  const billingEmail = accounts.org(orgId)?.billingEmail ?? "";
+  if (billingEmail !== "") return usable([billingEmail]);
+  const members = accounts.people.membersOf(orgId);
+  const withRole = (role: Role): string[] => usable(activeEmails(accounts, members, role));
+  const owners = withRole("owner");
+  return owners.length > 0 ? owners : withRole("admin");
+}
+
+/** Read lazily: an org may have thousands of members. */
+function* activeEmails(
+  { people }: Pick<AccountTables, "people">,
+  members: readonly MemberRow[],
+  role: Role,
+): Generator<string> {
+  for (const member of members) {
+    const user = member.role === role ? people.user(member.userId) : undefined;
+    if (user?.status === "active") yield user.email;
+  }
+}
+
+/** Each address once. Identity providers may vouch for addresses that no mail can be sent to: those are left out. */
+function usable(emails: Iterable<string>): string[] {
+  const byForm = new Map<string, string>();
+  for (const email of emails) {
+    const read = emailField.safeParse(email);
+    if (read.success) byForm.set(emailNormalForm(read.data), read.data);
+    if (byForm.size >= MOST_RECIPIENTS) break;
+  }
+  return [...byForm.values()];
+}

@@ -1,0 +1,31 @@
+/** The list of all sorts of mails. */
+import type { MailTemplate } from "./template.ts";
+import { budgetExceeded } from "./templates/budget-exceeded.ts";
+import { erasureDone } from "./templates/erasure-done.ts";
+import { erasureRequested } from "./templates/erasure-requested.ts";
+import { invitation } from "./templates/invitation.ts";
+import { keyExpiring } from "./templates/key-expiring.ts";
+import { orgClosed } from "./templates/org-closed.ts";
+import { ticketDecided } from "./templates/ticket-decided.ts";
+import { webhookDisabled } from "./templates/webhook-disabled.ts";
+
+/** The type of each template's data is erased here; `compose` gets only data that its schema has read. */
+const TEMPLATES = [
+  invitation,
+  ticketDecided,
+  erasureRequested,
+  erasureDone,
+  orgClosed,
+  budgetExceeded,
+  webhookDisabled,
+  keyExpiring,
+] as readonly unknown[] as readonly MailTemplate[];
+
+export const templateNamed: ReadonlyMap<string, MailTemplate> = new Map(
+  TEMPLATES.map((template) => [template.name, template]),
+);
+
+/** By the event that puts them. */
+export const templateOfEvent: ReadonlyMap<string, MailTemplate> = new Map(
+  TEMPLATES.flatMap((template) => (template.event === undefined ? [] : [[template.event, template]])),
+);

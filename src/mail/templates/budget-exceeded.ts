@@ -1,0 +1,50 @@
+/** A budget of a key, a project or the org is used up. The event comes once in each period of a budget, and so does the mail. */
+import { z } from "zod";
+import { facts, text } from "../letter.ts";
+import { type LetterContext, mailTemplate } from "../template.ts";
+import { whyOrgMail } from "../why.ts";
+
+/** Of any kind of budget, also of one that this release does not know. */
+const data = z.object({
+  budget: z.string(),
+  key_id: z.string().default(""),
+  project_id: z.string().default(""),
+  limit_micro: z.int(),
+  spent_micro: z.int(),
+  hard: z.boolean(),
+  resets_at: z.string(),
+});
+
+export const budgetExceeded = mailTemplate({
+  name: "budget_exceeded",
+  event: "budget.exceeded",
+  data,
+  compose(event, context) {
+    const { orgName, usd, time } = context;
+    const whose = ownerOf(event, context);
+    return {
+      subject: `A budget of ${orgName} is used up: ${whose}`,
+      parts: [
+        text(
+          event.hard
+            ? `The budget of ${whose} is used up. Calls that it would pay for are refused until it begins anew.`
+            : `The budget of ${whose} is used up. Calls go on: it only warns.`,
+        ),
+        facts(
+          ["Budget", usd(event.limit_micro)],
+          ["Spent", usd(event.spent_micro)],
+          ["Begins anew", time(event.resets_at)],
+        ),
+      ],
+      why: whyOrgMail(orgName),
+    };
+  },
+});
+
+function ownerOf(event: z.output<typeof data>, { accounts }: LetterContext): string {
+  if (event.budget === "key_daily")
+    return `the key “${accounts.key(event.key_id)?.name ?? event.key_id}” for the day`;
+  if (event.budget === "project_monthly")
+    return `the project “${accounts.project(event.project_id)?.name ?? event.project_id}” for the month`;
+  return "the organisation";
+}

@@ -1,0 +1,156 @@
+/** Mails that follow from events, whom they go to, and how many there may be. */
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { orgClosed as orgClosedEvent, ticketDecided } from "../../../src/account/account-events.ts";
+import { orgWire } from "../../../src/account/org-wire.ts";
+import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
+import { eventType } from "../../../src/events/types.ts";
+import { budgetEvents } from "../../../src/limits/budget-events.ts";
+import { readEml } from "../../../src/mail/eml.ts";
+import { mailRig, writtenMails } from "./fixtures.ts";
+
+const rig = mailRig();
+
+const written = async () => (await writtenMails(rig)).map((text) => readEml(Buffer.from(text, "latin1")));
+const receivers = async () => (await written()).map(({ to }) => to).sort();
+const emit = (...[type, data]: [Parameters<typeof rig.events.emit>[0], unknown]) =>
+  rig.store.act(() => rig.events.emit(type, rig.org.id, data));
+const ticket = (subject = "more") =>
+  ticketWire({
+    ...newTicket({ orgId: rig.org.id, kind: "other", subject, body: {}, createdBy: "ann@acme.example" }, 0),
+    ...{ status: "approved", answer: "Yes." },
+  });
+const setOrg = (change: object) => rig.store.act(() => rig.accounts.replaceOrg({ ...rig.org, ...change }));
+
+describe("a mail to an org", () => {
+  test("goes to its billing address alone", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await setOrg({ billingEmail: "billing@acme.example" });
+    await emit(ticketDecided, ticket());
+    expect(await receivers()).toEqual(["billing@acme.example"]);
+  });
+
+  test("else to each owner who has signed in, apart", async () => {
+    await rig.member("one@acme.example", "owner");
+    await rig.member("Two@Acme.example", "owner");
+    await rig.member("asked@acme.example", "owner", "invited");
+    await rig.member("gone@acme.example", "owner", "disabled");
+    await rig.member("admin@acme.example", "admin");
+    await rig.member("member@acme.example", "member");
+    await rig.member("no address", "owner");
+    await emit(ticketDecided, ticket());
+    expect(await receivers()).toEqual(["Two@acme.example", "one@acme.example"]);
+  });
+
+  test("else to its admins who have signed in", async () => {
+    await rig.member("asked@acme.example", "owner", "invited");
+    await rig.member("admin@acme.example", "admin");
+    await rig.member("other@acme.example", "admin", "invited");
+    await emit(ticketDecided, ticket());
+    expect(await receivers()).toEqual(["admin@acme.example"]);
+  });
+
+  test("is left out, and told of, where nobody has an address", async () => {
+    await emit(ticketDecided, ticket());
+    expect(await receivers()).toEqual([]);
+    expect(rig.failures.join()).toContain("has no address");
+  });
+
+  test("does not come where the act of its event fails", async () => {
+    await rig.member("owner@acme.example", "owner");
+    const act = rig.store.act(() => {
+      rig.events.emit(ticketDecided, rig.org.id, ticket());
+      throw new Error("no");
+    });
+    await expect(act).rejects.toThrow("no");
+    expect(await receivers()).toEqual([]);
+  });
+
+  test("comes at most fifty times a day of one sort, so that nobody can flood a mailbox", async () => {
+    await rig.member("owner@acme.example", "owner");
+    for (let i = 0; i < 60; i++) await emit(ticketDecided, ticket(`${i}`));
+    await emit(orgClosedEvent, orgWire(rig.org));
+    expect(await receivers()).toHaveLength(51);
+    expect(rig.failures.filter((line) => line.includes("until tomorrow")).length).toBeGreaterThan(0);
+    rig.clock.advance(86_400_000);
+    await emit(ticketDecided, ticket("tomorrow"));
+    expect(await receivers()).toHaveLength(52);
+  });
+
+  test("never makes the act of its event fail", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await emit(eventType("webhook.disabled", z.looseObject({})), { unexpected: true });
+    expect(await receivers()).toEqual([]);
+    expect(rig.failures.join()).toContain("webhook_disabled");
+    expect([...rig.events.of(rig.org.id)]).toHaveLength(1);
+  });
+});
+
+describe("the mail of", () => {
+  const oneMail = async () => {
+    const mails = await written();
+    expect(mails).toHaveLength(1);
+    return mails[0] ?? { subject: "", text: "", html: "" };
+  };
+
+  test("a ticket tells decision and answer", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await emit(ticketDecided, ticket("Refund of <May>"));
+    const { subject, text, html } = await oneMail();
+    expect(subject).toBe("Your request was approved: Refund of <May>");
+    expect(text).toContain("Asked by: ann@acme.example");
+    expect(text).toContain("> Yes.");
+    expect(html).toContain("Refund of &lt;May&gt;");
+  });
+
+  test("a budget comes once in each of its periods, in the org's numbers and zone", async () => {
+    await rig.member("owner@acme.example", "owner");
+    await setOrg({ billingCountry: "IN", timeZone: "Asia/Kolkata" });
+    const { put, close } = budgetEvents({
+      ...{ store: rig.store, clock: rig.clock, events: rig.events, orgOf: () => rig.org.id },
+      onFailure: () => {},
+    });
+    const exceeded = {
+      ...({ budget: "project_monthly", keyId: "key_1", projectId: "prj_1", hard: true } as const),
+      ...{ limitMicroUsd: 123_456_000_000, spentMicroUsd: 123_456_500_000 },
+      resetsAtMs: Date.parse("2026-09-30T18:30:00Z"),
+    };
+    for (let i = 0; i < 3; i++) await rig.store.act(() => put(exceeded));
+    close();
+    const { subject, text } = await oneMail();
+    expect(subject).toBe("A budget of Acme is used up: the project “prj_1” for the month");
+    expect(text).toContain(
+      "Budget: $1,23,456.00\nSpent: $1,23,456.50\nBegins anew: 1 October 2026 at 00:00 (Asia/Kolkata)",
+    );
+    expect(text).toContain("are refused");
+  });
+
+  test.each([
+    [
+      "org.closed",
+      { name: "Acme", closed_at: "2026-09-09T10:00:00Z" },
+      "Acme was closed",
+      "9 September 2026",
+    ],
+    [
+      "erasure.requested",
+      { name: "Acme", slug: "acme", erasure_due_at: "2026-10-09T10:00:00Z" },
+      "The data of Acme will be erased",
+      "DELETE https://gateway.example/v1/orgs/acme/erasure",
+    ],
+    ["erasure.done", { name: "Acme" }, "The data of Acme were erased", "were erased"],
+    [
+      "webhook.disabled",
+      { id: "wh_1", url: "https://user:pass@hooks.example:8443/in?token=secret" },
+      "A webhook of Acme was disabled",
+      "Endpoint: https://hooks.example:8443/in\nNumber: wh_1",
+    ],
+  ] as const)("%s says what happened", async (name, data, subject, words) => {
+    await rig.member("owner@acme.example", "owner");
+    await emit(eventType(name, z.looseObject({})), data);
+    const mail = await oneMail();
+    expect(mail.subject).toBe(subject);
+    expect(mail.text).toContain(words);
+    expect(mail.text).not.toContain("secret");
+  });
+});
