@@ -1,0 +1,95 @@
+/**
+ * The whole way in a real browser, on a fresh start: a person signs in, makes an org, invites another, who opens the mail,
+ * signs in and sees the org; then signs out, here and at the provider.
+ */
+import { existsSync } from "node:fs";
+import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type TestGateway, testGateway } from "./fixtures.ts";
+
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
+  existsSync,
+);
+
+let browser: Chromium | undefined;
+let gateway: TestGateway;
+beforeAll(async () => {
+  if (CHROMIUM === undefined) return;
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  gateway = await testGateway();
+});
+afterAll(async () => {
+  await browser?.close();
+  await gateway?.stop();
+});
+
+/** A call of the console: from a page of the gateway, with its cookies. */
+const call = (page: Page, method: string, path: string, body?: object) =>
+  page.evaluate(
+    async ([verb, target, text]) => {
+      const me = (await (await fetch("/auth/me")).json()) as { csrf_token?: string };
+      const headers: Record<string, string> = { "x-svc-csrf": me.csrf_token ?? "" };
+      if (text !== "") headers["content-type"] = "application/json";
+      const answer = await fetch(target, { method: verb, headers, ...(text !== "" && { body: text }) });
+      return { status: answer.status, json: (await answer.json()) as Record<string, string> };
+    },
+    [method, path, body === undefined ? "" : JSON.stringify(body)] as const,
+  );
+
+const shown = async (page: Page) => JSON.parse((await page.textContent("body")) ?? "");
+
+async function signIn(page: Page, email: string, name: string): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Name").fill(name);
+  await page
+    .getByRole("button", { name: /sign in/i })
+    .last()
+    .click();
+  await page.waitForURL("**/auth/me");
+}
+
+test("sign in, make an org, invite, accept, sign out", async ({ skip }) => {
+  skip(browser === undefined, "no Chromium was found on this machine");
+  const open = async (): Promise<[BrowserContext, Page]> => {
+    const context = await (browser as Chromium).newContext({ viewport: { width: 900, height: 700 } });
+    return [context, await context.newPage()];
+  };
+  const [, ada] = await open();
+  await ada.goto(`${gateway.url}/auth/login`);
+  await signIn(ada, "ada@example.test", "Ada");
+  expect(await shown(ada)).toMatchObject({ user: { name: "Ada" }, role: "owner" });
+  const org = { slug: "acme", name: "Acme & <Sons>", billing_country: "IN" };
+  expect(await call(ada, "POST", "/v1/orgs", org)).toMatchObject({ status: 201, json: { role: "owner" } });
+  const body = { email: "grace@example.test", role: "admin" };
+  expect(await call(ada, "POST", "/v1/orgs/acme/members", body)).toMatchObject({ status: 201 });
+
+  const [context, grace] = await open();
+  await expect
+    .poll(async () => (await grace.goto(`${gateway.url}/dev/mail`)) && (await grace.content()), {
+      timeout: 20_000,
+    })
+    .toContain("grace@example.test");
+  await grace.getByRole("link").filter({ hasText: /acme/i }).first().click();
+  const mail = grace.frameLocator("iframe");
+  expect(await mail.locator("body").textContent()).toContain("Acme & <Sons>");
+  const link = await mail.getByRole("link").first().getAttribute("href");
+  await grace.goto(link ?? "");
+  await signIn(grace, "grace@example.test", "Grace");
+  const me = await shown(grace);
+  expect(me.orgs).toMatchObject([{ slug: "acme", role: "admin" }]);
+  expect(await call(grace, "GET", "/v1/orgs/acme/members")).toMatchObject({
+    json: { data: [{ name: "Ada" }, { name: "Grace" }] },
+  });
+
+  const cookies = await context.cookies(gateway.url);
+  expect(cookies.find(({ name }) => name === "svc_session")).toMatchObject({
+    httpOnly: true,
+    sameSite: "Lax",
+  });
+  const { json } = await call(grace, "POST", "/auth/logout");
+  await grace.goto(json.logout_url ?? "");
+  await grace.getByRole("button", { name: "Sign out" }).click();
+  await grace.waitForURL((url) => url.pathname !== "/session/end/confirm");
+  await grace.goto(`${gateway.url}/auth/me`);
+  expect(await shown(grace)).toMatchObject({ error: { type: "authentication" } });
+});
