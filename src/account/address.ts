@@ -17,15 +17,11 @@ export interface Fault {
 
 /** The field `billing_address` of a request; what is absent stays as it is. */
 export const addressField = z.strictObject({
-  line1: plainText(200).optional().describe("Street and house"),
+  line1: plainText(200).optional(),
   city: plainText(100).optional(),
-  state_code: plainText(50)
-    .optional()
-    .describe(
-      "India: the GST state code, such as 29. US, Canada, Australia: the post's letters. Elsewhere: any",
-    ),
-  postal_code: plainText(20).optional().describe("India: the PIN code"),
-  country: countryField.optional().describe("The same as `billing_country`"),
+  state_code: plainText(50).optional(),
+  postal_code: plainText(20).optional(),
+  country: countryField.optional(),
 });
 
 /** ISO 3166-2 codes without the country, as the post of each country writes them. */

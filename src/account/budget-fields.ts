@@ -43,13 +43,7 @@ export const orgBudgetField = z
   .strictObject({
     monthly_micro: amountField,
     hard: hardField,
-    spike_alert_pct: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .nullable()
-      .optional()
-      .describe("By how many percent a day's spend must exceed the usual for an alert. null: no alert"),
+    spike_alert_pct: z.int().min(1).max(10_000).nullable().optional(),
   })
   .refine((b) => b.monthly_micro !== 0 || b.hard === false, { path: ["monthly_micro"], error: NOT_NOTHING });
 

@@ -107,7 +107,10 @@ export const keyShape = z.object({
   on_disconnect: z.enum(["cancel", "drain"]),
   svc_version: z.string(),
   created_at: z.string(),
-  created_by: z.string().optional(),
+  created_by: z
+    .string()
+    .optional()
+    .describe("Id of the person, key or operator that made it; absent where that is not known"),
   last_used_at: z.string().optional(),
   expires_at: z.string().optional(),
   revoked_at: z.string().optional(),

@@ -74,7 +74,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       name: "addMember",
       summary: "Invite a person by e-mail; they are a member once they sign in",
       path: orgPath,
-      body: z.strictObject({ email: emailField, role: role.default("member") }),
+      body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
       output: memberShape,
       status: 201,
       errors: ["not_found", "role", "plan_limit", "state", "org_closed"],

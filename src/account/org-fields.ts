@@ -11,40 +11,31 @@ import { countryField } from "./countries.ts";
 import { optionalEmailField } from "./email.ts";
 import { gstinField } from "./gstin.ts";
 import { LOGGING_MODES, ORG_KINDS, TAX_STATUSES } from "./org.ts";
+import { ORG_MEANINGS } from "./org-meanings.ts";
 import { redactionPatternsField } from "./redaction-patterns.ts";
 import { orgSlugField } from "./slug.ts";
 import { orgNameField, plainText } from "./text-field.ts";
 import { timeZoneField } from "./time-zone.ts";
 
 export const createOrgBody = z.strictObject({
-  slug: orgSlugField.meta({ examples: ["acme"] }),
-  name: orgNameField.meta({ examples: ["Acme"] }),
-  billing_country: countryField.describe("Decides the currency: INR for IN, else USD"),
-  kind: z.enum(ORG_KINDS).default("team"),
+  slug: orgSlugField.describe(ORG_MEANINGS.slug).meta({ examples: ["acme"] }),
+  name: orgNameField.describe(ORG_MEANINGS.name).meta({ examples: ["Acme"] }),
+  billing_country: countryField,
+  kind: z.enum(ORG_KINDS).default("team").describe(ORG_MEANINGS.kind),
 });
 
 const securityField = z.strictObject({
   require_2fa: z.boolean().optional(),
   session_hours: z.int().min(1).max(720).optional(),
-  console_ip_allow: cidrListField.optional().describe("Empty: from anywhere"),
-  key_default_expiry_days: z
-    .int()
-    .min(0)
-    .max(3650)
-    .optional()
-    .describe("Lifetime of keys made without `expires_in`; 0: unlimited"),
+  console_ip_allow: cidrListField.optional(),
+  key_default_expiry_days: z.int().min(0).max(3650).optional(),
 });
 
 const settingsField = z.strictObject({
   security: securityField.optional(),
-  timezone: timeZoneField.optional().describe("IANA zone by whose midnight budgets reset"),
-  credits_low_micro: z
-    .int()
-    .min(0)
-    .nullable()
-    .optional()
-    .describe("micro-USD; the org is told when its balance falls below. null: it is not told"),
-  budget: orgBudgetField.optional().describe("Of the whole org"),
+  timezone: timeZoneField.optional(),
+  credits_low_micro: z.int().min(0).nullable().optional(),
+  budget: orgBudgetField.optional(),
 });
 
 /** An endpoint's region, such as `eu-central-1`. */
@@ -53,21 +44,16 @@ const regionField = z
   .regex(/^[a-z0-9-]{1,32}$/, "lower-case letters, digits and hyphens, at most 32");
 
 const dataPolicyField = z.strictObject({
-  logging: z
-    .enum(LOGGING_MODES)
-    .optional()
-    .describe(
-      "`on`: payloads and record; `metadata`: record only; `off`: record only, payloads stay in memory",
-    ),
-  retention_days: z.int().min(0).max(400).optional(),
-  zdr: z.boolean().optional().describe("Only endpoints that keep nothing"),
-  no_train: z.boolean().optional().describe("Only endpoints that do not train on data"),
+  logging: z.enum(LOGGING_MODES).optional(),
+  retention_days: z.int().min(0).max(400).optional().describe(ORG_MEANINGS.retentionDays),
+  zdr: z.boolean().optional().describe(ORG_MEANINGS.zdr),
+  no_train: z.boolean().optional().describe(ORG_MEANINGS.noTrain),
   regions: z
     .array(regionField)
     .max(32, "at most 32 regions")
     .transform((regions) => [...new Set(regions)])
     .optional()
-    .describe("Empty: any region"),
+    .describe(ORG_MEANINGS.regions),
   redact: z
     .strictObject({
       presets: z
@@ -75,18 +61,18 @@ const dataPolicyField = z.strictObject({
         .max(32, "each preset once")
         .transform((presets) => PRESET_NAMES.filter((name) => presets.includes(name)))
         .optional(),
-      patterns: redactionPatternsField.optional().describe("RE2 expressions"),
+      patterns: redactionPatternsField.optional(),
     })
     .optional(),
 });
 
 export const patchOrgBody = z.strictObject({
-  name: orgNameField.optional(),
-  billing_country: countryField.optional().describe("Decides the currency: INR for IN, else USD"),
-  legal_name: plainText(200).optional().describe("As registered; printed on invoices"),
-  gstin: gstinField.optional().describe("India: number of the taxpayer under GST; empty for none"),
+  name: orgNameField.optional().describe(ORG_MEANINGS.name),
+  billing_country: countryField.optional(),
+  legal_name: plainText(200).optional(),
+  gstin: gstinField.optional(),
   tax_status: z.enum(TAX_STATUSES).optional(),
-  billing_email: optionalEmailField.optional().describe("Where invoices go; empty for none"),
+  billing_email: optionalEmailField.optional(),
   billing_address: addressField.optional(),
   settings: settingsField.optional(),
   data_policy: dataPolicyField.optional(),

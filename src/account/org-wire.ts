@@ -7,21 +7,24 @@ import { isoTime } from "../clock.ts";
 import { PRESET_NAMES } from "../redaction.ts";
 import { amountShape, budgetWire, hardShape } from "./budget-fields.ts";
 import { LOGGING_MODES, ORG_KINDS, type OrgRow, TAX_STATUSES } from "./org.ts";
+import { ORG_MEANINGS } from "./org-meanings.ts";
 import { ROLES, type Role } from "./roles.ts";
 
 export const orgShape = z.object({
-  id: z.string(),
-  slug: z.string(),
-  name: z.string(),
-  kind: z.enum(ORG_KINDS),
+  id: z.string().describe("The org's id, `org_…`"),
+  slug: z.string().describe(ORG_MEANINGS.slug),
+  name: z.string().describe(ORG_MEANINGS.name),
+  kind: z.enum(ORG_KINDS).describe(ORG_MEANINGS.kind),
   billing_country: z.string(),
   billing_currency: z.enum(["INR", "USD"]),
   legal_name: z.string(),
   gstin: z.string(),
   tax_status: z.enum(TAX_STATUSES),
   plan_id: z.string(),
-  status: z.enum(["active", "suspended", "closed"]),
-  role: z.enum(ROLES).optional().describe("Of the person who asks"),
+  status: z
+    .enum(["active", "suspended", "closed"])
+    .describe("`suspended` (by the operator) and `closed`: people can still read, keys do not work"),
+  role: z.enum(ROLES).optional().describe("Of the person who asks; absent where a key asks, and in events"),
   billing_email: z.string(),
   billing_address: z.object({
     line1: z.string(),
@@ -45,10 +48,10 @@ export const orgShape = z.object({
   }),
   data_policy: z.object({
     logging: z.enum(LOGGING_MODES),
-    retention_days: z.int(),
-    zdr: z.boolean(),
-    no_train: z.boolean(),
-    regions: z.array(z.string()),
+    retention_days: z.int().describe(ORG_MEANINGS.retentionDays),
+    zdr: z.boolean().describe(ORG_MEANINGS.zdr),
+    no_train: z.boolean().describe(ORG_MEANINGS.noTrain),
+    regions: z.array(z.string()).describe(ORG_MEANINGS.regions),
     redact: z.object({
       presets: z.array(z.string()).meta({ examples: [[...PRESET_NAMES]] }),
       patterns: z.array(z.string()),

@@ -42,10 +42,10 @@ export const invitedUser = (email: string, nowMs: number): UserRow => ({
 
 export const memberShape = z.object({
   org_id: z.string(),
-  user_id: z.string(),
-  role: z.enum(ROLES),
-  email: z.string(),
-  name: z.string().optional(),
+  user_id: z.string().describe("The person's id, `usr_…`"),
+  role: z.enum(ROLES).describe("What the person may do in the org"),
+  email: z.string().describe("As the identity provider says; before the first sign-in, as it was invited"),
+  name: z.string().optional().describe("As the identity provider says; absent before the first sign-in"),
 });
 
 export const memberWire = (row: MemberRow, user: UserRow): z.input<typeof memberShape> => ({
@@ -57,10 +57,12 @@ export const memberWire = (row: MemberRow, user: UserRow): z.input<typeof member
 });
 
 export const userShape = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  status: z.enum(["invited", "active", "disabled", "erased"]),
+  id: z.string().describe("The person's id, `usr_…`"),
+  email: z.string().describe("As the identity provider says; empty where it tells none"),
+  name: z.string().describe("As the identity provider says; empty where it tells none"),
+  status: z
+    .enum(["invited", "active", "disabled", "erased"])
+    .describe("`active` for whoever has signed in; `disabled` by the operator: may not sign in"),
 });
 
 export const userWire = ({ id, email, name, status }: UserRow): z.input<typeof userShape> => ({

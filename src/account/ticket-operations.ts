@@ -82,7 +82,7 @@ export function ticketOperations(deps: TicketOperationDeps) {
         "Ask for more requests a minute than the plan gives a key; up to a multiple of the plan at once",
       body: z.strictObject({
         key_id: z.string().min(1).max(100),
-        rpm: z.int().min(1).max(MAX_RPM),
+        rpm: z.int().min(1).max(MAX_RPM).describe("Requests a minute for the key: more than it has now"),
         reason: reason.default(""),
       }),
       output: z.object({

@@ -39,11 +39,17 @@ export const newTicket = (
 export const ticketShape = z.object({
   id: z.string(),
   org_id: z.string(),
-  kind: z.enum(TICKET_KINDS),
-  status: z.enum(TICKET_STATUSES),
+  kind: z.enum(TICKET_KINDS).describe("What is asked for"),
+  status: z.enum(TICKET_STATUSES).describe("`open` until it is decided, which happens once"),
   subject: z.string(),
-  body: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
-  created_by: z.string(),
+  body: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .describe(
+      "The details. `limit_increase`: `key_id`, `rpm`, `reason`; `close_org`: `refund_requested`, `refundable_micro` (micro-USD); made by `POST /v1/tickets`: `message`",
+    ),
+  created_by: z
+    .string()
+    .describe("E-mail of who asked; of a ticket made with a key, of who made the key; empty where not known"),
   created_at: z.string(),
   answer: z.string().optional(),
   decided_at: z.string().optional(),

@@ -136,7 +136,7 @@ export const CALL_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   ttl: "For how long.",
   seal: "What only its maker can read: send it back as it came.",
   by: "Whose it is.",
-  data: "The bytes, base64.",
+  "content.data": "The bytes, base64.",
   "seal.data": "As it came.",
   media_type: "Of the bytes: `image/png`.",
   url: "Where the provider can read it.",

@@ -3,11 +3,16 @@
  * meaning wherever it occurs, defined once here. If a name has several meanings, the entry is qualified by operation
  * (`getUsage/range`), parent field (`usage.source`) or route group (`Keys/status`); the most specific entry wins.
  */
+import { ACCOUNT_FIELD_DESCRIPTIONS } from "./account-field-descriptions.ts";
 import { CALL_FIELD_DESCRIPTIONS } from "./call-field-descriptions.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ...CALL_FIELD_DESCRIPTIONS,
+  ...ACCOUNT_FIELD_DESCRIPTIONS,
   // Every list.
+  data: "What is listed.",
+  "createEmbeddings/data": "An embedding of each input, in their order.",
+  "embed/data": "An embedding of each input, in their order.",
   limit: "So many at most.",
   cursor: "`next_cursor` of the page before.",
   next_cursor: "Asks for the next page; empty on the last one.",

@@ -49,10 +49,7 @@ const callbackQuery = z.looseObject({
 const meShape = z.object({
   user: userShape,
   orgs: z.array(orgShape),
-  active_org: z
-    .string()
-    .nullable()
-    .describe("Id of the org that requests are about, unless `svc-org` names another"),
+  active_org: z.string().nullable(),
   role: z.enum(ROLES).nullable(),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
   session: sessionShape,

@@ -143,6 +143,31 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     expect(said).not.toContain('"error"');
   });
 
+  test("O30: docs/account.md, line by line, with the sessions of two people", async () => {
+    const all = ["docs/account.md 1", "docs/account.md 2", "docs/account.md 3", "docs/account.md 4"];
+    const said = await pasted([...all, "docs/account.md 5", "docs/account.md 6"].map(textOf).join("\n"));
+    expect(said).not.toContain('"error"');
+    const [me, acme, active, settings, none, first, invited, seen, admin, ...later] = said
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(me.orgs).toMatchObject([{ slug: "first", role: "owner" }]);
+    expect(active).toEqual({ active_org: acme.id, role: "owner" });
+    expect(settings).toMatchObject({ id: acme.id, settings: { security: { session_hours: 8 } } });
+    expect([none.data.length, first.data.length]).toEqual([0, 2]);
+    expect([invited.role, seen.role, admin.role]).toEqual(["viewer", "viewer", "admin"]);
+    const [limits, ticket, tickets, transfer, due, calledOff, closed, audit, events] = later;
+    expect(limits).toMatchObject({ status: "approved", applied: { rpm: 4_000_000 } });
+    expect(tickets.data).toEqual([ticket]);
+    expect(transfer).toEqual({ owner: invited.user_id, previous_owner_role: "admin" });
+    expect([due.erasure_due_at, calledOff.erasure_due_at]).toEqual([expect.any(String), undefined]);
+    expect(closed.status).toBe("closed");
+    const acts = audit.data.map((row: { act: string }) => row.act);
+    expect(acts).toEqual(expect.arrayContaining(["member.add", "member.update"]));
+    expect(events.data[0].type).toBe("org.closed");
+    expect(later).toHaveLength(9);
+  });
+
   test("O30: docs/operating.md beside the running gateway", async () => {
     const said = await pasted(textOf("docs/operating.md 2"));
     expect(said).toContain('{"status":"ok"}');

@@ -1,0 +1,54 @@
+/**
+ * The table of docs/account.md: every route with the scope that a key needs for it and the roles that open it, from the route
+ * table. `node scripts/access-table.ts` writes it anew; test/unit/docs/account-doc.test.ts holds the document against it.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { mayAs, ROLES } from "../src/account/roles.ts";
+import { type Access, needsOf, type PersonSide } from "../src/edge/access.ts";
+import { type Operations, type Route, routes } from "../src/edge/routes.ts";
+
+const ACCOUNT_DOC = join(import.meta.dirname, "../docs/account.md");
+const BEGIN = "<!-- begin: node scripts/access-table.ts -->";
+const END = "<!-- end -->";
+
+/** The document with the table of these routes, or of the gateway's. @throws an Error where its place is not marked */
+export function withAccessTable(text: string, table = accessTable(allRoutes())): string {
+  const from = text.indexOf(BEGIN);
+  const to = text.indexOf(END, from);
+  if (from < 0 || to < 0) throw new Error(`the document needs the lines "${BEGIN}" and "${END}"`);
+  return `${text.slice(0, from + BEGIN.length)}\n\n${table}\n\n${text.slice(to)}`;
+}
+
+/** A row for each route, in Markdown. */
+export const accessTable = (table: readonly Route[]): string =>
+  ["| route | a key needs | a person is |", "|---|---|---|", ...table.map(rowOf)].join("\n");
+
+function rowOf(route: Route): string {
+  const [key, person] = sidesOf(route.access);
+  const mark = route.isForClosed ? " †" : "";
+  return `| \`${route.method} ${route.path}\`${mark} | ${key} | ${person} |`;
+}
+
+function sidesOf(access: Access): [key: string, person: string] {
+  if (access === "public") return ["nobody is asked", "nobody is asked"];
+  if (access === "operator") return ["the operator's secret", "an operator"];
+  if (access === "directory") return ["the directory's token", "–"];
+  const { key, person } = needsOf(access);
+  const keyText = key === undefined ? "–" : key === "key" ? "any scope" : `\`${key}\``;
+  return [keyText, person === undefined ? "–" : personText(person)];
+}
+
+function personText(person: PersonSide): string {
+  if (person === "signed in") return "signed in";
+  const open = ROLES.filter((role) => mayAs(role, person));
+  return open.length === ROLES.length ? "any member" : open.join(", ");
+}
+
+/** The table needs no operations to say who may call them. */
+const allRoutes = (): readonly Route[] =>
+  routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync(ACCOUNT_DOC, withAccessTable(readFileSync(ACCOUNT_DOC, "utf8")));
+}
