@@ -102,11 +102,7 @@ export async function startGateway(
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
   });
-  rooms.lastUsed.start();
-  rooms.identity.listensAt(server.port);
-  rooms.mail.listensAt(server.port);
-  await rooms.mail.start();
-  await rooms.jobs.start();
+  beginWork(rooms, server.port, log);
   tellUnconfigured(rooms.catalog.current(), log);
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {
@@ -126,6 +122,18 @@ export async function startGateway(
       end.finish();
     },
   };
+}
+
+/**
+ * Starts what works beside calls. Nobody waits for it: the port is open, and a signal that comes before this function's caller
+ * returns would find no handler.
+ */
+function beginWork({ lastUsed, identity, mail, jobs }: Rooms, port: number, log: Logger): void {
+  lastUsed.start();
+  identity.listensAt(port);
+  mail.listensAt(port);
+  const begun = mail.start().then(() => jobs.start());
+  begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
 }
 
 async function reloadCatalog({ catalog }: Rooms, log: Logger): Promise<void> {
