@@ -104,4 +104,32 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "Why the identity provider refuses, as an error code of OAuth 2.0; absent when it does not.",
   logout_url:
     "Send the browser there: it ends the session at the identity provider and comes back to `/auth/login`.",
+
+  // What operators see.
+  balance_micro_usd: "The org's balance after this, micro-USD.",
+  "operatorGetOrg/balance_micro_usd": "The org's balance, micro-USD; held credit included.",
+  "operatorGetOrg/members": "How many people belong to the org, invited ones included.",
+  "operatorSuspendOrg/balance_micro_usd": "The org's balance, micro-USD; held credit included.",
+  "operatorSuspendOrg/members": "How many people belong to the org, invited ones included.",
+  "operatorResumeOrg/balance_micro_usd": "The org's balance, micro-USD; held credit included.",
+  "operatorResumeOrg/members": "How many people belong to the org, invited ones included.",
+  "operatorGrant/kind": "Of the ledger entry.",
+  "operatorAdjust/kind": "Of the ledger entry.",
+  "operatorListOrgs/status": "Only orgs of this status.",
+  "operatorListTickets/kind": "Only tickets of this kind.",
+  "operatorDecideTicket/status":
+    "`approved` grants what is asked for, `rejected` refuses it, `closed` ends it otherwise.",
+  "operatorListJobs/kind": "Room and verb, such as `mail.send`.",
+  "operatorListJobs/key": "Identifies the job among those of its kind; the same over all tries.",
+  "operatorRetryJob/kind": "Room and verb, such as `mail.send`.",
+  "operatorRetryJob/key": "Identifies the job among those of its kind.",
+  "operatorRetryJob/status": "The job waits for its next try, which is due now.",
+  "operatorDropJob/kind": "Room and verb, such as `mail.send`.",
+  "operatorDropJob/key": "Identifies the job among those of its kind.",
+  tries: "How often it was tried before it was given up.",
+  given_up_at: "When its last try had failed; ISO 8601, UTC.",
+
+  // Redaction.
+  sample: "A text to try the rules on; at most 32 KB.",
+  redactions: "How many spans were replaced.",
 };
