@@ -139,7 +139,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     } as const;
     people.putMember(row);
     const wire = memberWire(row, user);
-    const [secret, invitedBy] = [invitations.add(user.id), people.user(caller.actor.id)?.email ?? ""];
+    const [secret, invitedBy] = [invitations.add(row), people.user(caller.actor.id)?.email ?? ""];
     deps.sendInvitation({ orgId: org.id, orgName: org.name, email, role: granted, secret, invitedBy });
     trail.audit.note(caller, { act: "member.add", target: user.id, after: wire });
     trail.events.emit(memberAdded, org.id, wire);
