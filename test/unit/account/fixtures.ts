@@ -163,6 +163,9 @@ export function accountRig(spent = NOTHING) {
     get accounts(): AccountTables {
       return accounts;
     },
+    get trail(): TestTrail {
+      return trail;
+    },
     get lastUsed(): LastUsed {
       return lastUsed;
     },
