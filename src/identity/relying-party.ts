@@ -134,7 +134,7 @@ export class RelyingParty {
     }
   }
 
-  /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value` */
+  /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value`, `identity_unavailable` */
   async readNotice(token: string): Promise<LogoutNotice> {
     const { settings, keys } = await this.#provider();
     const { payload } = await jwtVerify(token, keys, {
@@ -142,8 +142,9 @@ export class RelyingParty {
       audience: settings.clientId,
       maxTokenAge: NOTICE_AGE_S,
       requiredClaims: ["iat", "jti", "events"],
-    }).catch((error: unknown) => {
-      throw fail("invalid_value", "The logout token is not valid.", { param: "/logout_token", cause: error });
+    }).catch((cause: unknown) => {
+      if (isAway(cause)) throw away(cause);
+      throw fail("invalid_value", "The logout token is not valid.", { param: "/logout_token", cause });
     });
     const events = payload.events as Record<string, unknown> | null;
     const sub = identifier(payload.sub);
@@ -193,10 +194,7 @@ async function find(read: () => Promise<ProviderSettings>): Promise<Found> {
       keys: createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: TIMEOUT_S * 1000 }),
     };
   } catch (error) {
-    throw fail("identity_unavailable", "The identity provider does not answer.", {
-      retryAfterMs: 5000,
-      cause: error,
-    });
+    throw away(error);
   }
 }
 
@@ -222,16 +220,26 @@ function refusedBy(error: unknown) {
       `The identity provider refused the sign-in: ${text(error.error).slice(0, 100)}.`,
     );
   }
-  const isAway = error instanceof TypeError || (error as Error)?.name === "TimeoutError";
-  return isAway
-    ? fail("identity_unavailable", "The identity provider does not answer.", {
-        retryAfterMs: 5000,
-        cause: error,
-      })
+  return isAway(error)
+    ? away(error)
     : fail("invalid_value", "The sign-in could not be completed. Begin again at /auth/login.", {
         cause: error,
       });
 }
+
+/** What `openid-client` and `jose` call a time limit, and an answer that is no 200 where no other tells more. */
+const AWAY_CODES: readonly unknown[] = ["OAUTH_TIMEOUT", "ERR_JWKS_TIMEOUT", "ERR_JOSE_GENERIC"];
+
+/** No connection, no answer in time, or a failure of the provider's own: later it may work. */
+function isAway(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  const { code, status, cause } = error as { code?: unknown; status?: unknown; cause?: { status?: unknown } };
+  const answered = Number(status ?? cause?.status ?? 0);
+  return AWAY_CODES.includes(code) || answered >= 500;
+}
+
+const away = (cause: unknown) =>
+  fail("identity_unavailable", "The identity provider does not answer.", { retryAfterMs: 5000, cause });
 
 /** Empty for what is too long, never a part of it: that could be the name of something else. */
 const identifier = (value: unknown): string =>
