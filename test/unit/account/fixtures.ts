@@ -163,6 +163,10 @@ export function accountRig(spent = NOTHING) {
     get accounts(): AccountTables {
       return accounts;
     },
+    /** Invitations that were put for the mail. */
+    get mails(): readonly InvitationMail[] {
+      return mails;
+    },
     get trail(): TestTrail {
       return trail;
     },
