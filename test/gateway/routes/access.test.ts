@@ -154,3 +154,75 @@ describe("every caller is let in or refused as the table says", () => {
     },
   );
 });
+
+/** Design, "Closing": a closed org may read, export, refund, transfer, ask or cancel erasure; each may leave, too. */
+const LAST_ACTS = [
+  "POST /v1/orgs/{org}/close",
+  "POST /v1/orgs/{org}/erasure",
+  "DELETE /v1/orgs/{org}/erasure",
+  "POST /v1/orgs/{org}/transfer",
+  "DELETE /v1/orgs/{org}/members/{user}",
+];
+
+test("people of a closed org may still end it, hand it on, and leave", () => {
+  const open = table.filter(({ isForClosed }) => isForClosed).map(nameOf);
+  expect(open).toEqual(expect.arrayContaining(LAST_ACTS));
+  // What makes new things or spends is not among them.
+  expect(open.filter((name) => /PATCH|PUT|keys|projects|policies|invit/.test(name))).toEqual([]);
+});
+
+describe("an org that a request names", () => {
+  const NAMES = [
+    "nowhere",
+    "x".repeat(5000),
+    "__proto__",
+    "~",
+    "../main",
+    "main/",
+    "MAIN",
+    "main,other",
+    "%00",
+  ];
+
+  test.each(NAMES)("and that there is not is not found, for a key and for a person: %j", async (org) => {
+    const { owner, fullSecret } = seeded;
+    const cookie = `svc_session=${owner.token}`;
+    for (const [key, headers] of [
+      [fullSecret, { "svc-org": org }],
+      [null, { "svc-org": org, cookie }],
+    ] as const) {
+      for (const path of ["/v1/keys", `/v1/orgs/${encodeURIComponent(org)}`]) {
+        const { status, json } = await gateway.call("GET", path, { key, headers });
+        expect([path, status, json.error.code]).toEqual([path, 404, "not_found"]);
+      }
+    }
+  });
+
+  test("in its path counts, whatever the header says", async () => {
+    const { owner } = seeded;
+    const headers = { cookie: `svc_session=${owner.token}`, "svc-org": "other" };
+    const { status, json } = await gateway.call("GET", "/v1/orgs/main", { key: null, headers });
+    expect([status, json.slug]).toEqual([200, "main"]);
+  });
+
+  test("shows what is its own, and nothing of another, by the id of the other's things", async () => {
+    const { owner } = seeded;
+    const other = seeded.callers.find(({ name }) => name === "a key of another org") as Caller;
+    const made = await send({ ...other, org: { id: "other", slug: "other" } }, "POST", "/v1/keys", {
+      ...{ name: "theirs", scopes: ["write:keys"] },
+    });
+    expect(made.status).toBe(201);
+    for (const [method, path, body] of [
+      ["GET", `/v1/keys/${made.json.id}`],
+      ["PATCH", `/v1/keys/${made.json.id}`, { name: "mine" }],
+      ["DELETE", `/v1/keys/${made.json.id}`],
+      ["POST", `/v1/keys/${made.json.id}/rotate`, {}],
+      ["GET", `/v1/projects/${made.json.project_id}`],
+      ["DELETE", `/v1/projects/${made.json.project_id}`],
+    ] as const) {
+      expect([method, path, (await send(owner, method, path, body)).status]).toEqual([method, path, 404]);
+    }
+    const asked = await send(owner, "POST", "/v1/limits/requests", { key_id: made.json.id, rpm: 3_000_001 });
+    expect([asked.status, asked.json.error.param]).toEqual([400, "/key_id"]);
+  });
+});
