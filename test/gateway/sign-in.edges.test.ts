@@ -90,7 +90,7 @@ describe("the way back", () => {
       { ...begun, callback: begun.callback.replace(/&?state=[^&]*/, "") },
       { ...begun, callback: `${begun.callback}&state=${state}` },
       { ...begun, callback: "/auth/callback" },
-      { ...begun, cookie: `${begun.cookie.slice(0, -3)}AAA` },
+      { ...begun, cookie: `${begun.cookie.slice(0, -8)}AAAAAAAA` },
       { ...begun, cookie: begun.cookie.replace(/\./g, "..") },
     ];
     for (const attempt of tampered) {

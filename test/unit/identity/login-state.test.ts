@@ -12,6 +12,12 @@ const STATE = {
 const clock = new ManualClock("2026-09-09T00:00:00Z");
 const states = new LoginStates(SECRET, clock);
 
+const bytesOf = (sealed: string): string =>
+  sealed
+    .split(".")
+    .map((part) => Buffer.from(part, "base64url").toString("hex"))
+    .join(".");
+
 describe("a sealed state", () => {
   test("opens to what it was, and shows nothing of it before", async () => {
     const sealed = await states.seal(STATE);
@@ -34,9 +40,10 @@ describe("a sealed state", () => {
     const sealed = await states.seal(STATE);
     expect(await new LoginStates(Buffer.alloc(32, 2), clock).open(sealed)).toBeUndefined();
     for (let at = 0; at < sealed.length; at += 7) {
-      // The last character of base64url may hold bits that stand for nothing.
       const other = sealed[at] === "A" ? "B" : "A";
       const changed = `${sealed.slice(0, at)}${other}${sealed.slice(at + 1)}`;
+      // The last character of a part may hold bits that stand for nothing.
+      if (bytesOf(changed) === bytesOf(sealed)) continue;
       expect(await states.open(changed)).toBeUndefined();
     }
   });
