@@ -60,7 +60,7 @@ export interface Operation<
   readonly output: O;
   /** Media types of answers that are not JSON: `text/csv`. */
   readonly otherTypes?: readonly string[];
-  /** A 2xx, 200 unless given. 204 sends no body. */
+  /** A 2xx, or 303 for a redirect; 200 unless given. 204 and 303 send no body. */
   readonly status?: number;
   /** Errors besides authentication, scope, validation and `internal`, which every operation has. */
   readonly errors?: readonly ErrorName[];

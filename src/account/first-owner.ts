@@ -1,6 +1,6 @@
 /**
- * Who owns a new installation: its first org has keys and no people. On loopback it is whoever signs in first; elsewhere an
- * operator of the settings, or whoever holds the secret in the data folder.
+ * Who owns a new installation: its first org has keys and no owner, though its keys may have invited people. On loopback it is
+ * whoever signs in first; elsewhere an operator of the settings, or whoever holds the secret in the data folder.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
@@ -40,11 +40,11 @@ export class FirstOwner {
     this.#secret = Buffer.from(secret);
   }
 
-  /** In an act: makes the person the owner of the first org if nobody is in it and they may be. @param sent empty for nothing */
+  /** In an act: makes the person the owner of the first org if it has none and they may be. @param sent empty for nothing */
   claim(caller: Caller, user: UserRow, sent: string): void {
     const { accounts, clock, trail, isLoopback, isOperator } = this.#options;
     const org = accounts.oldestOrg();
-    if (org === undefined || accounts.people.hasMembers(org.id)) return;
+    if (org === undefined || accounts.people.hasOwner(org.id)) return;
     if (!isLoopback && !isOperator(user) && !this.#isSecret(sent)) return;
     const row = {
       orgId: org.id,
@@ -61,7 +61,7 @@ export class FirstOwner {
   #isMissing(): boolean {
     const { accounts } = this.#options;
     const org = accounts.oldestOrg();
-    return org !== undefined && !accounts.people.hasMembers(org.id);
+    return org !== undefined && !accounts.people.hasOwner(org.id);
   }
 
   #isSecret(sent: string): boolean {

@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
 import type { People } from "./people.ts";
-import type { UserRow } from "./person.ts";
+import type { MemberRow } from "./person.ts";
 import { hashSecret } from "./secret.ts";
 
 const DAY_MS = 86_400_000;
@@ -16,6 +16,8 @@ const SECRET = /^[\w-]{43}$/;
 
 interface InvitationRow {
   readonly userId: string;
+  /** Who invites: the link opens no other org, however many have invited the same address. */
+  readonly orgId: string;
   readonly expiresAtMs: number;
 }
 
@@ -40,20 +42,20 @@ export class Invitations {
   }
 
   /** In an act. @returns the secret for the link, which is stored nowhere */
-  add(userId: string): string {
+  add({ userId, orgId }: Pick<MemberRow, "userId" | "orgId">): string {
     const secret = randomBytes(32).toString("base64url");
     const expiresAtMs = this.#clock.now() + INVITATION_DAYS * DAY_MS;
-    this.#rows.put([hashSecret(secret)], { userId, expiresAtMs }, expiresAtMs);
+    this.#rows.put([hashSecret(secret)], { userId, orgId, expiresAtMs }, expiresAtMs);
     return secret;
   }
 
-  /** Whom the link invites; undefined for one that was used, has expired or never was. */
-  userOf(secret: string): UserRow | undefined {
+  /** What the link gives; undefined for one that was used or taken back, has expired or never was. */
+  find(secret: string): MemberRow | undefined {
     if (!SECRET.test(secret)) return undefined;
     const row = this.#rows.get([hashSecret(secret)]);
     if (row === undefined || this.#clock.now() >= row.expiresAtMs) return undefined;
-    const user = this.#people.user(row.userId);
-    return user?.status === "invited" ? user : undefined;
+    const isWaiting = this.#people.user(row.userId)?.status === "invited";
+    return isWaiting ? this.#people.member(row.orgId, row.userId) : undefined;
   }
 
   /** In an act. */

@@ -116,19 +116,29 @@ export class Keyring {
     return context;
   }
 
-  /** The context of a working key, for lists of keys; not cached. */
+  /** The context of a key that has not ended, for lists of keys, also of an org whose keys do not work now; not cached. */
   contextOf(key: KeyRow): KeyContext {
+    const { org, project } = this.#homeOf(key);
+    const status = key.revokedAtMs === null ? "active" : "rotating";
+    return contextOf(key, project, org, status, this.#plan);
+  }
+
+  #homeOf(key: KeyRow): { org: OrgRow; project: ProjectRow } {
     const org = this.#accounts.org(key.orgId);
     const project = this.#accounts.project(key.projectId);
     if (org === undefined || project === undefined) throw fail("internal", `${key.id} has no org or project`);
+    return { org, project };
+  }
+
+  /** @throws WeirError where the key's org or project does not let it work */
+  #assertWorks(key: KeyRow): void {
+    const { org, project } = this.#homeOf(key);
     if (org.status === "closed") throw fail("org_closed", "The organisation of this API key is closed.");
     if (org.status === "suspended") {
       throw fail("org_suspended", "The operator has suspended the organisation of this API key.");
     }
     // Deleting a project revokes its keys; this covers a key that was missing from the index of working keys then.
     if (project.status === "deleted") throw ended("revoked");
-    const status = key.revokedAtMs === null ? "active" : "rotating";
-    return contextOf(key, project, org, status, this.#plan);
   }
 
   /** Cached contexts; never above the capacity. */
@@ -165,6 +175,7 @@ export class Keyring {
     if (key === undefined) throw fail("invalid_key", "There is no such API key.");
     const status = keyStatus(key, nowMs);
     if (status === "expired" || status === "revoked") throw ended(status);
+    this.#assertWorks(key);
     const context = this.contextOf(key);
     this.#keep(hash, context);
     return context;

@@ -16,6 +16,7 @@ import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
 import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "./person.ts";
 import { mayAs, mayGrantRole, ROLES, type Role } from "./roles.ts";
+import { assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
 /** What a mail of invitation says. The secret of its link is made when the mail is sent, so that it waits nowhere. */
@@ -77,7 +78,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       body: z.strictObject({ email: emailField.describe("Who is invited"), role: role.default("member") }),
       output: memberShape,
       status: 201,
-      errors: ["not_found", "role", "plan_limit", "state", "org_closed"],
+      errors: ["not_found", "role", "scope", "plan_limit", "state", "org_closed"],
       run: ({ body }, caller) => addMember(deps, caller, body.email, body.role),
     }),
     updateMember: operation({
@@ -86,7 +87,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       path: memberPath,
       body: z.strictObject({ role }),
       output: z.object({ org_id: z.string(), user_id: z.string(), role }),
-      errors: ["not_found", "role", "last_owner"],
+      errors: ["not_found", "role", "scope", "last_owner"],
       run: ({ path, body }, caller) => updateMember(deps, caller, path.user, body.role),
     }),
     removeMember: operation({
@@ -96,7 +97,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       query: z.object({ revoke_keys: z.stringbool().default(false) }),
       output: z.undefined(),
       status: 204,
-      errors: ["not_found", "role", "last_owner", "state"],
+      errors: ["not_found", "role", "scope", "last_owner", "state"],
       run: ({ path, query }, caller) => removeMember(deps, caller, path.user, query.revoke_keys),
     }),
   };
@@ -114,6 +115,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
   return await accounts.act(() => {
     const org = ownOrg(deps, caller);
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    assertMayChange(caller, "live");
     assertMayGrantRole(deps, caller, granted);
     const members = people.membersOf(org.id);
     const normal = emailNormalForm(email);
@@ -183,6 +185,7 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
   const { accounts, trail } = deps;
   return await accounts.act(() => {
     const old = memberNamed(deps, caller, userId);
+    assertMayChange(caller, "live");
     assertMayGrantRole(deps, caller, old.role);
     assertMayGrantRole(deps, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
@@ -204,6 +207,7 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
   const { people } = accounts;
   return await accounts.act(() => {
     const row = memberNamed(deps, caller, userId);
+    assertMayChange(caller, "live");
     const isLeaving = caller.actor.kind === "person" && caller.actor.id === userId;
     if (!isLeaving) assertMayRemove(deps, caller, row);
     assertOwnerStays(deps, row);

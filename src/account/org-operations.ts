@@ -12,6 +12,7 @@ import { createOrgBody, type OrgPatch, patchOrgBody } from "./org-fields.ts";
 import { orgShape, orgWire } from "./org-wire.ts";
 import { newProject } from "./project.ts";
 import type { Role } from "./roles.ts";
+import { assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 import { checkProfile } from "./tax-profile.ts";
 
@@ -62,7 +63,7 @@ export function orgOperations(deps: OrgOperationDeps) {
       path: orgPath,
       body: patchOrgBody,
       output: orgShape,
-      errors: ["not_found", "state", "org_closed"],
+      errors: ["not_found", "scope", "state", "org_closed"],
       run: ({ body }, caller, head) => updateOrg(deps, caller, body, head),
     }),
   };
@@ -126,6 +127,7 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
   return await accounts.act(() => {
     const old = ownOrg(deps, caller);
     if (old.status === "closed") throw fail("org_closed", "The organisation is closed.");
+    assertMayChange(caller, "live");
     const changed = orgAfter(old, patch);
     if (changed.billingCurrency !== old.billingCurrency && deps.hasPaid(old.id)) {
       throw fail("state", "The billing country decides the currency, which is fixed by the first top-up.", {

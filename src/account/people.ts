@@ -69,8 +69,12 @@ export class People {
     return Array.from(this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] }), ({ value }) => value);
   }
 
-  hasMembers(orgId: string): boolean {
-    return [...this.#members.range({ start: [orgId], end: [orgId, PAST_IDS], limit: 1 })].length > 0;
+  /** Reads to the first owner, who is among the oldest members. */
+  hasOwner(orgId: string): boolean {
+    for (const { value } of this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] })) {
+      if (value.role === "owner") return true;
+    }
+    return false;
   }
 
   /** Oldest membership first. */

@@ -68,7 +68,7 @@ export class Tickets {
 }
 
 /** E-mail of who acts, or of who made the key that acts; empty where nobody is known. */
-export function emailOf(accounts: AccountTables, { actor }: Caller): string {
+export function emailOf(accounts: Pick<AccountTables, "people" | "key">, { actor }: Caller): string {
   const userId = actor.kind === "key" ? accounts.key(actor.id)?.createdBy : actor.id;
   return accounts.people.user(userId ?? "")?.email ?? "";
 }

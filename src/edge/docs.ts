@@ -96,8 +96,8 @@ ${answers(item)}
 
 function answers({ responses }: OperationItem): string {
   const entries = Object.entries(responses);
-  const good = entries.filter(([status]) => status < "300");
-  const bad = entries.filter(([status]) => status >= "300");
+  const good = entries.filter(([status]) => status < "400");
+  const bad = entries.filter(([status]) => status >= "400");
   const shapes = good.map(([status, { description, content }]) => {
     const schema = content?.["application/json"]?.schema;
     const text = `<strong>${status}</strong> ${inline(description)}`;
@@ -191,8 +191,19 @@ function curl({ method, path, item }: Entry): string {
   const verb = method === "GET" ? "" : `-X ${method} `;
   const body = item.requestBody?.content["application/json"];
   const data = body && ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(body.example)}'`;
-  const key = item.security === undefined ? ' \\\n  -H "Authorization: Bearer $WEIR_API_KEY"' : "";
-  return `curl ${verb}${url}${key}${data ?? ""}`;
+  return `curl ${verb}${url}${credential(item)}${data ?? ""}`;
+}
+
+/** Of the first alternative. */
+function credential({ security: [first = {}] }: OperationItem): string {
+  const variable = { key: "WEIR_API_KEY", operator: "WEIR_OPERATOR_KEY", directory: "WEIR_DIRECTORY_TOKEN" };
+  const bearer = Object.entries(variable).find(([scheme]) => scheme in first)?.[1];
+  const headers = [
+    ...(bearer === undefined ? [] : [`Authorization: Bearer $${bearer}`]),
+    ...("session" in first ? ["Cookie: svc_session=$WEIR_SESSION"] : []),
+    ...("csrf" in first ? ["x-svc-csrf: $WEIR_CSRF"] : []),
+  ];
+  return headers.map((header) => ` \\\n  -H "${header}"`).join("");
 }
 
 const badge = (method: string) => `<span class="method ${method.toLowerCase()}">${method}</span>`;

@@ -4,7 +4,6 @@ import type { Answers, Schema } from "./openapi-types.ts";
 
 /** Every route. */
 const ALWAYS: readonly ErrorName[] = ["invalid_value", "internal"];
-const WITH_KEY: readonly ErrorName[] = ["missing_key", "invalid_key", "expired_key", "revoked_key", "scope"];
 const WITH_BODY: readonly ErrorName[] = ["invalid_json", "payload_too_large", "unsupported_media_type"];
 /** Model calls. */
 const OF_CALLS: readonly ErrorName[] = [
@@ -34,7 +33,8 @@ const OF_CALLS: readonly ErrorName[] = [
 ];
 
 export interface FailingRoute {
-  readonly needsKey: boolean;
+  /** For what the request carries as its credential. */
+  readonly refusals: readonly ErrorName[];
   readonly hasBody: boolean;
   readonly isCall: boolean;
   /** Error shape for the route's clients. */
@@ -44,10 +44,10 @@ export interface FailingRoute {
 }
 
 /** One answer per status; its description lists the codes with that status. */
-export function failures({ needsKey, hasBody, isCall, errorSchema, errors }: FailingRoute): Answers {
+export function failures({ refusals, hasBody, isCall, errorSchema, errors }: FailingRoute): Answers {
   const names = [
     ...ALWAYS,
-    ...(needsKey ? WITH_KEY : []),
+    ...refusals,
     ...(hasBody ? WITH_BODY : []),
     ...(isCall ? OF_CALLS : []),
     ...errors,

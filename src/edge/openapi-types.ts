@@ -14,14 +14,17 @@ export interface Parameter {
 
 export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
+/** Credentials that are needed together, by the name of their scheme; what each must allow. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
 export interface OperationItem {
   readonly operationId: string;
   readonly summary: string;
   /** Who may call it. */
   readonly description: string;
   readonly tags: readonly string[];
-  /** Empty where no key is needed, absent where one is. */
-  readonly security?: readonly [];
+  /** Alternatives; empty where no credential is needed. */
+  readonly security: readonly SecurityRequirement[];
   readonly "x-svc-access": string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
@@ -29,7 +32,22 @@ export interface OperationItem {
 }
 
 /** By status. */
-export type Answers = Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+export type Answers = Readonly<
+  Record<
+    string,
+    {
+      readonly description: string;
+      readonly headers?: Readonly<Record<string, ResponseHeader>>;
+      readonly content?: Content;
+    }
+  >
+>;
+
+interface ResponseHeader {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
 
 /** A page for machines: no operation, no key. */
 export interface PageItem {
@@ -59,7 +77,6 @@ export interface OpenApiDocument {
   };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly security: readonly Json[];
   /** By path, then by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationItem>>>>;
   readonly components: Json;

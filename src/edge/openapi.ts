@@ -9,7 +9,9 @@ import { accessText } from "./access.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
+import { refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
 import type {
+  Answers,
   Content,
   OpenApiDocument,
   OperationItem,
@@ -46,12 +48,9 @@ export function openApiDocument({ routes, pages, version, address }: DocumentPar
     },
     servers: [{ url: address, description: "This gateway." }],
     tags: TAGS,
-    security: [{ key: [] }],
     paths,
     components: {
-      securitySchemes: {
-        key: { type: "http", scheme: "bearer", description: "An API key: `svc-live-…` or `svc-test-…`" },
-      },
+      securitySchemes: schemesOf(paths),
       schemas: ERROR_SCHEMAS,
     },
   };
@@ -76,6 +75,10 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Keys", description: "API keys and their limits." },
   { name: "Provider keys", description: "An org's own keys at providers." },
   { name: "Projects", description: "Groups of keys with a budget." },
+  { name: "Organisations", description: "Orgs, their settings, and their people." },
+  { name: "Tickets", description: "What an org asks its operator for." },
+  { name: "Events", description: "What happened in an org, and who changed what." },
+  { name: "Sign-in", description: "Console sessions, by OpenID Connect." },
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 
@@ -137,7 +140,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
         },
       },
       ...failures({
-        ...{ needsKey: true, hasBody: true, isCall: true },
+        ...{ refusals: refusalsOf(route), hasBody: true, isCall: true },
         errorSchema: kind.format.errorSchema,
         errors: [],
       }),
@@ -158,20 +161,9 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
     parameters: [...parameters(operation.path, "path"), ...parameters(operation.query, "query")],
     ...(operation.body !== undefined && { requestBody: body(operation.body) }),
     responses: {
-      [status]:
-        status === 204
-          ? { description: "Done." }
-          : {
-              description: "The answer.",
-              content: {
-                ...(isPage(operation)
-                  ? {}
-                  : { "application/json": { schema: schemaOf(operation.output, "output") } }),
-                ...Object.fromEntries((operation.otherTypes ?? []).map((type) => [type, TEXT])),
-              },
-            },
+      [status]: status === 204 || status >= 300 ? bodiless(status) : answerItem(operation),
       ...failures({
-        needsKey: route.access !== "public",
+        refusals: refusalsOf(route),
         hasBody: operation.body !== undefined,
         isCall: false,
         errorSchema: "Error",
@@ -184,6 +176,21 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
 /** It answers with other media types only. */
 const isPage = ({ output, otherTypes }: AnyOperation): boolean =>
   output instanceof z.ZodUndefined && otherTypes !== undefined;
+
+/** A redirect has its target in a header of its own. */
+function bodiless(status: number): Answers[string] {
+  if (status < 300) return { description: "Done." };
+  const location = { description: "Where to go.", required: true, schema: { type: "string" } } as const;
+  return { description: "To be followed by a browser.", headers: { location } };
+}
+
+const answerItem = (operation: AnyOperation): Answers[string] => ({
+  description: "The answer.",
+  content: {
+    ...(!isPage(operation) && { "application/json": { schema: schemaOf(operation.output, "output") } }),
+    ...Object.fromEntries((operation.otherTypes ?? []).map((type) => [type, TEXT])),
+  },
+});
 
 function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
   const { stream } = route;
@@ -199,7 +206,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
         content: { "text/event-stream": events },
       },
       ...failures({
-        needsKey: route.access !== "public",
+        refusals: refusalsOf(route),
         ...{ hasBody: false, isCall: false, errorSchema: "Error" },
         errors: stream.errors ?? [],
       }),
@@ -216,7 +223,7 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },
-      ...failures({ needsKey: false, hasBody: true, isCall: false, errorSchema: "Error", errors: [] }),
+      ...failures({ refusals: [], hasBody: true, isCall: false, errorSchema: "Error", errors: [] }),
     },
   };
 }
@@ -224,7 +231,7 @@ function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
 const common = (route: Route) => ({
   tags: [route.group.heading],
   description: accessText(route.access),
-  ...(route.access === "public" && { security: [] as const }),
+  security: securityOf(route),
   "x-svc-access": route.access,
 });
 

@@ -5,13 +5,19 @@ import { fail } from "../errors.ts";
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 /**
+ * Undefined where only the client says what it is: a `Host` must not decide where a sign-in ends.
  * @param publicUrl of the settings; undefined: none
  * @param host header of the request
- * @throws WeirError `identity_unavailable`: a `Host` that the client chose must not decide where a sign-in ends
  */
-export function ownAddress(publicUrl: string | undefined, host: string): string {
+export function knownAddress(publicUrl: string | undefined, host: string): string | undefined {
   if (publicUrl !== undefined) return publicUrl;
-  if (LOCAL_HOST.test(host)) return `http://${host.toLowerCase()}`;
+  return LOCAL_HOST.test(host) ? `http://${host.toLowerCase()}` : undefined;
+}
+
+/** @throws WeirError `identity_unavailable` where it is not known */
+export function ownAddress(publicUrl: string | undefined, host: string): string {
+  const known = knownAddress(publicUrl, host);
+  if (known !== undefined) return known;
   throw fail(
     "identity_unavailable",
     "Sign-in needs the gateway's address: set PUBLIC_URL, or open it as http://localhost.",

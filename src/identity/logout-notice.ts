@@ -46,7 +46,7 @@ export function logoutNotices({ store, clock, accounts, sessions, provider, onFa
         if (sid !== "") sessions.endBySid(iss, sid);
         else if (user !== undefined) sessions.endAllOf(user.id);
       });
-      return new FullAnswer<never>({ status: 200, headers: { "cache-control": "no-store" } }, {});
+      return new FullAnswer<never>({ status: 200 }, {});
     },
   };
   return { hook, close: () => taken.close() };

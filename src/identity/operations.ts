@@ -8,7 +8,7 @@ import { answer, redirect } from "../answer.ts";
 import { fail } from "../errors.ts";
 import type { HttpHead } from "../http-head.ts";
 import { type Caller, operation } from "../operation.ts";
-import { localPath, ownAddress } from "./addresses.ts";
+import { knownAddress, localPath, ownAddress } from "./addresses.ts";
 import type { ConsoleCookies } from "./cookies.ts";
 import type { LoginStates } from "./login-state.ts";
 import { activeMembership, signedIn } from "./person-access.ts";
@@ -29,7 +29,8 @@ export interface IdentityOperationDeps extends SignInDeps {
 
 /** Where a browser goes that asked for no place. */
 const HOME = "/auth/me";
-const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+/** Addresses of a sign-in hold secrets; that no answer is kept, `edge` says of each. */
+const NO_REFERRER = { "referrer-policy": "no-referrer" };
 
 const loginQuery = z.object({
   return_to: z.string().optional().describe("A path of this gateway; anything else is ignored"),
@@ -101,7 +102,7 @@ async function beginLogin(deps: IdentityOperationDeps, query: z.output<typeof lo
     ...{ ...attempt, redirectUri, invitation: query.invitation, firstOwner: query.first_owner },
     returnTo: localPath(query.return_to, HOME),
   });
-  return redirect(url, { headers: NOT_KEPT, cookies: [cookies.login(sealed, states.maxAgeMs)] });
+  return redirect(url, { headers: NO_REFERRER, cookies: [cookies.login(sealed, states.maxAgeMs)] });
 }
 
 async function finishLogin(
@@ -128,7 +129,7 @@ async function finishLogin(
     before: head.cookie(cookies.sessionName) ?? "",
   });
   const set = [cookies.session(token, maxAgeMs), cookies.endLogin];
-  return redirect(login.returnTo, { headers: NOT_KEPT, cookies: set });
+  return redirect(login.returnTo, { headers: NO_REFERRER, cookies: set });
 }
 
 /** Also without a live session: whoever clicks "sign out" twice is signed out. */
@@ -141,10 +142,12 @@ async function logout(deps: IdentityOperationDeps, head: HttpHead) {
     }
     await accounts.act(() => sessions.end(session));
   }
-  const own = ownAddress(deps.publicUrl, head.header("host"));
-  const logoutUrl =
-    (await provider.logoutUrl(session?.row.idToken ?? "", `${own}/auth/login`)) ?? `${own}/auth/login`;
-  return answer({ logout_url: logoutUrl }, { headers: NOT_KEPT, cookies: [cookies.endSession] });
+  // The session has ended: where the browser goes next must not fail.
+  const own = knownAddress(deps.publicUrl, head.header("host"));
+  const again = `${own ?? ""}/auth/login`;
+  const there = own === undefined ? undefined : await provider.logoutUrl(session?.row.idToken ?? "", again);
+  const logoutUrl = there ?? again;
+  return answer({ logout_url: logoutUrl }, { headers: NO_REFERRER, cookies: [cookies.endSession] });
 }
 
 function sessionOperations(deps: IdentityOperationDeps) {
@@ -155,7 +158,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       name: "getMe",
       summary: "Who is signed in, their orgs, and the org that requests are about",
       output: meShape,
-      run: (_input, _caller, head) => answer(me(deps, current(head)), { headers: NOT_KEPT }),
+      run: (_input, _caller, head) => answer(me(deps, current(head)), { headers: NO_REFERRER }),
     }),
     setActiveOrg: operation({
       name: "setActiveOrg",

@@ -51,6 +51,8 @@ const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** A notice is taken for as long as its clock may differ and a provider may repeat it. */
 const NOTICE_AGE_S = 600;
 const MAX_TEXT = 1000;
+/** Of a subject: OpenID Connect Core 1.0, section 2. It and a session's name are parts of keys of the store. */
+const MAX_IDENTIFIER = 255;
 const MAX_ID_TOKEN = 16_384;
 
 export class RelyingParty {
@@ -99,6 +101,9 @@ export class RelyingParty {
         throw refusedBy(error);
       });
     const token = tokens.claims() as client.IDToken;
+    if (token.sub.length > MAX_IDENTIFIER) {
+      throw fail("invalid_value", "The identity provider names this person in more than 255 characters.");
+    }
     const more = await profileOf(config, tokens.access_token, token);
     const idToken = tokens.id_token ?? "";
     return {
@@ -109,7 +114,7 @@ export class RelyingParty {
       name: text(more.name) || text(more.preferred_username),
       amr: Array.isArray(token.amr) ? token.amr.slice(0, 20).map(text) : [],
       acr: text(token.acr),
-      sid: text(token.sid),
+      sid: identifier(token.sid),
       idToken: idToken.length <= MAX_ID_TOKEN ? idToken : "",
     };
   }
@@ -129,7 +134,7 @@ export class RelyingParty {
     }
   }
 
-  /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value` */
+  /** Checks a notice as Back-Channel Logout 1.0, section 2.6, says, but for `jti`. @throws WeirError `invalid_value`, `identity_unavailable` */
   async readNotice(token: string): Promise<LogoutNotice> {
     const { config, settings, keys } = await this.#provider();
     const { payload } = await jwtVerify(token, keys, {
@@ -137,19 +142,21 @@ export class RelyingParty {
       audience: settings.clientId,
       maxTokenAge: NOTICE_AGE_S,
       requiredClaims: ["iat", "jti", "events"],
-    }).catch((error: unknown) => {
-      throw fail("invalid_value", "The logout token is not valid.", { param: "/logout_token", cause: error });
+    }).catch((cause: unknown) => {
+      if (isAway(cause)) throw away(cause);
+      throw fail("invalid_value", "The logout token is not valid.", { param: "/logout_token", cause });
     });
     const events = payload.events as Record<string, unknown> | null;
-    const sub = text(payload.sub);
-    const sid = text(payload.sid);
+    const sub = identifier(payload.sub);
+    const sid = identifier(payload.sid);
+    const jti = text(payload.jti);
     const isNotice = typeof events === "object" && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
-    if (!isNotice || payload.nonce !== undefined || (sub === "" && sid === "")) {
+    if (!isNotice || payload.nonce !== undefined || jti === "" || (sub === "" && sid === "")) {
       throw fail("invalid_value", "This token is no logout token.", { param: "/logout_token" });
     }
     return {
       iss: settings.storedIssuer ?? settings.issuer,
-      ...{ sub, sid, jti: text(payload.jti) },
+      ...{ sub, sid, jti },
       expiresAtMs: ((payload.iat ?? 0) + 2 * NOTICE_AGE_S) * 1000,
     };
   }
@@ -187,10 +194,7 @@ async function find(read: () => Promise<ProviderSettings>): Promise<Found> {
       keys: createRemoteJWKSet(new URL(jwks_uri), { timeoutDuration: TIMEOUT_S * 1000 }),
     };
   } catch (error) {
-    throw fail("identity_unavailable", "The identity provider does not answer.", {
-      retryAfterMs: 5000,
-      cause: error,
-    });
+    throw away(error);
   }
 }
 
@@ -216,15 +220,29 @@ function refusedBy(error: unknown) {
       `The identity provider refused the sign-in: ${text(error.error).slice(0, 100)}.`,
     );
   }
-  const isAway = error instanceof TypeError || (error as Error)?.name === "TimeoutError";
-  return isAway
-    ? fail("identity_unavailable", "The identity provider does not answer.", {
-        retryAfterMs: 5000,
-        cause: error,
-      })
+  return isAway(error)
+    ? away(error)
     : fail("invalid_value", "The sign-in could not be completed. Begin again at /auth/login.", {
         cause: error,
       });
 }
+
+/** What `openid-client` and `jose` call a time limit, and an answer that is no 200 where no other tells more. */
+const AWAY_CODES: readonly unknown[] = ["OAUTH_TIMEOUT", "ERR_JWKS_TIMEOUT", "ERR_JOSE_GENERIC"];
+
+/** No connection, no answer in time, or a failure of the provider's own: later it may work. */
+function isAway(error: unknown): boolean {
+  if (error instanceof TypeError) return true;
+  const { code, status, cause } = error as { code?: unknown; status?: unknown; cause?: { status?: unknown } };
+  const answered = Number(status ?? cause?.status ?? 0);
+  return AWAY_CODES.includes(code) || answered >= 500;
+}
+
+const away = (cause: unknown) =>
+  fail("identity_unavailable", "The identity provider does not answer.", { retryAfterMs: 5000, cause });
+
+/** Empty for what is too long, never a part of it: that could be the name of something else. */
+const identifier = (value: unknown): string =>
+  typeof value === "string" && value.length <= MAX_IDENTIFIER ? value : "";
 
 const text = (value: unknown): string => (typeof value === "string" ? value.slice(0, MAX_TEXT) : "");

@@ -1,6 +1,6 @@
 /**
  * From what an identity provider says to a person and a session. A person is (`iss`, `sub`); the e-mail address only finds the
- * invitations that are waiting for it, and only where the provider vouches for it.
+ * invitations that are waiting for it, and only where the provider vouches for it. A link of an invitation needs no address.
  */
 import type { FirstOwner } from "../account/first-owner.ts";
 import type { Invitations } from "../account/invitations.ts";
@@ -51,10 +51,12 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
   const { accounts, sessions, clock } = deps;
   return await accounts.act(() => {
     const nowMs = clock.now();
-    const user = personFor(deps, given, nowMs);
+    const waiting = waitingFor(deps, given);
+    const user = personFor(deps, given, waiting, nowMs);
     if (user.status === "disabled") throw fail("role", "The operator has disabled this person.");
     const caller = actingAs(user, given);
-    takeInvitations(deps, caller, user, given.invitation);
+    for (const member of waiting) join(deps, caller, member, user);
+    deps.invitations.use(given.invitation);
     deps.firstOwner.claim(caller, user, given.firstOwner);
     const before = sessions.find(given.before);
     if (before !== undefined) sessions.end(before);
@@ -74,50 +76,58 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
   });
 }
 
+const isVerified = ({ trustsEmail }: SignInDeps, { claims }: SignIn): boolean =>
+  claims.email !== "" && (claims.isEmailVerified || trustsEmail);
+
+/**
+ * Memberships that the sign-in turns into the person's: all that wait for their verified address, and the one of the link that
+ * they opened, which may have been sent to another address.
+ */
+function waitingFor(deps: SignInDeps, given: SignIn): MemberRow[] {
+  const { people } = deps.accounts;
+  const invited = isVerified(deps, given) ? people.invitedByEmail(given.claims.email) : undefined;
+  const byEmail = invited === undefined ? [] : people.membershipsOf(invited.id);
+  const byLink = deps.invitations.find(given.invitation);
+  return byLink === undefined || byLink.userId === invited?.id ? byEmail : [...byEmail, byLink];
+}
+
 /** The person of these claims, with what the provider says now; a new one where there is none. */
-function personFor(
-  { accounts, invitations, trustsEmail }: SignInDeps,
-  given: SignIn,
-  nowMs: number,
-): UserRow {
-  const { people } = accounts;
+function personFor(deps: SignInDeps, given: SignIn, waiting: readonly MemberRow[], nowMs: number): UserRow {
+  const { people } = deps.accounts;
   const { iss, sub, email, name } = given.claims;
-  const isEmailVerified = given.claims.isEmailVerified || trustsEmail;
   const known = people.bySubject(iss, sub);
-  const said = { iss, sub, email, isEmailVerified };
+  const isEmailVerified = isVerified(deps, given);
   if (known !== undefined) {
-    const row: UserRow = { ...known, ...said, email: email || known.email, name: name || known.name };
+    // A provider that names no address this time says nothing of the one before.
+    const address = email === "" ? {} : { email, isEmailVerified };
+    const row: UserRow = { ...known, ...address, name: name || known.name };
     people.putUser(row);
     return row;
   }
-  // An invited person keeps the id that the invitation gave them.
-  const byLink = invitations.userOf(given.invitation);
-  const invited = byLink ?? (isEmailVerified ? people.invitedByEmail(email) : undefined);
-  const row: UserRow = { ...(invited ?? invitedUser(email, nowMs)), ...said, name, status: "active" };
+  const base = invitedWhole(deps, waiting) ?? invitedUser(email, nowMs);
+  const row: UserRow = { ...base, iss, sub, email, isEmailVerified, name, status: "active" };
   people.putUser(row);
   return row;
 }
 
-/** Memberships that wait for the person: of the link that they opened, and of their verified address. */
-function takeInvitations(deps: SignInDeps, caller: Caller, user: UserRow, invitation: string): void {
-  const { people } = deps.accounts;
-  const waiting = [
-    deps.invitations.userOf(invitation),
-    user.isEmailVerified ? people.invitedByEmail(user.email) : undefined,
-  ];
-  for (const invited of waiting) {
-    if (invited === undefined || invited.id === user.id) continue;
-    for (const member of people.membershipsOf(invited.id)) move(deps, caller, member, user);
-    people.removeUser(invited);
-  }
-  deps.invitations.use(invitation);
+/** The invited person all of whose memberships are taken: a new person keeps the id that the invitation gave them. */
+function invitedWhole({ accounts }: SignInDeps, waiting: readonly MemberRow[]): UserRow | undefined {
+  const { people } = accounts;
+  const taken = (userId: string) => waiting.filter((member) => member.userId === userId).length;
+  const whole = waiting.find(({ userId }) => people.membershipsOf(userId).length === taken(userId));
+  return whole && people.user(whole.userId);
 }
 
-function move({ accounts, trail }: SignInDeps, caller: Caller, member: MemberRow, user: UserRow): void {
+/** A membership becomes the person's; an invited person without any is not kept. */
+function join({ accounts, trail }: SignInDeps, caller: Caller, member: MemberRow, user: UserRow): void {
   const { people } = accounts;
-  people.removeMember(member);
-  if (people.member(member.orgId, user.id) !== undefined) return;
-  people.putMember({ ...member, userId: user.id });
+  if (member.userId !== user.id) {
+    people.removeMember(member);
+    const invited = people.user(member.userId);
+    if (invited !== undefined && people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
+    if (people.member(member.orgId, user.id) !== undefined) return;
+    people.putMember({ ...member, userId: user.id });
+  }
   trail.audit.note(caller, {
     act: "member.join",
     target: user.id,

@@ -76,7 +76,7 @@ export function openMail(options: MailOptions): Mail {
     sendMail,
     mailSender({
       ...{ accounts, transport, timers, onFailure, from: options.from, address: options.address },
-      addInvitation: (userId) => store.act(() => invitations.add(userId)),
+      addInvitation: (invited) => store.act(() => invitations.add(invited)),
     }),
   );
   jobs.handle(lookAtKeys, keyLooker(looking));

@@ -36,7 +36,7 @@ export interface SendingDeps {
   /** The gateway's address, without a slash at the end. */
   readonly address: () => string;
   /** Makes a secret for an invited person, and stores its hash. */
-  readonly addInvitation: (userId: string) => Promise<string>;
+  readonly addInvitation: (invited: { readonly orgId: string; readonly userId: string }) => Promise<string>;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -88,7 +88,7 @@ function contextOf({ accounts, address, addInvitation }: SendingDeps, { orgId }:
       const isInvited =
         accounts.people.user(userId)?.status === "invited" &&
         accounts.people.member(orgId, userId) !== undefined;
-      return isInvited ? await addInvitation(userId) : undefined;
+      return isInvited ? await addInvitation({ orgId, userId }) : undefined;
     },
   };
 }

@@ -1,37 +1,77 @@
 /**
- * Every row of the route table against a running gateway: who may call it, what it answers, what is printed of it in
- * `/openapi.json` and `/docs`; and the pages that need no key.
+ * Every row of the route table against a running gateway: who may call it, and what it answers, as `/openapi.json`
+ * promises; and the pages that need no key.
  */
-import { get } from "node:http";
-import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { docsPage } from "../../../src/edge/docs.ts";
-import type { OpenApiDocument, OperationItem, Schema } from "../../../src/edge/openapi-types.ts";
-import { type Operations, type Route, routes } from "../../../src/edge/routes.ts";
+import { ROLES, type Role } from "../../../src/account/roles.ts";
+import type { OpenApiDocument, OperationItem } from "../../../src/edge/openapi-types.ts";
+import type { Route } from "../../../src/edge/routes.ts";
 import { REQUEST_ID } from "../../../src/ids.ts";
 import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
-import { type Answer, type TestGateway, testGateway, until } from "../fixtures.ts";
+import { Browser } from "../../unit/simulator/identity.fixtures.ts";
+import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
+import { type Answer, type TestGateway, testGateway } from "../fixtures.ts";
 import { atRest, recorded } from "../observations.ts";
-
-/** The table needs no operations to say its methods, paths and scopes. */
-const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
-const nameOf = (route: Route) => `${route.method} ${route.path}`;
+import { bodyOf, CALLS, type CallWorld, isForKeys, nameOf, pathOf, sidesOf, table } from "./calls.ts";
 
 let gateway: TestGateway;
 let document: OpenApiDocument;
-let requestId: string;
+let world: CallWorld;
+const people = new Map<Role, SignedInPerson>();
 const keys = new Map<string, Promise<string>>();
 beforeAll(async () => {
   gateway = await testGateway({
     engine: true,
     endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }],
+    settings: { max_orgs_per_person: 100 },
   });
   document = (await gateway.call("GET", "/openapi.json", { key: null })).json;
-  requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
+  const requestId = (await gateway.chat()).headers.get("x-svc-request-id") ?? "";
+  await signInEverybody();
+  world = await openWorld(requestId);
   await recorded(gateway);
 });
 afterAll(() => gateway.stop());
+
+/** One person of each role in the first org. */
+async function signInEverybody(): Promise<void> {
+  const owner = await signInAt(gateway.url, { email: "owner@example.com" });
+  people.set("owner", owner);
+  for (const role of ROLES.filter((role) => role !== "owner")) {
+    const email = `${role}@example.com`;
+    await owner.call("POST", "/v1/orgs/first/members", { body: { email, role } });
+    people.set(role, await signInAt(gateway.url, { email }));
+  }
+}
+
+const person = (role: Role) => people.get(role) as SignedInPerson;
+
+async function openWorld(requestId: string): Promise<CallWorld> {
+  const owner = person("owner");
+  const [{ json: me }, { json: projects }] = [
+    await owner.call("GET", "/auth/me"),
+    await owner.call("GET", "/v1/projects"),
+  ];
+  let members = 0;
+  return {
+    ...{ orgId: me.active_org, projectId: projects.data[0].id, requestId },
+    asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
+    asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
+    async newMember(status) {
+      const email = `member-${++members}@example.com`;
+      const { json } = await owner.call("POST", "/v1/orgs/first/members", { body: { email } });
+      if (status === "active") await signInAt(gateway.url, { email });
+      return json.user_id;
+    },
+    async spareSession() {
+      const { browser } = await signInAt(gateway.url, { email: "owner@example.com" });
+      const { json } = await owner.call("GET", "/auth/sessions");
+      expect(browser.cookiesFor("/")).not.toBe(owner.cookie);
+      return json.data.findLast((session: { current: boolean }) => !session.current).id;
+    },
+  };
+}
 
 /** The secret of a key with just this scope. */
 function keyWith(scope: string): Promise<string> {
@@ -42,101 +82,17 @@ function keyWith(scope: string): Promise<string> {
   return made;
 }
 
-const providerKey = { provider: "own", credential: "sk-a-credential" };
-const newProviderKeyId = async () =>
-  (await gateway.call("POST", "/v1/provider-keys", { body: providerKey })).json.id;
-const newKeyId = async () =>
-  (await gateway.call("POST", "/v1/keys", { body: { name: "to go", scopes: ["write:keys"] } })).json.id;
-let projects = 0;
-const newProjectId = async () =>
-  (await gateway.call("POST", "/v1/projects", { body: { slug: `to-go-${++projects}`, name: "To go" } })).json
-    .id;
-
-let policies = 0;
-const yaml = "version: 1\nsort: price\n";
-const newPolicy = async () =>
-  (await gateway.call("POST", "/v1/policies", { body: { name: `made-${++policies}`, yaml } })).json.name;
-
-const said = [{ role: "user", content: "Hi" }];
-const response = { model: "weir/sim-small", input: "Hi" };
-const newResponseId = async () => (await gateway.call("POST", "/v1/responses", { body: response })).json.id;
-
-const newMailId = async () => {
-  const key = await keyWith("write:org");
-  const email = "new@partner.example";
-  const org = (await gateway.call("GET", "/v1/orgs", { key: await keyWith("read:org") })).json.data[0].id;
-  await gateway.call("POST", `/v1/orgs/${org}/members`, { key, body: { email } });
-  let id: string | undefined;
-  await until("it was written", async () => {
-    [, id] = /mail\/(job_\w+)/.exec((await gateway.call("GET", "/dev/mail")).text) ?? [];
-    return id !== undefined;
-  });
-  return id as string;
-};
-
-/** What a good call of a route needs beyond its own path: the value of `{id}` or `{name}`, a body. */
-const CALLS: Readonly<Record<string, { id?: () => Promise<string> | string; body?: object }>> = {
-  "POST /v1/chat/completions": { body: { model: "weir/sim-small", messages: said } },
-  "POST /v1/completions": { body: { model: "weir/sim-small", prompt: "Hi" } },
-  "POST /v1/embeddings": { body: { model: "weir/sim-embed", input: "Hi" } },
-  "POST /v1/responses": { body: response },
-  "GET /v1/responses/{id}": { id: newResponseId },
-  "DELETE /v1/responses/{id}": { id: newResponseId },
-  "POST /v1/messages": { body: { model: "weir/sim-small", max_tokens: 9, messages: said } },
-  "POST /v1/messages/count_tokens": { body: { model: "weir/sim-small", messages: said } },
-  "POST /v1/svc/generate": { body: { model: "weir/sim-small", messages: said } },
-  "POST /v1/svc/embed": { body: { model: "weir/sim-embed", input: ["Hi"], input_type: "query" } },
-  "POST /v1/svc/rerank": { body: { model: "weir/sim-rerank", query: "Hi", documents: ["Hi", "Ho"] } },
-  "POST /v1/svc/count_tokens": { body: { model: "weir/sim-small", messages: said } },
-  "POST /v1/svc/dry_run": { body: { model: "weir/sim-small", messages: said } },
-  "GET /v1/models/{id}": { id: () => "weir%2Fsim-small" },
-  "GET /v1/generation/{id}": { id: () => requestId },
-  "GET /v1/requests/{id}": { id: () => requestId },
-  "POST /v1/keys": { body: { name: "made", scopes: ["write:keys"] } },
-  "POST /v1/provider-keys": { body: providerKey },
-  "DELETE /v1/provider-keys/{id}": { id: newProviderKeyId },
-  "GET /v1/keys/{id}": { id: newKeyId },
-  "PATCH /v1/keys/{id}": { id: newKeyId, body: { name: "renamed" } },
-  "DELETE /v1/keys/{id}": { id: newKeyId },
-  "POST /v1/keys/{id}/rotate": { id: newKeyId, body: { grace_seconds: 0 } },
-  "POST /v1/policies": { body: { name: "made", yaml } },
-  "POST /v1/policies/validate": { body: { yaml } },
-  "GET /v1/policies/{name}/versions": { id: newPolicy },
-  "POST /v1/policies/{name}/versions": { id: newPolicy, body: { yaml } },
-  "GET /v1/policies/{name}/versions/{version}": { id: newPolicy },
-  "POST /v1/policies/{name}/activate": { id: newPolicy, body: { version: 1 } },
-  "POST /v1/policies/{name}/deactivate": { id: newPolicy, body: {} },
-  "POST /v1/policies/{name}/dry-run": { id: newPolicy, body: { model: "weir/sim-small" } },
-  "GET /v1/policies/{name}/canaries": { id: newPolicy },
-  "GET /v1/policies/{name}/shadows": { id: newPolicy },
-  "GET /v1/policies/{name}/experiments": { id: newPolicy },
-  "POST /v1/projects": { body: { slug: "made", name: "Made" } },
-  "GET /v1/projects/{id}": { id: newProjectId },
-  "PATCH /v1/projects/{id}": { id: newProjectId, body: { name: "Renamed" } },
-  "DELETE /v1/projects/{id}": { id: newProjectId },
-  "GET /dev/mail/{id}": { id: newMailId },
-};
-
-/** `fetch` sets `Host` itself. */
-function rawGet(url: string, path: string, headers: Record<string, string>) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const request = get(`${url}${path}`, { headers }, (response) => {
-      let text = "";
-      response.on("data", (data: Buffer) => (text += data.toString()));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    request.on("error", reject);
-  });
+async function callRoute(route: Route, key: string | null): Promise<Answer> {
+  const from = key === null ? undefined : world;
+  const path = await pathOf(route, world.orgId, from);
+  const body = await bodyOf(route, from);
+  return gateway.call(route.method, path, { key, ...(body && { body }) });
 }
 
-async function callRoute(route: Route, key: string | null): Promise<Answer> {
-  const { id, body } = CALLS[nameOf(route)] ?? {};
-  const path = route.path
-    .replace("{vendor}", "weir")
-    .replace("{model}", "sim-small")
-    .replace("{version}", "1")
-    .replace(/\{(id|name)\}/, key === null ? "x" : ((await id?.()) ?? "x"));
-  return gateway.call(route.method, path, { key, ...(body && { body }) });
+async function callAsPerson(route: Route, role: Role): Promise<Answer> {
+  const path = await pathOf(route, world.orgId, world);
+  const body = await bodyOf(route, world);
+  return person(role).call(route.method, path, body && { body });
 }
 
 function itemOf(route: Route): OperationItem {
@@ -151,210 +107,101 @@ function expectIds({ headers }: Answer) {
   expect([headers.get("x-request-id"), headers.get("request-id")]).toEqual([id, id]);
 }
 
+/** The answer is the first good one that the document promises, in shape as well. */
+function expectPromised(route: Route, answer: Answer): void {
+  const promised = Object.entries(itemOf(route).responses).find(([status]) => status < "400");
+  expect([answer.status, answer.status < 400 ? "" : answer.text]).toEqual([Number(promised?.[0]), ""]);
+  expectIds(answer);
+  expect(answer.headers.has("location")).toBe(promised?.[1].headers?.location !== undefined);
+  const schema = promised?.[1].content?.["application/json"]?.schema;
+  if (schema === undefined) expect(answer.text).toBe("");
+  else z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(answer.json);
+}
+
+const named = (rows: readonly Route[]) => rows.map((route) => [nameOf(route), route] as const);
 describe("access", () => {
   const closed = table.filter((route) => route.access !== "public");
 
-  test.each(closed.map((route) => [nameOf(route), route] as const))(
-    "%s without a key: 401",
+  test.each(named(closed))("%s without a credential: 401", async (_, route) => {
+    const answer = await callRoute(route, null);
+    expect([answer.status, answer.json.error.code]).toEqual([401, "missing_key"]);
+    expectIds(answer);
+  });
+
+  const scoped = closed.filter((route) => isForKeys(route) && sidesOf(route)[0] !== "key");
+  test.each(named(scoped))("%s with a key that lacks its scope: 403", async (_, route) => {
+    const answer = await callRoute(route, await keyWith("read:catalog"));
+    expect(answer.status).toBe(403);
+    expect(answer.json.error).toMatchObject({
+      // Anthropic's clients read Anthropic's names.
+      type: route.path.startsWith("/v1/messages") ? "permission_error" : "permission_denied",
+      code: "scope",
+      details: { scope: sidesOf(route)[0] },
+    });
+    expectIds(answer);
+  });
+
+  test.each(named(closed.filter((route) => !isForKeys(route))))(
+    "%s with a key that holds every scope: 403",
     async (_, route) => {
-      const answer = await callRoute(route, null);
-      expect([answer.status, answer.json.error.code]).toEqual([401, "missing_key"]);
+      const answer = await callRoute(route, gateway.liveKey);
+      expect([answer.status, answer.json.error.code]).toEqual([403, "role"]);
       expectIds(answer);
     },
   );
 
-  const scoped = closed.filter((route) => route.access !== "key");
-  test.each(scoped.map((route) => [nameOf(route), route] as const))(
-    "%s with a key that lacks its scope: 403",
-    async (_, route) => {
-      const answer = await callRoute(route, await keyWith("read:catalog"));
-      expect(answer.status).toBe(403);
-      expect(answer.json.error).toMatchObject({
-        // Anthropic's clients read Anthropic's names.
-        type: route.path.startsWith("/v1/messages") ? "permission_error" : "permission_denied",
-        code: "scope",
-        details: { scope: route.access },
-      });
-      expectIds(answer);
-    },
-  );
-
-  test.each(table.map((route) => [nameOf(route), route] as const))(
+  test.each(named(table.filter(isForKeys)))(
     "%s with its scope and no other: the answer the document promises",
     async (_, route) => {
-      const answer = await callRoute(
-        route,
-        await keyWith(route.access === "key" ? "read:org" : route.access),
-      );
-      const promised = Object.entries(itemOf(route).responses).find(([status]) => status < "300");
-      expect([answer.status, answer.status < 300 ? "" : answer.text]).toEqual([Number(promised?.[0]), ""]);
-      expectIds(answer);
-      const content = promised?.[1].content;
-      const schema = content?.["application/json"]?.schema;
-      if (schema === undefined && content?.["text/html"] !== undefined)
-        expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      else if (schema === undefined) expect(answer.text).toBe("");
-      else z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(answer.json);
+      const [scope = ""] = sidesOf(route);
+      expectPromised(route, await callRoute(route, await keyWith(scope === "key" ? "read:org" : scope)));
+    },
+  );
+
+  const forPeople = closed.filter((route) => sidesOf(route)[1] !== undefined);
+  test.each(named(forPeople))(
+    "%s with a session of the least role: the answer the document promises",
+    async (_, route) => {
+      const [, level = ""] = sidesOf(route);
+      const least = level === "signed in" ? "owner" : level === "everyone" ? "billing" : (level as Role);
+      expectPromised(route, await callAsPerson(route, CALLS[nameOf(route)]?.as ?? least));
     },
   );
 });
 
-describe("/openapi.json", () => {
-  const everyItem = () =>
-    Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, item]) => ({ path, method, item })),
-    );
+describe("public routes", () => {
+  const isHook = (route: Route) => "hook" in route;
+  const needsMore = ({ path }: Route) => path === "/auth/callback";
+  const open = table.filter(({ access }) => access === "public");
 
-  test("lists every route with its scope, and nothing else", () => {
-    const listed = everyItem().map(({ path, method, item }) => [
-      method.toUpperCase(),
-      path,
-      item["x-svc-access"],
-    ]);
-    const expected = [
-      ...table.map((route) => [route.method, route.path, route.access]),
-      ...["/healthz", "/readyz", "/metrics"].map((path) => ["GET", path, "public"]),
-    ];
-    expect(listed.sort()).toEqual(expected.sort());
-    for (const route of table) {
-      if (route.access !== "public" && route.access !== "key") {
-        expect(itemOf(route).description).toContain(route.access);
-      }
-    }
-  });
-
-  test("is OpenAPI 3.1 by its structure", () => {
-    expect(document.openapi).toMatch(/^3\.1\.\d$/);
-    expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) });
-    const ids = everyItem().map(({ item }) => item.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { path, item } of everyItem()) {
-      const { parameters = [], responses, requestBody } = item;
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((m) => m[1]);
-      expect(parameters.filter((p) => p.in === "path").map((p) => p.name)).toEqual(inPath);
-      expect(parameters.filter((p) => p.in === "path").every((p) => p.required)).toBe(true);
-      expect(new Set(parameters.map((p) => `${p.in} ${p.name}`)).size).toBe(parameters.length);
-      expect(Object.keys(responses).every((status) => /^[1-5]\d\d$/.test(status))).toBe(true);
-      for (const { description, content } of Object.values(responses)) {
-        expect(description).toMatch(/\S/);
-        for (const { schema } of Object.values(content ?? {})) expect(schema).toBeTypeOf("object");
-      }
-      if (requestBody !== undefined)
-        expect(requestBody.content["application/json"]?.schema).toBeTypeOf("object");
-    }
-  });
-
-  test("holds no reference that leads nowhere, and each error answer has the envelope", () => {
-    const text = JSON.stringify(document);
-    const references = new Set([...text.matchAll(/"\$ref":"(#\/[^"]+)"/g)].map((m) => m[1] as string));
-    for (const reference of references) {
-      const target = reference
-        .slice(2)
-        .split("/")
-        .reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], document);
-      expect([reference, target]).toEqual([reference, expect.any(Object)]);
-    }
-    for (const { path, item } of everyItem()) {
-      const shape = path.startsWith("/v1/messages") ? "MessagesError" : "Error";
-      for (const [status, { content }] of Object.entries(item.responses)) {
-        if (status >= "400" && path !== "/readyz") {
-          expect(content?.["application/json"]?.schema).toEqual({ $ref: `#/components/schemas/${shape}` });
-        }
-      }
-    }
-  });
-
-  test("O30: the envelopes are the ones errors have", async () => {
-    const { schemas } = document.components as { schemas: Record<"Error" | "MessagesError", Schema> };
-    const shape = (schema: Schema) => z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
-    const envelope = shape(schemas.Error);
-    envelope.parse((await gateway.chat({ model: "no/model" })).json);
-    envelope.parse((await gateway.call("GET", "/nowhere")).json);
-    expect(envelope.safeParse({ error: {} }).success).toBe(false);
-    const messages = shape(schemas.MessagesError);
-    const body = { model: "no/model", max_tokens: 9, messages: said };
-    messages.parse((await gateway.call("POST", "/v1/messages", { body })).json);
-    expect(messages.safeParse({ error: {} }).success).toBe(false);
-  });
-
-  test("O30: a linter finds nothing in it, by the strictest of its usual rules", async () => {
-    // A page that takes nothing cannot be asked wrongly; of the routes another test says that they refuse.
-    const rules = { "operation-4xx-response": "off" } as const;
-    const config = await createConfig({ extends: ["recommended-strict"], rules });
-    const source = JSON.stringify(document);
-    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
-    expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual(
-      [],
-    );
-  });
-
-  test("O30: it names the address that its reader called", async () => {
-    expect(document.servers).toEqual([{ url: gateway.url, description: "This gateway." }]);
-    const behindProxy = { host: "models.example.com", "x-forwarded-proto": "https" };
-    for (const [path, shown] of [
-      ["/openapi.json", '"servers":[{"url":"https://models.example.com"'],
-      ["/docs", "export WEIR_URL=https://models.example.com\n"],
-    ] as const) {
-      const { text } = await rawGet(gateway.url, path, behindProxy);
-      expect(text).toContain(shown);
-      // What is no host is not repeated.
-      const odd = await rawGet(gateway.url, path, { host: "<script>" });
-      expect([odd.status, odd.text.includes("<script>")]).toEqual([200, false]);
-    }
-  });
-
-  test("O30: an answer that may be CSV is told as such", () => {
-    const answer = document.paths["/v1/credits/ledger"]?.get?.responses[200];
-    expect(Object.keys(answer?.content ?? {})).toEqual(["application/json", "text/csv"]);
-  });
-});
-
-describe("/docs", () => {
-  let page: Answer;
-  beforeAll(async () => {
-    page = await gateway.call("GET", "/docs", { key: null });
-  });
-
-  test("loads without a key as one page that needs no script and no other host", () => {
-    expect(page.status).toBe(200);
-    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(page.text).not.toMatch(/<script|<img|<iframe|@import|\bsrc=|url\(/i);
-  });
-
-  test("has one style, a file of this gateway that names no other", async () => {
-    const links = [...page.text.matchAll(/<link ([^>]*)>/gi)].map((m) => m[1]);
-    expect(links).toEqual(['rel="stylesheet" href="assets/docs.css"']);
-    const style = await gateway.call("GET", "/assets/docs.css", { key: null });
-    expect([style.status, style.headers.get("content-type")]).toEqual([200, "text/css; charset=utf-8"]);
-    expect(style.text).not.toMatch(/@import|url\(/i);
-  });
-
-  test("has an entry for every route, and every link leads somewhere", () => {
-    const ids = [...page.text.matchAll(/ id="([^"]+)"/g)].map((m) => m[1]);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const route of table) expect(ids).toContain(itemOf(route).operationId);
-    const links = [...page.text.matchAll(/href="#([^"]+)"/g)].map((m) => m[1]);
-    expect(links.length).toBeGreaterThan(table.length);
-    for (const link of links) expect(ids).toContain(link);
-  });
-
-  test.each(table.filter((r) => CALLS[nameOf(r)]?.body).map((r) => [nameOf(r), r] as const))(
-    "the example body of %s is one that it takes",
-    (_, route) => {
-      const { schema, example } = itemOf(route).requestBody?.content["application/json"] ?? {};
-      z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]).parse(example);
-      expect(page.text).toContain(JSON.stringify(example).replaceAll('"', "&quot;"));
-    },
+  test.each(named(open.filter((route) => !isHook(route) && !needsMore(route))))(
+    "%s without a credential: the answer the document promises",
+    async (_, route) => expectPromised(route, await callRoute(route, null)),
   );
 
-  test("what stands in the document is text, not markup", () => {
-    const info = { title: "<script>1</script>", version: '"><b>', description: "`a` & <i>", license: {} };
-    const html = docsPage({ ...document, info });
-    expect(html).not.toContain("<script>");
-    expect(html).not.toContain("<b>");
-    expect(html).toContain("<code>a</code> &amp; &lt;i&gt;");
+  test("GET /auth/callback at the end of a sign-in: the answer the document promises", async () => {
+    const route = open.find(needsMore) as Route;
+    const browser = new Browser();
+    const away = await browser.visit(`${gateway.url}/auth/login?prompt=login`);
+    const back = await browser.submit(await browser.visit(away.url), { email: "new@example.com", name: "N" });
+    const headers = { cookie: browser.cookiesFor("/") };
+    const path = `${route.path}${back.url.search}`;
+    expectPromised(route, await gateway.call(route.method, path, { key: null, headers }));
+  });
+
+  test.each(named(open.filter(isHook)))("%s refuses what its sender did not sign", async (_, route) => {
+    const { content } = itemOf(route).requestBody ?? { content: {} };
+    const sent = { key: null, body: "logout_token=e30.e30.", headers: { "content-type": FORM } };
+    const answer = await gateway.call(route.method, route.path, sent);
+    expect([answer.status, answer.json.error.code]).toEqual([400, "invalid_value"]);
+    const responses: readonly string[] = Object.keys(itemOf(route).responses);
+    expect(responses).toEqual(expect.arrayContaining(["2XX", "400"]));
+    expect(Object.keys(content)).toEqual(["*/*"]);
+    expectIds(answer);
   });
 });
+
+const FORM = "application/x-www-form-urlencoded";
 
 test("/schemas/policy.json is the schema of routing policies, without a key", async () => {
   const { status, headers, json } = await gateway.call("GET", "/schemas/policy.json", { key: null });

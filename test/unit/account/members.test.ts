@@ -51,13 +51,14 @@ describe("an invitation", () => {
   });
 
   test("a link works for two weeks", async () => {
-    const { user_id: id } = await add(await rig.person("admin"), "new@example.com");
-    const secret = await rig.accounts.act(() => rig.invitations.add(id));
+    const admin = await rig.person("admin");
+    const { user_id: id } = await add(admin, "new@example.com");
+    const secret = await rig.accounts.act(() => rig.invitations.add({ orgId: admin.orgId, userId: id }));
     rig.clock.advance(14 * DAY_MS - 1);
-    expect(rig.invitations.userOf(secret)?.email).toBe("new@example.com");
+    expect(rig.invitations.find(secret)?.userId).toBe(id);
     rig.clock.advance(1);
-    expect(rig.invitations.userOf(secret)).toBeUndefined();
-    expect(rig.invitations.userOf("x")).toBeUndefined();
+    expect(rig.invitations.find(secret)).toBeUndefined();
+    expect(rig.invitations.find("x")).toBeUndefined();
   });
 
   test("an org sends 50 a day", async () => {
@@ -139,11 +140,11 @@ describe("removing", () => {
   test("an invited person whom nobody wants any more is forgotten", async () => {
     const owner = await rig.person("owner");
     const { user_id: id } = await add(owner, "new@example.com");
-    const secret = await rig.accounts.act(() => rig.invitations.add(id));
+    const secret = await rig.accounts.act(() => rig.invitations.add({ orgId: owner.orgId, userId: id }));
     await remove(owner, id);
     expect(rig.accounts.people.user(id)).toBeUndefined();
     expect(rig.accounts.people.invitedByEmail("new@example.com")).toBeUndefined();
-    expect(rig.invitations.userOf(secret)).toBeUndefined();
+    expect(rig.invitations.find(secret)).toBeUndefined();
   });
 });
 

@@ -52,11 +52,11 @@ describe("an invitation", () => {
     );
     const secret = secretIn(mail?.text);
     expect(mail?.html).toContain(`href="https://gateway.example/auth/login?invitation=${secret}"`);
-    expect(rig.invitations.userOf(secret)?.id).toBe(userId);
+    expect(rig.invitations.find(secret)?.userId).toBe(userId);
     rig.clock.advance(14 * 86_400_000 - 1);
-    expect(rig.invitations.userOf(secret)?.id).toBe(userId);
+    expect(rig.invitations.find(secret)?.userId).toBe(userId);
     rig.clock.advance(1);
-    expect(rig.invitations.userOf(secret)).toBeUndefined();
+    expect(rig.invitations.find(secret)).toBeUndefined();
   });
 
   test("of an act that fails sends nothing and invites nobody", async () => {

@@ -236,7 +236,7 @@ test("the secret of an invitation is nowhere in the store while its mail waits, 
   );
   expect(secrets[0]).toMatch(/^[\w-]{43}$/);
   expect(secrets[1]).not.toBe(secrets[0]);
-  for (const secret of secrets) expect(rig.invitations.userOf(secret)?.id).toBe(user.id);
+  for (const secret of secrets) expect(rig.invitations.find(secret)?.userId).toBe(user.id);
   await rig.store.caughtUp();
   const files = readdirSync(rig.dataDir, { recursive: true, withFileTypes: true }).filter((at) =>
     at.isFile(),

@@ -1,0 +1,210 @@
+/**
+ * A good call of every route: values for its path, a body. Tests that walk the route table take them from here, so a route that
+ * is added needs an entry here and no more.
+ */
+import type { Role } from "../../../src/account/roles.ts";
+import { type Operations, type Route, routes } from "../../../src/edge/routes.ts";
+import type { Answer } from "../fixtures.ts";
+
+/** The table needs no operations to say its methods, paths and access. */
+export const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
+export const nameOf = (route: Route): string => `${route.method} ${route.path}`;
+
+/** What the column says of keys and of people; written here once more, so that nothing here asks the product. */
+export const sidesOf = ({ access }: Route): (string | undefined)[] => access.split(" / ");
+export const isForKeys = (route: Route): boolean =>
+  !["public", "operator", "directory", "no key"].includes(sidesOf(route)[0] as string);
+
+/** Where calls are made: an org with a project, and somebody who may do everything there. */
+export interface CallWorld {
+  readonly orgId: string;
+  readonly projectId: string;
+  /** Of a model call of the org. */
+  readonly requestId: string;
+  /** By an owner of the org. */
+  asOwner(method: string, path: string, body?: object): Promise<Answer>;
+  /** By a key of the org with every scope. */
+  asKey(method: string, path: string, body?: object): Promise<Answer>;
+  /** Id of a member whom nobody needs; `active`: who has signed in. */
+  newMember(status: "invited" | "active"): Promise<string>;
+  /** Id of a mail in the data folder. */
+  mailId(): Promise<string>;
+  /** Id of a session that the caller has besides the one that calls. */
+  spareSession(): Promise<string>;
+}
+
+type Values = Readonly<Record<string, string>>;
+
+interface RouteCall {
+  /** By the names in braces, where the usual ones will not do. */
+  readonly values?: (world: CallWorld) => Promise<Values> | Values;
+  readonly body?: (world: CallWorld) => Promise<object> | object;
+  /**
+   * For the walk of access, where the good call would change who may call what: one that is let in and changes nothing.
+   */
+  readonly harmless?: { readonly values?: Values; readonly body?: object };
+  /** Who makes the good call, where the operation asks for more than the table can say. */
+  readonly as?: Role;
+}
+
+let made = 0;
+const fresh = (word: string): string => `${word}-${++made}`;
+
+const yaml = "version: 1\nsort: price\n";
+const said = [{ role: "user", content: "Hi" }];
+const response = { model: "weir/sim-small", input: "Hi" };
+const providerKey = { provider: "own", credential: "sk-a-credential" };
+
+const createdId = async (answer: Promise<Answer>): Promise<{ id: string }> => {
+  const { status, json, text } = await answer;
+  if (status >= 300) throw new Error(`nothing was made: ${text}`);
+  return { id: json.id };
+};
+const newKey = (world: CallWorld) =>
+  createdId(
+    world.asOwner("POST", "/v1/keys", {
+      ...{ name: "to go", scopes: ["write:keys"], project_id: world.projectId },
+    }),
+  );
+const newProject = ({ asOwner }: CallWorld) =>
+  createdId(asOwner("POST", "/v1/projects", { slug: fresh("to-go"), name: "To go" }));
+const newProviderKey = ({ asOwner }: CallWorld) =>
+  createdId(asOwner("POST", "/v1/provider-keys", providerKey));
+const newTicket = ({ asOwner }: CallWorld) =>
+  createdId(asOwner("POST", "/v1/tickets", { subject: "A question" }));
+const newResponse = ({ asKey }: CallWorld) => createdId(asKey("POST", "/v1/responses", response));
+async function newPolicy({ asOwner }: CallWorld) {
+  const { json } = await asOwner("POST", "/v1/policies", { name: fresh("made"), yaml });
+  return { name: json.name };
+}
+/** An org that its maker can do without. */
+async function newOrg({ asOwner }: CallWorld) {
+  const slug = fresh("org");
+  await createdId(asOwner("POST", "/v1/orgs", { slug, name: "To go", billing_country: "US" }));
+  return { org: slug };
+}
+const newOrgId = async (world: CallWorld) => ({ id: (await newOrg(world)).org });
+const credit = () => ({ amount_micro_usd: 5, reason: "a test", idempotency_key: fresh("credit") });
+const newMember = async (world: CallWorld) => ({ user: await world.newMember("invited") });
+const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
+/** What no org has. */
+const NOBODY = { user: "usr_nobody" };
+
+/** Routes that are not in here are good as they are. */
+export const CALLS: Readonly<Record<string, RouteCall>> = {
+  "POST /v1/chat/completions": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "POST /v1/completions": { body: () => ({ model: "weir/sim-small", prompt: "Hi" }) },
+  "POST /v1/embeddings": { body: () => ({ model: "weir/sim-embed", input: "Hi" }) },
+  "POST /v1/responses": { body: () => response },
+  "GET /v1/responses/{id}": { values: newResponse },
+  "DELETE /v1/responses/{id}": { values: newResponse },
+  "POST /v1/messages": { body: () => ({ model: "weir/sim-small", max_tokens: 9, messages: said }) },
+  "POST /v1/messages/count_tokens": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "POST /v1/svc/generate": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "POST /v1/svc/embed": { body: () => ({ model: "weir/sim-embed", input: ["Hi"], input_type: "query" }) },
+  "POST /v1/svc/rerank": {
+    body: () => ({ model: "weir/sim-rerank", query: "Hi", documents: ["Hi", "Ho"] }),
+  },
+  "POST /v1/svc/count_tokens": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "POST /v1/svc/dry_run": { body: () => ({ model: "weir/sim-small", messages: said }) },
+  "GET /v1/models/{id}": { values: () => ({ id: "weir%2Fsim-small" }) },
+  "GET /v1/generation/{id}": { values: ofRequest },
+  "GET /v1/requests/{id}": { values: ofRequest },
+  "POST /v1/keys": {
+    body: ({ projectId }) => ({ name: "made", scopes: ["write:keys"], project_id: projectId }),
+  },
+  "GET /v1/keys/{id}": { values: newKey },
+  "PATCH /v1/keys/{id}": { values: newKey, body: () => ({ name: "renamed" }) },
+  "DELETE /v1/keys/{id}": { values: newKey },
+  "POST /v1/keys/{id}/rotate": { values: newKey, body: () => ({ grace_seconds: 0 }) },
+  "POST /v1/provider-keys": { body: () => providerKey },
+  "DELETE /v1/provider-keys/{id}": { values: newProviderKey },
+  "POST /v1/policies": { body: () => ({ name: fresh("made"), yaml }) },
+  "POST /v1/policies/validate": { body: () => ({ yaml }) },
+  "GET /v1/policies/{name}/versions": { values: newPolicy },
+  "POST /v1/policies/{name}/versions": { values: newPolicy, body: () => ({ yaml }) },
+  "GET /v1/policies/{name}/versions/{version}": { values: newPolicy },
+  "POST /v1/policies/{name}/activate": { values: newPolicy, body: () => ({ version: 1 }) },
+  "POST /v1/policies/{name}/deactivate": { values: newPolicy, body: () => ({}) },
+  "POST /v1/policies/{name}/dry-run": {
+    values: newPolicy,
+    // A person says for which key.
+    body: async (world) => ({ model: "weir/sim-small", key_id: (await newKey(world)).id }),
+  },
+  "GET /v1/policies/{name}/canaries": { values: newPolicy },
+  "GET /v1/policies/{name}/shadows": { values: newPolicy },
+  "GET /v1/policies/{name}/experiments": { values: newPolicy },
+  "POST /v1/projects": { body: () => ({ slug: fresh("made"), name: "Made" }) },
+  "GET /v1/projects/{id}": { values: newProject },
+  "PATCH /v1/projects/{id}": { values: newProject, body: () => ({ name: "Renamed" }) },
+  "DELETE /v1/projects/{id}": { values: newProject },
+  "POST /v1/orgs": { body: () => ({ slug: fresh("org"), name: "Made", billing_country: "IN" }) },
+  "PATCH /v1/orgs/{org}": { body: () => ({ name: "Renamed" }) },
+  "POST /v1/orgs/{org}/close": {
+    values: newOrg,
+    // `newOrg` was called just before.
+    body: () => ({ confirm: `org-${made}` }),
+    harmless: { body: { confirm: "no-org-has-this-slug" } },
+  },
+  "POST /v1/orgs/{org}/erasure": { values: newOrg, harmless: {} },
+  "DELETE /v1/orgs/{org}/erasure": { values: newOrg, harmless: {} },
+  "POST /v1/orgs/{org}/transfer": {
+    body: async (world) => ({ user_id: await world.newMember("active") }),
+    harmless: { body: { user_id: "usr_nobody" } },
+    as: "owner",
+  },
+  "POST /v1/orgs/{org}/members": { body: () => ({ email: `${fresh("friend")}@example.com` }) },
+  "PATCH /v1/orgs/{org}/members/{user}": { values: newMember, body: () => ({ role: "viewer" }) },
+  "DELETE /v1/orgs/{org}/members/{user}": {
+    values: newMember,
+    // Whoever is no admin may remove only themselves.
+    ...{ harmless: { values: NOBODY }, as: "admin" },
+  },
+  "POST /v1/tickets": { body: () => ({ subject: "A question" }) },
+  "GET /v1/tickets/{id}": { values: newTicket },
+  "POST /v1/limits/requests": {
+    body: async (world) => ({ key_id: (await newKey(world)).id, rpm: 3_000_001 }),
+  },
+  "POST /v1/policy/redact/preview": { body: () => ({ sample: "Write to jane@example.com." }) },
+  "GET /dev/mail/{id}": { values: async (world) => ({ id: await world.mailId() }) },
+  "GET /v1/operator/orgs/{id}": { values: ({ orgId }) => ({ id: orgId }) },
+  // Of an org that is spent: the calls of others go on.
+  "POST /v1/operator/orgs/{id}/suspend": { values: newOrgId, body: () => ({ reason: "a test" }) },
+  "POST /v1/operator/orgs/{id}/resume": { values: newOrgId, body: () => ({ reason: "a test" }) },
+  "POST /v1/operator/orgs/{id}/grant": { values: newOrgId, body: credit },
+  "POST /v1/operator/orgs/{id}/adjust": { values: newOrgId, body: credit },
+  "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
+  "PUT /auth/active-org": {
+    body: ({ orgId }) => ({ org: orgId }),
+    harmless: { body: { org: "no-org-has-this-slug" } },
+  },
+  "DELETE /auth/sessions/{id}": {
+    values: async (world) => ({ id: await world.spareSession() }),
+    harmless: {},
+  },
+};
+
+/** @param world undefined: of a caller who will be refused, so nothing is made */
+export async function pathOf(
+  route: Route,
+  orgId: string,
+  world: CallWorld | undefined,
+  isHarmless = false,
+): Promise<string> {
+  const { values, harmless } = CALLS[nameOf(route)] ?? {};
+  const own = isHarmless && harmless !== undefined ? harmless.values : world && (await values?.(world));
+  const all: Values = { vendor: "weir", model: "sim-small", version: "1", org: orgId, ...own };
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => all[name] ?? "x");
+}
+
+/** The body of a route's good call; undefined where it takes none. @param world as for the path */
+export async function bodyOf(
+  route: Route,
+  world: CallWorld | undefined,
+  isHarmless = false,
+): Promise<object | undefined> {
+  const { body, harmless } = CALLS[nameOf(route)] ?? {};
+  if (body === undefined) return undefined;
+  if (isHarmless && harmless?.body !== undefined) return harmless.body;
+  return world === undefined ? {} : await body(world);
+}
