@@ -33,6 +33,7 @@ beforeAll(async () => {
     asOwner: (method, path, body) => send(owner, method, path, body),
     asKey: (method, path, body) => gateway.call(method, path, { key: fullSecret, ...(body && { body }) }),
     newMember: async () => spare.pop() ?? "no spare member is left",
+    mailId: async () => "x",
     spareSession: async () => "x",
   };
 });
