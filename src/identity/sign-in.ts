@@ -27,6 +27,15 @@ export interface SignInDeps {
   readonly clock: Clock;
   /** The provider's addresses are trusted although it does not say that it verified them. */
   readonly trustsEmail: boolean;
+  /** Port: orgs' directories. */
+  readonly directories: DirectoryLinks;
+}
+
+export interface DirectoryLinks {
+  /** Memberships, still of invited people, whose directory knows them by this subject of the provider. */
+  waitingFor(sub: string): readonly MemberRow[];
+  /** In an act: a membership is now another person's. */
+  moved(orgId: string, fromId: string, toId: string): void;
 }
 
 export interface SignIn {
@@ -75,11 +84,8 @@ export async function signIn(deps: SignInDeps, given: SignIn): Promise<SignedIn>
 }
 
 /** The person of these claims, with what the provider says now; a new one where there is none. */
-function personFor(
-  { accounts, invitations, trustsEmail }: SignInDeps,
-  given: SignIn,
-  nowMs: number,
-): UserRow {
+function personFor(deps: SignInDeps, given: SignIn, nowMs: number): UserRow {
+  const { accounts, invitations, trustsEmail } = deps;
   const { people } = accounts;
   const { iss, sub, email, name } = given.claims;
   const isEmailVerified = given.claims.isEmailVerified || trustsEmail;
@@ -92,13 +98,24 @@ function personFor(
   }
   // An invited person keeps the id that the invitation gave them.
   const byLink = invitations.userOf(given.invitation);
-  const invited = byLink ?? (isEmailVerified ? people.invitedByEmail(email) : undefined);
+  const byEmail = isEmailVerified ? people.invitedByEmail(email) : undefined;
+  const invited = byLink ?? byEmail ?? knownToDirectory(deps, sub);
   const row: UserRow = { ...(invited ?? invitedUser(email, nowMs)), ...said, name, status: "active" };
   people.putUser(row);
   return row;
 }
 
-/** Memberships that wait for the person: of the link that they opened, and of their verified address. */
+/** An invited person all of whose memberships are of directories that know this subject: nobody else's invitation is taken. */
+function knownToDirectory({ accounts, directories }: SignInDeps, sub: string): UserRow | undefined {
+  const { people } = accounts;
+  const waiting = directories.waitingFor(sub);
+  const isWaiting = ({ orgId, userId }: MemberRow) =>
+    waiting.some((member) => member.orgId === orgId && member.userId === userId);
+  const found = waiting.find(({ userId }) => people.membershipsOf(userId).every(isWaiting));
+  return found && people.user(found.userId);
+}
+
+/** Memberships that wait for the person: of the link that they opened, of their verified address, and of directories. */
 function takeInvitations(deps: SignInDeps, caller: Caller, user: UserRow, invitation: string): void {
   const { people } = deps.accounts;
   const waiting = [
@@ -110,12 +127,20 @@ function takeInvitations(deps: SignInDeps, caller: Caller, user: UserRow, invita
     for (const member of people.membershipsOf(invited.id)) move(deps, caller, member, user);
     people.removeUser(invited);
   }
+  for (const member of deps.directories.waitingFor(user.sub)) {
+    if (member.userId === user.id) continue;
+    move(deps, caller, member, user);
+    const invited = people.user(member.userId);
+    if (invited !== undefined && people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
+  }
   deps.invitations.use(invitation);
 }
 
-function move({ accounts, trail }: SignInDeps, caller: Caller, member: MemberRow, user: UserRow): void {
+function move(deps: SignInDeps, caller: Caller, member: MemberRow, user: UserRow): void {
+  const { accounts, directories, trail } = deps;
   const { people } = accounts;
   people.removeMember(member);
+  directories.moved(member.orgId, member.userId, user.id);
   if (people.member(member.orgId, user.id) !== undefined) return;
   people.putMember({ ...member, userId: user.id });
   trail.audit.note(caller, {

@@ -75,7 +75,7 @@ const starts = (word: string) =>
 const API_KEYS = [
   new RegExp(
     `${starts("A-Za-z0-9")}(?:${[
-      "svc-(?:live|test)-[A-Za-z0-9]{20,64}",
+      "svc-(?:live|test|scim)-[A-Za-z0-9]{20,64}",
       "sk-[A-Za-z0-9_-]{16,256}",
       "(?:sk|rk|pk|rzp)_(?:live|test)_[A-Za-z0-9]{10,256}",
       "whsec_[A-Za-z0-9+/]{16,128}",
