@@ -47,4 +47,13 @@ export const PATCH_OP = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 export const eq = (name: string, value: string): string =>
   `filter=${encodeURIComponent(`${name} eq "${value}"`)}`;
 
+/** The org's member with an address; undefined for none. */
+export async function memberOf(admin: SignedInPerson, email: string, org = "first") {
+  const { data } = (await admin.call("GET", `/v1/orgs/${org}/members`, { org })).json;
+  return data.find((row: { email: string }) => row.email === email);
+}
+
+/** What a failure says, in the shape of SCIM. */
+export const scimError = ({ status, json }: Answer) => [status, json.status, json.scimType];
+
 export const patch = (...operations: object[]) => ({ schemas: [PATCH_OP], Operations: operations });
