@@ -6,13 +6,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Caller } from "../operation.ts";
 import { scimFail, scimStatus } from "./error.ts";
 import { type MembershipDeps, settleRole } from "./membership.ts";
-import type { ScimGroupRow } from "./rows.ts";
+import type { ScimGroupRow, ScimUserRow } from "./rows.ts";
 import { MAX_MEMBERS } from "./schema.ts";
 
 /** Members of one act: a few milliseconds. */
 const MEMBERS_AT_ONCE = 32;
 /** Rows of an index, which are short. */
-const INDEX_SLICE = 500;
+const INDEX_SLICE = 250;
 const MAX_GROUPS_OF_USER = 200;
 
 export interface MemberChange {
@@ -75,21 +75,23 @@ function moveSome(
   for (const [userId, isAdded] of moves) {
     const user = tables.user(orgId, userId);
     // Removed meanwhile, or there already.
-    if (user === undefined || tables.isMember(orgId, id, userId) === isAdded) continue;
-    if (isAdded) assertRoom(deps, orgId, userId, memberCount);
+    if (user === undefined || user.groupIds.includes(id) === isAdded) continue;
+    if (isAdded) assertRoom(user, memberCount);
     if (isAdded) tables.putMember(orgId, id, userId);
     else tables.removeMember(orgId, id, userId);
     memberCount += isAdded ? 1 : -1;
-    const changed = { ...user, version: user.version + 1, changedAtMs: clock.now() };
+    const groupIds = isAdded ? [...user.groupIds, id] : user.groupIds.filter((other) => other !== id);
+    const changed = { ...user, groupIds, version: user.version + 1, changedAtMs: clock.now() };
     tables.putUser(changed);
     settleRole(deps, caller, changed);
   }
   if (memberCount !== group.memberCount) tables.putGroup({ ...group, memberCount });
 }
 
-function assertRoom({ tables }: MembershipDeps, orgId: string, userId: string, memberCount: number): void {
-  if (memberCount >= MAX_MEMBERS)
+function assertRoom({ groupIds }: ScimUserRow, memberCount: number): void {
+  if (memberCount >= MAX_MEMBERS) {
     throw scimFail("invalidValue", `A group has at most ${MAX_MEMBERS} members.`);
-  if (tables.groupIdsOf(orgId, userId).length < MAX_GROUPS_OF_USER) return;
+  }
+  if (groupIds.length < MAX_GROUPS_OF_USER) return;
   throw scimFail("invalidValue", `A user is in at most ${MAX_GROUPS_OF_USER} groups.`);
 }

@@ -45,11 +45,12 @@ export function settleMembership(deps: MembershipDeps, caller: Caller, row: Scim
 }
 
 /** Gives a member of the directory the role of their groups. */
-export function settleRole(deps: MembershipDeps, caller: Caller, { orgId, id, personId }: ScimUserRow): void {
+export function settleRole(deps: MembershipDeps, caller: Caller, row: ScimUserRow): void {
+  const { orgId, personId } = row;
   const { people } = deps.accounts;
   const member = people.member(orgId, personId);
   if (member?.source !== "directory") return;
-  const role = roleFor(deps, orgId, id);
+  const role = roleFor(deps, row);
   if (role === member.role) return;
   people.putMember({ ...member, role });
   const [before, after] = [{ role: member.role }, { role }];
@@ -98,7 +99,7 @@ function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: Use
   const member: MemberRow = {
     orgId: row.orgId,
     userId: person.id,
-    role: roleFor(deps, row.orgId, row.id),
+    role: roleFor(deps, row),
     addedAtMs: clock.now(),
     source: "directory",
   };
@@ -108,8 +109,8 @@ function add(deps: MembershipDeps, caller: Caller, row: ScimUserRow, person: Use
   trail.events.emit(memberAdded, row.orgId, after);
 }
 
-const roleFor = ({ tables }: MembershipDeps, orgId: string, userId: string) =>
-  roleOfGroups(tables.groupsOf(orgId, userId).map(({ attributes }) => attributes.displayName));
+const roleFor = ({ tables }: MembershipDeps, row: ScimUserRow) =>
+  roleOfGroups(tables.groupsOf(row).map(({ attributes }) => attributes.displayName));
 
 /** The person of the row; empty if the row now stands for somebody else: the address of one who never signed in changed. */
 function personStill(deps: MembershipDeps, caller: Caller, row: ScimUserRow): string {

@@ -23,6 +23,8 @@ export interface ScimUserRow extends ResourceRow {
   readonly attributes: UserAttributes;
   /** The person of the installation whom the user stands for; empty for none. */
   readonly personId: string;
+  /** Groups that the user is in; the same as in the table of members. */
+  readonly groupIds: readonly string[];
 }
 
 export interface ScimGroupRow extends ResourceRow {

@@ -2,6 +2,7 @@
  * Tables of directories, and the indexes that must match their rows. Methods that put or remove must be called in an act.
  * All but one are read within one org; `waitingFor` finds by the subject of a sign-in.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Store, Table } from "../store/store.ts";
 import { foldCase } from "./attribute.ts";
 import type { ScimGroupRow, ScimUserRow } from "./rows.ts";
@@ -35,8 +36,6 @@ export class ScimTables {
   readonly #groupByExternalId: Table<true>;
   /** [org id, group id, user id]. */
   readonly #members: Table<true>;
-  /** [org id, user id, group id]. */
-  readonly #groupsOf: Table<true>;
   readonly #counts: Table<Counts>;
 
   constructor(store: Store) {
@@ -48,7 +47,6 @@ export class ScimTables {
     this.#groupByName = store.table("scim.group_by_name");
     this.#groupByExternalId = store.table("scim.group_by_external_id");
     this.#members = store.table("scim.members");
-    this.#groupsOf = store.table("scim.groups_of_users");
     this.#counts = store.table("scim.counts");
   }
 
@@ -94,9 +92,11 @@ export class ScimTables {
   putUser(row: ScimUserRow): void {
     const before = this.user(row.orgId, row.id);
     if (before === undefined) this.#count(row.orgId, { users: 1 });
-    else this.#unlistUser(before);
+    this.#users.put([row.orgId, row.id], row);
+    // Most changes are of what no index knows, such as the groups.
+    if (before !== undefined && isFoundAlike(before, row)) return;
+    if (before !== undefined) this.#unlistUser(before);
     const { orgId, id, attributes, personId } = row;
-    this.#users.put([orgId, id], row);
     this.#userByName.put([orgId, foldCase(attributes.userName)], id);
     if (attributes.externalId !== undefined)
       this.#userByExternalId.put([attributes.externalId, orgId, id], true);
@@ -140,9 +140,10 @@ export class ScimTables {
   putGroup(row: ScimGroupRow): void {
     const before = this.group(row.orgId, row.id);
     if (before === undefined) this.#count(row.orgId, { groups: 1 });
-    else this.#unlistGroup(before);
+    this.#groups.put([row.orgId, row.id], row);
+    if (before !== undefined && isDeepStrictEqual(before.attributes, row.attributes)) return;
+    if (before !== undefined) this.#unlistGroup(before);
     const { orgId, id, attributes } = row;
-    this.#groups.put([orgId, id], row);
     this.#groupByName.put([orgId, foldCase(attributes.displayName), id], true);
     if (attributes.externalId !== undefined)
       this.#groupByExternalId.put([orgId, attributes.externalId, id], true);
@@ -170,31 +171,24 @@ export class ScimTables {
     return lastParts(this.#members, [orgId, groupId], most, after);
   }
 
-  /** Ids of the groups of a user. */
-  groupIdsOf(orgId: string, userId: string): string[] {
-    return lastParts(this.#groupsOf, [orgId, userId]);
+  groupsOf({ orgId, groupIds }: ScimUserRow): ScimGroupRow[] {
+    return rowsOf(groupIds, (id) => this.group(orgId, id));
   }
 
-  groupsOf(orgId: string, userId: string): ScimGroupRow[] {
-    return rowsOf(this.groupIdsOf(orgId, userId), (id) => this.group(orgId, id));
-  }
-
-  /** The group's count is its caller's to change. */
+  /** The user's row and the group's count are their caller's to change. */
   putMember(orgId: string, groupId: string, userId: string): void {
     this.#members.put([orgId, groupId, userId], true);
-    this.#groupsOf.put([orgId, userId, groupId], true);
   }
 
   removeMember(orgId: string, groupId: string, userId: string): void {
     this.#members.remove([orgId, groupId, userId]);
-    this.#groupsOf.remove([orgId, userId, groupId]);
   }
 
   /** An org's users, groups and who is in them, without their memberships in the org. @returns whether more are left */
   erase(orgId: string, most: number): boolean {
     const users = [...taken(this.usersAfter(orgId), most)];
     for (const row of users) {
-      for (const groupId of this.groupIdsOf(orgId, row.id)) this.removeMember(orgId, groupId, row.id);
+      for (const groupId of row.groupIds) this.removeMember(orgId, groupId, row.id);
       this.removeUser(row);
     }
     const groups = [...taken(this.groupsAfter(orgId), most - users.length)];
@@ -207,6 +201,11 @@ export class ScimTables {
     this.#counts.put(orgId, { users: before.users + users, groups: before.groups + groups });
   }
 }
+
+const isFoundAlike = (one: ScimUserRow, other: ScimUserRow): boolean =>
+  one.personId === other.personId &&
+  one.attributes.userName === other.attributes.userName &&
+  one.attributes.externalId === other.attributes.externalId;
 
 function* taken<R>(rows: Iterable<R>, most: number): Generator<R> {
   let count = 0;

@@ -127,7 +127,7 @@ function shown(
   row: ScimUserRow,
   projection: Projection,
 ) {
-  const groups = isShown(USER, projection, "groups") ? tables.groupsOf(row.orgId, row.id) : undefined;
+  const groups = isShown(USER, projection, "groups") ? tables.groupsOf(row) : undefined;
   return project(USER, projection, userResource(row, baseUrl, groups)) as z.input<typeof resourceShape>;
 }
 
@@ -142,7 +142,7 @@ function listedUsers(deps: UserOperationDeps, call: ScimCall): Listed<ScimUserRo
     after: (id) => tables.usersAfter(orgId, id),
     forFilter(row, filter: Filter, steps: Steps) {
       looksAtGroups ??= printFilter(filter).includes("groups");
-      const groups = looksAtGroups ? tables.groupsOf(orgId, row.id) : [];
+      const groups = looksAtGroups ? tables.groupsOf(row) : [];
       steps.take(groups.length * 10);
       return userResource(row, baseUrl, groups);
     },
@@ -189,7 +189,7 @@ async function createUser(deps: UserOperationDeps, call: ScimCall, query: Projec
     }
     const nowMs = clock.now();
     const made: ScimUserRow = {
-      ...{ id: newId("scu", nowMs), orgId: call.orgId, personId: "", version: 1 },
+      ...{ id: newId("scu", nowMs), orgId: call.orgId, personId: "", groupIds: [], version: 1 },
       ...{ createdAtMs: nowMs, changedAtMs: nowMs },
       attributes: { ...sent, active },
     };
@@ -261,7 +261,7 @@ async function deleteUser(deps: UserOperationDeps, call: ScimCall, id: string): 
     const row = userNamed(deps, call, id);
     assertMatch(call, row);
     withdraw(deps, call.caller, row);
-    for (const group of tables.groupsOf(row.orgId, id)) {
+    for (const group of tables.groupsOf(row)) {
       tables.removeMember(row.orgId, group.id, id);
       const changed = { version: group.version + 1, changedAtMs: clock.now() };
       tables.putGroup({ ...group, ...changed, memberCount: group.memberCount - 1 });

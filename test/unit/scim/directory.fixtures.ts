@@ -80,7 +80,7 @@ export async function directoryRig() {
   }
 
   return {
-    ...{ accounts, people, clock, tables, tokens, log, trail, deps, call, ended, one, two, caller },
+    ...{ store, accounts, people, clock, tables, tokens, log, trail, deps, call, ended, one, two, caller },
     links: new SignInLinks(tables, accounts),
     createUser: (userName: string, more: object = {}, orgId = one) =>
       call("scimCreateUser", { orgId, body: { userName, ...more } }),
