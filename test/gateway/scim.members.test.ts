@@ -130,6 +130,17 @@ describe("a member by hand", () => {
     expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining("owner")]);
     expect((await owner.call("GET", "/v1/orgs/first")).json.role).toBe("owner");
   });
+
+  test("a member of the directory who becomes the owner is the directory's no longer", async () => {
+    await owner.call("POST", "/v1/orgs", { body: { slug: "heir", name: "Heir", billing_country: "US" } });
+    const own = await directoryOf(gateway.url, owner, "heir");
+    const { id } = (await own.call("POST", "/Users", { body: { userName: "jo@example.com" } })).json;
+    const jo = await signInAt(gateway.url, { email: "jo@example.com" });
+    const transfer = { body: { user_id: jo.id }, org: "heir" };
+    expect((await owner.call("POST", "/v1/orgs/heir/transfer", transfer)).status).toBe(200);
+    expect((await own.call("DELETE", `/Users/${id}`)).status).toBe(409);
+    expect((await jo.call("GET", "/v1/orgs/heir")).json.role).toBe("owner");
+  });
 });
 
 describe("a token", () => {
