@@ -75,6 +75,7 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Keys", description: "API keys and their limits." },
   { name: "Provider keys", description: "An org's own keys at providers." },
   { name: "Projects", description: "Groups of keys with a budget." },
+  { name: "Directory", description: "Members that a company's identity provider adds and removes (SCIM)." },
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 
