@@ -23,6 +23,13 @@ const plan = z.strictObject({
   projects: count,
   /** Requests for a higher `rpm` are approved at once up to this multiple; 1: an operator decides each. */
   auto_approve: z.number().min(1).max(1000).default(2),
+  features: z
+    .strictObject({
+      /** Provisioning by a directory (SCIM). */
+      sso: z.boolean().default(false),
+      priority_support: z.boolean().default(false),
+    })
+    .prefault({}),
 });
 
 const fileSchema = z.strictObject({
@@ -99,6 +106,7 @@ const fileSchema = z.strictObject({
       {
         ...{ id: "local", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
         ...{ keys: 1_000, projects: 100, auto_approve: 2 },
+        features: { sso: true, priority_support: false },
       },
     ]),
 });

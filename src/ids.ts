@@ -37,7 +37,11 @@ export type IdPrefix =
   | "ses"
   | "evt"
   | "aud"
-  | "job";
+  | "job"
+  | "sct"
+  | "scu"
+  | "scg"
+  | "scl";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

@@ -37,6 +37,8 @@ export interface MemberOperationDeps {
   readonly invitationCounts: ExpiringTable<number>;
   /** Port, called in the act: puts the mail. */
   readonly sendInvitation: (mail: InvitationMail) => void;
+  /** Port: the org has a directory (SCIM), which decides about the members that it added. */
+  readonly hasDirectory: (orgId: string) => boolean;
 }
 
 const DAY_MS = 86_400_000;
@@ -87,7 +89,7 @@ export function memberOperations(deps: MemberOperationDeps) {
       path: memberPath,
       body: z.strictObject({ role }),
       output: z.object({ org_id: z.string(), user_id: z.string(), role }),
-      errors: ["not_found", "role", "scope", "last_owner"],
+      errors: ["not_found", "role", "scope", "last_owner", "state"],
       run: ({ path, body }, caller) => updateMember(deps, caller, path.user, body.role),
     }),
     removeMember: operation({
@@ -171,6 +173,16 @@ function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userI
   return row;
 }
 
+/** @throws WeirError `state` for a member whom the org's directory manages */
+function assertByHand({ hasDirectory }: MemberOperationDeps, { orgId, source }: MemberRow): void {
+  if (source !== "directory" || !hasDirectory(orgId)) return;
+  throw fail(
+    "state",
+    "The organisation's directory (SCIM) manages this member: change them there, or revoke its token first.",
+    { details: { managed_by: "directory" } },
+  );
+}
+
 /** Call in the act, before the write: of two owners who leave at once, one stays. @throws WeirError `last_owner` */
 function assertOwnerStays({ accounts }: MemberOperationDeps, { orgId, userId, role }: MemberRow): void {
   if (role !== "owner") return;
@@ -186,6 +198,7 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
   return await accounts.act(() => {
     const old = memberNamed(deps, caller, userId);
     assertMayChange(caller, "live");
+    assertByHand(deps, old);
     assertMayGrantRole(deps, caller, old.role);
     assertMayGrantRole(deps, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
@@ -208,6 +221,7 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
   return await accounts.act(() => {
     const row = memberNamed(deps, caller, userId);
     assertMayChange(caller, "live");
+    assertByHand(deps, row);
     const isLeaving = caller.actor.kind === "person" && caller.actor.id === userId;
     if (!isLeaving) assertMayRemove(deps, caller, row);
     assertOwnerStays(deps, row);

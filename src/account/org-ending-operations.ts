@@ -153,7 +153,9 @@ async function transferOrg(deps: OrgEndingDeps, caller: Caller, userId: string) 
       throw fail("state", "The new owner has not signed in yet.", { param: "/user_id" });
     }
     if (userId === caller.actor.id) return { owner: userId, previous_owner_role: "owner" as const };
-    people.putMember({ ...next, role: "owner" });
+    // A directory never has a say over owners: the membership is no longer its own.
+    const source = next.source === "directory" ? "invitation" : next.source;
+    people.putMember({ ...next, role: "owner", source });
     people.putMember({ ...owner, role: "admin" });
     trail.audit.note(caller, {
       act: "org.transfer",

@@ -7,6 +7,8 @@ import type { MemberRow, UserRow } from "./person.ts";
 
 /** Greater than any id. */
 const PAST_IDS = "~";
+/** People with one address: a provider gives it to somebody else in time. */
+const MOST_NAMESAKES = 100;
 
 export class People {
   readonly #users: Table<UserRow>;
@@ -14,6 +16,8 @@ export class People {
   readonly #bySubject: Table<string>;
   /** E-mail → id of an invited user. A person who has signed in is not in here: addresses do not identify people. */
   readonly #invited: Table<string>;
+  /** [e-mail, user id] of all people, for whoever knows the org: an address alone says who nobody is. */
+  readonly #byEmail: Table<true>;
   /** [org id, user id]. */
   readonly #members: Table<MemberRow>;
   /** [user id, org id]. */
@@ -23,6 +27,7 @@ export class People {
     this.#users = store.table("account.users");
     this.#bySubject = store.table("account.user_by_subject");
     this.#invited = store.table("account.invited_users");
+    this.#byEmail = store.table("account.users_by_email");
     this.#members = store.table("account.members");
     this.#orgsOf = store.table("account.orgs_of_users");
   }
@@ -41,13 +46,27 @@ export class People {
     return id === undefined ? undefined : this.#users.get(id);
   }
 
+  /** The member of an org with this address: an invited one, or one whose provider vouches for it. Reads few rows. */
+  memberByEmail(orgId: string, email: string): MemberRow | undefined {
+    const normal = emailNormalForm(email);
+    const range = { start: [normal], end: [normal, PAST_IDS], limit: MOST_NAMESAKES };
+    for (const { key } of this.#byEmail.range(range)) {
+      const user = this.#users.get((key as [string, string])[1]);
+      const member = user && this.member(orgId, user.id);
+      if (member !== undefined && (user?.status === "invited" || user?.isEmailVerified)) return member;
+    }
+    return undefined;
+  }
+
   /** Adds or replaces a user. */
   putUser(row: UserRow): void {
     const before = this.#users.get(row.id);
     if (before !== undefined) this.#unlist(before);
     this.#users.put(row.id, row);
     if (row.sub !== "") this.#bySubject.put([row.iss, row.sub], row.id);
-    if (row.status === "invited") this.#invited.put(emailNormalForm(row.email), row.id);
+    const email = emailNormalForm(row.email);
+    if (row.status === "invited") this.#invited.put(email, row.id);
+    if (email !== "") this.#byEmail.put([email, row.id], true);
   }
 
   removeUser(row: UserRow): void {
@@ -57,7 +76,9 @@ export class People {
 
   #unlist(row: UserRow): void {
     if (row.sub !== "") this.#bySubject.remove([row.iss, row.sub]);
-    if (row.status === "invited") this.#invited.remove(emailNormalForm(row.email));
+    const email = emailNormalForm(row.email);
+    if (row.status === "invited") this.#invited.remove(email);
+    if (email !== "") this.#byEmail.remove([email, row.id]);
   }
 
   member(orgId: string, userId: string): MemberRow | undefined {

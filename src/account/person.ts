@@ -25,7 +25,7 @@ export interface MemberRow {
   readonly userId: string;
   readonly role: Role;
   readonly addedAtMs: number;
-  /** `directory`: the org's directory added the person, and removes them. */
+  /** `directory`: the org's directory (SCIM) added the person, decides about their role, and removes them. Never an owner. */
   readonly source: "creation" | "invitation" | "directory";
 }
 

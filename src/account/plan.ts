@@ -23,3 +23,13 @@ export type ProjectSpendPort = (projectId: string) => {
   readonly todayMicroUsd: number;
   readonly monthMicroUsd: number;
 };
+
+/** What a plan has beside its limits. */
+export interface PlanFeatures {
+  /** Provisioning by a directory (SCIM). */
+  readonly sso: boolean;
+  readonly prioritySupport: boolean;
+}
+
+/** Never fails: an unknown plan has the features of the default plan. */
+export type PlanFeaturesPort = (planId: string) => PlanFeatures;

@@ -1,5 +1,5 @@
 /**
- * Key secrets: `svc-live-` or `svc-test-`, then 43 base-62 characters of which the last 6 are a checksum. Only the
+ * Secrets of keys and of directories: `svc-live-`, `svc-test-` or `svc-scim-`, then 43 base-62 characters of which the last 6 are a checksum. Only the
  * SHA-256 of a secret is stored; the secret itself leaves this process once, in the answer to its creation.
  */
 import { hash } from "node:crypto";
@@ -11,13 +11,13 @@ export type Environment = "live" | "test";
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const CHECKSUM_LENGTH = 6;
 const PREFIX_LENGTH = "svc-live-".length;
-/** Both prefixes are equally long. */
+/** All prefixes are equally long. */
 export const SECRET_LENGTH = PREFIX_LENGTH + 43;
 const SHAPE = /^svc-(?:live|test)-[0-9A-Za-z]{43}$/;
 
 /** A new secret: 37 uniformly random characters (220 bits), then their checksum. */
-export function newSecret(environment: Environment, random: Random = systemRandom): string {
-  let rest = `svc-${environment}-`;
+export function newSecret(kind: Environment | "scim", random: Random = systemRandom): string {
+  let rest = `svc-${kind}-`;
   while (rest.length < SECRET_LENGTH - CHECKSUM_LENGTH) {
     const byte = Math.floor(random() * 256);
     // 248 = 4 × 62: larger bytes would favour the first eight characters.
@@ -52,5 +52,5 @@ export function inspectSecret(secret: string): "foreign" | "mistyped" | "well_fo
 /** SHA-256, base64url: always 43 characters, whatever the input. Keys are stored and looked up by it. */
 export const hashSecret = (secret: string): string => hash("sha256", secret, "base64url");
 
-/** The part of a secret that may be shown: `svc-live-…` and its last four characters. */
+/** The part of a secret that may be shown: its prefix, `…` and its last four characters. */
 export const secretHint = (secret: string): string => `${secret.slice(0, PREFIX_LENGTH)}…${secret.slice(-4)}`;

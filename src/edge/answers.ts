@@ -5,7 +5,7 @@ import { identityHeaders, JSON_TYPE, retryHeaders } from "../exchange/headers.ts
 import type { Answer } from "./perform.ts";
 import type { SocketReply } from "./reply.ts";
 import type { RequestHead } from "./request.ts";
-import type { Route } from "./routes.ts";
+import type { ErrorBody, Route } from "./routes.ts";
 
 export interface FaultDeps {
   /** Called for internal errors: for the operator's log, never shown to clients. */
@@ -41,13 +41,13 @@ export function refuse(
 ): void {
   reply.send(
     error.status,
-    JSON_TYPE + identityHeaders(id) + retryHeaders(error) + headerLines(headers),
+    typeLine(errorBody) + identityHeaders(id) + retryHeaders(error) + headerLines(headers),
     errorBody(error, id),
   );
 }
 
-/** Formats an error body for the route's clients. */
-export type ErrorBody = (error: WeirError, requestId: string) => string;
+const typeLine = ({ mediaType }: ErrorBody): string =>
+  mediaType === undefined ? JSON_TYPE : `content-type: ${mediaType}\r\n`;
 
 /** Anthropic's clients send this header with every request. */
 export const asksAnthropic = (head: RequestHead): boolean => head.anthropicVersion !== "";

@@ -2,12 +2,13 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
-import { errorEnvelope } from "../errors.ts";
+import { asWeirError, errorEnvelope, type WeirError } from "../errors.ts";
 import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
 import type { Inquiry } from "../exchange/inquire.ts";
+import type { Caller } from "../operation.ts";
 import {
   asksAnthropic,
   errorBodyOf,
@@ -44,6 +45,8 @@ export interface DispatchDeps extends FaultDeps {
   readonly clock: Clock;
   readonly maxBodyBytes: number;
   readonly uploads: Uploads;
+  /** Told of an operation's refusals once its caller is known, those of the body included; for logs of their own. */
+  readonly onRefused?: (route: Route, caller: Caller, path: string, error: WeirError) => void;
 }
 
 /** Control-plane bodies are small; larger ones are mistakes. */
@@ -128,20 +131,34 @@ function callOperation(
   const query = req.getQuery() ?? "";
   const seen = httpHead(head, addressOf(deps, res, head));
   const { mediaType } = route.group;
+  const path = query === "" ? req.getUrl() : `${req.getUrl()}?${query}`;
+  const told = (error: WeirError): WeirError => {
+    deps.onRefused?.(route, caller, path, error);
+    return error;
+  };
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
       .then((answer) => send(reply, id, answer, mediaType))
-      .catch((error: unknown) => refuse(reply, reportedError(deps, error, id), id, errorBody));
+      .catch((error: unknown) => refuse(reply, told(reportedError(deps, error, id)), id, errorBody));
   if (route.method === "GET") {
     void run(NO_BODY);
     return;
   }
   // An absent body has no type.
-  if (head.isChunked || head.contentLength > 0) requireJson(head);
+  if (head.isChunked || head.contentLength > 0) requireJsonOr(head, told);
   deps.uploads.read(res, reply, head, caller.orgId, MAX_CONTROL_BYTES, (uploaded) => {
-    if (!("body" in uploaded)) refuseBody(reply, uploaded, id, errorBody);
+    if (!("body" in uploaded)) refuseBody(reply, told(uploaded), id, errorBody);
     else void run(uploaded.body).finally(() => uploaded.share.release());
   });
+}
+
+/** @throws what `told` returns of a WeirError 415 */
+function requireJsonOr(head: RequestHead, told: (error: WeirError) => WeirError): void {
+  try {
+    requireJson(head);
+  } catch (error) {
+    throw told(asWeirError(error));
+  }
 }
 
 function openEvents(

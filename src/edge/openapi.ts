@@ -79,6 +79,7 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Tickets", description: "What an org asks its operator for." },
   { name: "Events", description: "What happened in an org, and who changed what." },
   { name: "Sign-in", description: "Console sessions, by OpenID Connect." },
+  { name: "Directory", description: "Members that a company's identity provider adds and removes (SCIM)." },
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 

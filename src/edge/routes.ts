@@ -6,6 +6,7 @@ import type { StreamOperation } from "../event-stream.ts";
 import type { CallName } from "../exchange/formats.ts";
 import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
+import { SCIM_MEDIA_TYPE, scimErrorText } from "../scim/error.ts";
 import type { Access } from "./access.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -16,11 +17,18 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 type Act = { readonly operation: AnyOperation; readonly anthropic?: AnyOperation };
 
+/** Formats an error body for the route's clients. */
+export interface ErrorBody {
+  (error: WeirError, requestId: string): string;
+  /** Of what it formats, if not `application/json`. */
+  readonly mediaType?: string;
+}
+
 /** Routes under one heading of the documentation. */
 interface RouteGroup {
   readonly heading: string;
   /** Formats errors for the group's clients, if not in our own shape. Model calls use their format's. */
-  readonly errorBody?: (error: WeirError, requestId: string) => string;
+  readonly errorBody?: ErrorBody;
   /** Media type of JSON bodies, in and out, if not `application/json`: for instance `application/scim+json`. */
   readonly mediaType?: string;
 }
@@ -130,7 +138,28 @@ export type Operations = Readonly<
     | "operatorRetryJob"
     | "operatorDropJob"
     | "listDevMail"
-    | "getDevMail",
+    | "getDevMail"
+    | "createScimToken"
+    | "getScimToken"
+    | "revokeScimToken"
+    | "listScimLog"
+    | "scimListUsers"
+    | "scimCreateUser"
+    | "scimGetUser"
+    | "scimReplaceUser"
+    | "scimPatchUser"
+    | "scimDeleteUser"
+    | "scimListGroups"
+    | "scimCreateGroup"
+    | "scimGetGroup"
+    | "scimReplaceGroup"
+    | "scimPatchGroup"
+    | "scimDeleteGroup"
+    | "scimConfig"
+    | "scimResourceTypes"
+    | "scimResourceType"
+    | "scimSchemas"
+    | "scimSchema",
     AnyOperation
   >
 > &
@@ -158,12 +187,16 @@ const POLICIES = "Routing policies";
 const ORGS = "Organisations";
 const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
+const DIRECTORY = "Directory";
+/** Identity providers expect the shapes and the media type of RFC 7644. */
+const SCIM: RouteGroup = { heading: DIRECTORY, errorBody: scimErrorText, mediaType: SCIM_MEDIA_TYPE };
 
 export const routes = (run: Operations): readonly Route[] => [
   ...callRoutes(run),
   ...projectRoutes(run),
   ...peopleRoutes(run),
   ...operatorRoutes(run),
+  ...directoryRoutes(run),
 ];
 
 /** Model calls, the catalog, and what is recorded of calls. */
@@ -319,4 +352,35 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),
   row("POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator", OPERATOR, act(run.operatorRetryJob)),
   row("DELETE", "/v1/operator/jobs/{kind}/{key}", "operator", OPERATOR, act(run.operatorDropJob)),
+];
+
+const scimRow = (method: Method, path: string, operation: AnyOperation): Route => ({
+  ...row(method, `/scim/v2${path}`, "directory", DIRECTORY, act(operation)),
+  group: SCIM,
+});
+
+/** Provisioning by an org's directory, and what its people see of it. */
+const directoryRoutes = (run: Operations): Route[] => [
+  row("GET", "/v1/org/scim/token", "no key / admin", DIRECTORY, act(run.getScimToken)),
+  row("POST", "/v1/org/scim/token", "no key / admin", DIRECTORY, act(run.createScimToken)),
+  row("DELETE", "/v1/org/scim/token", "no key / admin", DIRECTORY, act(run.revokeScimToken)),
+  row("GET", "/v1/org/scim/log", "read:org / admin", DIRECTORY, act(run.listScimLog)),
+
+  scimRow("GET", "/ServiceProviderConfig", run.scimConfig),
+  scimRow("GET", "/ResourceTypes", run.scimResourceTypes),
+  scimRow("GET", "/ResourceTypes/{id}", run.scimResourceType),
+  scimRow("GET", "/Schemas", run.scimSchemas),
+  scimRow("GET", "/Schemas/{id}", run.scimSchema),
+  scimRow("GET", "/Users", run.scimListUsers),
+  scimRow("POST", "/Users", run.scimCreateUser),
+  scimRow("GET", "/Users/{id}", run.scimGetUser),
+  scimRow("PUT", "/Users/{id}", run.scimReplaceUser),
+  scimRow("PATCH", "/Users/{id}", run.scimPatchUser),
+  scimRow("DELETE", "/Users/{id}", run.scimDeleteUser),
+  scimRow("GET", "/Groups", run.scimListGroups),
+  scimRow("POST", "/Groups", run.scimCreateGroup),
+  scimRow("GET", "/Groups/{id}", run.scimGetGroup),
+  scimRow("PUT", "/Groups/{id}", run.scimReplaceGroup),
+  scimRow("PATCH", "/Groups/{id}", run.scimPatchGroup),
+  scimRow("DELETE", "/Groups/{id}", run.scimDeleteGroup),
 ];

@@ -8,7 +8,7 @@ import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
 import { openInvitationCounts } from "../account/member-operations.ts";
 import type { UserRow } from "../account/person.ts";
-import type { PlanPort } from "../account/plan.ts";
+import type { PlanFeaturesPort, PlanPort } from "../account/plan.ts";
 import { ProviderKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
 import { Tickets } from "../account/tickets.ts";
@@ -71,6 +71,7 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
       invitationCounts,
       firstOwner,
     },
+    planFeatures: featuresPort(config),
     tickets: new Tickets(store),
     closeTables() {
       for (const table of tables) table.close();
@@ -94,9 +95,21 @@ function grantFirst(book: Book, orgId: string, usd: number): void {
 /** An org whose plan was removed from the settings gets the default plan. */
 function planPort({ settings }: Config): PlanPort {
   const plans = new Map(
-    settings.plans.map(({ auto_approve: autoApprove, ...plan }) => [plan.id, { ...plan, autoApprove }]),
+    settings.plans.map(({ auto_approve: autoApprove, features: _, ...plan }) => [
+      plan.id,
+      { ...plan, autoApprove },
+    ]),
   );
   return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
+}
+
+function featuresPort({ settings }: Config): PlanFeaturesPort {
+  const plans = new Map(settings.plans.map(({ id, features }) => [id, features]));
+  return (id) => {
+    const { sso = false, priority_support: prioritySupport = false } =
+      plans.get(id) ?? plans.get(settings.default_plan) ?? {};
+    return { sso, prioritySupport };
+  };
 }
 
 const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0, autoApprove: 1 };

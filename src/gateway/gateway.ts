@@ -96,6 +96,7 @@ export async function startGateway(
     onFault,
     maxBodyBytes: limits.max_body_bytes,
     uploads: rooms.uploads,
+    onRefused: rooms.directory.onRefused,
     onConnection: (change) => {
       clients.open += change;
       return change < 0 || descriptors.hasRoomForClient();

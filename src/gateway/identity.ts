@@ -25,6 +25,7 @@ import { Sessions } from "../identity/sessions.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Store } from "../store/store.ts";
 import type { openAccount } from "./account.ts";
+import type { Directory } from "./directory.ts";
 import { operatorSecret } from "./operator-key.ts";
 
 interface IdentityGround extends Awaited<ReturnType<typeof openAccount>> {
@@ -32,10 +33,11 @@ interface IdentityGround extends Awaited<ReturnType<typeof openAccount>> {
   readonly clock: Clock;
   readonly installation: Installation;
   readonly trail: Trail;
+  readonly directory: Directory;
 }
 
 export function openIdentity(config: Config, log: Logger, ground: IdentityGround) {
-  const { accounts, clock, installation, keyring, store, isOperator } = ground;
+  const { accounts, clock, directory, installation, keyring, store, isOperator } = ground;
   const onFailure = (err: unknown) =>
     log.error({ err }, "what is old could not be forgotten; it is tried again");
   const builtIn = new BuiltInProvider(config, clock, log);
@@ -51,9 +53,7 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
     sessionCookie: cookies.sessionName,
     personOf: (request) => personOf(access, request),
     isOperator: isOperatorKey,
-    directoryOf: () => {
-      throw fail("missing_key", "Send the token of the org's directory.");
-    },
+    directoryOf: directory.callerOf,
     orgIdOf: (idOrSlug) => accounts.orgByIdOrSlug(idOrSlug)?.id,
   };
   return {
@@ -64,6 +64,7 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       ...ground,
       ...{ sessions, provider, states, cookies, publicUrl: config.publicUrl },
       trustsEmail: config.settings.oidc.trust_email,
+      directories: directory.links,
     }),
     /** Port of the room of accounts. */
     lockedOut(security: SecuritySettings, head: HttpHead) {

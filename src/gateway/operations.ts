@@ -16,6 +16,7 @@ import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
+import { scimOperations } from "../scim/operations.ts";
 import type { Rooms } from "./rooms.ts";
 
 export function operationsOf(rooms: Rooms, config: Config): Operations {
@@ -48,6 +49,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...mail,
     ...rooms.identity.operations,
     ...operatorOperations(rooms),
+    ...scimOf(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
   };
 }
@@ -117,12 +119,20 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
     hasPaid: (orgId) => book.entries(orgId, { limit: 1, kind: "topup" }).length > 0,
+    hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
     lockedOut: identity.lockedOut,
     refundableMicroUsd: (orgId) =>
       Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
+  });
+}
+
+function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: Rooms) {
+  return scimOperations({
+    ...{ accounts, clock, cursors, jobs, trail, ...directory },
+    endSessions: (personId) => void identity.sessions.endAllOf(personId),
   });
 }
 

@@ -39,6 +39,7 @@ import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
+import { openDirectory } from "./directory.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
 import { openMailRoom } from "./mail.ts";
@@ -61,7 +62,9 @@ export async function openRooms(config: Config, log: Logger) {
   const money = openMoney(ground, trail, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
   const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
-  const identity = openIdentity(config, log, { ...ground, ...trail, ...account });
+  const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
+  const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
+  directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -86,6 +89,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...trail,
     ...account,
     ...money,
+    directory,
     identity,
     mail,
     ...kept,
@@ -111,7 +115,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
       await stopping.wait("upstream connections", upstreams.close());
-      for (const room of [account, money, trail]) room.closeTables();
+      for (const room of [directory, account, money, trail]) room.closeTables();
       await stopping.wait("the simulator", ground.simulator?.close() ?? Promise.resolve());
       await stopping.wait("the store to commit", ground.store.close(), true);
     },

@@ -27,6 +27,15 @@ export interface SignInDeps {
   readonly clock: Clock;
   /** The provider's addresses are trusted although it does not say that it verified them. */
   readonly trustsEmail: boolean;
+  /** Port: orgs' directories. */
+  readonly directories: DirectoryLinks;
+}
+
+export interface DirectoryLinks {
+  /** Memberships, still of invited people, whose directory knows them by this subject of the provider. */
+  waitingFor(sub: string): readonly MemberRow[];
+  /** In an act: a membership is now another person's. */
+  moved(orgId: string, fromId: string, toId: string): void;
 }
 
 export interface SignIn {
@@ -80,15 +89,16 @@ const isVerified = ({ trustsEmail }: SignInDeps, { claims }: SignIn): boolean =>
   claims.email !== "" && (claims.isEmailVerified || trustsEmail);
 
 /**
- * Memberships that the sign-in turns into the person's: all that wait for their verified address, and the one of the link that
- * they opened, which may have been sent to another address.
+ * Memberships that the sign-in turns into the person's, each once: all that wait for their verified address, those of directories
+ * that know their subject, and the one of the link that they opened, which may have been sent to another address.
  */
 function waitingFor(deps: SignInDeps, given: SignIn): MemberRow[] {
   const { people } = deps.accounts;
   const invited = isVerified(deps, given) ? people.invitedByEmail(given.claims.email) : undefined;
   const byEmail = invited === undefined ? [] : people.membershipsOf(invited.id);
   const byLink = deps.invitations.find(given.invitation);
-  return byLink === undefined || byLink.userId === invited?.id ? byEmail : [...byEmail, byLink];
+  const all = [...byEmail, ...deps.directories.waitingFor(given.claims.sub), ...(byLink ? [byLink] : [])];
+  return [...new Map(all.map((member) => [`${member.orgId} ${member.userId}`, member])).values()];
 }
 
 /** The person of these claims, with what the provider says now; a new one where there is none. */
@@ -119,10 +129,16 @@ function invitedWhole({ accounts }: SignInDeps, waiting: readonly MemberRow[]): 
 }
 
 /** A membership becomes the person's; an invited person without any is not kept. */
-function join({ accounts, trail }: SignInDeps, caller: Caller, member: MemberRow, user: UserRow): void {
+function join(
+  { accounts, directories, trail }: SignInDeps,
+  caller: Caller,
+  member: MemberRow,
+  user: UserRow,
+): void {
   const { people } = accounts;
   if (member.userId !== user.id) {
     people.removeMember(member);
+    directories.moved(member.orgId, member.userId, user.id);
     const invited = people.user(member.userId);
     if (invited !== undefined && people.membershipsOf(invited.id).length === 0) people.removeUser(invited);
     if (people.member(member.orgId, user.id) !== undefined) return;

@@ -2,7 +2,7 @@
  * Failures of SCIM requests and their body (RFC 7644 section 3.12), which is not the envelope of the other routes.
  * A detail is written for the client, holds no secret and never repeats a value that was sent.
  */
-import { asWeirError } from "../errors.ts";
+import { asWeirError, type ErrorName, WeirError } from "../errors.ts";
 
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 
@@ -17,20 +17,26 @@ export type ScimType =
   | "tooMany"
   | "uniqueness";
 
-export class ScimError extends Error {
-  /** HTTP status. */
-  readonly status: number;
+/** A WeirError, so that what handles those of other routes keeps its status; its body is {@link scimErrorText}. */
+export class ScimError extends WeirError {
   readonly scimType: ScimType | undefined;
   readonly detail: string;
 
   constructor(status: number, scimType: ScimType | undefined, detail: string) {
     const text = detail.length > MAX_DETAIL_CHARS ? `${detail.slice(0, MAX_DETAIL_CHARS)}…` : detail;
-    super(text);
+    super(kindOf(status), text, { status });
     this.name = "ScimError";
-    this.status = status;
     this.scimType = scimType;
     this.detail = text;
   }
+}
+
+/** The nearest row of the error table; the status of the answer is the error's own. */
+function kindOf(status: number): ErrorName {
+  if (status >= 500) return "internal";
+  if (status === 403) return "role";
+  if (status === 404) return "not_found";
+  return status === 400 ? "invalid_value" : "state";
 }
 
 /** Details may name an attribute as it was sent. */
@@ -58,8 +64,9 @@ function withoutStack(make: () => ScimError): ScimError {
 /** Converts any thrown value: failures of other rooms keep status and message, unknown ones become a 500 without details. */
 export function asScimError(thrown: unknown): ScimError {
   if (thrown instanceof ScimError) return thrown;
-  const { status, message } = asWeirError(thrown);
-  return scimStatus(status, message);
+  const { kind, status, message } = asWeirError(thrown);
+  if (kind === "invalid_json") return scimFail("invalidSyntax", message);
+  return kind === "invalid_value" ? scimFail("invalidValue", message) : scimStatus(status, message);
 }
 
 export interface ScimErrorBody {
@@ -79,3 +86,12 @@ export function scimErrorBody({ status, scimType, detail }: ScimError): ScimErro
     detail,
   };
 }
+
+/** RFC 7644 section 8.1. */
+export const SCIM_MEDIA_TYPE = "application/scim+json";
+
+/** The body of a failure as text, and its media type, for the routes of SCIM. */
+export const scimErrorText = Object.assign(
+  (error: unknown): string => JSON.stringify(scimErrorBody(asScimError(error))),
+  { mediaType: SCIM_MEDIA_TYPE },
+);

@@ -9,6 +9,7 @@ const BEFORE_DASH = [
   ...[
     "svc-live",
     "svc-test",
+    "svc-scim",
     "sk",
     "xoxa",
     "xoxb",
@@ -97,7 +98,7 @@ export function mayHoldKey(text: string): boolean {
  * vendors have changed them.
  */
 export const KEY_SHAPES: readonly (readonly [vendor: string, shape: string])[] = [
-  ["Weir", "svc-(?:live|test)-[A-Za-z0-9]{20,64}"],
+  ["Weir", "svc-(?:live|test|scim)-[A-Za-z0-9]{20,64}"],
   // OpenAI, Anthropic, OpenRouter, DeepSeek and others. Names of CSS classes have no digit and no long run.
   ["OpenAI, Anthropic, OpenRouter, DeepSeek", "sk-(?=[A-Za-z_-]{0,100}\\d|[A-Za-z0-9]{20})[\\w-]{16,256}"],
   ["Cerebras", "csk-[a-z0-9]{32,64}"],

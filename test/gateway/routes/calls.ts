@@ -85,6 +85,10 @@ async function newOrg({ asOwner }: CallWorld) {
 }
 const newOrgId = async (world: CallWorld) => ({ id: (await newOrg(world)).org });
 const credit = () => ({ amount_micro_usd: 5, reason: "a test", idempotency_key: fresh("credit") });
+const newScimToken = async ({ asOwner }: CallWorld) => {
+  await asOwner("POST", "/v1/org/scim/token");
+  return {};
+};
 const newMember = async (world: CallWorld) => ({ user: await world.newMember("invited") });
 const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
 /** What no org has. */
@@ -174,6 +178,9 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/operator/orgs/{id}/grant": { values: newOrgId, body: credit },
   "POST /v1/operator/orgs/{id}/adjust": { values: newOrgId, body: credit },
   "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
+  "GET /v1/org/scim/token": { values: newScimToken },
+  "DELETE /v1/org/scim/token": { values: newScimToken, harmless: {} },
+  "POST /v1/org/scim/token": { harmless: {} },
   "PUT /auth/active-org": {
     body: ({ orgId }) => ({ org: orgId }),
     harmless: { body: { org: "no-org-has-this-slug" } },

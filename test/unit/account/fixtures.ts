@@ -86,6 +86,7 @@ export function accountRig(spent = NOTHING) {
       freePlanId: "free",
       maxOrgsOfPerson: 5,
       hasPaid: () => false,
+      hasDirectory: () => true,
       lockedOut: () => lockedOut,
       refundableMicroUsd: () => 7,
       cursors: cursors(Buffer.alloc(32, 1)),

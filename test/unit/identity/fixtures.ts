@@ -85,6 +85,7 @@ async function open(): Promise<IdentityRig & { close: () => Promise<void> }> {
   const deps = {
     ...{ accounts, sessions, invitations, clock, trail: trail.trail },
     ...{ firstOwner: firstOwner(false), trustsEmail: false },
+    directories: { waitingFor: () => [], moved() {} },
   };
   return {
     ...{ clock, accounts, sessions, invitations, trail, first, deps, firstOwner, dataDir },

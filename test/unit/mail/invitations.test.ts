@@ -21,6 +21,7 @@ function operations(failsAfterMail = false) {
   const { accounts, clock, events, audit } = rig;
   return memberOperations({
     ...{ accounts, clock, invitationCounts, trail: { events, audit } },
+    hasDirectory: () => false,
     sendInvitation(mail) {
       rig.mail.putInvitation(mail);
       if (failsAfterMail) throw new Error("the act fails");

@@ -88,3 +88,14 @@ export function refusal(act: () => unknown): string {
   }
   return "not refused";
 }
+
+/** The same of what goes on for a while. */
+export async function refusalOf(act: Promise<unknown>): Promise<string> {
+  try {
+    await act;
+  } catch (error) {
+    if (error instanceof ScimError) return `${error.status} ${error.scimType}`;
+    throw error;
+  }
+  return "not refused";
+}

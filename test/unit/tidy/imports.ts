@@ -75,6 +75,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   edge: [
     ...["vocabulary", "document", "operations", "exchange"],
     ...["src/account/keyring.ts", "src/account/roles.ts", "src/account/scopes.ts", "src/account/versions.ts"],
+    // The shape of errors for identity providers.
+    "src/scim/error.ts",
   ],
 };
 
