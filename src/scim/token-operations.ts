@@ -64,7 +64,7 @@ export const tokenOperations = (deps: TokenOperationDeps) => ({
     run(_input, { orgId }) {
       assertFeature(deps, orgId);
       const row = deps.tokens.of(orgId);
-      if (row === undefined) throw fail("not_found", "The organisation's directory has no token.");
+      if (row === undefined) throw fail("not_found", "There is no directory token. Make one first.");
       return tokenWire(deps, row);
     },
   }),

@@ -22,7 +22,7 @@ beforeAll(async () => {
   gateway = await testGateway({
     folder: seeded.folder,
     settings: {
-      plans: [{ ...wide, projects: 10_000 }],
+      plans: [{ ...wide, projects: 10_000, features: { sso: true } }],
       ...{ default_plan: "wide", max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
     },
     endpoints: [{ provider: "own", credentialEnv: "ACCESS_TEST_NEVER_SET" }],
@@ -87,10 +87,11 @@ function refusal(route: Route, caller: Caller): string | undefined {
   // Who sends a secret acts by it, whatever cookie the browser adds.
   if (secret !== undefined || isOperatorKey) {
     if (key === "operator") return isOperatorKey ? undefined : "403 role";
-    if (key === "directory") return "401 invalid_key";
+    if (key === "directory") return "401 in SCIM's shape";
     return isForKeys(route) ? keyRefusal(route, key, caller) : "403 role";
   }
-  if (caller.token === undefined || key === "directory") return "401 missing_key";
+  if (key === "directory") return "401 in SCIM's shape";
+  if (caller.token === undefined) return "401 missing_key";
   if (key !== "operator" && level === undefined) return "401 missing_key";
   return personRefusal(route, key === "operator" ? key : (level ?? ""), caller);
 }
@@ -124,6 +125,8 @@ function personRefusal(route: Route, level: string, caller: Caller): string | un
 /** What the answer is as far as access goes; of an operation's own failures only that it came to them. */
 function outcome({ status, json, text }: Answer): string | undefined {
   if (status < 400) return undefined;
+  // RFC 7644, section 3.12.
+  if (text.startsWith('{"schemas":')) return `${status} in SCIM's shape`;
   const error = json?.error;
   const isOrg =
     error?.code === "not_found" && /organisation/.test(error.message) && error.param === undefined;

@@ -137,7 +137,9 @@ describe("access", () => {
 
   test.each(named(closed))("%s without a credential: 401", async (_, route) => {
     const answer = await callRoute(route, null);
-    expect([answer.status, answer.json.error.code]).toEqual([401, "missing_key"]);
+    if (route.access === "directory") expect(JSON.parse(answer.text).status).toBe("401");
+    else expect(answer.json.error.code).toBe("missing_key");
+    expect(answer.status).toBe(401);
     expectIds(answer);
   });
 
@@ -155,10 +157,12 @@ describe("access", () => {
   });
 
   test.each(named(closed.filter((route) => !isForKeys(route))))(
-    "%s with a key that holds every scope: 403",
+    "%s with a key that holds every scope: refused",
     async (_, route) => {
       const answer = await callRoute(route, gateway.liveKey);
-      expect([answer.status, answer.json.error.code]).toEqual([403, "role"]);
+      // To a directory's routes an API key is no token.
+      if (route.access === "directory") expect(JSON.parse(answer.text).status).toBe("401");
+      else expect([answer.status, answer.json.error.code]).toEqual([403, "role"]);
       expectIds(answer);
     },
   );
