@@ -172,7 +172,10 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
   const { wire, secret } = await accounts.act(() => {
     const nowMs = clock.now();
     const org = openOrg(deps, caller);
-    const project = accounts.project(body.project_id ?? caller.projectId);
+    const projectId = body.project_id ?? caller.projectId;
+    // A person belongs to no project.
+    if (projectId === "") throw fail("invalid_value", "Name the key's project.", { param: "/project_id" });
+    const project = accounts.project(projectId);
     if (project === undefined || project.orgId !== org.id || project.status !== "active") {
       throw fail("invalid_value", "There is no such project.", { param: "/project_id" });
     }

@@ -316,7 +316,7 @@ const peopleRoutes = (run: Operations): Route[] => [
   lastRow("DELETE", "/v1/orgs/{org}/members/{user}", "write:org / everyone", ORGS, act(run.removeMember)),
 
   row("GET", "/v1/tickets", "read:org / everyone", "Tickets", act(run.listTickets)),
-  row("POST", "/v1/tickets", "write:org / everyone", "Tickets", act(run.createTicket)),
+  lastRow("POST", "/v1/tickets", "write:org / everyone", "Tickets", act(run.createTicket)),
   row("GET", "/v1/tickets/{id}", "read:org / everyone", "Tickets", act(run.getTicket)),
   row("GET", "/v1/limits/requests", "read:keys / viewer", "Tickets", act(run.listLimitRequests)),
   row("POST", "/v1/limits/requests", "write:keys / member", "Tickets", act(run.requestLimits)),
