@@ -44,6 +44,8 @@ const examples: Example[] = documents.flatMap((path) =>
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 1": "installs and runs everything: what a fresh clone does first",
   "README.md 4": "a drawing",
+  "docs/scim.md 1": "needs an admin's session; scim.test.ts makes the call",
+  "docs/scim.md 2": "a row of the log; scim.test.ts reads one",
   "bench/README.md 1": "takes minutes; bench.test.ts runs a small one",
   "bench/README.md 2": "takes minutes; simulation.test.ts runs a small one",
 };
