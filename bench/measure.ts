@@ -103,7 +103,9 @@ export function memory(pid: number): Memory {
     throw new ProcessGone(pid);
   }
   const kb = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]);
-  return { residentKb: kb("VmRSS"), peakKb: kb("VmHWM") };
+  const residentKb = kb("VmRSS");
+  // The kernel brings its peak up to date only now and then.
+  return { residentKb, peakKb: Math.max(kb("VmHWM"), residentKb) };
 }
 
 /** Resets the peak (clear_refs 5). Where the kernel forbids it, the peak stays that of the whole run. */
