@@ -97,6 +97,15 @@ const fileSchema = z.strictObject({
       trust_email: z.boolean().default(false),
     })
     .prefault({}),
+  /** The operator's side of the data processing agreement (`GET /v1/documents/dpa`); what is empty is left blank there. */
+  dpa: z
+    .strictObject({
+      legal_name: z.string().max(200).default(""),
+      address: z.string().max(500).default(""),
+      contact: z.string().max(254).default(""),
+      governing_law: z.string().max(200).default(""),
+    })
+    .prefault({}),
   grant_usd: z.number().nonnegative().default(25),
   default_plan: z.string().default("local"),
   plans: z

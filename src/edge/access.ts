@@ -8,11 +8,12 @@ type KeySide = Scope | "key" | "no key";
 export type PersonSide = Least | "signed in";
 
 /**
- * `public`: no credential. `operator`: operators and the operator key. `directory`: the token of an org's directory. A scope
- * alone: keys only. Otherwise a key with the scope, or a person with the role in the org that the request is about.
+ * `public`: no credential. `anyone`: none is needed, and one that is sent says who asks. `operator`: operators and the operator
+ * key. `directory`: the token of an org's directory. A scope alone: keys only. Otherwise a key with the scope, or a person with the role in the org that the request is about.
  */
 export type Access =
   | "public"
+  | "anyone"
   | "operator"
   | "directory"
   | Exclude<KeySide, "no key">
@@ -27,6 +28,7 @@ export interface Needs {
 
 /** Splits the column. Neither key nor person may call what is `public`, for `operator` or for `directory` by these needs. */
 export function needsOf(access: Access): Needs {
+  if (access === "anyone") return { key: "key", person: "everyone" };
   if (access === "public" || access === "operator" || access === "directory") return NOBODY;
   const [key, person] = access.split(" / ") as [KeySide, PersonSide | undefined];
   return { key: key === "no key" ? undefined : key, person };
@@ -37,6 +39,7 @@ const NOBODY: Needs = { key: undefined, person: undefined };
 /** The column in words, for the documentation. */
 export function accessText(access: Access): string {
   if (access === "public") return "Needs no credential.";
+  if (access === "anyone") return "Needs no credential; one that is sent says whose org asks.";
   if (access === "operator") return "For operators of the installation.";
   if (access === "directory") return "Needs the token of the org's directory.";
   const { key, person } = needsOf(access);

@@ -3,7 +3,7 @@
  * directory, an operator. Nothing of the body has been read yet.
  */
 import { callerOf, type KeyContext, type Keyring } from "../account/keyring.ts";
-import { fail } from "../errors.ts";
+import { fail, WeirError } from "../errors.ts";
 import type { Caller, Origin } from "../operation.ts";
 import { needsOf, type PersonSide } from "./access.ts";
 import type { Route } from "./routes.ts";
@@ -57,9 +57,37 @@ export function authorize(
   params: Readonly<Record<string, string>>,
   seen: Credentials,
 ): Caller {
+  const { access } = route;
+  if (access === "public") return nobody(seen.requestId, seen.origin);
+  if (access === "anyone") return anyone(ports, route, params, seen);
+  return identified(ports, route, params, seen);
+}
+
+/**
+ * A key that is sent must be a good one. A browser sends its cookie unasked, so one that opens nothing (any more) is as none.
+ * @throws WeirError 401 or 403 for a key
+ */
+function anyone(...[ports, route, params, seen]: Parameters<typeof identified>): Caller {
+  const hasCookie = seen.cookie(ports.sessionCookie) !== undefined;
+  if (seen.secret === undefined && !hasCookie) return nobody(seen.requestId, seen.origin);
+  try {
+    return identified(ports, route, params, seen);
+  } catch (error) {
+    if (seen.secret === undefined && error instanceof WeirError && error.status < 500)
+      return nobody(seen.requestId, seen.origin);
+    throw error;
+  }
+}
+
+/** @throws WeirError 401 or 403, 404 for an org that the caller cannot see. */
+function identified(
+  ports: CredentialPorts,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  seen: Credentials,
+): Caller {
   const { requestId, origin, secret } = seen;
   const { access } = route;
-  if (access === "public") return nobody(requestId, origin);
   const token = secret === undefined ? seen.cookie(ports.sessionCookie) : undefined;
   if (access === "operator" && secret !== undefined) return operator(ports, seen, secret);
   if (access === "directory") return ports.directoryOf(secret ?? "", requestId, origin);

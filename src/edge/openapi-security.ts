@@ -47,6 +47,7 @@ export function schemesOf(paths: OpenApiDocument["paths"]): Readonly<Record<stri
 export function securityOf(route: Route): readonly SecurityRequirement[] {
   const { access } = route;
   if (access === "public") return [];
+  if (access === "anyone") return [{}, { key: [] }, { session: [] }];
   const withToken = route.method === "GET" ? {} : { csrf: [] };
   if (access === "operator") return [{ operator: [] }, { session: ["operator"], ...withToken }];
   if (access === "directory") return [{ directory: [] }];
@@ -71,6 +72,7 @@ const OF_PEOPLE = ["session_expired", "two_factor_required", "ip_not_allowed"] a
 /** How a request is refused by what it carries, before anything else is looked at. */
 export function refusalsOf({ access, method, ...route }: Route): readonly ErrorName[] {
   if (access === "public") return [];
+  if (access === "anyone") return OF_KEYS;
   const csrf = method === "GET" ? [] : (["csrf"] as const);
   if (access === "operator") return ["missing_key", "session_expired", "role", ...csrf];
   if (access === "directory") return ["missing_key", "invalid_key"];

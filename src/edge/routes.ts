@@ -107,6 +107,7 @@ export type Operations = Readonly<
     | "requestErasure"
     | "cancelErasure"
     | "transferOrg"
+    | "getDpa"
     | "listMembers"
     | "addMember"
     | "updateMember"
@@ -310,6 +311,7 @@ const peopleRoutes = (run: Operations): Route[] => [
   lastRow("POST", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.requestErasure)),
   lastRow("DELETE", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.cancelErasure)),
   lastRow("POST", "/v1/orgs/{org}/transfer", "no key / owner", ORGS, act(run.transferOrg)),
+  row("GET", "/v1/documents/dpa", "anyone", ORGS, act(run.getDpa)),
   row("GET", "/v1/orgs/{org}/members", "read:org / viewer", ORGS, act(run.listMembers)),
   row("POST", "/v1/orgs/{org}/members", "write:org / admin", ORGS, act(run.addMember)),
   row("PATCH", "/v1/orgs/{org}/members/{user}", "write:org / admin", ORGS, act(run.updateMember)),

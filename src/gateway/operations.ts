@@ -1,4 +1,5 @@
 /** What each route runs: every operation by its name, from the room that has it. */
+import { documentOperations } from "../account/document-operations.ts";
 import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
@@ -47,6 +48,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...providerKeys,
     ...events,
     ...mail,
+    ...documentsOf(rooms, config),
     ...rooms.identity.operations,
     ...operatorOperations(rooms),
     ...scimOf(rooms),
@@ -135,6 +137,23 @@ function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: 
     endSessions: (personId) => void identity.sessions.endAllOf(personId),
   });
 }
+
+const documentsOf = ({ accounts, catalog, clock }: Rooms, { settings: { dpa } }: Config) =>
+  documentOperations({
+    ...{ accounts, clock },
+    supplier: {
+      legalName: dpa.legal_name,
+      address: dpa.address,
+      contact: dpa.contact,
+      governingLaw: dpa.governing_law,
+    },
+    subprocessors: () =>
+      [...catalog.current().providers.values()]
+        .filter(({ status, simulated }) => status === "active" && !simulated)
+        .map(({ name, regions, dataPolicy }) => ({
+          ...{ name, regions, trains: dataPolicy.trains, retentionDays: dataPolicy.retentionDays },
+        })),
+  });
 
 function limitsOf({ accounts, analytics, budgets, clock, keyring, limits, plan }: Rooms) {
   return limitsOperations({
