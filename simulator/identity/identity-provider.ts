@@ -32,6 +32,8 @@ export interface IdentityProvider {
   /** `http://127.0.0.1:<port>`, or that of another loopback address that was asked for, whatever name a browser uses. */
   readonly issuer: string;
   people(): readonly Person[];
+  /** Removes a person, if there is one. */
+  forget(sub: string): Promise<void>;
   /** Cuts every connection and frees the port; what is being written is written first. */
   close(): Promise<void>;
 }
@@ -70,6 +72,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions): P
   return {
     issuer,
     people: () => people.all(),
+    forget: (sub) => people.remove(sub),
     async close() {
       closing.abort();
       await Promise.all([close(server), people.saved()]);

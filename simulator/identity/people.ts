@@ -27,6 +27,8 @@ export interface People {
    * @throws where the file cannot be written; the list is then as it was
    */
   put(fields: PersonFields): Promise<Person | undefined>;
+  /** Removes a person, if there is one; they are gone from the file when the promise resolves. */
+  remove(sub: string): Promise<void>;
   /** Resolves when no change is under way. */
   saved(): Promise<void>;
 }
@@ -105,6 +107,17 @@ class ListOfPeople implements People {
 
   put(fields: PersonFields): Promise<Person | undefined> {
     const change = this.#lastChange.then(() => this.#put(fields));
+    this.#lastChange = change.catch(() => undefined);
+    return change;
+  }
+
+  remove(sub: string): Promise<void> {
+    const change = this.#lastChange.then(async () => {
+      const people = this.#people.filter((person) => person.sub !== sub);
+      if (people.length === this.#people.length) return;
+      if (this.#file !== undefined) await writePeople(this.#file, people);
+      this.#people = Object.freeze(people);
+    });
     this.#lastChange = change.catch(() => undefined);
     return change;
   }

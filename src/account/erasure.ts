@@ -1,6 +1,19 @@
-/** The job that erases an org's data when its time has come. */
+/**
+ * The job that erases an org's data when its time has come. It goes through a list of steps, each of which removes a slice in one
+ * act and says whether more is left; so it can be killed anywhere and begins again without harm. The org's row stays, without
+ * anything personal, because ledger and invoices name its id.
+ */
 import { z } from "zod";
-import { jobKind } from "../jobs/job.ts";
+import { type Clock, isoTime } from "../clock.ts";
+import type { Trail } from "../events/trail.ts";
+import { eventType } from "../events/types.ts";
+import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+import type { Caller } from "../operation.ts";
+import { orgClosed } from "./account-events.ts";
+import { newOrg, type OrgRow } from "./org.ts";
+import { orgWire } from "./org-wire.ts";
+import { type AccountTables, nameless } from "./tables.ts";
 
 export const eraseOrg = jobKind({
   name: "account.erase",
@@ -11,3 +24,122 @@ export const eraseOrg = jobKind({
   atOncePerLane: 1,
   leaseMs: 120_000,
 });
+
+export const erasureDone = eventType("erasure.done", z.object({ id: z.string(), erased_at: z.string() }));
+
+/** What a room keeps of an org and removes. */
+export interface ErasureStep {
+  /** For the operator's log of a failure. */
+  readonly name: string;
+  /**
+   * In an act where `isOutside` is not set. Runs again until nothing is left, and again after that without harm.
+   * @param most rows to remove at once
+   * @returns whether more is left
+   */
+  erase(orgId: string, most: number): MaybePromise<boolean>;
+  /** It removes something that is not in the store, such as files. */
+  readonly isOutside?: boolean;
+}
+
+export interface ErasureDeps {
+  readonly accounts: AccountTables;
+  readonly clock: Clock;
+  readonly trail: Trail;
+  /** In this order; what shows who did something comes last. */
+  readonly steps: readonly ErasureStep[];
+  /** Port: bytes of removed rows leave the store's files at the next chance. */
+  readonly forgetRemoved: () => Promise<void>;
+}
+
+/** Removed in one act: some milliseconds. */
+const SLICE_ROWS = 200;
+/** What is outside of the store is asked again after this time. */
+const AGAIN_MS = 5000;
+/** Calls that ran when the job closed the org have ended by then, and what they left is removed in a second round. */
+const LATE_MS = 20 * 60_000;
+
+export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }> {
+  const { accounts, clock } = deps;
+  return {
+    async run({ orgId }, job): Promise<JobEnding | undefined> {
+      const org = accounts.org(orgId);
+      // Cancelled, by a way that left the job behind.
+      if (org === undefined || (org.erasureDueAtMs === null && org.erasedAtMs === undefined))
+        return undefined;
+      if (org.erasureDueAtMs !== null && clock.now() < org.erasureDueAtMs)
+        return { againAtMs: org.erasureDueAtMs };
+      if (org.status !== "closed") await accounts.act(() => close(deps, orgId));
+      for (const step of deps.steps) {
+        const isOver = await run(deps, step, orgId, job.signal);
+        if (!isOver) return { againAtMs: clock.now() + AGAIN_MS };
+      }
+      await deps.forgetRemoved();
+      // Closed long ago: no call can be under way any more.
+      const isLate = clock.now() - (accounts.org(orgId)?.closedAtMs ?? 0) >= LATE_MS;
+      return {
+        act: () => finish(deps, orgId),
+        ...(!isLate && { againAtMs: clock.now() + LATE_MS }),
+      };
+    },
+  };
+}
+
+/** @returns false where something outside is not done yet. @throws Error when the process stops: the job runs again */
+async function run(
+  { accounts }: ErasureDeps,
+  step: ErasureStep,
+  orgId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (step.isOutside === true) return !(await step.erase(orgId, SLICE_ROWS));
+  for (let more = true; more; ) {
+    if (signal.aborted) throw new Error(`stopped while erasing ${step.name}`);
+    more = await accounts.act(() => step.erase(orgId, SLICE_ROWS) as boolean);
+  }
+  return true;
+}
+
+const SYSTEM: Omit<Caller, "orgId"> = {
+  requestId: "",
+  actor: { kind: "system", id: eraseOrg.name },
+  origin: { ipPrefix: "", userAgent: "" },
+  projectId: "",
+  environment: "live",
+  scopes: new Set(),
+};
+
+/** In an act: keys stop with it, as when the owner closes the org. */
+function close({ accounts, clock, trail }: ErasureDeps, orgId: string): void {
+  const org = accounts.org(orgId);
+  if (org === undefined || org.status === "closed") return;
+  const closed: OrgRow = { ...org, status: "closed", closedAtMs: clock.now() };
+  accounts.replaceOrg(closed);
+  trail.events.emit(orgClosed, orgId, orgWire(closed));
+}
+
+/**
+ * In an act: what is left of the org's row. Money needs country, currency and plan; everything that somebody chose goes. Told once,
+ * however often the job runs.
+ */
+function finish({ accounts, clock, trail }: ErasureDeps, orgId: string): void {
+  const org = accounts.org(orgId);
+  if (org === undefined || org.erasedAtMs !== undefined) return;
+  const nowMs = clock.now();
+  const { kind, billingCountry, planId } = org;
+  const bare = newOrg({ slug: nameless(orgId), name: "", kind, billingCountry, planId }, org.createdAtMs);
+  accounts.replaceOrg({
+    ...bare,
+    id: orgId,
+    status: "closed",
+    billingCurrency: org.billingCurrency,
+    taxStatus: org.taxStatus,
+    timeZone: org.timeZone,
+    closedAtMs: org.closedAtMs,
+    erasureRequestedAtMs: null,
+    erasureDueAtMs: null,
+    erasedAtMs: nowMs,
+  });
+  const erasedAt = isoTime(nowMs);
+  trail.audit.note({ ...SYSTEM, orgId }, { act: "org.erase", target: orgId, after: { erased_at: erasedAt } });
+  trail.events.emit(erasureDone, orgId, { id: orgId, erased_at: erasedAt });
+}

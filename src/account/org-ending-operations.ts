@@ -108,7 +108,7 @@ async function requestErasure(deps: OrgEndingDeps, caller: Caller) {
   const { accounts, clock, jobs, trail } = deps;
   return await accounts.act(() => {
     const old = ownOrg(deps, caller);
-    if (old.erasureDueAtMs !== null) return show(deps, caller, old);
+    if (old.erasureDueAtMs !== null || old.erasedAtMs !== undefined) return show(deps, caller, old);
     const nowMs = clock.now();
     const dueMs = nowMs + ERASURE_DAYS * DAY_MS;
     const asked: OrgRow = { ...old, erasureRequestedAtMs: nowMs, erasureDueAtMs: dueMs };

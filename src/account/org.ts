@@ -77,6 +77,8 @@ export interface OrgRow {
   readonly closedAtMs: number | null;
   readonly erasureRequestedAtMs: number | null;
   readonly erasureDueAtMs: number | null;
+  /** Since then nothing personal is left; absent: it is not erased. */
+  readonly erasedAtMs?: number;
 }
 
 const SECURITY: SecuritySettings = {

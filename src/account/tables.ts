@@ -12,6 +12,9 @@ import type { ProviderKeyRow } from "./provider-key.ts";
 /** Greater than any id; ids are letters, digits and `_`. */
 const PAST_IDS = "~";
 
+/** A slug that nobody chose, from the last characters of an id. */
+export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerCase()}`;
+
 const PRUNE_AFTER_MS = 30 * 86_400_000;
 
 export interface AccountWatch {
@@ -147,6 +150,12 @@ export class AccountTables {
     this.#projects.put(row.id, { ...row, status: "deleted" });
     this.#projectsByOrg.remove([row.orgId, row.id]);
     this.#projectBySlug.remove([row.orgId, row.slug]);
+  }
+
+  /** The row stays, because records name it; name and slug go. */
+  eraseProject(row: ProjectRow): void {
+    this.retireProject(row);
+    this.#projects.put(row.id, { ...row, name: "", slug: nameless(row.id), status: "deleted" });
   }
 
   key(id: string): KeyRow | undefined {

@@ -9,6 +9,7 @@ import { fail } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
+import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import type { Finisher } from "./finisher.ts";
 import { type Canonical, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
@@ -62,6 +63,7 @@ export interface Analytics {
   readonly modelStats: ModelStatsReader;
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
+  readonly erasure: AnalyticsErasure;
   /** Resolves true once every record made before this call is in ClickHouse; false if that takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean>;
   /** Whether the last request to ClickHouse succeeded. */
@@ -127,6 +129,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
+    erasure: analyticsErasure({ clickhouse, clock, flush: (withinMs) => spool.flush(withinMs) }),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),

@@ -29,6 +29,8 @@ export interface ClickHouse {
   ): Promise<void>;
   /** Runs an `INSERT … SELECT`; `params` bind `{name:Type}`. */
   insertSelect(sql: string, params: Record<string, unknown>, target: Target): Promise<void>;
+  /** Runs a statement that changes tables, such as ALTER; a mutation goes on in the background. */
+  command(sql: string): Promise<void>;
   /** @throws WeirError `analytics_unavailable` while a statement with this id still runs on the server */
   ended(queryId: string): Promise<void>;
   /** For replicated tables: resolves once the replica that answers has all rows of every replica. */
@@ -143,6 +145,15 @@ class Connection implements ClickHouse {
           max_insert_threads: "1",
           max_query_size: MAX_QUERY_BYTES,
         },
+      });
+    });
+  }
+
+  command(sql: string): Promise<void> {
+    return this.#contact(async (client) => {
+      await client.command({
+        query: sql,
+        clickhouse_settings: { mutations_sync: "0", max_query_size: MAX_QUERY_BYTES },
       });
     });
   }

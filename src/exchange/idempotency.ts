@@ -10,16 +10,20 @@ import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, Table } from "../store/store.ts";
 import type { Call, NotKeptReason } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
+/** Greater than any id. */
+const PAST_IDS = "~";
 
 /** An answer as the client received it. */
 export interface KeptAnswer {
+  /** Absent in rows of release 0.1.0, which are gone after a day. */
+  readonly orgId?: string;
   /** SHA-256 of the request's body. */
   readonly fingerprint: string;
   readonly requestId: string;
@@ -39,11 +43,18 @@ export type Claim =
 class IdempotencyLock {
   readonly recorder: RecordingReply;
   readonly #answers: IdempotentAnswers;
+  readonly #orgId: string;
   readonly #id: string;
   readonly #fingerprint: string;
 
-  constructor(answers: IdempotentAnswers, id: string, fingerprint: string, recorder: RecordingReply) {
+  constructor(
+    answers: IdempotentAnswers,
+    { orgId, id }: { readonly orgId: string; readonly id: string },
+    fingerprint: string,
+    recorder: RecordingReply,
+  ) {
     this.#answers = answers;
+    this.#orgId = orgId;
     this.#id = id;
     this.#fingerprint = fingerprint;
     this.recorder = recorder;
@@ -60,7 +71,8 @@ class IdempotencyLock {
   ): void {
     const body = notKept === undefined ? this.recorder.with(last) : undefined;
     const kept = body === undefined ? { lost: notKept ?? ("large" as const), body: NO_BYTES } : { body };
-    this.#answers.put(this.#id, { ...answer, ...kept, fingerprint: this.#fingerprint });
+    const whose = { orgId: this.#orgId, fingerprint: this.#fingerprint };
+    this.#answers.put(this.#id, { ...answer, ...kept, ...whose });
   }
 
   /** From now on the key is answered by the stored answer, or free again. */
@@ -83,14 +95,20 @@ export interface IdempotencyDeps {
 export class IdempotentAnswers {
   readonly #deps: IdempotencyDeps;
   readonly #answers: ExpiringTable<KeptAnswer>;
+  /** [org id, id of the answer]: erasure finds an org's answers by it. */
+  readonly #byOrg: Table<true>;
   /** Keys in progress, with their requests' fingerprints. */
   readonly #running = new Map<string, string>();
 
   constructor(deps: IdempotencyDeps) {
     this.#deps = deps;
     const { store, clock, onFailure } = deps;
+    this.#byOrg = store.table("idempotent_answers_of_orgs");
     this.#answers = openExpiringTable({
       ...{ store, clock, onFailure },
+      onRemove: ([id = ""], { orgId }) => {
+        if (orgId !== undefined) this.#byOrg.remove([orgId, id]);
+      },
       ...{
         rows: "idempotent_answers",
         periods: "idempotent_hours",
@@ -126,12 +144,27 @@ export class IdempotentAnswers {
     if (kept !== undefined) return { kind: "replay", answer: kept };
     this.#running.set(id, fingerprint);
     const recorder = new RecordingReply(call.incoming.reply, this.#deps.maxBytes);
-    return { kind: "first", lock: new IdempotencyLock(this, id, fingerprint, recorder) };
+    return {
+      kind: "first",
+      lock: new IdempotencyLock(this, { orgId: call.key.orgId, id }, fingerprint, recorder),
+    };
   }
 
   /** Call it only inside a commit. */
   put(id: string, answer: KeptAnswer): void {
     this.#answers.put([id], answer, this.#deps.clock.now());
+    if (answer.orgId !== undefined) this.#byOrg.put([answer.orgId, id], true);
+  }
+
+  /** Only in an act. @returns whether more of the org's answers are left */
+  erase(orgId: string, most: number): boolean {
+    const range = { start: [orgId], end: [orgId, PAST_IDS], limit: most + 1 };
+    const ids = Array.from(this.#byOrg.range(range), ({ key }) => (key as [string, string])[1]);
+    for (const id of ids.slice(0, most)) {
+      this.#answers.remove([id]);
+      this.#byOrg.remove([orgId, id]);
+    }
+    return ids.length > most;
   }
 
   release(id: string): void {

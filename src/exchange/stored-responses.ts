@@ -105,6 +105,11 @@ export class StoredResponses {
     return true;
   }
 
+  /** Only in an act: removes all responses of a project. @returns whether more are left */
+  erase(projectId: string, most: number): boolean {
+    return [projectId, `${projectId}/test`].some((owner) => this.#responses.removeMembers([owner], most));
+  }
+
   /** Deletes expired responses. */
   sweep(): Promise<void> {
     return this.#responses.sweep();

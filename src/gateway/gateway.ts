@@ -21,6 +21,7 @@ import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
+import { handleErasure } from "./erasure.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
@@ -129,7 +130,9 @@ export async function startGateway(
  * Starts what works beside calls. Nobody waits for it: the port is open, and a signal that comes before this function's caller
  * returns would find no handler.
  */
-function beginWork({ lastUsed, identity, mail, jobs }: Rooms, port: number, log: Logger): void {
+function beginWork(rooms: Rooms, port: number, log: Logger): void {
+  const { lastUsed, identity, mail, jobs } = rooms;
+  handleErasure(rooms);
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);

@@ -7,6 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { SecuritySettings } from "../account/org.ts";
+import type { UserRow } from "../account/person.ts";
 import { cidrAllows } from "../cidr-list.ts";
 import { type Clock, systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
@@ -73,6 +74,9 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       if (security.require2fa && !hasSecondFactor(session.row)) return "two_factor" as const;
       return cidrAllows(security.consoleIpAllow, head.address) ? undefined : ("address" as const);
     },
+    /** People whom the built-in provider knows are gone from its list. */
+    forget: (people: readonly Pick<UserRow, "iss" | "sub">[]) =>
+      builtIn.forget(people.filter(({ iss }) => iss === BUILT_IN).map(({ sub }) => sub)),
     /** The gateway's address is known: the built-in provider sends browsers back there. */
     listensAt: (port: number) => builtIn.listensAt(port),
     async close() {
@@ -83,13 +87,22 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
   };
 }
 
+/** What users of the built-in provider have as their issuer, whatever its port. */
+const BUILT_IN = "built-in";
+
+interface StartedProvider {
+  readonly settings: ProviderSettings;
+  forget(sub: string): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The identity provider of the simulator, started when it is first needed. */
 class BuiltInProvider {
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #log: Logger;
   #port = 0;
-  #started: Promise<{ settings: ProviderSettings; close: () => Promise<void> }> | undefined;
+  #started: Promise<StartedProvider> | undefined;
 
   constructor(config: Config, clock: Clock, log: Logger) {
     this.#config = config;
@@ -114,7 +127,20 @@ class BuiltInProvider {
     return (await this.#started).settings;
   }
 
-  async #start() {
+  /** Where nobody has signed in since the start, in its file. */
+  async forget(subs: readonly string[]): Promise<void> {
+    if (subs.length === 0) return;
+    const running = await this.#started;
+    if (running !== undefined) {
+      for (const sub of subs) await running.forget(sub);
+      return;
+    }
+    const { openPeople } = await import("../../simulator/identity/people.ts");
+    const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
+    for (const sub of subs) await people.remove(sub);
+  }
+
+  async #start(): Promise<StartedProvider> {
     // Loaded here: most processes never need it.
     const { startIdentityProvider } = await import("../../simulator/identity/identity-provider.ts");
     const folder = join(this.#config.dataDir, "identity");
@@ -138,8 +164,8 @@ class BuiltInProvider {
     });
     this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
     // Its port may be another after the next start; the people stay the same.
-    const settings = { issuer: provider.issuer, clientId, clientSecret, storedIssuer: "built-in" };
-    return { settings, close: () => provider.close() };
+    const settings = { issuer: provider.issuer, clientId, clientSecret, storedIssuer: BUILT_IN };
+    return { settings, forget: (sub: string) => provider.forget(sub), close: () => provider.close() };
   }
 
   async close(): Promise<void> {

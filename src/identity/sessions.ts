@@ -90,6 +90,14 @@ export class Sessions {
     return sessions.length;
   }
 
+  /** In an act: nothing of the person's sessions stays, those that ended included. */
+  forgetAllOf(userId: string): void {
+    for (const { value } of this.#byUser.range({ start: [userId], end: [userId, PAST_PARTS] })) {
+      const row = this.#rows.get([value]);
+      if (row !== undefined) this.end({ row, hash: value });
+    }
+  }
+
   /** In an act: what a provider's own session opened here. */
   endBySid(iss: string, sid: string): number {
     const sessions = this.#listed(this.#bySid, [iss, sid]);

@@ -98,6 +98,11 @@ export class JobTables {
     }
   }
 
+  /** Every job of an org, in the order of kinds. Read lazily: it looks at the jobs of all orgs. */
+  *ofOrg(orgId: string): Generator<JobRow> {
+    for (const { value } of this.#rows.range()) if (value.orgId === orgId) yield value;
+  }
+
   /** Calls for each waiting job that was added (true) or removed (false), after the commit. */
   watchDue(changed: (job: DueJob, isAdded: boolean) => void): void {
     this.#due.watch((key, row) => changed(dueOf(key as DueKey), row !== undefined));

@@ -160,6 +160,20 @@ export class Jobs {
     return true;
   }
 
+  /**
+   * Only in an act: forgets the jobs of an org that do not run, whose payloads may hold names and addresses.
+   * @returns whether more are left
+   */
+  erase(orgId: string, most: number): boolean {
+    let left = most;
+    for (const row of this.#tables.ofOrg(orgId)) {
+      if (row.state === "running") continue;
+      if (left-- === 0) return true;
+      this.#tables.remove(row);
+    }
+    return false;
+  }
+
   metrics(): JobMetrics {
     const runners = [...this.#runners.values()];
     return {

@@ -125,6 +125,20 @@ export class PolicyTables {
     return Array.from(rows, ({ value }) => value);
   }
 
+  /** Only in an act: policies of an org are no more in force and their texts are gone. @returns whether more are left */
+  erase(orgId: string, most: number): boolean {
+    for (const { scope } of this.activationsOf(orgId)) this.deactivate(orgId, scope);
+    const all = { start: [orgId], end: [orgId, PAST_NAMES], limit: most + 1 };
+    const versions = Array.from(this.#versions.range(all), ({ key }) => key);
+    for (const key of versions.slice(0, most)) {
+      this.#versions.remove(key);
+      this.#texts.remove(key);
+    }
+    if (versions.length > most) return true;
+    for (const { name } of this.policiesOf(orgId)) this.#policies.remove([orgId, name]);
+    return false;
+  }
+
   /** All active versions of all orgs, at most `limit`. */
   versionsInForce(limit: number): VersionKey[] {
     return Array.from(this.#activations.range({ limit }), ({ key, value }) => {

@@ -130,9 +130,9 @@ export class Journal {
     this.#folderUnsynced = false;
   }
 
-  /** Ends the current segment if it is large enough, so that it can be removed later. */
-  rotate(): void {
-    if (this.#current.bytes > SEGMENT_BYTES / 2) this.#next(0);
+  /** Ends the current segment if it is large enough, or where it must be, so that it can be removed later. */
+  rotate({ isForced = false } = {}): void {
+    if (isForced || this.#current.bytes > SEGMENT_BYTES / 2) this.#next(0);
   }
 
   /** Whether `remove` has anything to remove. */

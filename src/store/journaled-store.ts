@@ -11,8 +11,9 @@ import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Log } from "./log.ts";
 import type { Logs } from "./logs.ts";
-import { type Layer, Pending, type Row } from "./pending.ts";
+import { type Layer, Pending } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
+import { decoded, first } from "./rows.ts";
 import type { JournalProgress } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 import { Watchers } from "./watchers.ts";
@@ -41,6 +42,8 @@ export interface JournaledStoreParts {
   readonly onFailure: (error: unknown) => void;
   /** See `StoreOptions`. */
   readonly actsTwice: boolean;
+  /** `ask` notes durably that weir.lmdb is to be rewritten; `afterClose`: no file is open any more. */
+  readonly rewrite: { readonly ask: () => void; readonly afterClose: () => void };
 }
 
 export class JournaledStore {
@@ -48,6 +51,7 @@ export class JournaledStore {
   readonly #release: () => void;
   readonly #onFailure: (error: unknown) => void;
   readonly #actsTwice: boolean;
+  readonly #rewrite: JournaledStoreParts["rewrite"];
   readonly #logs: Logs;
   readonly #journal: Journal;
   readonly #pending = new Pending();
@@ -73,7 +77,9 @@ export class JournaledStore {
   readonly #timers: NodeJS.Timeout[];
   readonly #watchers: Watchers;
 
-  constructor({ lmdb, journal, logs, reached, release, onFailure, actsTwice }: JournaledStoreParts) {
+  constructor(parts: JournaledStoreParts) {
+    const { lmdb, journal, logs, reached, release, onFailure, actsTwice, rewrite } = parts;
+    this.#rewrite = rewrite;
     this.#lmdb = lmdb;
     this.#journal = journal;
     this.#logs = logs;
@@ -171,6 +177,16 @@ export class JournaledStore {
     });
   }
 
+  forgetRemoved(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return;
+      this.#rewrite.ask();
+      this.#journal.rotate({ isForced: true });
+      while (await this.#moveLogs(true));
+      await this.#applyAll();
+    });
+  }
+
   async close(): Promise<void> {
     if (this.#scheduled) await new Promise<void>((resolve) => this.#idle.push(resolve));
     for (const timer of this.#timers) clearInterval(timer);
@@ -192,6 +208,12 @@ export class JournaledStore {
     }
     await this.#lmdb.flushed();
     await this.#lmdb.close();
+    try {
+      this.#rewrite.afterClose();
+    } catch (error) {
+      // The next start does it.
+      this.#onFailure(error);
+    }
   }
 
   /** Whether LMDB has everything, and has recorded that no segment is needed. */
@@ -374,21 +396,5 @@ export class JournaledStore {
   /** Inside a transaction of LMDB. */
   #put(layer: Layer): void {
     putLayer(this.#lmdb, this.#logs, layer);
-  }
-}
-
-function* decoded<V>(
-  rows: Iterable<Row>,
-  decode: (bytes: Uint8Array, key: Key) => V,
-): Generator<{ key: Key; value: V }> {
-  for (const { key, value } of rows) yield { key, value: decode(value, key) };
-}
-
-function* first(rows: Iterable<Row>, limit: number | undefined): Generator<Row> {
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  if (left <= 0) return;
-  for (const row of rows) {
-    yield row;
-    if (--left <= 0) return;
   }
 }

@@ -13,6 +13,7 @@ import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
 import { Logs } from "./logs.ts";
+import { askForRewrite, rewriteIfAsked, rewriteSmall } from "./rewrite.ts";
 import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./table.ts";
 
@@ -44,6 +45,11 @@ export interface Store {
   unsaved(): number;
   /** Resolves once LMDB has everything committed so far: for readers of its file outside the process. */
   caughtUp(): Promise<void>;
+  /**
+   * Removed rows leave the files: the journal's file of before is ended and goes with its last row, and the pages of
+   * weir.lmdb that still hold old bytes are left behind by rewriting it when the store next closes or opens.
+   */
+  forgetRemoved(): Promise<void>;
   /** Waits for queued acts, applies the journal to LMDB, then closes. */
   close(): Promise<void>;
 }
@@ -82,6 +88,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     // Before the first write, so that a refused start leaves all files unchanged.
     assertReadable(dataDir, checkFirst, onNotice);
     assertJournal(dataDir);
+    rewriteIfAsked(dataDir);
     if (existsSync(lmdbPath(dataDir))) disk.check();
     const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
     release = claimDirectory(root, dataDir);
@@ -90,7 +97,10 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     const logs = new Logs((name) => lmdb.database(name), logMemory);
     const journalFolder = journalPath(dataDir);
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
-    return new JournaledStore({ lmdb, journal, logs, reached, release, onFailure, actsTwice });
+    return new JournaledStore({
+      ...{ lmdb, journal, logs, reached, release, onFailure, actsTwice },
+      rewrite: { ask: () => askForRewrite(dataDir), afterClose: () => rewriteSmall(dataDir) },
+    });
   } catch (error) {
     release();
     disk.close();

@@ -1,0 +1,48 @@
+/** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
+import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
+import { type ErasureStep, eraseOrg, erasureHandler } from "../account/erasure.ts";
+import type { Rooms } from "./rooms.ts";
+
+/** Before the jobs start. */
+export function handleErasure(rooms: Rooms): void {
+  const { accounts, clock, jobs, store, trail } = rooms;
+  const forgetRemoved = () => store.forgetRemoved();
+  jobs.handle(eraseOrg, erasureHandler({ accounts, clock, trail, steps: stepsOf(rooms), forgetRemoved }));
+}
+
+function stepsOf(rooms: Rooms): ErasureStep[] {
+  const { accounts, analytics, answers, audit, clock, events, identity, jobs, policies, responses, tickets } =
+    rooms;
+  return [
+    { name: "records of calls", isOutside: true, erase: (orgId) => analytics.erasure.erase(orgId) },
+    { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
+    {
+      name: "stored responses",
+      erase: (orgId, most) => projectIds(rooms, orgId).some((projectId) => responses.erase(projectId, most)),
+    },
+    { name: "policies", erase: (orgId, most) => policies.tables.erase(orgId, most) },
+    {
+      name: "people of the built-in identity provider",
+      isOutside: true,
+      erase: async (orgId) => {
+        await identity.forget(peopleOnlyOf(accounts, orgId));
+        return false;
+      },
+    },
+    ...accountErasure({
+      ...{ accounts, tickets, now: () => clock.now() },
+      forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
+    }),
+    { name: "jobs", erase: (orgId, most) => jobs.erase(orgId, most) },
+    { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
+    { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },
+  ];
+}
+
+/** With deleted ones, which only their keys name. */
+const projectIds = ({ accounts }: Pick<Rooms, "accounts">, orgId: string): string[] => [
+  ...new Set([
+    ...accounts.projectsOf(orgId).map(({ id }) => id),
+    ...Array.from(accounts.keysByAge(orgId), ({ projectId }) => projectId),
+  ]),
+];
