@@ -9,10 +9,17 @@ export interface AnswerParts {
   readonly cookies?: readonly string[];
 }
 
-/** `json`: checked by the operation's schema. Neither it nor `bytes`: an answer without a body. */
+/** A file of this machine, sent as it is read. */
+export interface AnswerFile {
+  readonly type: string;
+  readonly path: string;
+}
+
+/** `json`: checked by the operation's schema. None of the three: an answer without a body. */
 export interface AnswerContent<T> {
   readonly json?: T;
   readonly bytes?: { readonly type: string; readonly body: string | Uint8Array };
+  readonly file?: AnswerFile;
 }
 
 export class FullAnswer<T> {
@@ -31,6 +38,13 @@ export const answer = <T>(json: T, parts: AnswerParts): FullAnswer<T> => new Ful
 /** @param type media type */
 export const raw = (type: string, body: string | Uint8Array, parts: AnswerParts = {}): FullAnswer<never> =>
   new FullAnswer(parts, { bytes: { type, body } });
+
+/** A download. @param name that the client saves it under: letters, digits, `_`, `-` and `.` */
+export const file = (type: string, path: string, { name }: { readonly name: string }): FullAnswer<never> =>
+  new FullAnswer(
+    { headers: { "content-disposition": `attachment; filename="${name}"` } },
+    { file: { type, path } },
+  );
 
 /** @param parts status 303 by default: the next request is a GET */
 export const redirect = (location: string, parts: AnswerParts = {}): FullAnswer<never> =>

@@ -53,6 +53,8 @@ const fileSchema = z.strictObject({
       max_drains: count.default(256),
       /** Concurrent copies of calls to shadow endpoints of routing policies. */
       max_shadows: count.default(64),
+      /** Of an org's export; a larger one fails. */
+      max_export_bytes: positive.default(8 * 1024 * 1024 * 1024),
       /** False: orgs pay for their copies, whatever their policies say. */
       platform_shadows: z.boolean().default(true),
     })

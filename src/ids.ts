@@ -37,6 +37,7 @@ export type IdPrefix =
   | "ses"
   | "evt"
   | "aud"
+  | "exp"
   | "job"
   | "sct"
   | "scu"

@@ -17,6 +17,7 @@ import type { Outbox } from "./outbox.ts";
 import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
+import { recordsOf } from "./records-of-org.ts";
 import { requestsOperations } from "./request-operations.ts";
 import { RowFiles } from "./row-files.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
@@ -64,6 +65,8 @@ export interface Analytics {
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
   readonly erasure: AnalyticsErasure;
+  /** All of an org's records with their payloads, oldest first, in pages. @throws WeirError `analytics_unavailable` */
+  recordsOf(orgId: string): AsyncIterable<object>;
   /** Resolves true once every record made before this call is in ClickHouse; false if that takes longer than `withinMs`. */
   flush(withinMs?: number): Promise<boolean>;
   /** Whether the last request to ClickHouse succeeded. */
@@ -130,6 +133,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush: (withinMs) => spool.flush(withinMs) }),
+    recordsOf: (orgId) => recordsOf({ clickhouse, clock, waitForInserts }, orgId),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),

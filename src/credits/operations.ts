@@ -108,7 +108,7 @@ export function creditOperations({ book, purse, cursors, orgMoney }: CreditOpera
   return { getCredits, listLedger };
 }
 
-const entryWire = (e: LedgerEntry): z.input<typeof entrySchema> => ({
+export const entryWire = (e: LedgerEntry): z.input<typeof entrySchema> => ({
   seq: e.seq,
   kind: e.kind,
   amount_micro_usd: e.amountMicroUsd,

@@ -13,6 +13,7 @@ import {
   asksAnthropic,
   errorBodyOf,
   type FaultDeps,
+  headerLines,
   refuse,
   refuseBody,
   reportedError,
@@ -34,6 +35,7 @@ import {
   requireJson,
 } from "./request.ts";
 import type { Route } from "./routes.ts";
+import { sendFile } from "./send-file.ts";
 import type { Uploads } from "./uploads.ts";
 
 export interface DispatchDeps extends FaultDeps {
@@ -138,7 +140,11 @@ function callOperation(
   };
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
-      .then((answer) => send(reply, id, answer, mediaType))
+      .then((answer) =>
+        answer.file === undefined
+          ? send(reply, id, answer, mediaType)
+          : sendFile(reply, headerLines(answer.headers) + identityHeaders(id), answer.file),
+      )
       .catch((error: unknown) => refuse(reply, told(reportedError(deps, error, id)), id, errorBody));
   if (route.method === "GET") {
     void run(NO_BODY);

@@ -15,6 +15,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: string | Buffer;
+  /** Path of a file to be sent as the body. */
+  readonly file?: string;
 }
 
 export interface OperationInput {
@@ -60,6 +62,10 @@ export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: n
   const status = parts.status ?? usualStatus;
   if (!Number.isInteger(status) || status < 200 || status > 399) throw new Error(`${status} is no answer`);
   const headers = headersOf(parts);
+  if (content.file !== undefined) {
+    const { type, path } = content.file;
+    return { status, headers: ["content-type", type, ...headers], body: "", file: path };
+  }
   if (content.bytes === undefined) return { status, headers, body: "" };
   const { type, body } = content.bytes;
   return {

@@ -63,6 +63,11 @@ export class SocketReply implements ClientReply {
     });
   }
 
+  /** The answer to a HEAD: only `send` may be called. */
+  get isBodiless(): boolean {
+    return this.#bodiless;
+  }
+
   /** True when nothing may be written any more. */
   get closed(): boolean {
     return this.gone || this.#over;

@@ -108,6 +108,10 @@ export type Operations = Readonly<
     | "cancelErasure"
     | "transferOrg"
     | "getDpa"
+    | "exportOrg"
+    | "listExports"
+    | "getExport"
+    | "downloadExport"
     | "listMembers"
     | "addMember"
     | "updateMember"
@@ -311,6 +315,10 @@ const peopleRoutes = (run: Operations): Route[] => [
   lastRow("POST", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.requestErasure)),
   lastRow("DELETE", "/v1/orgs/{org}/erasure", "no key / owner", ORGS, act(run.cancelErasure)),
   lastRow("POST", "/v1/orgs/{org}/transfer", "no key / owner", ORGS, act(run.transferOrg)),
+  lastRow("POST", "/v1/orgs/{org}/export", "no key / owner", ORGS, act(run.exportOrg)),
+  row("GET", "/v1/orgs/{org}/exports", "no key / owner", ORGS, act(run.listExports)),
+  row("GET", "/v1/orgs/{org}/exports/{id}", "no key / owner", ORGS, act(run.getExport)),
+  row("GET", "/v1/orgs/{org}/exports/{id}/download", "no key / owner", ORGS, act(run.downloadExport)),
   row("GET", "/v1/documents/dpa", "anyone", ORGS, act(run.getDpa)),
   row("GET", "/v1/orgs/{org}/members", "read:org / viewer", ORGS, act(run.listMembers)),
   row("POST", "/v1/orgs/{org}/members", "write:org / admin", ORGS, act(run.addMember)),

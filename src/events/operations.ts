@@ -100,7 +100,7 @@ const isMatch = (row: AuditRow, { actor, act, target, since, until }: AuditFilte
   (since === undefined || row.createdAtMs >= since) &&
   (until === undefined || row.createdAtMs < until);
 
-const auditWire = (row: AuditRow): z.input<typeof auditShape> => ({
+export const auditWire = (row: AuditRow): z.input<typeof auditShape> => ({
   id: row.id,
   created_at: isoTime(row.createdAtMs),
   actor: row.actor,

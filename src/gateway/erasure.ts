@@ -1,16 +1,22 @@
 /** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
 import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
 import { type ErasureStep, eraseOrg, erasureHandler } from "../account/erasure.ts";
+import type { Config } from "../config.ts";
+import { removeFilesOf } from "../exports/export-jobs.ts";
+import { exportDeps } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** Before the jobs start. */
-export function handleErasure(rooms: Rooms): void {
+export function handleErasure(rooms: Rooms, config: Config): void {
   const { accounts, clock, jobs, store, trail } = rooms;
   const forgetRemoved = () => store.forgetRemoved();
-  jobs.handle(eraseOrg, erasureHandler({ accounts, clock, trail, steps: stepsOf(rooms), forgetRemoved }));
+  jobs.handle(
+    eraseOrg,
+    erasureHandler({ accounts, clock, trail, steps: stepsOf(rooms, config), forgetRemoved }),
+  );
 }
 
-function stepsOf(rooms: Rooms): ErasureStep[] {
+function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
   const { accounts, analytics, answers, audit, clock, events, identity, jobs, policies, responses, tickets } =
     rooms;
   return [
@@ -33,6 +39,12 @@ function stepsOf(rooms: Rooms): ErasureStep[] {
       ...{ accounts, tickets, now: () => clock.now() },
       forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
     }),
+    {
+      name: "files of exports",
+      isOutside: true,
+      erase: (orgId) => removeFilesOf(exportDeps(rooms, config), orgId).then(() => false),
+    },
+    { name: "exports", erase: (orgId, most) => rooms.exports.erase(orgId, most) },
     { name: "jobs", erase: (orgId, most) => jobs.erase(orgId, most) },
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },

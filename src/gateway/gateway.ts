@@ -23,6 +23,7 @@ import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
 import { handleErasure } from "./erasure.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
+import { handleExports } from "./exports.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
@@ -104,7 +105,7 @@ export async function startGateway(
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
   });
-  beginWork(rooms, server.port, log);
+  beginWork(rooms, config, server.port, log);
   tellUnconfigured(rooms.catalog.current(), log);
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}`;
   return {
@@ -130,13 +131,15 @@ export async function startGateway(
  * Starts what works beside calls. Nobody waits for it: the port is open, and a signal that comes before this function's caller
  * returns would find no handler.
  */
-function beginWork(rooms: Rooms, port: number, log: Logger): void {
+function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
   const { lastUsed, identity, mail, jobs } = rooms;
-  handleErasure(rooms);
+  handleErasure(rooms, config);
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);
-  const begun = mail.start().then(() => jobs.start());
+  const begun = handleExports(rooms, config)
+    .then(() => mail.start())
+    .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
 }
 

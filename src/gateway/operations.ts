@@ -13,11 +13,13 @@ import type { Operations } from "../edge/routes.ts";
 import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
+import { exportOperations } from "../exports/export-operations.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
+import { exportFolder } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 
 export function operationsOf(rooms: Rooms, config: Config): Operations {
@@ -49,6 +51,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...events,
     ...mail,
     ...documentsOf(rooms, config),
+    ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
     ...operatorOperations(rooms),
     ...scimOf(rooms),

@@ -25,6 +25,7 @@ import { openBodies } from "../exchange/bodies.ts";
 import { IdempotentAnswers } from "../exchange/idempotency.ts";
 import { Latencies } from "../exchange/latencies.ts";
 import { StoredResponses } from "../exchange/stored-responses.ts";
+import { Exports } from "../exports/export.ts";
 import { openInstallation } from "../installation/installation.ts";
 import { Jobs } from "../jobs/jobs.ts";
 import { budgetEvents } from "../limits/budget-events.ts";
@@ -104,6 +105,7 @@ export async function openRooms(config: Config, log: Logger) {
       uploads.close();
       kept.answers.close();
       kept.responses.close();
+      kept.exports.close();
       await stopping.wait("jobs", trail.jobs.stop());
       mail.close();
       await stopping.wait("sign-ins", identity.close());
@@ -166,7 +168,11 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
     maxBytes: settings.limits.max_stored_answer_bytes,
     onFailure: (err: unknown) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   };
-  return { answers: new IdempotentAnswers(keeping), responses: new StoredResponses(keeping) };
+  return {
+    answers: new IdempotentAnswers(keeping),
+    responses: new StoredResponses(keeping),
+    exports: new Exports(keeping),
+  };
 }
 
 /** Jobs, events and the audit: what every act may put beside its change. */

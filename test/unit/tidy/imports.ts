@@ -57,6 +57,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
+  // What an org takes along; the rooms' own rows come by ports.
+  exports: ["vocabulary", "store", "events", "jobs"],
   operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
   identity: ["vocabulary", "store", "account", "events"],
   mail: ["vocabulary", "store", "events", "jobs", "account"],
@@ -89,6 +91,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
   yaml: "src/document/document.ts",
+  yazl: "src/exports/",
 };
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;

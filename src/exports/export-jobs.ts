@@ -1,0 +1,95 @@
+/**
+ * The jobs of exports: one writes the file, one removes it after seven days. Both may run twice: a file is written from the
+ * beginning, and a file that is gone already is gone.
+ */
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { Clock } from "../clock.ts";
+import { type JobHandler, jobKind } from "../jobs/job.ts";
+import type { JobQueue } from "../jobs/jobs.ts";
+import { type ExportPart, writeArchive } from "./archive.ts";
+import { EXPORT_KEPT_MS, type Exports } from "./export.ts";
+
+const payload = z.object({ orgId: z.string(), id: z.string() });
+type Payload = z.output<typeof payload>;
+
+export const writeExport = jobKind({
+  ...{ name: "exports.write", payload, tries: 5, atOnce: 2, atOncePerLane: 1, leaseMs: 120_000 },
+  backoff: { firstMs: 10_000, mostMs: 600_000 },
+});
+
+export const removeExport = jobKind({
+  ...{ name: "exports.remove", payload, tries: 50, atOnce: 2, atOncePerLane: 1, leaseMs: 60_000 },
+  backoff: { firstMs: 60_000, mostMs: 6 * 3_600_000 },
+});
+
+export interface ExportJobDeps {
+  readonly exports: Exports;
+  readonly clock: Clock;
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly folder: string;
+  readonly mostBytes: number;
+  /** Port: what an org's rooms hold. */
+  readonly partsOf: (orgId: string) => readonly ExportPart[];
+}
+
+export const exportPath = (folder: string, id: string): string => join(folder, `${id}.zip`);
+
+export function exportWriter(deps: ExportJobDeps): JobHandler<Payload> {
+  const { exports, clock, folder, jobs } = deps;
+  return {
+    async run({ orgId, id }, { signal }) {
+      const row = exports.get(orgId, id);
+      if (row === undefined || row.status !== "pending") return undefined;
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = exportPath(folder, id);
+      const { mostBytes } = deps;
+      const modifiedMs = clock.now();
+      const bytes = await writeArchive({ path, parts: deps.partsOf(orgId), mostBytes, modifiedMs, signal });
+      // The org was erased meanwhile: nothing tells of the file any more.
+      if (exports.get(orgId, id) === undefined) await rm(path, { force: true });
+      const expiresAtMs = clock.now() + EXPORT_KEPT_MS;
+      return {
+        act() {
+          const now = exports.get(orgId, id);
+          if (now === undefined) return;
+          exports.put({ ...now, status: "ready", bytes, expiresAtMs });
+          jobs.enqueue(removeExport, { key: id, orgId, dueMs: expiresAtMs, payload: { orgId, id } });
+        },
+      };
+    },
+    gaveUp({ orgId, id }) {
+      const row = exports.get(orgId, id);
+      if (row !== undefined) exports.put({ ...row, status: "failed" });
+    },
+  };
+}
+
+export function exportRemover({ exports, folder }: ExportJobDeps): JobHandler<Payload> {
+  return {
+    async run({ orgId, id }) {
+      await rm(exportPath(folder, id), { force: true });
+      return {
+        act() {
+          const row = exports.get(orgId, id);
+          if (row !== undefined) exports.put({ ...row, status: "expired" });
+        },
+      };
+    },
+  };
+}
+
+/** Removes an org's files. The rows go after them, so that a crash between leaves no file that nothing names. */
+export async function removeFilesOf({ exports, folder }: ExportJobDeps, orgId: string): Promise<void> {
+  for (const { id } of exports.of(orgId)) {
+    for (const path of [exportPath(folder, id), `${exportPath(folder, id)}.unfinished`])
+      await rm(path, { force: true });
+  }
+}
+
+/** Removes what a killed process left half written; call it before the jobs start. */
+export async function removeUnfinished(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) if (name.endsWith(".unfinished")) await rm(join(folder, name), { force: true });
+}

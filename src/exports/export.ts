@@ -1,0 +1,86 @@
+/** Exports of an org's data: the row, its wire shape, the table. Methods that write must be called in an act. */
+import { z } from "zod";
+import { type Clock, isoTime } from "../clock.ts";
+import { newId } from "../ids.ts";
+import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import type { Store } from "../store/store.ts";
+
+const EXPORT_STATUSES = ["pending", "ready", "failed", "expired"] as const;
+
+export interface ExportRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly status: (typeof EXPORT_STATUSES)[number];
+  readonly createdAtMs: number;
+  /** Of a file that is, or was, there. */
+  readonly bytes: number;
+  /** When the file goes; `null` until it is there. */
+  readonly expiresAtMs: number | null;
+}
+
+const DAY_MS = 86_400_000;
+/** A file can be downloaded for so long. */
+export const EXPORT_KEPT_MS = 7 * DAY_MS;
+/** Rows tell of exports for so many days. */
+const ROWS_KEPT_DAYS = 90;
+
+export const newExport = (orgId: string, nowMs: number): ExportRow => ({
+  ...{ id: newId("exp", nowMs), orgId, status: "pending", createdAtMs: nowMs, bytes: 0, expiresAtMs: null },
+});
+
+export class Exports {
+  /** [org id, export id]; ids sort by time. */
+  readonly #rows: ExpiringTable<ExportRow>;
+
+  constructor(options: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly onFailure: (error: unknown) => void;
+  }) {
+    this.#rows = openExpiringTable({
+      ...options,
+      ...{ rows: "exports.rows", periods: "exports.days", periodMs: DAY_MS, keepPeriods: ROWS_KEPT_DAYS },
+    });
+  }
+
+  get(orgId: string, id: string): ExportRow | undefined {
+    return this.#rows.get([orgId, id]);
+  }
+
+  /** Newest first. */
+  of(orgId: string): ExportRow[] {
+    return [...this.#rows.members([orgId])];
+  }
+
+  put(row: ExportRow): void {
+    this.#rows.put([row.orgId, row.id], row, row.createdAtMs);
+  }
+
+  /** @returns whether more are left */
+  erase(orgId: string, most: number): boolean {
+    return this.#rows.removeMembers([orgId], most);
+  }
+
+  close(): void {
+    this.#rows.close();
+  }
+}
+
+export const exportShape = z.object({
+  id: z.string(),
+  org_id: z.string(),
+  status: z.enum(EXPORT_STATUSES),
+  created_at: z.string(),
+  bytes: z.int().optional().describe("Size of the file, once it is ready"),
+  expires_at: z.string().optional().describe("Until then it can be downloaded"),
+  url: z.string().optional().describe("Path of the download, while it is ready"),
+});
+
+export const exportWire = (row: ExportRow): z.input<typeof exportShape> => ({
+  id: row.id,
+  org_id: row.orgId,
+  status: row.status,
+  created_at: isoTime(row.createdAtMs),
+  ...(row.expiresAtMs !== null && { bytes: row.bytes, expires_at: isoTime(row.expiresAtMs) }),
+  ...(row.status === "ready" && { url: `/v1/orgs/${row.orgId}/exports/${row.id}/download` }),
+});

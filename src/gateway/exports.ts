@@ -1,0 +1,117 @@
+/** What an org's export holds: each room's rows, as the API shows them, one file a kind. */
+import { join } from "node:path";
+import { type KeyRow, keyWire } from "../account/key.ts";
+import { orgWire } from "../account/org-wire.ts";
+import { memberWire } from "../account/person.ts";
+import { projectWire } from "../account/project.ts";
+import { ticketWire } from "../account/ticket.ts";
+import { isoTime } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { entryWire } from "../credits/operations.ts";
+import { eventWire } from "../events/events.ts";
+import { auditWire } from "../events/operations.ts";
+import type { ExportPart } from "../exports/archive.ts";
+import {
+  type ExportJobDeps,
+  exportRemover,
+  exportWriter,
+  removeExport,
+  removeUnfinished,
+  writeExport,
+} from "../exports/export-jobs.ts";
+import type { Rooms } from "./rooms.ts";
+
+export const exportFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "exports");
+
+export const exportDeps = (rooms: Rooms, config: Config): ExportJobDeps => ({
+  ...{ exports: rooms.exports, clock: rooms.clock, jobs: rooms.jobs, folder: exportFolder(config) },
+  mostBytes: config.settings.limits.max_export_bytes,
+  partsOf: (orgId) => partsOf(rooms, orgId),
+});
+
+/** Before the jobs start. */
+export async function handleExports(rooms: Rooms, config: Config): Promise<void> {
+  const deps = exportDeps(rooms, config);
+  await removeUnfinished(deps.folder);
+  rooms.jobs.handle(writeExport, exportWriter(deps));
+  rooms.jobs.handle(removeExport, exportRemover(deps));
+}
+
+function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
+  const { accounts, analytics, audit, book, budgets, clock, events, lastUsed, tickets } = rooms;
+  const { people } = accounts;
+  const spend = (projectId: string) =>
+    budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) });
+  return [
+    { file: "org.jsonl", rows: () => [accounts.org(orgId)].flatMap((org) => (org ? [orgWire(org)] : [])) },
+    {
+      file: "members.jsonl",
+      rows: () =>
+        people.membersOf(orgId).flatMap((member) => {
+          const user = people.user(member.userId);
+          return user === undefined ? [] : [memberWire(member, user)];
+        }),
+    },
+    {
+      file: "projects.jsonl",
+      rows: () => accounts.projectsOf(orgId).map((row) => projectWire(row, spend(row.id))),
+    },
+    {
+      file: "keys.jsonl",
+      rows: () =>
+        paged(
+          (after?: KeyRow) => accounts.keysByAge(orgId, after),
+          (row) => keyWire(row, lastUsed.at(row.id), clock.now()),
+        ),
+    },
+    { file: "policies.jsonl", rows: () => policiesOf(rooms, orgId) },
+    {
+      file: "tickets.jsonl",
+      rows: () => paged((after?: { id: string }) => tickets.of(orgId, after?.id), ticketWire),
+    },
+    { file: "ledger.jsonl", rows: () => ledgerOf(book, orgId) },
+    {
+      file: "events.jsonl",
+      rows: () => paged((after?: { id: string }) => events.of(orgId, after?.id), eventWire),
+    },
+    {
+      file: "audit.jsonl",
+      rows: () => paged((after?: { id: string }) => audit.of(orgId, after?.id), auditWire),
+    },
+    { file: "requests.jsonl", rows: () => analytics.recordsOf(orgId) },
+  ];
+}
+
+/** Rows read at once: between pages other work runs, and rows may be added and removed. */
+const PAGE = 200;
+
+/** @param read rows after one; lazily */
+function* paged<R>(read: (after: R | undefined) => Iterable<R>, wire: (row: R) => object): Generator<object> {
+  for (let last: R | undefined; ; ) {
+    const page: R[] = [];
+    for (const row of read(last)) if (page.push(row) === PAGE) break;
+    for (const row of page) yield wire(row);
+    last = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+const LEDGER_PAGE = 500;
+
+function* ledgerOf(book: Rooms["book"], orgId: string): Generator<object> {
+  for (let before: number | undefined; ; ) {
+    const page = book.entries(orgId, { limit: LEDGER_PAGE, before });
+    for (const entry of page) yield entryWire(entry);
+    before = page.at(-1)?.seq;
+    if (page.length < LEDGER_PAGE) return;
+  }
+}
+
+function* policiesOf({ policies: { tables } }: Rooms, orgId: string): Generator<object> {
+  for (const { name, versions } of tables.policiesOf(orgId)) {
+    for (const { version, createdAtMs } of tables.versionsOf(orgId, name, versions, versions)) {
+      const yaml = tables.text({ orgId, policy: name, version }) ?? "";
+      yield { name, version, created_at: isoTime(createdAtMs), yaml };
+    }
+  }
+}
