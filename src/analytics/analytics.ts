@@ -37,6 +37,8 @@ export interface AnalyticsOptions {
   /** Port: the worker pool. */
   readonly pool: Finisher;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
+  /** Port: days for which an org keeps payloads now; older ones are not shown, whatever is still stored. Default: all are. */
+  readonly retentionDays?: (orgId: string) => number;
   /** Models that only the simulator serves: their test calls count in public figures. Default: none. */
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
@@ -119,8 +121,8 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }
   }
 
-  const { canonical } = options;
-  const lookups = lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock });
+  const { canonical, retentionDays = () => Number.POSITIVE_INFINITY } = options;
+  const lookups = lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays });
   return {
     operations: {
       getGeneration: lookups.getGeneration,
@@ -133,7 +135,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush: (withinMs) => spool.flush(withinMs) }),
-    recordsOf: (orgId) => recordsOf({ clickhouse, clock, waitForInserts }, orgId),
+    recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
     shadowRuns,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),

@@ -39,7 +39,11 @@ export interface LookupDeps {
   readonly finisher: Finisher;
   readonly canonical: Canonical;
   readonly clock: Clock;
+  /** Days for which an org keeps payloads now. */
+  readonly retentionDays: (orgId: string) => number;
 }
+
+const DAY_MS = 86_400_000;
 
 const idPath = z.object({
   id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
@@ -80,6 +84,8 @@ export function lookupOperations(deps: LookupDeps) {
     async run({ path, query }, caller) {
       const { record, pending } = await found(caller, path.id);
       if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
+      if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS)
+        return requestDetailWire(record, "expired");
       if (!mayReadPayload(caller, record)) return requestDetailWire(record, "restricted");
       const payload = pending
         ? await redactedPayload(deps.finisher, record)

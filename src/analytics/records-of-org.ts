@@ -5,6 +5,8 @@ import type { ClickHouse } from "./client.ts";
 export interface RecordsDeps {
   readonly clickhouse: Pick<ClickHouse, "rows">;
   readonly clock: Clock;
+  /** Days for which an org keeps payloads now. */
+  readonly retentionDays: (orgId: string) => number;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
   readonly waitForInserts: () => Promise<void>;
 }
@@ -25,17 +27,23 @@ interface Payload {
 
 /** The columns of docs/analytics.md by their names, with `request` and `response` where they are kept. */
 export async function* recordsOf(
-  { clickhouse, clock, waitForInserts }: RecordsDeps,
+  { clickhouse, clock, retentionDays, waitForInserts }: RecordsDeps,
   orgId: string,
 ): AsyncGenerator<object> {
   await waitForInserts();
+  const keptMs = Math.min(retentionDays(orgId), 400) * 86_400_000;
   let after = { ms: 0, id: "" };
   for (;;) {
     const rows = await clickhouse.rows<Row>(PAGE, { org: orgId, ...after, limit: PAGE_ROWS });
     const [first, last] = [rows[0], rows.at(-1)];
     if (first === undefined || last === undefined) return;
     const payloads = await clickhouse.rows<Payload>(PAYLOADS, {
-      ...{ org: orgId, from: first.ts_ms, until: last.ts_ms, ids: rows.map((row) => row.request_id) },
+      ...{
+        org: orgId,
+        from: Math.max(first.ts_ms, clock.now() - keptMs),
+        until: last.ts_ms,
+        ids: rows.map((row) => row.request_id),
+      },
       now: Math.floor(clock.now() / 1000),
     });
     const byId = new Map(payloads.map((payload) => [payload.request_id, payload]));

@@ -20,6 +20,17 @@ const WORDS: Readonly<Record<string, string>> = {
   "createResponse/created_at": "Unix seconds.",
   "getResponse/created_at": "Unix seconds.",
   deleted: "It is gone.",
+  // Exports.
+  "exportOrg/id": "Id of the export.",
+  "exportOrg/org_id": "The org whose data it holds.",
+  "exportOrg/status": "`pending`, `ready`, `failed`, or `expired`: the file is gone.",
+  "listExports/id": "Id of the export.",
+  "listExports/org_id": "The org whose data it holds.",
+  "listExports/status": "`pending`, `ready`, `failed`, or `expired`: the file is gone.",
+  "getExport/id": "Id of the export.",
+  "getExport/org_id": "The org whose data it holds.",
+  "getExport/status": "`pending`, `ready`, `failed`, or `expired`: the file is gone.",
+  "downloadExport/id": "Id of the export.",
   // Catalog.
   vendor: "Who made the model.",
   "Catalog/name": "Display name.",

@@ -26,6 +26,7 @@ import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
+import { handleRetention } from "./retention.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
 import { upstreamFailures } from "./upstream-failures.ts";
@@ -138,6 +139,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
   identity.listensAt(port);
   mail.listensAt(port);
   const begun = handleExports(rooms, config)
+    .then(() => handleRetention(rooms))
     .then(() => mail.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));

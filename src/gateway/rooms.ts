@@ -74,6 +74,7 @@ export async function openRooms(config: Config, log: Logger) {
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log },
     ...{ dataDir, clickhouseUrl, simulated, canonical: openCanonical(thread) },
+    retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);
