@@ -54,6 +54,8 @@ export function openDirectory(config: Config, log: Logger, ground: DirectoryGrou
     onRefused({ access, method }: Route, caller: Caller, path: string, error: WeirError) {
       if (access === "directory") calls.noteRefused(caller, method, path, error);
     },
+    /** In an act: its users, groups, token and log. @returns whether more are left */
+    erase: (orgId: string, most: number): boolean => calls.erase(orgId, most) || tables.erase(orgId, most),
     closeTables: () => calls.close(),
   };
 }

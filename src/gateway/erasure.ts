@@ -39,6 +39,15 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
       ...{ accounts, tickets, now: () => clock.now() },
       forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
     }),
+    { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },
+    {
+      name: "mails that were not sent anywhere",
+      isOutside: true,
+      erase: async () => {
+        await rooms.mail.folder?.clear();
+        return false;
+      },
+    },
     {
       name: "files of exports",
       isOutside: true,

@@ -54,9 +54,7 @@ const ANALYTICS_STOP_MS = 5000;
 
 /** Opens all rooms that hold state, in the order of their dependencies. */
 export async function openRooms(config: Config, log: Logger) {
-  const open = keepPrivate(config.dataDir);
-  if (open.length > 0)
-    log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
+  closeFolder(config, log);
   const ground = await openGround(config, log);
   const { clock, store, cursors, catalog } = ground;
   const trail = openTrail(ground, log);
@@ -69,11 +67,11 @@ export async function openRooms(config: Config, log: Logger) {
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
-  const { dataDir, clickhouseUrl } = config;
   const simulated = () => simulatedModels(catalog.current());
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log },
-    ...{ dataDir, clickhouseUrl, simulated, canonical: openCanonical(thread) },
+    ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
+    ...{ simulated, canonical: openCanonical(thread) },
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
   const kept = openKept(config, store, clock, log);
@@ -123,6 +121,13 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("the store to commit", ground.store.close(), true);
     },
   };
+}
+
+/** At each start, because files may have been copied there. */
+function closeFolder({ dataDir }: Config, log: Logger): void {
+  const open = keepPrivate(dataDir);
+  if (open.length > 0)
+    log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
 }
 
 /** Models with the endpoints an org can reach, including those by its own provider keys. */

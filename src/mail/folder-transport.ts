@@ -60,6 +60,11 @@ export class MailFolder implements MailTransport {
     }
   }
 
+  /** Removes every mail: what an org was written stands in files that do not say whose they are. */
+  async clear(): Promise<void> {
+    for (const name of await this.names()) await rm(join(this.#folder, name), { force: true });
+  }
+
   close(): void {}
 
   async #trim(): Promise<void> {

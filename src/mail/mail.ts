@@ -52,7 +52,7 @@ export interface Mail {
   /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
-  readonly folder: Pick<MailFolder, "names" | "read"> | undefined;
+  readonly folder: Pick<MailFolder, "names" | "read" | "clear"> | undefined;
   /** Before the jobs start. */
   start(): Promise<void>;
   /** After the jobs have stopped. */

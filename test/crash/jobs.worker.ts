@@ -48,6 +48,7 @@ const jobs = new Jobs({
     healthy: () => store.healthy(),
     unsaved: () => store.unsaved(),
     caughtUp: () => store.caughtUp(),
+    forgetRemoved: () => store.forgetRemoved(),
     close: () => store.close(),
   },
   clock: systemClock,

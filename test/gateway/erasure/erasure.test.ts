@@ -169,7 +169,8 @@ test("after the due date no byte tells of the org, and its money is as it was", 
   expect((await gateway.chat()).status).toBe(401);
   // ClickHouse compresses its files, so its rows are asked too; no part of before the rewrite is left.
   expect(planted.filter(await isInClickHouse())).toEqual([]);
-  expect(await clickhouse(INACTIVE)).toBe("0\n");
+  // A merge of its own may have left one since.
+  await until("no old part is left", async () => (await clickhouse(INACTIVE)) === "0\n", 60_000);
   expect(found().filter((line) => line.includes(" in clickhouse"))).toEqual([]);
   await stop();
   expect(found()).toEqual([]);

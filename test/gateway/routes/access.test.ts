@@ -84,6 +84,9 @@ function refusal(route: Route, caller: Caller): string | undefined {
   if (route.access === "public") return undefined;
   const [key = "", level] = sidesOf(route);
   const { secret, isOperatorKey } = caller;
+  // A key that is sent must be good; a cookie that opens nothing is as none.
+  if (route.access === "anyone")
+    return secret !== undefined || isOperatorKey ? keyRefusal(route, "key", caller) : undefined;
   // Who sends a secret acts by it, whatever cookie the browser adds.
   if (secret !== undefined || isOperatorKey) {
     if (key === "operator") return isOperatorKey ? undefined : "403 role";

@@ -4,7 +4,7 @@
  */
 import type { Role } from "../../../src/account/roles.ts";
 import { type Operations, type Route, routes } from "../../../src/edge/routes.ts";
-import type { Answer } from "../fixtures.ts";
+import { type Answer, until } from "../fixtures.ts";
 
 /** The table needs no operations to say its methods, paths and access. */
 export const table = routes(new Proxy({}, { get: (_, name) => ({ name }) }) as Operations);
@@ -13,7 +13,7 @@ export const nameOf = (route: Route): string => `${route.method} ${route.path}`;
 /** What the column says of keys and of people; written here once more, so that nothing here asks the product. */
 export const sidesOf = ({ access }: Route): (string | undefined)[] => access.split(" / ");
 export const isForKeys = (route: Route): boolean =>
-  !["public", "operator", "directory", "no key"].includes(sidesOf(route)[0] as string);
+  !["public", "anyone", "operator", "directory", "no key"].includes(sidesOf(route)[0] as string);
 
 /** Where calls are made: an org with a project, and somebody who may do everything there. */
 export interface CallWorld {
@@ -82,6 +82,15 @@ async function newOrg({ asOwner }: CallWorld) {
   const slug = fresh("org");
   await createdId(asOwner("POST", "/v1/orgs", { slug, name: "To go", billing_country: "US" }));
   return { org: slug };
+}
+/** One that can be fetched. */
+async function newExport(world: CallWorld): Promise<Values> {
+  const { org } = await newOrg(world);
+  const { id } = await createdId(world.asOwner("POST", `/v1/orgs/${org}/export`));
+  const isReady = async () =>
+    (await world.asOwner("GET", `/v1/orgs/${org}/exports/${id}`)).json.status === "ready";
+  await until("the export is ready", isReady);
+  return { org, id };
 }
 const newOrgId = async (world: CallWorld) => ({ id: (await newOrg(world)).org });
 const credit = () => ({ amount_micro_usd: 5, reason: "a test", idempotency_key: fresh("credit") });
@@ -152,6 +161,10 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   },
   "POST /v1/orgs/{org}/erasure": { values: newOrg, harmless: {} },
   "DELETE /v1/orgs/{org}/erasure": { values: newOrg, harmless: {} },
+  "POST /v1/orgs/{org}/export": { values: newOrg, harmless: {} },
+  "GET /v1/orgs/{org}/exports": { values: newOrg, harmless: {} },
+  "GET /v1/orgs/{org}/exports/{id}": { values: newExport, harmless: {} },
+  "GET /v1/orgs/{org}/exports/{id}/download": { values: newExport, harmless: {} },
   "POST /v1/orgs/{org}/transfer": {
     body: async (world) => ({ user_id: await world.newMember("active") }),
     harmless: { body: { user_id: "usr_nobody" } },

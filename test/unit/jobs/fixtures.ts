@@ -115,6 +115,7 @@ const storeMethods = (store: Store): Store => ({
   healthy: () => store.healthy(),
   unsaved: () => store.unsaved(),
   caughtUp: () => store.caughtUp(),
+  forgetRemoved: () => store.forgetRemoved(),
   close: () => store.close(),
 });
 
