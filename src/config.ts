@@ -108,6 +108,15 @@ const fileSchema = z.strictObject({
       governing_law: z.string().max(200).default(""),
     })
     .prefault({}),
+  webhooks: z
+    .strictObject({
+      /** Ranges that orgs' webhooks may reach beside public addresses. Absent: loopback, where nobody else reaches us. */
+      allow: z
+        .array(z.union([z.cidrv4(), z.cidrv6()]))
+        .max(256)
+        .optional(),
+    })
+    .prefault({}),
   grant_usd: z.number().nonnegative().default(25),
   default_plan: z.string().default("local"),
   plans: z

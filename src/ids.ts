@@ -42,7 +42,9 @@ export type IdPrefix =
   | "sct"
   | "scu"
   | "scg"
-  | "scl";
+  | "scl"
+  | "whk"
+  | "dlv";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

@@ -79,5 +79,7 @@ export interface OpenApiDocument {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** By path, then by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationItem>>>>;
+  /** What is posted to endpoints of orgs, by type of event. */
+  readonly webhooks: Readonly<Record<string, { readonly post: OperationItem }>>;
   readonly components: Json;
 }

@@ -9,6 +9,7 @@ import { accessText } from "./access.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
 import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
+import { EVENTS, type EventItem, eventItem } from "./openapi-events.ts";
 import { refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
 import type {
   Answers,
@@ -24,12 +25,14 @@ import type { Route } from "./routes.ts";
 export interface DocumentParts {
   readonly routes: readonly Route[];
   readonly pages: readonly PageItem[];
+  /** Types of events that webhooks send. */
+  readonly events: readonly EventItem[];
   readonly version: string;
   /** Where the gateway is served. */
   readonly address: string;
 }
 
-export function openApiDocument({ routes, pages, version, address }: DocumentParts): OpenApiDocument {
+export function openApiDocument({ routes, pages, events, version, address }: DocumentParts): OpenApiDocument {
   const paths: Record<string, Record<string, OperationItem>> = {};
   for (const route of routes) {
     const item = paths[route.path] ?? {};
@@ -49,6 +52,7 @@ export function openApiDocument({ routes, pages, version, address }: DocumentPar
     servers: [{ url: address, description: "This gateway." }],
     tags: TAGS,
     paths,
+    webhooks: Object.fromEntries(events.map((event) => [event.name, { post: described(eventItem(event)) }])),
     components: {
       securitySchemes: schemesOf(paths),
       schemas: ERROR_SCHEMAS,
@@ -77,9 +81,10 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Projects", description: "Groups of keys with a budget." },
   { name: "Organisations", description: "Orgs, their settings, and their people." },
   { name: "Tickets", description: "What an org asks its operator for." },
-  { name: "Events", description: "What happened in an org, and who changed what." },
   { name: "Sign-in", description: "Console sessions, by OpenID Connect." },
   { name: "Directory", description: "Members that a company's identity provider adds and removes (SCIM)." },
+  { name: "Webhooks", description: "URLs that an org's events are posted to." },
+  { name: EVENTS, description: "What receivers get." },
   { name: PAGES, description: "For whoever operates the gateway." },
 ];
 

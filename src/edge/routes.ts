@@ -124,6 +124,15 @@ export type Operations = Readonly<
     | "previewRedaction"
     | "listEvents"
     | "listAudit"
+    | "listWebhooks"
+    | "createWebhook"
+    | "getWebhook"
+    | "updateWebhook"
+    | "deleteWebhook"
+    | "rotateWebhook"
+    | "testWebhook"
+    | "listDeliveries"
+    | "redeliver"
     | "beginLogin"
     | "finishLogin"
     | "logout"
@@ -190,6 +199,7 @@ const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
 
 const POLICIES = "Routing policies";
 const ORGS = "Organisations";
+const WEBHOOKS = "Webhooks";
 const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
 const DIRECTORY = "Directory";
@@ -335,6 +345,22 @@ const peopleRoutes = (run: Operations): Route[] => [
 
   row("GET", "/v1/events", "read:org / viewer", "Events", act(run.listEvents)),
   row("GET", "/v1/audit", "read:org / admin", "Events", act(run.listAudit)),
+
+  row("GET", "/v1/webhooks", "read:org / admin", WEBHOOKS, act(run.listWebhooks)),
+  row("POST", "/v1/webhooks", "write:org / admin", WEBHOOKS, act(run.createWebhook)),
+  row("GET", "/v1/webhooks/{id}", "read:org / admin", WEBHOOKS, act(run.getWebhook)),
+  row("PATCH", "/v1/webhooks/{id}", "write:org / admin", WEBHOOKS, act(run.updateWebhook)),
+  row("DELETE", "/v1/webhooks/{id}", "write:org / admin", WEBHOOKS, act(run.deleteWebhook)),
+  row("POST", "/v1/webhooks/{id}/test", "write:org / admin", WEBHOOKS, act(run.testWebhook)),
+  row("POST", "/v1/webhooks/{id}/rotate", "write:org / admin", WEBHOOKS, act(run.rotateWebhook)),
+  row("GET", "/v1/webhooks/{id}/deliveries", "read:org / admin", WEBHOOKS, act(run.listDeliveries)),
+  row(
+    "POST",
+    "/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
+    "write:org / admin",
+    WEBHOOKS,
+    act(run.redeliver),
+  ),
 
   row("GET", "/auth/login", "public", SIGN_IN, act(run.beginLogin)),
   row("GET", "/auth/callback", "public", SIGN_IN, act(run.finishLogin)),

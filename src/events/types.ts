@@ -38,7 +38,8 @@ export const EVENT_TYPES = {
   "subscription.changed": "The subscription changed its plan.",
   "subscription.renewed": "The subscription was renewed.",
   "subscription.past_due": "The subscription's fee could not be charged.",
-  "webhook.disabled": "A webhook was disabled after days of failures.",
+  "webhook.disabled": "A webhook was disabled: its receiver failed for days, or said that it is gone.",
+  "webhook.test": "Somebody asked for a test of a webhook; no other webhook gets it.",
 } as const;
 
 export type EventName = keyof typeof EVENT_TYPES;

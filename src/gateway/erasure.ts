@@ -55,6 +55,14 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
     },
     { name: "exports", erase: (orgId, most) => rooms.exports.erase(orgId, most) },
     { name: "jobs", erase: (orgId, most) => jobs.erase(orgId, most) },
+    {
+      // After the jobs: it leaves one of its own, which removes the deliveries.
+      name: "webhooks",
+      erase(orgId) {
+        rooms.webhooks.erase(orgId);
+        return false;
+      },
+    },
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },
   ];

@@ -2,7 +2,6 @@
  * The gateway as one object: `startGateway` opens all rooms in the order of their dependencies and `stop` closes them
  * in reverse.
  */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
@@ -22,6 +21,7 @@ import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
 import { handleErasure } from "./erasure.ts";
+import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
@@ -30,6 +30,8 @@ import { handleRetention } from "./retention.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
 import { upstreamFailures } from "./upstream-failures.ts";
+import { VERSION } from "./version.ts";
+import { allowedRanges } from "./webhooks.ts";
 
 export interface Gateway {
   /** `http://host:port` */
@@ -67,7 +69,7 @@ export async function startGateway(
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
-  await assertFree(config);
+  await assertStartable(config);
   const rooms = await openRooms(config, log);
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
@@ -85,7 +87,7 @@ export async function startGateway(
   };
   const metrics = openMetrics(metricSources(rooms, exchange, descriptors, facts));
   const openApi = (address: string) =>
-    openApiDocument({ routes: table, pages: PAGE_ITEMS, version: VERSION, address });
+    openApiDocument({ routes: table, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);
   const server = await listening(config, {
     routes: table,
@@ -138,6 +140,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);
+  rooms.listensAt(port);
   const begun = handleExports(rooms, config)
     .then(() => handleRetention(rooms))
     .then(() => mail.start())
@@ -162,20 +165,21 @@ function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
 }
 
 /**
- * Runs first, so that a start whose port is taken creates no data folder and starts no engine. @throws Error for the
- * operator
+ * Runs first, so that a start whose port is taken, or whose settings are wrong, creates no data folder and starts no
+ * engine. @throws Error for the operator
  */
-async function assertFree({ host, port }: Config): Promise<void> {
-  const fault = await listenFault(host, port);
+async function assertStartable(config: Config): Promise<void> {
+  allowedRanges(config);
+  const fault = await listenFault(config.host, config.port);
   if (fault !== undefined) throw new Error(fault);
 }
 
 /** Counts descriptors; those open now belong to the rooms. @throws Error where the limit is too low to serve calls. */
-function openDescriptors({ upstreams, simulator }: Rooms) {
+function openDescriptors({ upstreams, outbound, simulator }: Rooms) {
   const clients = { open: 0 };
   const descriptors = new Descriptors({
     clients: () => clients.open,
-    upstream: () => upstreams.connections(),
+    upstream: () => upstreams.connections() + outbound.connections,
     simulator: () => (simulator === undefined ? 0 : upstreams.connections(simulator.url)),
   });
   const fault = descriptors.fault();
@@ -202,7 +206,3 @@ const factsOf = (config: Config, { catalog }: Rooms, address: string, { limit }:
   models: [...catalog.current().models.values()].filter(({ endpoints }) => endpoints.length > 0).length,
   descriptors: limit,
 });
-
-const VERSION: string = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-).version;

@@ -12,16 +12,19 @@ export interface ProcessFacts {
 }
 
 export function metricSources(
-  { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies }: Rooms,
+  rooms: Rooms,
   exchange: Exchange,
   descriptors: Descriptors,
   facts: ProcessFacts,
 ): MetricSources {
+  const { store, purse, budgets, limits, outbox, analytics, health, catalog, bodyBudget, latencies } = rooms;
   const calls = () => exchange.counts();
   return {
     histograms: latencyHistograms(latencies),
     gauges: {
       ...descriptorGauges(descriptors),
+      ...jobGauges(rooms),
+      ...webhookGauges(rooms),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
@@ -45,6 +48,8 @@ export function metricSources(
       weir_analytics_live: read("1 while ClickHouse answers.", () => (analytics.live() ? 1 : 0)),
     },
     counters: {
+      ...jobCounters(rooms),
+      ...webhookCounters(rooms),
       weir_calls_total: {
         help: "Model calls by how they ended.",
         label: "outcome",
@@ -58,15 +63,7 @@ export function metricSources(
         "Calls whose upstream reported more than was held: charged in full.",
         () => calls().reserveExceeded,
       ),
-      weir_shadows_sent_total: read("Copies sent to shadow endpoints.", () => calls().shadows.sent),
-      weir_shadows_dropped_total: read(
-        "Copies that a policy asked for and that were not sent.",
-        () => calls().shadows.dropped,
-      ),
-      weir_shadow_rows_dropped_total: read(
-        "Shadow runs that gave way while ClickHouse was away.",
-        () => analytics.shadowRuns.metrics().dropped,
-      ),
+      ...shadowCounters(rooms, exchange),
       weir_records_inserted_total: read(
         "Records inserted into ClickHouse.",
         () => analytics.metrics().insertedRows,
@@ -107,6 +104,55 @@ function latencyHistograms(latencies: Latencies): MetricSources["histograms"] {
     ),
   };
 }
+
+const shadowCounters = ({ analytics }: Rooms, exchange: Exchange) => ({
+  weir_shadows_sent_total: read("Copies sent to shadow endpoints.", () => exchange.counts().shadows.sent),
+  weir_shadows_dropped_total: read(
+    "Copies that a policy asked for and that were not sent.",
+    () => exchange.counts().shadows.dropped,
+  ),
+  weir_shadow_rows_dropped_total: read(
+    "Shadow runs that gave way while ClickHouse was away.",
+    () => analytics.shadowRuns.metrics().dropped,
+  ),
+});
+
+const jobGauges = ({ jobs }: Rooms) => ({
+  weir_jobs_running: read("Jobs that run.", () => jobs.metrics().running),
+  weir_jobs_lanes: read("Lanes with jobs that wait or run.", () => jobs.metrics().lanes),
+  weir_jobs_stuck: read("Jobs that failed too often: an operator decides.", () => jobs.metrics().givenUp),
+});
+
+function jobCounters({ jobs }: Rooms): MetricSources["counters"] {
+  const of = (help: string, count: "done" | "failed" | "gaveUp") => ({
+    help,
+    label: "kind",
+    read: () =>
+      Object.fromEntries(Array.from(jobs.metrics().byKind, ([kind, counts]) => [kind, counts[count]])),
+  });
+  return {
+    weir_jobs_done_total: of("Runs of jobs that did not fail, by kind.", "done"),
+    weir_jobs_failed_total: of("Runs of jobs that failed and are tried again, by kind.", "failed"),
+    weir_jobs_given_up_total: of("Jobs that failed too often, by kind.", "gaveUp"),
+  };
+}
+
+const webhookGauges = ({ outbound, webhooks: { standings } }: Rooms) => ({
+  weir_webhooks_running: read("Deliveries to webhooks under way.", () => standings.running),
+  weir_webhooks_troubled: read("Webhooks that are slow or fail at present.", () => standings.troubled()),
+  weir_webhooks_connections: read("Connections to webhooks, idle ones included.", () => outbound.connections),
+});
+
+const webhookCounters = ({ webhooks: { counts } }: Rooms) => ({
+  weir_webhooks_deliveries_total: {
+    ...{ help: "Deliveries to webhooks by how they ended.", label: "outcome" },
+    read: () => counts.ended,
+  },
+  weir_webhooks_tries_total: {
+    help: "Tries of deliveries; `spared`: the webhook was left alone because it keeps failing.",
+    ...{ label: "outcome", read: () => counts.tries },
+  },
+});
 
 const descriptorGauges = (descriptors: Descriptors) => ({
   weir_descriptors_used: read("Files and sockets open, as far as they are counted.", () =>

@@ -19,6 +19,7 @@ import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
+import { webhookOperations } from "../webhooks/operations.ts";
 import { exportFolder } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 
@@ -36,6 +37,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     providerKeys,
     events,
     mail,
+    webhooks,
   } = offeredBy(rooms, config);
   return {
     ...responses,
@@ -50,6 +52,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...providerKeys,
     ...events,
     ...mail,
+    ...webhooks,
     ...documentsOf(rooms, config),
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
@@ -113,6 +116,7 @@ function offeredBy(rooms: Rooms, config: Config) {
     providerKeys,
     events,
     mail,
+    webhooks: webhookOperations({ ...rooms, ...rooms.webhooks }),
   };
 }
 

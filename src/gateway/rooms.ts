@@ -46,6 +46,7 @@ import { openIdentity } from "./identity.ts";
 import { openMailRoom } from "./mail.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
+import { openWebhookRoom } from "./webhooks.ts";
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 
@@ -64,6 +65,7 @@ export async function openRooms(config: Config, log: Logger) {
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
+  const hooks = openWebhookRoom(config, log, { ...ground, ...trail });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -85,15 +87,8 @@ export async function openRooms(config: Config, log: Logger) {
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
-    ...ground,
-    ...trail,
-    ...account,
-    ...money,
-    directory,
-    identity,
-    mail,
-    ...kept,
-    ...routing,
+    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
+    ...{ directory, identity, mail },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),
@@ -105,7 +100,7 @@ export async function openRooms(config: Config, log: Logger) {
       kept.answers.close();
       kept.responses.close();
       kept.exports.close();
-      await stopping.wait("jobs", trail.jobs.stop());
+      await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
       await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());

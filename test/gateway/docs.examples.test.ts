@@ -46,6 +46,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 4": "a drawing",
   "docs/scim.md 1": "needs an admin's session; scim.test.ts makes the call",
   "docs/scim.md 2": "a row of the log; scim.test.ts reads one",
+  "docs/webhooks.md 2": "an example of an event",
+  "docs/webhooks.md 3": "test/unit/webhooks/docs.test.ts runs it",
+  "docs/webhooks.md 4": "test/unit/webhooks/docs.test.ts runs it",
   "bench/README.md 1": "takes minutes; bench.test.ts runs a small one",
   "bench/README.md 2": "takes minutes; simulation.test.ts runs a small one",
 };
@@ -130,11 +133,14 @@ test("O30: every example is tried, here or elsewhere", () => {
 });
 
 describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missing: ${missing})`, () => {
-  test.each(["README.md 2", "README.md 5", "docs/analytics.md 1"])("O30: %s", async (id) => {
-    const said = await pasted(textOf(id));
-    expect(said).toMatch(/\S/);
-    expect(said).not.toContain('"error"');
-  });
+  test.each(["README.md 2", "README.md 5", "docs/analytics.md 1", "docs/webhooks.md 1"])(
+    "O30: %s",
+    async (id) => {
+      const said = await pasted(textOf(id));
+      expect(said).toMatch(/\S/);
+      expect(said).not.toContain('"error"');
+    },
+  );
 
   test("O30: docs/policies.md, line by line", async () => {
     writeFileSync(join(folder, "house.yaml"), textOf("docs/policies.md 1"));

@@ -51,6 +51,8 @@ try {
     budget: { daily_micro: 1_000_000, hard: true },
   });
   await post("/v1/provider-keys", { provider: "owned", name: "own", credential: "sk-of-the-org" });
+  // Nothing listens there.
+  await post("/v1/webhooks", { url: "http://127.0.0.1:9/hook", events: ["key.created"] });
   await post("/v1/policies", { name: "house", yaml: POLICY });
   await post("/v1/policies/house/activate", { version: 1 });
   const requestIds = await calls(gateway);

@@ -29,6 +29,7 @@ export const READS = ({ requestIds, responseId }: Pick<Expected, "requestIds" | 
   "/v1/keys",
   "/v1/projects",
   "/v1/provider-keys",
+  "/v1/webhooks",
   "/v1/policies",
   "/v1/policies/house/versions/1",
   "/v1/policies/house/canaries",

@@ -92,6 +92,15 @@ async function newExport(world: CallWorld): Promise<Values> {
   await until("the export is ready", isReady);
   return { org, id };
 }
+/** Nothing listens there. */
+const webhook = { url: "http://127.0.0.1:9/hook" };
+const newWebhook = async ({ asOwner }: CallWorld) =>
+  await createdId(asOwner("POST", "/v1/webhooks", webhook));
+async function newDelivery(world: CallWorld): Promise<Values> {
+  const { id } = await newWebhook(world);
+  const { json } = await world.asOwner("POST", `/v1/webhooks/${id}/test`);
+  return { id, delivery: json.id };
+}
 const newOrgId = async (world: CallWorld) => ({ id: (await newOrg(world)).org });
 const credit = () => ({ amount_micro_usd: 5, reason: "a test", idempotency_key: fresh("credit") });
 const newScimToken = async ({ asOwner }: CallWorld) => {
@@ -191,6 +200,14 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/operator/orgs/{id}/grant": { values: newOrgId, body: credit },
   "POST /v1/operator/orgs/{id}/adjust": { values: newOrgId, body: credit },
   "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
+  "POST /v1/webhooks": { body: () => webhook },
+  "GET /v1/webhooks/{id}": { values: newWebhook },
+  "PATCH /v1/webhooks/{id}": { values: newWebhook, body: () => ({ events: ["key.created"] }) },
+  "DELETE /v1/webhooks/{id}": { values: newWebhook },
+  "POST /v1/webhooks/{id}/test": { values: newWebhook },
+  "POST /v1/webhooks/{id}/rotate": { values: newWebhook },
+  "GET /v1/webhooks/{id}/deliveries": { values: newWebhook },
+  "POST /v1/webhooks/{id}/deliveries/{delivery}/redeliver": { values: newDelivery },
   "GET /v1/org/scim/token": { values: newScimToken },
   "DELETE /v1/org/scim/token": { values: newScimToken, harmless: {} },
   "POST /v1/org/scim/token": { harmless: {} },

@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ["vocabulary"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
+  webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
   analytics: ["vocabulary", "record", "store"],
   credits: ["vocabulary", "store"],
   limits: ["vocabulary", "store", "credits", "events"],

@@ -1,0 +1,32 @@
+/**
+ * What every type of event carries, collected from the rooms that emit them, for `webhooks` of `/openapi.json`. A type that
+ * no room emits yet has no entry; a test names these.
+ */
+import {
+  erasureRequested,
+  limitsChanged,
+  memberAdded,
+  memberRemoved,
+  orgClosed,
+  orgUpdated,
+  ticketDecided,
+} from "../account/account-events.ts";
+import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
+import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
+import { budgetExceeded } from "../limits/budget-events.ts";
+import { canaryRed, policyActivated } from "../policies/policy-events.ts";
+import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
+
+const EMITTED: readonly EventType[] = [
+  ...[keyCreated, keyRotated, keyRevoked],
+  ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
+  ...[policyActivated, canaryRed, budgetExceeded],
+  ...[webhookDisabled, webhookTest],
+];
+
+/** Every type, in the order of their list; `data` is undefined where no room emits it yet. */
+export const EVENT_ITEMS = EVENT_NAMES.map((name) => ({
+  name,
+  summary: EVENT_TYPES[name],
+  data: EMITTED.find((type) => type.name === name)?.data,
+}));

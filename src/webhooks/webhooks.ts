@@ -1,0 +1,89 @@
+/**
+ * The room of webhooks, opened: events become deliveries in their own act, and jobs make them. Nothing of it is lost by a
+ * crash; an endpoint may get an event twice, with the same `webhook-id`.
+ */
+import type { Vault } from "../account/vault.ts";
+import type { Clock, Random } from "../clock.ts";
+import type { Events } from "../events/events.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { Outbound } from "../outbound/send.ts";
+import type { Store } from "../store/store.ts";
+import { Courier } from "./courier.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
+import { Disabling } from "./disabling.ts";
+import type { EndpointRow } from "./endpoint.ts";
+import { Standings } from "./standing.ts";
+import { WebhookTables } from "./webhook-tables.ts";
+
+export interface WebhooksOptions {
+  readonly store: Store;
+  readonly events: Pick<Events, "listen" | "get">;
+  readonly trail: Trail;
+  /** Not started yet. */
+  readonly jobs: Pick<Jobs, "enqueue" | "drop" | "handle">;
+  readonly outbound: Pick<Outbound, "send">;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Of the gateway, for `User-Agent`. */
+  readonly version: string;
+  /** Told when old deliveries could not be removed. */
+  readonly onFailure: (error: unknown) => void;
+  /** For tests: see `MOST_WAITING`. */
+  readonly mostWaiting?: number;
+}
+
+/** Since the start. */
+export interface WebhookCounts {
+  /** Deliveries by how they ended. */
+  readonly ended: Record<"delivered" | "failed", number>;
+  /** Tries by how they went; `spared`: the endpoint was left alone. */
+  readonly tries: Record<"good" | "bad" | "spared", number>;
+}
+
+export type Webhooks = ReturnType<typeof openWebhooks>;
+
+export function openWebhooks(options: WebhooksOptions) {
+  const { store, events, trail, jobs, outbound, vault, clock, random, mostWaiting, onFailure } = options;
+  const counts: WebhookCounts = {
+    ended: { delivered: 0, failed: 0 },
+    tries: { good: 0, bad: 0, spared: 0 },
+  };
+  const tables = new WebhookTables({ store, clock, onFailure });
+  const standings = new Standings(random);
+  const queue = new DeliveryQueue({
+    ...{ tables, jobs, clock, standings },
+    ...(mostWaiting !== undefined && { mostWaiting }),
+    onEnded(outcome) {
+      counts.ended[outcome]++;
+      store.ifDropped(() => counts.ended[outcome]--);
+    },
+  });
+  const disabling = new Disabling({ store, tables, queue, jobs, clock, standings, trail });
+  new Courier({
+    ...{ tables, queue, disabling, standings, events, jobs, outbound, clock, random },
+    secretsOf: (endpoint, nowMs) => secretsOf(vault, endpoint, nowMs),
+    userAgent: `Weir-Webhooks/${options.version}`,
+    onTry: (outcome) => counts.tries[outcome]++,
+  });
+  events.listen((event) => queue.takeEvent(event));
+  return {
+    tables,
+    queue,
+    disabling,
+    standings,
+    counts: counts as Readonly<WebhookCounts>,
+    /** Only in an act: an org's endpoints go when it is erased; a job removes their deliveries. */
+    erase(orgId: string): void {
+      for (const endpoint of tables.endpointsOf(orgId)) disabling.remove(endpoint);
+    },
+    close: () => tables.close(),
+  };
+}
+
+/** The secrets that sign now, in clear; kept nowhere. */
+const secretsOf = (vault: Vault, { id, orgId, secrets }: EndpointRow, nowMs: number): string[] =>
+  secrets
+    .filter(({ untilMs }) => untilMs === null || untilMs > nowMs)
+    .flatMap(({ sealed }) => vault.open(sealed, { orgId, id }) ?? []);
