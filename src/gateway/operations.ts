@@ -9,7 +9,7 @@ import { statsOperations } from "../catalog/stats-operations.ts";
 import { systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
-import type { Operations } from "../edge/routes.ts";
+import type { Operations } from "../edge/operation-names.ts";
 import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";

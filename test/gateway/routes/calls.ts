@@ -3,7 +3,8 @@
  * is added needs an entry here and no more.
  */
 import type { Role } from "../../../src/account/roles.ts";
-import { type Operations, type Route, routes } from "../../../src/edge/routes.ts";
+import type { Operations } from "../../../src/edge/operation-names.ts";
+import { type Route, routes } from "../../../src/edge/routes.ts";
 import { type Answer, until } from "../fixtures.ts";
 
 /** The table needs no operations to say its methods, paths and access. */
