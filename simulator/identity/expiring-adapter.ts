@@ -6,7 +6,7 @@ import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import type { Clock } from "../../src/clock.ts";
 
 interface Entry {
-  /** JSON, so that nobody changes what is kept without saving it. */
+  /** The entry as JSON: a caller that changes the object it got does not change the entry by that. */
   json: string;
   /** Of the clock's wall time. */
   readonly untilMs: number;

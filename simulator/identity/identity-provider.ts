@@ -24,7 +24,7 @@ export interface IdentityProviderOptions {
   readonly clock: Clock;
   /** For the identifiers of people. Keys and tokens come from the system's CSPRNG always. */
   readonly random?: Random;
-  /** Told of what went wrong and reached no page. Default: nobody is told. */
+  /** Called with each problem that no page shows to the person, such as a failed notice of sign-out. Default: none is reported. */
   readonly report?: (problem: string) => void;
 }
 
@@ -34,7 +34,7 @@ export interface IdentityProvider {
   people(): readonly Person[];
   /** Removes a person, if there is one. */
   forget(sub: string): Promise<void>;
-  /** Cuts every connection and frees the port; what is being written is written first. */
+  /** Cuts every connection and frees the port, once a write of the people file that is under way has ended. */
   close(): Promise<void>;
 }
 

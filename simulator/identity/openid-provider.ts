@@ -38,7 +38,7 @@ export interface OpenIdProviderDeps {
   readonly clients: readonly IdentityClient[];
   readonly people: People;
   readonly clock: Clock;
-  /** Told of what went wrong and has no other place. */
+  /** Called with each problem that no page shows to the person. */
   readonly report: (problem: string) => void;
   /** Ends calls to clients. */
   readonly closed: AbortSignal;

@@ -104,7 +104,7 @@ async function answerOf(people: People, form: URLSearchParams): Promise<Answer> 
     const problem = `The list is full: it has ${MAX_PEOPLE} people.`;
     return { problem, status: 409, form: typed };
   }
-  // What is far too long is not sent back.
+  // A value far beyond its limit is not shown again in the form.
   const email = typed.email.slice(0, EMAIL_MAX_LENGTH);
   const name = typed.name.slice(0, NAME_MAX_LENGTH);
   const problem = fields.error.issues.map(({ message }) => message).join(" ");

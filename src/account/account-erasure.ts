@@ -83,7 +83,7 @@ export function peopleOnlyOf({ people }: AccountTables, orgId: string): UserRow[
     .flatMap(({ userId }) => people.user(userId) ?? []);
 }
 
-/** A person who is in another org stays a person there; others leave nothing but their number. */
+/** A person who is a member of another org keeps their row; of any other person only the id is kept. */
 function eraseMember({ accounts: { people }, forgetSessions }: AccountErasureDeps, member: MemberRow): void {
   people.removeMember(member);
   const user = people.user(member.userId);

@@ -15,7 +15,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** The field `billing_address` of a request; what is absent stays as it is. */
+/** The field `billing_address` of a request; parts of the address that are absent stay as they are. */
 export const addressField = z.strictObject({
   line1: plainText(200).optional(),
   city: plainText(100).optional(),

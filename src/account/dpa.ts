@@ -22,7 +22,7 @@ export interface Subprocessor {
 
 export interface DpaParts {
   readonly supplier: DpaSupplier;
-  /** Empty: nobody has signed in, or the org has no legal name. */
+  /** The org's legal name. Empty where the request has no credential, or the org has given none. */
   readonly customer: string;
   readonly subprocessors: readonly Subprocessor[];
   readonly date: string;

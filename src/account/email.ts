@@ -14,7 +14,7 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~
 /** RFC 1123, section 2.1. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** What is wrong with an address; undefined if nothing is. */
+/** Why an address is refused, in words for its sender; undefined for a good one. */
 function emailFault(email: string): string | undefined {
   if (email.length > MAX_ADDRESS) return `an e-mail address has at most ${MAX_ADDRESS} characters`;
   const at = email.indexOf("@");

@@ -24,35 +24,9 @@ import { exportFolder } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 
 export function operationsOf(rooms: Rooms, config: Config): Operations {
-  const { operations: usage } = rooms.analytics;
-  const {
-    responses,
-    models,
-    anthropicModels,
-    stats,
-    credits,
-    limits,
-    policies,
-    account,
-    providerKeys,
-    events,
-    mail,
-    webhooks,
-  } = offeredBy(rooms, config);
   return {
-    ...responses,
-    ...models,
-    ...anthropicModels,
-    ...stats,
-    ...usage,
-    ...credits,
-    ...limits,
-    ...policies,
-    ...account,
-    ...providerKeys,
-    ...events,
-    ...mail,
-    ...webhooks,
+    ...rooms.analytics.operations,
+    ...offeredBy(rooms, config),
     ...documentsOf(rooms, config),
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
@@ -105,18 +79,18 @@ function offeredBy(rooms: Rooms, config: Config) {
     providers: () => catalog.current().providers,
   });
   return {
-    responses,
-    models,
-    anthropicModels,
-    stats,
-    credits,
-    limits,
-    policies,
-    account,
-    providerKeys,
-    events,
-    mail,
-    webhooks: webhookOperations({ ...rooms, ...rooms.webhooks }),
+    ...responses,
+    ...models,
+    ...anthropicModels,
+    ...stats,
+    ...credits,
+    ...limits,
+    ...policies,
+    ...account,
+    ...providerKeys,
+    ...events,
+    ...mail,
+    ...webhookOperations({ ...rooms, ...rooms.webhooks }),
   };
 }
 

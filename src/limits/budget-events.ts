@@ -31,14 +31,17 @@ export interface BudgetEventDeps {
 
 const DAY_MS = 86_400_000;
 
-/** @returns what to call in an act for each budget that was exceeded; the second call of a period puts nothing */
+/**
+ * @returns what to call in an act for each budget that was exceeded; the second call of a period puts nothing. It never throws,
+ *   because the act is that of a charge, which must not fail because nobody can be told of it.
+ */
 export function budgetEvents({ store, clock, events, orgOf, onFailure }: BudgetEventDeps) {
   /** [budget, key or project, end of the period]. */
   const told = openExpiringTable<true>({
     ...{ store, clock, onFailure },
     ...{ rows: "limits.told", periods: "limits.told_days", periodMs: DAY_MS, keepPeriods: 40 },
   });
-  const put = (event: BudgetExceeded): void => {
+  const emit = (event: BudgetExceeded): void => {
     const { budget, keyId, projectId, resetsAtMs } = event;
     const orgId = orgOf(projectId);
     const period = [budget, budget === "key_daily" ? keyId : projectId, isoTime(resetsAtMs)];
@@ -53,6 +56,13 @@ export function budgetEvents({ store, clock, events, orgOf, onFailure }: BudgetE
       hard: event.hard,
       resets_at: isoTime(resetsAtMs),
     });
+  };
+  const put = (event: BudgetExceeded): void => {
+    try {
+      emit(event);
+    } catch (error) {
+      onFailure(error);
+    }
   };
   return { put, close: () => told.close() };
 }
