@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { newId } from "../ids.ts";
 import type { Caller } from "../operation.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
-import type { EventsOptions } from "./events.ts";
+import { type EventsOptions, forgetting } from "./events.ts";
 
 /** A changed field; an absent side means that there was, or is, no such field. */
 export interface Change {
@@ -58,7 +58,7 @@ export class Audit {
   constructor({ store, clock, onFailure }: EventsOptions) {
     this.#clock = clock;
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure },
+      ...{ store, clock, onFailure: forgetting(onFailure) },
       ...{ rows: "audit.rows", periods: "audit.days", periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
     });
   }

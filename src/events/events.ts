@@ -18,13 +18,17 @@ export interface EventRow {
   readonly data: unknown;
 }
 
-/** Called in the act of an event, to put what follows from it, such as deliveries to webhooks. */
+/**
+ * Called in the act of an event, to put what follows from it, such as deliveries to webhooks. One that throws is reported and
+ * does not fail the act, but what it has put until then stays: check first, then put.
+ */
 export type EventListener = (event: EventRow) => void;
 
 export interface EventsOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly onFailure: (error: unknown) => void;
+  /** For the operator's log. @param what in words: what does not happen, or happens later */
+  readonly onFailure: (error: unknown, what: string) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -36,11 +40,13 @@ export class Events {
   /** [org id, event id]; ids sort by time. */
   readonly #rows: ExpiringTable<EventRow>;
   readonly #listeners: EventListener[] = [];
+  readonly #onFailure: EventsOptions["onFailure"];
 
   constructor({ store, clock, onFailure }: EventsOptions) {
     this.#clock = clock;
+    this.#onFailure = onFailure;
     this.#rows = openExpiringTable({
-      ...{ store, clock, onFailure },
+      ...{ store, clock, onFailure: forgetting(onFailure) },
       ...{ rows: "events.rows", periods: "events.days", periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
     });
   }
@@ -56,7 +62,16 @@ export class Events {
       data: type.data.parse(data),
     };
     this.#rows.put([orgId, event.id], event, createdAtMs);
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) this.#tell(listener, event);
+  }
+
+  /** A change must not fail, again and again, because nobody can be told of it. */
+  #tell(listener: EventListener, event: EventRow): void {
+    try {
+      listener(event);
+    } catch (error) {
+      this.#onFailure(error, `what follows from the event ${event.id} (${event.type}) was not put in full`);
+    }
   }
 
   /** Before the first event. */
@@ -87,6 +102,10 @@ export class Events {
     this.#rows.close();
   }
 }
+
+/** What a sweep that failed is reported as. */
+export const forgetting = (onFailure: EventsOptions["onFailure"]) => (error: unknown) =>
+  onFailure(error, "what is old could not be forgotten; it is tried again");
 
 export const eventWire = (row: EventRow) => ({
   id: row.id,

@@ -178,8 +178,7 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
 
 /** Jobs, events and the audit: what every act may put beside its change. */
 function openTrail({ store, clock }: Pick<Ground, "store" | "clock">, log: Logger) {
-  const onFailure = (err: unknown) =>
-    log.error({ err }, "what is old could not be forgotten; it is tried again");
+  const onFailure = (err: unknown, what: string) => log.error({ err }, what);
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, onFailure });
   const jobs = new Jobs({

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cursors } from "../../../src/cursor.ts";
 import { changesBetween } from "../../../src/events/audit.ts";
+import { Events } from "../../../src/events/events.ts";
 import { eventOperations } from "../../../src/events/operations.ts";
 import { EVENT_NAMES, eventType } from "../../../src/events/types.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
@@ -71,6 +72,28 @@ describe("an event", () => {
     });
     await expect(dropped).rejects.toThrow();
     expect([...seen.range()].map(({ value }) => value)).toEqual(["key.revoked"]);
+  });
+
+  test("is there, and its change, though a listener throws: that is reported and the others are called", async () => {
+    const failures: string[] = [];
+    const onFailure = (error: unknown, what: string) => void failures.push(`${what}: ${error}`);
+    const events = new Events({ store: disk.store, clock, onFailure });
+    const seen = disk.store.table<string>("test.seen");
+    events.listen(() => {
+      throw new Error("the listener is broken");
+    });
+    events.listen(({ type }) => seen.put("told", type));
+    await disk.store.act(() => {
+      seen.put("changed", "yes");
+      events.emit(revoked, "org_1", { id: "key_1" });
+    });
+    events.close();
+    expect([seen.get("changed"), seen.get("told")]).toEqual(["yes", "key.revoked"]);
+    const [event] = trail.eventsOf("org_1");
+    // The store of tests runs each act twice.
+    expect(failures.at(-1)).toBe(
+      `what follows from the event ${event?.id} (key.revoked) was not put in full: Error: the listener is broken`,
+    );
   });
 
   test("is listed for its org only, newest first, each once over pages while others come", async () => {
