@@ -79,6 +79,8 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       builtIn.forget(people.filter(({ iss }) => iss === BUILT_IN).map(({ sub }) => sub)),
     /** The gateway's address is known: the built-in provider sends browsers back there. */
     listensAt: (port: number) => builtIn.listensAt(port),
+    /** Where the built-in provider listens, which lets anyone sign in as anyone: no tenant's URL may reach it. */
+    ownPorts: () => builtIn.ports,
     async close() {
       sessions.close();
       notices.close();
@@ -103,6 +105,8 @@ class BuiltInProvider {
   readonly #log: Logger;
   #port = 0;
   #started: Promise<StartedProvider> | undefined;
+  /** Of the provider itself: the one asked for while it starts, then the one that it got. */
+  #ports: readonly number[] = [];
 
   constructor(config: Config, clock: Clock, log: Logger) {
     this.#config = config;
@@ -112,6 +116,10 @@ class BuiltInProvider {
 
   listensAt(port: number): void {
     this.#port = port;
+  }
+
+  get ports(): readonly number[] {
+    return this.#ports;
   }
 
   async settings(): Promise<ProviderSettings> {
@@ -147,9 +155,11 @@ class BuiltInProvider {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const port = this.#port;
     const origins = [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`];
+    const wanted = port === 0 || port === 65_535 ? 0 : port + 1;
+    this.#ports = [wanted];
     const [clientId, clientSecret] = ["weir", randomBytes(32).toString("base64url")];
     const provider = await startIdentityProvider({
-      port: port === 0 || port === 65_535 ? 0 : port + 1,
+      port: wanted,
       peopleFile: join(folder, "people.json"),
       clients: [
         {
@@ -162,6 +172,7 @@ class BuiltInProvider {
       ...{ clock: this.#clock, random: systemRandom },
       report: (problem) => this.#log.warn({ problem }, "the built-in identity provider"),
     });
+    this.#ports = [Number(new URL(provider.issuer).port)];
     this.#log.info({ issuer: provider.issuer }, "the built-in identity provider is up");
     // Its port may be another after the next start; the people stay the same.
     const settings = { issuer: provider.issuer, clientId, clientSecret, storedIssuer: BUILT_IN };

@@ -65,7 +65,7 @@ export async function openRooms(config: Config, log: Logger) {
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
-  const hooks = openWebhookRoom(config, log, { ...ground, ...trail });
+  const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));

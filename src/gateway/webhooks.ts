@@ -25,6 +25,8 @@ interface WebhookGround {
   readonly events: Events;
   readonly jobs: Jobs;
   readonly trail: Trail;
+  /** Ports of other servers of this process, asked for each call: the identity provider starts when it is first needed. */
+  readonly otherPorts: () => readonly number[];
 }
 
 /** Those of deliveries, which have limits of their own, and room for other calls. */
@@ -34,12 +36,12 @@ const STOP_MS = 3_000;
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 
 export function openWebhookRoom(config: Config, log: Logger, ground: WebhookGround) {
-  const { clock, simulator, installation, jobs } = ground;
+  const { clock, simulator, installation, jobs, otherPorts } = ground;
   /** Ports of this machine that no tenant's URL reaches, whatever is allowed. */
   const ownPorts = simulator === undefined ? [] : [Number(new URL(simulator.url).port)];
   const rules: OutboundRules = {
     allow: allowedRanges(config),
-    ownPorts: () => ownPorts,
+    ownPorts: () => [...ownPorts, ...otherPorts()],
     ownAddresses: ownAddresses(clock),
   };
   const outbound = openOutbound({ rules, clock, maxCalls: MOST_CALLS });

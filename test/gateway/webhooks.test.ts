@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { OpenApiDocument } from "../../src/edge/openapi-types.ts";
 import { EVENT_NAMES } from "../../src/events/types.ts";
+import { Browser } from "../unit/simulator/identity.fixtures.ts";
 import { fault, type Receiver, startReceiver } from "../unit/webhooks/receiver.ts";
 import { type TestGateway, testGateway, until } from "./fixtures.ts";
 
@@ -75,6 +76,17 @@ describe("what webhooks may reach", () => {
       400,
       { code: "invalid_value", param: "/url" },
     ]);
+  });
+
+  test("is never the built-in identity provider, wherever it listens", async () => {
+    const away = await new Browser().visit(`${gateway.url}/auth/login`);
+    for (const host of ["127.0.0.1", "localhost", "[::1]"]) {
+      const refused = await create(`http://${host}:${new URL(away.url).port}/hook`);
+      expect([refused.status, refused.json.error]).toMatchObject([
+        400,
+        { code: "invalid_value", param: "/url" },
+      ]);
+    }
   });
 
   test("is loopback while only this machine reaches the gateway, unless the settings say otherwise", async () => {
