@@ -10,6 +10,7 @@ import type { Trail } from "../events/trail.ts";
 import { type Caller, operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
 import { keyBudgetField } from "./budget-fields.ts";
+import { personBehind } from "./granting.ts";
 import {
   createdKeyShape,
   KEY_STATUSES,
@@ -204,7 +205,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
         body.svc_version === undefined ? NEWEST_SVC_VERSION : svcVersion(body.svc_version, "/svc_version"),
       lifetimeMs: body.expires_in === undefined ? defaultMs || null : lifetimeMs(body.expires_in),
       rotatedFrom: null,
-      createdBy: caller.actor.id,
+      ...makerOf(deps, caller),
     };
     const { row, secret } = addKey(deps, order, nowMs);
     const wire = show(deps, row);
@@ -213,6 +214,11 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     return { wire, secret };
   });
   return { ...wire, secret };
+}
+
+function makerOf({ accounts }: KeyOperationDeps, caller: Caller): Pick<KeyRow, "createdBy" | "personId"> {
+  const personId = personBehind(accounts, caller);
+  return { createdBy: caller.actor.id, ...(personId !== undefined && { personId }) };
 }
 
 function addKey(deps: KeyOperationDeps, order: KeyOrder, nowMs: number): { row: KeyRow; secret: string } {
@@ -329,7 +335,8 @@ async function rotateKey(deps: KeyOperationDeps, caller: Caller, id: string, gra
     }
     const replaced: KeyRow =
       graceSeconds === 0 ? revokedKey(old, nowMs) : { ...old, revokedAtMs: nowMs + graceSeconds * 1000 };
-    const order = { ...old, rotatedFrom: old.id, createdBy: caller.actor.id };
+    const { personId: _, ...kept } = old;
+    const order = { ...kept, rotatedFrom: old.id, ...makerOf(deps, caller) };
     const { row, secret } = addKey(deps, order, nowMs);
     assertKeyMakerStays(accounts, old.orgId, [replaced, row], nowMs);
     accounts.replaceKey(replaced);

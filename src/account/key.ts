@@ -46,6 +46,8 @@ export interface KeyRow {
   readonly rotatedFrom: string | null;
   /** Id of the person, key or operator who made it; absent in rows of release 0.1.0. */
   readonly createdBy?: string;
+  /** Id of the person behind it: who made it, or stands behind the key that did; absent where nobody is known. */
+  readonly personId?: string;
 }
 
 /** `row` after it is revoked for good. */

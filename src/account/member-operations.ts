@@ -11,11 +11,12 @@ import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.t
 import type { Store } from "../store/store.ts";
 import { memberAdded, memberRemoved } from "./account-events.ts";
 import { emailField, emailNormalForm } from "./email.ts";
+import { assertMayGrantRole, assertMayRemove } from "./granting.ts";
 import { revokedKey } from "./key.ts";
 import { assertKeyMakerStays } from "./last-key-maker.ts";
 import { ownOrg } from "./org-operations.ts";
 import { invitedUser, type MemberRow, memberShape, memberWire, type UserRow } from "./person.ts";
-import { mayAs, mayGrantRole, ROLES, type Role } from "./roles.ts";
+import { ROLES, type Role } from "./roles.ts";
 import { assertMayChange } from "./scopes.ts";
 import type { AccountTables } from "./tables.ts";
 
@@ -118,7 +119,7 @@ async function addMember(deps: MemberOperationDeps, caller: Caller, email: strin
     const org = ownOrg(deps, caller);
     if (org.status === "closed") throw fail("org_closed", "The organisation is closed.");
     assertMayChange(caller, "live");
-    assertMayGrantRole(deps, caller, granted);
+    assertMayGrantRole(accounts, caller, granted);
     const members = people.membersOf(org.id);
     const normal = emailNormalForm(email);
     if (members.some((row) => emailNormalForm(userOf(deps, row).email) === normal)) {
@@ -158,15 +159,6 @@ function countInvitation({ invitationCounts }: MemberOperationDeps, orgId: strin
   invitationCounts.put(key, count, nowMs);
 }
 
-/** A key may grant what an admin may not lose: any role but owner. @throws WeirError `role` */
-function assertMayGrantRole({ accounts }: MemberOperationDeps, { actor, orgId }: Caller, role: Role): void {
-  const own = actor.kind === "person" ? accounts.people.member(orgId, actor.id)?.role : "admin";
-  if (own !== undefined && mayGrantRole(own, role)) return;
-  throw fail("role", `You cannot give or take the role ${role}: it is above your own.`, {
-    details: { role },
-  });
-}
-
 function memberNamed({ accounts }: MemberOperationDeps, { orgId }: Caller, userId: string): MemberRow {
   const row = accounts.people.member(orgId, userId);
   if (row === undefined) throw fail("not_found", "There is no such member.");
@@ -199,8 +191,8 @@ async function updateMember(deps: MemberOperationDeps, caller: Caller, userId: s
     const old = memberNamed(deps, caller, userId);
     assertMayChange(caller, "live");
     assertByHand(deps, old);
-    assertMayGrantRole(deps, caller, old.role);
-    assertMayGrantRole(deps, caller, role);
+    assertMayGrantRole(accounts, caller, old.role);
+    assertMayGrantRole(accounts, caller, role);
     if (role !== "owner") assertOwnerStays(deps, old);
     if (role !== old.role) {
       accounts.people.putMember({ ...old, role });
@@ -223,7 +215,8 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
     assertMayChange(caller, "live");
     assertByHand(deps, row);
     const isLeaving = caller.actor.kind === "person" && caller.actor.id === userId;
-    if (!isLeaving) assertMayRemove(deps, caller, row);
+    // The route is open to every member, because each may leave.
+    if (!isLeaving) assertMayRemove(accounts, caller, row.role);
     assertOwnerStays(deps, row);
     const wire = memberWire(row, userOf(deps, row));
     people.removeMember(row);
@@ -236,16 +229,6 @@ async function removeMember(deps: MemberOperationDeps, caller: Caller, userId: s
     trail.events.emit(memberRemoved, row.orgId, wire);
     return undefined;
   });
-}
-
-/** The route is open to every member, because each may leave. @throws WeirError `role` */
-function assertMayRemove(deps: MemberOperationDeps, caller: Caller, { role }: MemberRow): void {
-  const { actor, orgId } = caller;
-  const own = actor.kind === "person" ? deps.accounts.people.member(orgId, actor.id)?.role : "admin";
-  if (own === undefined || !mayAs(own, "admin")) {
-    throw fail("role", "Only an admin removes others.", { details: { role: "admin" } });
-  }
-  assertMayGrantRole(deps, caller, role);
 }
 
 function revokeKeysOf({ accounts, clock }: MemberOperationDeps, { orgId, userId }: MemberRow): string[] {

@@ -36,15 +36,19 @@ export const orderedScopes = (scopes: readonly Scope[]): Scope[] => SCOPES.filte
 /** A key with both administers the org: it creates keys and projects, and so decides which key reads which payloads. */
 const ADMINISTERS: readonly Scope[] = ["write:keys", "write:org"];
 
+/** Whether these scopes administer an org. */
+export const administers = (scopes: ReadonlySet<string>): boolean =>
+  ADMINISTERS.every((scope) => scopes.has(scope));
+
 /**
  * A caller may grant only scopes that it holds. The exception is `read:payloads`, which no key has at first: a caller
  * that administers the org (`write:keys` and `write:org`) may grant it.
  * @param param JSON pointer of the list in the request, where it has one.
  */
 export function assertMayGrant(caller: Caller, granted: readonly Scope[], param?: string): void {
-  const administers = ADMINISTERS.every((scope) => caller.scopes.has(scope));
+  const isAdministrator = administers(caller.scopes);
   const missing = granted.filter(
-    (scope) => !caller.scopes.has(scope) && !(scope === "read:payloads" && administers),
+    (scope) => !caller.scopes.has(scope) && !(scope === "read:payloads" && isAdministrator),
   );
   if (missing.length === 0) return;
   throw fail("scope", `This key does not hold ${missing.join(", ")}, so it cannot grant it.`, {

@@ -95,11 +95,6 @@ describe("a role", () => {
     // Now that there are two, the first may step back.
     expect(await failure(change(owner, owner.actor.id, "viewer"))).toBe("done");
   });
-
-  test("a key with write:org gives every role but owner", async () => {
-    expect(await failure(add(rig.owner, "new@example.com", "owner"))).toBe("role");
-    expect(await failure(add(rig.owner, "new@example.com", "admin"))).toBe("done");
-  });
 });
 
 describe("removing", () => {
