@@ -9,7 +9,7 @@ import { orgUpdated } from "./account-events.ts";
 import { newOrg, type OrgRow, type SecuritySettings } from "./org.ts";
 import { changesProfile, orgAfter } from "./org-change.ts";
 import { createOrgBody, type OrgPatch, patchOrgBody } from "./org-fields.ts";
-import { orgShape, orgWire } from "./org-wire.ts";
+import { type Lock, listedOrgShape, listedOrgWire, orgShape, orgWire } from "./org-wire.ts";
 import { newProject } from "./project.ts";
 import type { Role } from "./roles.ts";
 import { assertMayChange } from "./scopes.ts";
@@ -26,8 +26,8 @@ export interface OrgOperationDeps {
   readonly maxOrgsOfPerson: number;
   /** Port: the org has paid in its currency, which can no longer change. */
   readonly hasPaid: (orgId: string) => boolean;
-  /** Port: why the settings would keep the person who asks from using the console; undefined if they would not. */
-  readonly lockedOut: (security: SecuritySettings, head: HttpHead) => "two_factor" | "address" | undefined;
+  /** Port: why the settings keep the session that asks from an org, or would, in the order in which its requests are refused. */
+  readonly locksOf: (security: SecuritySettings, head: HttpHead) => readonly Lock[];
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
@@ -36,9 +36,10 @@ export function orgOperations(deps: OrgOperationDeps) {
   return {
     listOrgs: operation({
       name: "listOrgs",
-      summary: "The person's orgs, oldest membership first; for a key, its org. Not paged",
-      output: z.object({ object: z.literal("list"), data: z.array(orgShape) }),
-      run: (_input, caller) => ({ object: "list" as const, data: orgsOf(deps, caller) }),
+      summary:
+        "The person's orgs, oldest membership first, in short where the session does not open one; for a key, its org. Not paged",
+      output: z.object({ object: z.literal("list"), data: z.array(listedOrgShape) }),
+      run: (_input, caller, head) => ({ object: "list" as const, data: orgsOf(deps, caller, head) }),
     }),
     createOrg: operation({
       name: "createOrg",
@@ -83,14 +84,14 @@ export const show = ({ accounts }: Pick<OrgOperationDeps, "accounts">, caller: C
 const roleOf = ({ people }: AccountTables, { actor }: Caller, orgId: string): Role | undefined =>
   actor.kind === "person" ? people.member(orgId, actor.id)?.role : undefined;
 
-function orgsOf({ accounts }: OrgOperationDeps, { actor, orgId }: Caller) {
+function orgsOf({ accounts, locksOf }: OrgOperationDeps, { actor, orgId }: Caller, head: HttpHead) {
   if (actor.kind !== "person") {
     const org = accounts.org(orgId);
     return org === undefined ? [] : [orgWire(org)];
   }
   return accounts.people.membershipsOf(actor.id).flatMap((member) => {
     const org = accounts.org(member.orgId);
-    return org === undefined ? [] : [orgWire(org, member.role)];
+    return org === undefined ? [] : [listedOrgWire(org, member.role, locksOf(org.security, head)[0])];
   });
 }
 
@@ -153,14 +154,14 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
 }
 
 /** Nobody may shut themselves out of the console by a setting. @throws WeirError 400 */
-function assertStaysIn({ lockedOut }: OrgOperationDeps, security: SecuritySettings, head: HttpHead): void {
-  const by = lockedOut(security, head);
-  if (by === "two_factor") {
+function assertStaysIn({ locksOf }: OrgOperationDeps, security: SecuritySettings, head: HttpHead): void {
+  const by = locksOf(security, head);
+  if (by.includes("two_factor_required")) {
     throw fail("invalid_value", "Your own session has no second factor, so this would shut you out.", {
       param: "/settings/security/require_2fa",
     });
   }
-  if (by === "address") {
+  if (by.includes("ip_not_allowed")) {
     throw fail("invalid_value", "Your own address is not in the list, so this would shut you out.", {
       param: "/settings/security/console_ip_allow",
     });

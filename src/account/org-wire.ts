@@ -63,6 +63,36 @@ export const orgShape = z.object({
   erasure_due_at: z.string().optional(),
 });
 
+/** Why an org's settings refuse a console session now: codes of the errors that its routes answer with. */
+export const LOCKS = ["session_expired", "ip_not_allowed", "two_factor_required"] as const;
+export type Lock = (typeof LOCKS)[number];
+
+/** What a person needs to pick an org that their session does not open. */
+export const lockedOrgShape = orgShape
+  .pick({ id: true, slug: true, name: true, kind: true, status: true })
+  .extend({
+    role: z.enum(ROLES).describe("Of the person who asks"),
+    locked: z
+      .enum(LOCKS)
+      .describe(
+        "Why the session does not open the org, whose other fields are left out: it is older than the org's `session_hours`, comes from an address that is not allowed, or lacks a second factor",
+      ),
+  });
+
+/** An org in a list of a person's orgs: one that the session opens, or as much of it as anybody in it may know. */
+export const listedOrgShape = z.union([orgShape, lockedOrgShape]);
+
+/** @param lock undefined: the session opens the org */
+export function listedOrgWire(
+  row: OrgRow,
+  role: Role,
+  lock: Lock | undefined,
+): z.input<typeof listedOrgShape> {
+  if (lock === undefined) return orgWire(row, role);
+  const { id, slug, name, kind, status } = row;
+  return { id, slug, name, kind, status, role, locked: lock };
+}
+
 /** @param role of the person who asks; absent for a key. */
 export function orgWire(row: OrgRow, role?: Role): z.input<typeof orgShape> {
   const { billingAddress: address, dataPolicy: policy } = row;

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { SecuritySettings } from "../account/org.ts";
 import type { UserRow } from "../account/person.ts";
-import { cidrAllows } from "../cidr-list.ts";
 import { type Clock, systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import type { CredentialPorts } from "../edge/authorize.ts";
@@ -19,9 +18,8 @@ import { consoleCookies } from "../identity/cookies.ts";
 import { LoginStates } from "../identity/login-state.ts";
 import { logoutNotices } from "../identity/logout-notice.ts";
 import { identityOperations } from "../identity/operations.ts";
-import { personOf } from "../identity/person-access.ts";
+import { locksOf, personOf } from "../identity/person-access.ts";
 import { type ProviderSettings, RelyingParty } from "../identity/relying-party.ts";
-import { hasSecondFactor } from "../identity/session.ts";
 import { Sessions } from "../identity/sessions.ts";
 import type { Installation } from "../installation/installation.ts";
 import type { Store } from "../store/store.ts";
@@ -68,11 +66,9 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       directories: directory.links,
     }),
     /** Port of the room of accounts. */
-    lockedOut(security: SecuritySettings, head: HttpHead) {
+    locksOf(security: SecuritySettings, head: HttpHead) {
       const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
-      if (session === undefined) return undefined;
-      if (security.require2fa && !hasSecondFactor(session.row)) return "two_factor" as const;
-      return cidrAllows(security.consoleIpAllow, head.address) ? undefined : ("address" as const);
+      return session === undefined ? [] : locksOf(security, session.row, head.address, clock.now());
     },
     /** People whom the built-in provider knows are gone from its list. */
     forget: (people: readonly Pick<UserRow, "iss" | "sub">[]) =>

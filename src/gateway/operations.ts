@@ -103,7 +103,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     maxOrgsOfPerson: settings.max_orgs_per_person,
     hasPaid: (orgId) => book.entries(orgId, { limit: 1, kind: "topup" }).length > 0,
     hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
-    lockedOut: identity.lockedOut,
+    locksOf: identity.locksOf,
     refundableMicroUsd: (orgId) =>
       Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),

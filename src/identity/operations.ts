@@ -1,6 +1,6 @@
 /** Sign-in, sign-out, and the sessions of a person. service.md, "Account" and "Authentication"; decisions.md, section 2. */
 import { z } from "zod";
-import { orgShape, orgWire } from "../account/org-wire.ts";
+import { listedOrgShape, listedOrgWire } from "../account/org-wire.ts";
 import { userShape, userWire } from "../account/person.ts";
 import { ROLES } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
@@ -11,7 +11,7 @@ import { type Caller, operation } from "../operation.ts";
 import { knownAddress, localPath, ownAddress } from "./addresses.ts";
 import type { ConsoleCookies } from "./cookies.ts";
 import type { LoginStates } from "./login-state.ts";
-import { activeMembership, signedIn } from "./person-access.ts";
+import { activeMembership, locksOf, signedIn } from "./person-access.ts";
 import type { RelyingParty } from "./relying-party.ts";
 import { sessionShape, sessionWire } from "./session.ts";
 import type { Sessions } from "./sessions.ts";
@@ -49,7 +49,9 @@ const callbackQuery = z.looseObject({
 
 const meShape = z.object({
   user: userShape,
-  orgs: z.array(orgShape),
+  orgs: z
+    .array(listedOrgShape)
+    .describe("Oldest membership first; in short where the session does not open one"),
   active_org: z.string().nullable(),
   role: z.enum(ROLES).nullable(),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),
@@ -158,7 +160,7 @@ function sessionOperations(deps: IdentityOperationDeps) {
       name: "getMe",
       summary: "Who is signed in, their orgs, and the org that requests are about",
       output: meShape,
-      run: (_input, _caller, head) => answer(me(deps, current(head)), { headers: NO_REFERRER }),
+      run: (_input, _caller, head) => answer(me(deps, current(head), head), { headers: NO_REFERRER }),
     }),
     setActiveOrg: operation({
       name: "setActiveOrg",
@@ -205,12 +207,19 @@ function sessionOperations(deps: IdentityOperationDeps) {
   };
 }
 
-function me(deps: IdentityOperationDeps, { session, user }: ReturnType<typeof signedIn>) {
-  const { accounts, sessions } = deps;
+function me(
+  deps: IdentityOperationDeps,
+  { session, user }: ReturnType<typeof signedIn>,
+  { address }: HttpHead,
+) {
+  const { accounts, clock, sessions } = deps;
+  const nowMs = clock.now();
   const active = activeMembership(deps, session, user.id);
   const orgs = accounts.people.membershipsOf(user.id).flatMap(({ orgId, role }) => {
     const org = accounts.org(orgId);
-    return org === undefined ? [] : [orgWire(org, role)];
+    if (org === undefined) return [];
+    const [lock] = locksOf(org.security, session.row, address, nowMs);
+    return [listedOrgWire(org, role, lock)];
   });
   return {
     user: userWire(user),

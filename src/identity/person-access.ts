@@ -3,7 +3,8 @@
  * Read for every request, so that a change takes effect with the next one.
  */
 
-import type { OrgRow } from "../account/org.ts";
+import type { OrgRow, SecuritySettings } from "../account/org.ts";
+import type { Lock } from "../account/org-wire.ts";
 import type { MemberRow, UserRow } from "../account/person.ts";
 import { type Least, mayAs, scopesOf } from "../account/roles.ts";
 import type { AccountTables } from "../account/tables.ts";
@@ -11,7 +12,7 @@ import { cidrAllows } from "../cidr-list.ts";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Caller, Origin } from "../operation.ts";
-import { hasSecondFactor } from "./session.ts";
+import { hasSecondFactor, type SessionRow } from "./session.ts";
 import type { LiveSession, Sessions } from "./sessions.ts";
 
 const HOUR_MS = 3_600_000;
@@ -102,27 +103,42 @@ function membershipFor(
   return member;
 }
 
+/**
+ * Why an org's settings refuse a session, in the order in which its requests are refused; empty: they do not.
+ * @param address of the client, as text
+ */
+export function locksOf(
+  { sessionHours, consoleIpAllow, require2fa }: SecuritySettings,
+  session: Pick<SessionRow, "createdAtMs" | "amr" | "acr">,
+  address: string,
+  nowMs: number,
+): Lock[] {
+  return [
+    ...(nowMs >= session.createdAtMs + sessionHours * HOUR_MS ? (["session_expired"] as const) : []),
+    ...(cidrAllows(consoleIpAllow, address) ? [] : (["ip_not_allowed"] as const)),
+    ...(require2fa && !hasSecondFactor(session) ? (["two_factor_required"] as const) : []),
+  ];
+}
+
 function checkSecurity(
   { clock }: PersonAccessDeps,
-  org: OrgRow,
+  { security }: OrgRow,
   { row }: LiveSession,
   address: string,
 ): void {
-  const { sessionHours, consoleIpAllow, require2fa } = org.security;
-  if (clock.now() >= row.createdAtMs + sessionHours * HOUR_MS) {
-    throw fail(
-      "session_expired",
-      `Sessions of this organisation end after ${sessionHours} hours. Sign in again.`,
-    );
-  }
-  if (!cidrAllows(consoleIpAllow, address)) {
-    throw fail("ip_not_allowed", "The organisation does not allow console sessions from this address.");
-  }
-  if (require2fa && !hasSecondFactor(row)) {
-    throw fail("two_factor_required", "The organisation asks for a second factor. Sign in again with one.", {
-      details: { missing: ["amr"], amr: row.amr, acr: row.acr },
-    });
-  }
+  const [lock] = locksOf(security, row, address, clock.now());
+  if (lock === undefined) return;
+  const { sessionHours } = security;
+  const message = {
+    session_expired: `Sessions of this organisation end after ${sessionHours} hours. Sign in again.`,
+    ip_not_allowed: "The organisation does not allow console sessions from this address.",
+    two_factor_required: "The organisation asks for a second factor. Sign in again with one.",
+  }[lock];
+  throw fail(
+    lock,
+    message,
+    lock === "two_factor_required" ? { details: { missing: ["amr"], amr: row.amr, acr: row.acr } } : {},
+  );
 }
 
 function checkStatus({ status }: OrgRow, { isSafe, isForClosed }: PersonRequest): void {

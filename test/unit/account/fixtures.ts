@@ -10,6 +10,7 @@ import { callerOf, Keyring } from "../../../src/account/keyring.ts";
 import { LastUsed } from "../../../src/account/last-used.ts";
 import { type InvitationMail, openInvitationCounts } from "../../../src/account/member-operations.ts";
 import { accountOperations } from "../../../src/account/operations.ts";
+import type { Lock } from "../../../src/account/org-wire.ts";
 import { invitedUser } from "../../../src/account/person.ts";
 import type { PlanLimits } from "../../../src/account/plan.ts";
 import { type Role, scopesOf } from "../../../src/account/roles.ts";
@@ -63,7 +64,7 @@ export function accountRig(spent = NOTHING) {
   let trail: TestTrail;
   let invitations: Invitations;
   let mails: InvitationMail[];
-  let lockedOut: "two_factor" | "address" | undefined;
+  let locks: readonly Lock[];
 
   beforeEach(async () => {
     clock = new ManualClock(new Date(START).toISOString());
@@ -76,7 +77,7 @@ export function accountRig(spent = NOTHING) {
     trail = trailOn(store, clock);
     invitations = new Invitations({ store, clock, people: accounts.people, onFailure: failing });
     mails = [];
-    lockedOut = undefined;
+    locks = [];
     ops = accountOperations({
       ...{ accounts, clock, lastUsed },
       ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
@@ -87,7 +88,7 @@ export function accountRig(spent = NOTHING) {
       maxOrgsOfPerson: 5,
       hasPaid: () => false,
       hasDirectory: () => true,
-      lockedOut: () => lockedOut,
+      locksOf: () => locks,
       refundableMicroUsd: () => 7,
       cursors: cursors(Buffer.alloc(32, 1)),
       plan: () => plan,
@@ -184,9 +185,9 @@ export function accountRig(spent = NOTHING) {
     get trail(): TestTrail {
       return trail;
     },
-    /** What the caller's session lacks for the settings it asks for. */
-    set lockedOut(by: "two_factor" | "address" | undefined) {
-      lockedOut = by;
+    /** Why the caller's session does not open the org. */
+    set locks(by: readonly Lock[]) {
+      locks = by;
     },
     get clock(): ManualClock {
       return clock;

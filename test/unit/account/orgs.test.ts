@@ -63,10 +63,10 @@ describe("a change", () => {
 
   test("by which its author would lock themselves out is refused", async () => {
     const admin = await rig.person("admin");
-    rig.lockedOut = "two_factor";
+    rig.locks = ["two_factor_required"];
     const twoFactor = { settings: { security: { require_2fa: true } } };
     expect(await failure(patch(admin, twoFactor))).toBe("invalid_value /settings/security/require_2fa");
-    rig.lockedOut = "address";
+    rig.locks = ["session_expired", "ip_not_allowed"];
     const address = { settings: { security: { console_ip_allow: ["203.0.113.0/24"] } } };
     expect(await failure(patch(admin, address))).toBe("invalid_value /settings/security/console_ip_allow");
     // Another setting is not held back by it, and a key has no session to lose.

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { OrgRow } from "../../../src/account/org.ts";
 import type { Role } from "../../../src/account/roles.ts";
-import { type PersonRequest, personOf } from "../../../src/identity/person-access.ts";
+import { locksOf, type PersonRequest, personOf } from "../../../src/identity/person-access.ts";
 import { ORIGIN } from "../../support/trail.fixtures.ts";
 import { failureKind } from "../account/fixtures.ts";
 import { claimsOf, identityRig } from "./fixtures.ts";
@@ -114,6 +114,21 @@ describe("a change takes effect with the next request", () => {
     await rig.accounts.act(() => rig.accounts.people.putUser({ ...user, status: "disabled" }));
     expect(await outcome({ token, needs: "operator" })).toBe("session_expired");
   });
+});
+
+test("a session is refused for what it lacks in the order of its locks, and a list shows the same first one", () => {
+  const security = {
+    sessionHours: 1,
+    consoleIpAllow: ["192.0.2.0/24"],
+    require2fa: true,
+    keyDefaultExpiryDays: 0,
+  };
+  const locks = (amr: string[], address: string, ageMs: number) =>
+    locksOf(security, { createdAtMs: 0, amr, acr: "" }, address, ageMs);
+  expect(locks(["otp"], "192.0.2.7", HOUR_MS - 1)).toEqual([]);
+  expect(locks(["pwd"], "192.0.2.7", 0)).toEqual(["two_factor_required"]);
+  expect(locks(["pwd"], "198.51.100.7", 0)).toEqual(["ip_not_allowed", "two_factor_required"]);
+  expect(locks(["pwd"], "", HOUR_MS)).toEqual(["session_expired", "ip_not_allowed", "two_factor_required"]);
 });
 
 describe("an operator", () => {
