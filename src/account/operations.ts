@@ -2,6 +2,7 @@
  * All operations of this room, for the route table.
  */
 import { type KeyOperationDeps, keyOperations } from "./key-operations.ts";
+import { type KeyReportDeps, keyReportOperations } from "./key-report-operations.ts";
 import { type MemberOperationDeps, memberOperations } from "./member-operations.ts";
 import { type OrgEndingDeps, orgEndingOperations } from "./org-ending-operations.ts";
 import { orgOperations } from "./org-operations.ts";
@@ -10,6 +11,7 @@ import { type RedactionOperationDeps, redactionOperations } from "./redaction-op
 import { type TicketOperationDeps, ticketOperations } from "./ticket-operations.ts";
 
 export type AccountOperationDeps = KeyOperationDeps &
+  KeyReportDeps &
   ProjectOperationDeps &
   OrgEndingDeps &
   MemberOperationDeps &
@@ -18,6 +20,7 @@ export type AccountOperationDeps = KeyOperationDeps &
 
 export const accountOperations = (deps: AccountOperationDeps) => ({
   ...keyOperations(deps),
+  ...keyReportOperations(deps),
   ...projectOperations(deps),
   ...orgOperations(deps),
   ...orgEndingOperations(deps),

@@ -44,6 +44,8 @@ export class AccountTables {
   readonly #workingKeys: Table<true>;
   /** Key id → milliseconds. A table of its own, so that a use never rewrites the key's row. */
   readonly #lastUsed: Table<number>;
+  /** One row: milliseconds of the last report of a secret. */
+  readonly #keyReports: Table<number>;
   /** [org id, provider key id], ids in the order they were made. */
   readonly #providerKeys: Table<ProviderKeyRow>;
 
@@ -60,6 +62,7 @@ export class AccountTables {
     this.#keysByAge = store.table("account.keys_by_age");
     this.#workingKeys = store.table("account.working_keys");
     this.#lastUsed = store.table("account.key_last_used");
+    this.#keyReports = store.table("account.key_reports");
     this.#providerKeys = store.table("account.provider_keys");
   }
 
@@ -165,6 +168,11 @@ export class AccountTables {
   keyByHash(hash: string): KeyRow | undefined {
     const id = this.#keyByHash.get(hash);
     return id === undefined ? undefined : this.#keys.get(id);
+  }
+
+  /** In the act of every report of a secret, also of one that is no key's, so that each waits for the same commit. */
+  noteKeyReport(nowMs: number): void {
+    this.#keyReports.put("last", nowMs);
   }
 
   /** Keys that work now (active or rotating), newest first. */

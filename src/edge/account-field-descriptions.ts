@@ -73,7 +73,8 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   actor: "Who did it.",
   "actor.kind":
     "`key`, `person`, `directory` (the org's directory), `operator`, `system` (work without a request) or `nobody`.",
-  "actor.id": "Of the key, the person, …; `operator-key` where the operator's secret was used.",
+  "actor.id":
+    "Of the key, the person, …; `operator-key` where the operator's secret was used, `anyone` where a key was reported.",
   act: "Resource and verb, such as `key.update`.",
   target: "Id of what was changed.",
   changes: "Fields of the resource that differ.",
@@ -89,7 +90,7 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "Sign-in/user": "Who is signed in.",
   "Sign-in/role": "What the person may do in the active org; null without one.",
   "Sign-in/id": "The session's id.",
-  orgs: "The person's orgs, oldest membership first.",
+  orgs: "The person's orgs, oldest membership first; in short where the session does not open one.",
   active_org:
     "Id of the org that this session's requests are about, unless `svc-org` names another; null: the person is in none.",
   session: "The session that asks.",

@@ -45,6 +45,7 @@ export type Operations = Readonly<
     | "updateKey"
     | "revokeKey"
     | "rotateKey"
+    | "reportKey"
     | "listProviderKeys"
     | "createProviderKey"
     | "deleteProviderKey"

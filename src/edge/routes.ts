@@ -178,6 +178,7 @@ const projectRoutes = (run: Operations): Route[] => [
   row("PATCH", "/v1/keys/{id}", "write:keys / member", "Keys", act(run.updateKey)),
   row("DELETE", "/v1/keys/{id}", "write:keys / member", "Keys", act(run.revokeKey)),
   row("POST", "/v1/keys/{id}/rotate", "write:keys / member", "Keys", act(run.rotateKey)),
+  row("POST", "/v1/keys/report", "public", "Keys", act(run.reportKey)),
 
   row("GET", "/v1/provider-keys", "read:keys / viewer", "Provider keys", act(run.listProviderKeys)),
   row("POST", "/v1/provider-keys", "write:keys / admin", "Provider keys", act(run.createProviderKey)),

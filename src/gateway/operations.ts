@@ -108,6 +108,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
       Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),
+    sendKeyReported: (mail) => rooms.mail.putKeyReported(mail),
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
   });
 }

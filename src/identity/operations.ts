@@ -49,9 +49,7 @@ const callbackQuery = z.looseObject({
 
 const meShape = z.object({
   user: userShape,
-  orgs: z
-    .array(listedOrgShape)
-    .describe("Oldest membership first; in short where the session does not open one"),
+  orgs: z.array(listedOrgShape),
   active_org: z.string().nullable(),
   role: z.enum(ROLES).nullable(),
   csrf_token: z.string().describe("For the header `x-svc-csrf` of requests that change something"),

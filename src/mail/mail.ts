@@ -13,11 +13,12 @@ import type { Mailbox, SmtpServer } from "../mail-settings.ts";
 import type { Store } from "../store/store.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
-import { OrgMails } from "./org-mails.ts";
+import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
 import { mailSender, sendMail } from "./sending.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
 import { invitation } from "./templates/invitation.ts";
+import { keyReported } from "./templates/key-reported.ts";
 import { templateOfEvent } from "./templates.ts";
 
 export interface MailOptions {
@@ -49,6 +50,8 @@ export interface Mail {
   ): void;
   /** Only in an act. */
   putInvitation(mail: InvitationMail): void;
+  /** Only in an act: to the owners and admins of the key's org. */
+  putKeyReported(mail: { readonly orgId: string; readonly keyId: string }): void;
   /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
@@ -85,6 +88,8 @@ export function openMail(options: MailOptions): Mail {
     put,
     putInvitation: ({ orgId, email, userId, orgName, role, invitedBy }) =>
       put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
+    putKeyReported: ({ orgId, keyId }) =>
+      void toOrg.put(keyReported, { orgId, data: { keyId }, to: ADMINISTRATORS }),
     toOrg,
     folder,
     start: () => store.act(() => beginToLook(looking), { isOwed: true }),

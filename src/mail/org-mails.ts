@@ -7,7 +7,7 @@ import type { AccountTables } from "../account/tables.ts";
 import { type Clock, localDay } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import { orgRecipients } from "./recipients.ts";
+import { orgAdministrators, orgRecipients } from "./recipients.ts";
 import type { MailTemplate } from "./template.ts";
 
 export interface OrgMailsDeps {
@@ -25,9 +25,12 @@ export interface OrgMailsDeps {
 export interface OrgMail<D> {
   readonly orgId: string;
   readonly data: D;
-  /** Undefined: those who answer for the org. */
-  readonly to?: string | undefined;
+  /** An address, or all owners and admins. Undefined: those who answer for the org. */
+  readonly to?: string | typeof ADMINISTRATORS | undefined;
 }
+
+/** No address. */
+export const ADMINISTRATORS = Symbol("owners and admins");
 
 const DAY_MS = 86_400_000;
 /** Of one template to one org; a mail to several people counts once. */
@@ -50,9 +53,8 @@ export class OrgMails {
   /** Only in an act. @returns false where the org has had too many of this template today: nothing is put */
   put<D>(template: MailTemplate<D>, { orgId, data, to }: OrgMail<D>): boolean {
     if (!this.#isWithin(template, orgId)) return false;
-    const { accounts, put, onFailure } = this.#deps;
-    const own = to === undefined ? undefined : emailField.safeParse(to).data;
-    const recipients = own === undefined ? orgRecipients(accounts, orgId) : [own];
+    const { put, onFailure } = this.#deps;
+    const recipients = this.#recipients(orgId, to);
     if (recipients.length === 0)
       onFailure(new Error(`${orgId} has no address`), `no mail of ${template.name} was put`);
     for (const recipient of recipients) put(template, { orgId, to: recipient, data });
@@ -67,6 +69,13 @@ export class OrgMails {
     const key = [mail.orgId, `${template.name}:${mail.once.name}`];
     if (this.#counts.get(key) !== undefined || !this.put(template, mail)) return;
     this.#counts.put(key, 1, mail.once.untilMs);
+  }
+
+  #recipients(orgId: string, to: OrgMail<unknown>["to"]): string[] {
+    const { accounts } = this.#deps;
+    if (to === ADMINISTRATORS) return orgAdministrators(accounts, orgId);
+    const own = to === undefined ? undefined : emailField.safeParse(to).data;
+    return own === undefined ? orgRecipients(accounts, orgId) : [own];
   }
 
   close(): void {

@@ -20,15 +20,27 @@ export function orgRecipients(accounts: Pick<AccountTables, "org" | "people">, o
   return owners.length > 0 ? owners : withRole("admin");
 }
 
-/** Read lazily: an org may have thousands of members. */
+/**
+ * The org's owners and admins who have signed in, owners first, whatever its billing address: for what is urgent and not about
+ * money. Where there is none of them, as {@link orgRecipients}.
+ */
+export function orgAdministrators(accounts: Pick<AccountTables, "org" | "people">, orgId: string): string[] {
+  const members = accounts.people.membersOf(orgId);
+  const administrators = usable(activeEmails(accounts, members, "owner", "admin"));
+  return administrators.length > 0 ? administrators : orgRecipients(accounts, orgId);
+}
+
+/** Those of the first role first. Read lazily: an org may have thousands of members. */
 function* activeEmails(
   { people }: Pick<AccountTables, "people">,
   members: readonly MemberRow[],
-  role: Role,
+  ...roles: readonly Role[]
 ): Generator<string> {
-  for (const member of members) {
-    const user = member.role === role ? people.user(member.userId) : undefined;
-    if (user?.status === "active") yield user.email;
+  for (const role of roles) {
+    for (const member of members) {
+      const user = member.role === role ? people.user(member.userId) : undefined;
+      if (user?.status === "active") yield user.email;
+    }
   }
 }
 

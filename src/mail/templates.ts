@@ -5,6 +5,7 @@ import { erasureDone } from "./templates/erasure-done.ts";
 import { erasureRequested } from "./templates/erasure-requested.ts";
 import { invitation } from "./templates/invitation.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
+import { keyReported } from "./templates/key-reported.ts";
 import { orgClosed } from "./templates/org-closed.ts";
 import { ticketDecided } from "./templates/ticket-decided.ts";
 import { webhookDisabled } from "./templates/webhook-disabled.ts";
@@ -19,6 +20,7 @@ const TEMPLATES = [
   budgetExceeded,
   webhookDisabled,
   keyExpiring,
+  keyReported,
 ] as readonly unknown[] as readonly MailTemplate[];
 
 export const templateNamed: ReadonlyMap<string, MailTemplate> = new Map(

@@ -140,6 +140,8 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "PATCH /v1/keys/{id}": { values: newKey, body: () => ({ name: "renamed" }) },
   "DELETE /v1/keys/{id}": { values: newKey },
   "POST /v1/keys/{id}/rotate": { values: newKey, body: () => ({ grace_seconds: 0 }) },
+  // No key has this secret.
+  "POST /v1/keys/report": { body: () => ({ secret: `svc-live-${"x".repeat(43)}` }) },
   "POST /v1/provider-keys": { body: () => providerKey },
   "DELETE /v1/provider-keys/{id}": { values: newProviderKey },
   "POST /v1/policies": { body: () => ({ name: fresh("made"), yaml }) },

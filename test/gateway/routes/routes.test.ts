@@ -195,7 +195,8 @@ describe("public routes", () => {
     "%s without a credential: the answer the document promises",
     async (_, route) => {
       const path = await pathOf(route, world.orgId, world);
-      expectPromised(route, await gateway.call(route.method, path, { key: null }));
+      const body = await bodyOf(route, world);
+      expectPromised(route, await gateway.call(route.method, path, { key: null, ...(body && { body }) }));
     },
   );
 

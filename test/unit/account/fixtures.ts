@@ -64,6 +64,7 @@ export function accountRig(spent = NOTHING) {
   let trail: TestTrail;
   let invitations: Invitations;
   let mails: InvitationMail[];
+  let reported: string[];
   let locks: readonly Lock[];
 
   beforeEach(async () => {
@@ -76,7 +77,7 @@ export function accountRig(spent = NOTHING) {
     keyring = newKeyring();
     trail = trailOn(store, clock);
     invitations = new Invitations({ store, clock, people: accounts.people, onFailure: failing });
-    mails = [];
+    [mails, reported] = [[], []];
     locks = [];
     ops = accountOperations({
       ...{ accounts, clock, lastUsed },
@@ -84,6 +85,7 @@ export function accountRig(spent = NOTHING) {
       invitationCounts: openInvitationCounts(store, clock, failing),
       previewRedaction: () => Promise.reject(new Error("there are no workers here")),
       sendInvitation: (mail) => void mails.push(mail),
+      sendKeyReported: ({ keyId }) => void reported.push(keyId),
       freePlanId: "free",
       maxOrgsOfPerson: 5,
       hasPaid: () => false,
@@ -178,6 +180,10 @@ export function accountRig(spent = NOTHING) {
     /** Mails of invitation, in the order they were put. */
     get mails(): InvitationMail[] {
       return mails;
+    },
+    /** Keys of which a mail says that they were reported. */
+    get reported(): string[] {
+      return reported;
     },
     get invitations(): Invitations {
       return invitations;

@@ -74,7 +74,15 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...["budget_exceeded", "erasure_done", "erasure_requested", "invitation", "key_expiring", "org_closed"],
+    ...[
+      "budget_exceeded",
+      "erasure_done",
+      "erasure_requested",
+      "invitation",
+      "key_expiring",
+      "key_reported",
+      "org_closed",
+    ],
     ...["ticket_decided", "webhook_disabled"],
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([

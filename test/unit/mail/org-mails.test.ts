@@ -7,6 +7,7 @@ import { newTicket, ticketWire } from "../../../src/account/ticket.ts";
 import { eventType } from "../../../src/events/types.ts";
 import { budgetEvents } from "../../../src/limits/budget-events.ts";
 import { readEml } from "../../../src/mail/eml.ts";
+import { orgAdministrators } from "../../../src/mail/recipients.ts";
 import { mailRig, writtenMails } from "./fixtures.ts";
 
 const rig = mailRig();
@@ -48,6 +49,21 @@ describe("a mail to an org", () => {
     await rig.member("other@acme.example", "admin", "invited");
     await emit(ticketDecided, ticket());
     expect(await receivers()).toEqual(["admin@acme.example"]);
+  });
+
+  test("of a reported key goes to each owner and admin, whatever the billing address", async () => {
+    const putReported = () =>
+      rig.store.act(() => rig.mail.putKeyReported({ orgId: rig.org.id, keyId: "key_gone" }));
+    const recipients = () => orgAdministrators(rig.accounts, rig.org.id);
+    await setOrg({ billingEmail: "billing@acme.example" });
+    expect(recipients()).toEqual(["billing@acme.example"]);
+    await rig.member("admin@acme.example", "admin");
+    await rig.member("owner@acme.example", "owner");
+    await rig.member("member@acme.example", "member");
+    expect(recipients()).toEqual(["owner@acme.example", "admin@acme.example"]);
+    // Of a key that is gone there is nothing to say.
+    await putReported();
+    expect(await receivers()).toEqual([]);
   });
 
   test("is left out, and told of, where nobody has an address", async () => {
