@@ -33,3 +33,19 @@ export interface PlanFeatures {
 
 /** Never fails: an unknown plan has the features of the default plan. */
 export type PlanFeaturesPort = (planId: string) => PlanFeatures;
+
+/** A plan of the settings. */
+export interface Plan extends PlanLimits {
+  readonly id: string;
+  readonly features: PlanFeatures;
+  /** Of new orgs, and of those whose plan was removed from the settings. */
+  readonly isDefault: boolean;
+}
+
+/** All plans, for operators. */
+export interface PlanList {
+  /** In the order of the settings. */
+  readonly all: readonly Plan[];
+  /** Never fails: for an unknown plan, the default plan. */
+  inForce(planId: string): Plan;
+}

@@ -114,6 +114,13 @@ export const COMMANDS: readonly Command[] = [
     run: async (given, shell) => (await import("./operate.ts")).tickets(given, shell),
   },
   {
+    name: "plans",
+    operand: "PLAN",
+    summary: "List the plans in force, or the organisations on one and their keys with more than it gives.",
+    options: { raised: { type: "boolean", summary: "Only organisations with such a key." } },
+    run: async (given, shell) => (await import("./operate.ts")).plans(given, shell),
+  },
+  {
     name: "jobs",
     operand: "KIND/KEY",
     summary: "List jobs that were given up, or try one again.",

@@ -1,5 +1,5 @@
 /**
- * Commands of operators: `weir orgs`, `suspend`, `resume`, `grant`, `tickets`, `jobs`. They talk to the running gateway over HTTP,
+ * Commands of operators: `weir orgs`, `suspend`, `resume`, `grant`, `tickets`, `plans`, `jobs`. They talk to the running gateway over HTTP,
  * with the secret in its data folder, so they do what the operator's routes do and nothing else.
  */
 import { randomUUID } from "node:crypto";
@@ -71,6 +71,23 @@ function decisionOf({ approve, reject, close }: Given["options"]): "approved" | 
   if (first === undefined || others.length > 0) throw new Error("use one of --approve, --reject and --close");
   return first;
 }
+
+/** Lists the plans in force; with an id, the orgs on one and their keys with more than it gives. */
+export async function plans({ operand, options }: Given, shell: Shell): Promise<number> {
+  if (operand === undefined) {
+    const { data } = await ask(shell, "GET", "/plans");
+    table(shell, data as Row[], ["id", "orgs", "rpm", "tpm", "concurrency", "keys", "projects"]);
+    return 0;
+  }
+  const query = `limit=200${options.raised === true ? "&raised=true" : ""}`;
+  const { data } = await ask(shell, "GET", `/plans/${encodeURIComponent(operand)}/orgs?${query}`);
+  const rows = (data as Row[]).map((row) => ({ ...row, raised: raisedText(row.raised as Row[]) }));
+  table(shell, rows, ["id", "slug", "status", "raised"]);
+  return 0;
+}
+
+const raisedText = (keys: readonly Row[]): string =>
+  keys.map(({ key_id: id, rpm }) => `${id} ${rpm} rpm`).join(", ");
 
 /** Lists jobs that were given up; with `KIND/KEY`, tries one again or drops it. */
 export async function jobs({ operand, options }: Given, shell: Shell): Promise<number> {

@@ -101,6 +101,8 @@ export type Operations = Readonly<
     | "operatorListJobs"
     | "operatorRetryJob"
     | "operatorDropJob"
+    | "operatorListPlans"
+    | "operatorListPlanOrgs"
     | "listDevMail"
     | "getDevMail"
     | "createScimToken"

@@ -261,6 +261,8 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/orgs/{id}/adjust", "operator", OPERATOR, act(run.operatorAdjust)),
   row("GET", "/v1/operator/tickets", "operator", OPERATOR, act(run.operatorListTickets)),
   row("POST", "/v1/operator/tickets/{id}/decide", "operator", OPERATOR, act(run.operatorDecideTicket)),
+  row("GET", "/v1/operator/plans", "operator", OPERATOR, act(run.operatorListPlans)),
+  row("GET", "/v1/operator/plans/{id}/orgs", "operator", OPERATOR, act(run.operatorListPlanOrgs)),
   row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),
   row("POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator", OPERATOR, act(run.operatorRetryJob)),
   row("DELETE", "/v1/operator/jobs/{kind}/{key}", "operator", OPERATOR, act(run.operatorDropJob)),

@@ -8,7 +8,7 @@ import { Keyring } from "../account/keyring.ts";
 import { LastUsed } from "../account/last-used.ts";
 import { openInvitationCounts } from "../account/member-operations.ts";
 import type { UserRow } from "../account/person.ts";
-import type { PlanFeaturesPort, PlanPort } from "../account/plan.ts";
+import type { Plan, PlanFeaturesPort, PlanList, PlanPort } from "../account/plan.ts";
 import { ProviderKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
 import { Tickets } from "../account/tickets.ts";
@@ -72,6 +72,7 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
       firstOwner,
     },
     planFeatures: featuresPort(config),
+    plans: planList(config),
     tickets: new Tickets(store),
     closeTables() {
       for (const table of tables) table.close();
@@ -110,6 +111,18 @@ function featuresPort({ settings }: Config): PlanFeaturesPort {
       plans.get(id) ?? plans.get(settings.default_plan) ?? {};
     return { sso, prioritySupport };
   };
+}
+
+/** The settings have a default plan, or the start is refused. */
+function planList(config: Config): PlanList {
+  const { plans, default_plan: defaultId } = config.settings;
+  const [limitsOf, featuresOf] = [planPort(config), featuresPort(config)];
+  const all = plans.map(
+    ({ id }): Plan => ({ ...limitsOf(id), id, features: featuresOf(id), isDefault: id === defaultId }),
+  );
+  const byId = new Map(all.map((plan) => [plan.id, plan]));
+  const usual = byId.get(defaultId) as Plan;
+  return { all, inForce: (planId) => byId.get(planId) ?? usual };
 }
 
 const NO_PLAN = { rpm: 0, tpm: 0, concurrency: 0, keys: 0, projects: 0, autoApprove: 1 };

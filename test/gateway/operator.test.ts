@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Shell } from "../../src/commands/command.ts";
-import { grant, jobs, listOrgs, setSuspended, tickets } from "../../src/commands/operate.ts";
+import { grant, jobs, listOrgs, plans, setSuspended, tickets } from "../../src/commands/operate.ts";
 import { type SignedInPerson, signInAt } from "./console.fixtures.ts";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 
@@ -91,6 +91,26 @@ describe("an operator", () => {
     ).toEqual(["limits.changed", "ticket.decided"]);
   });
 
+  test("sees the plans in force, the orgs on each, and keys with more than it gives", async () => {
+    const { json: key } = await gateway.call("POST", "/v1/keys", { body: { name: "raised" } });
+    const asked = { key_id: key.id, rpm: 3_000_001 };
+    expect((await owner.call("POST", "/v1/limits/requests", { body: asked })).json.status).toBe("approved");
+    const { data } = (await operate("GET", "/plans")).json;
+    expect(data).toEqual([
+      {
+        ...{ id: "local", default: true, rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
+        ...{ keys: 1_000, projects: 100, auto_approve: 2, orgs: 1 },
+        features: { sso: true, priority_support: false },
+      },
+    ]);
+    const orgs = (await operate("GET", "/plans/local/orgs")).json.data;
+    expect(orgs.map(({ slug }: { slug: string }) => slug)).toEqual(["first"]);
+    const raised = (await operate("GET", "/plans/local/orgs?raised=true")).json.data;
+    expect(raised).toEqual(orgs);
+    expect(raised[0].raised).toContainEqual({ key_id: key.id, name: "raised", rpm: 3_000_001 });
+    expect((await operate("GET", "/plans/none/orgs")).status).toBe(404);
+  });
+
   test("sees no job that was given up, on a sound gateway", async () => {
     expect((await operate("GET", "/jobs")).json.data).toEqual([]);
     expect((await operate("POST", "/jobs/no.kind/no-key/retry")).status).toBe(404);
@@ -126,6 +146,15 @@ describe("the command line of an operator", () => {
     expect(await run((at) => grant(gift, at))).toMatch(/^Posted: the balance is \d+\.\d{6} USD\n$/);
     expect(await run((at) => grant(gift, at))).toMatch(/^Posted before/);
     expect(await run((at) => jobs({ operand: undefined, options: {} }, at))).toMatch(/^KIND +KEY/);
+  });
+
+  test("lists plans, and the orgs on one", async () => {
+    expect(await run((at) => plans({ operand: undefined, options: {} }, at))).toMatch(
+      /^ID +ORGS +RPM .*\nlocal +\d+ +3000000 /,
+    );
+    const listed = await run((at) => plans({ operand: "local", options: { raised: true } }, at));
+    expect(listed).toMatch(/^ID +SLUG +STATUS +RAISED\norg_\w{26} +first +active +key_\w{26} \d+ rpm/);
+    await expect(plans({ operand: "none", options: {} }, shell())).rejects.toThrow("no such plan");
   });
 
   test("decides a ticket, and says what it lacks", async () => {

@@ -202,6 +202,9 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/operator/orgs/{id}/resume": { values: newOrgId, body: () => ({ reason: "a test" }) },
   "POST /v1/operator/orgs/{id}/grant": { values: newOrgId, body: credit },
   "POST /v1/operator/orgs/{id}/adjust": { values: newOrgId, body: credit },
+  "GET /v1/operator/plans/{id}/orgs": {
+    values: async ({ orgId, asOwner }) => ({ id: (await asOwner("GET", `/v1/orgs/${orgId}`)).json.plan_id }),
+  },
   "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
   "POST /v1/webhooks": { body: () => webhook },
   "GET /v1/webhooks/{id}": { values: newWebhook },
