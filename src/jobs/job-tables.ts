@@ -4,7 +4,7 @@
 import type { Store, Table } from "../store/store.ts";
 import type { JobRow } from "./job.ts";
 
-/** A waiting job, as the index of due times names it. */
+/** A waiting job, as the indexes of due times name it. */
 export interface DueJob {
   readonly kind: string;
   readonly lane: string;
@@ -13,12 +13,16 @@ export interface DueJob {
 }
 
 type DueKey = [kind: string, lane: string, dueMs: number, key: string];
+type TimeKey = [kind: string, dueMs: number, lane: string, key: string];
+export type GivenUpKey = readonly [atMs: number, kind: string, key: string];
 
 export class JobTables {
   /** [kind, key]. */
   readonly #rows: Table<JobRow>;
-  /** [kind, lane, due, key] of waiting jobs. */
+  /** [kind, lane, due, key] of waiting jobs: one lane is read without the others. */
   readonly #due: Table<true>;
+  /** [kind, due, lane, key] of waiting jobs: what is due is at the front, whatever waits behind it. */
+  readonly #times: Table<true>;
   /** [kind, key] → holder, of running jobs. */
   readonly #running: Table<string>;
   /** [given up at, kind, key]. */
@@ -27,6 +31,7 @@ export class JobTables {
   constructor(store: Store) {
     this.#rows = store.table("jobs.rows");
     this.#due = store.table("jobs.due");
+    this.#times = store.table("jobs.times");
     this.#running = store.table("jobs.running");
     this.#givenUp = store.table("jobs.given_up");
   }
@@ -44,8 +49,10 @@ export class JobTables {
     const before = this.row(row.kind, row.key);
     if (before !== undefined) this.#unlist(before);
     this.#rows.put([row.kind, row.key], row);
-    if (row.state === "waiting") this.#due.put([row.kind, row.lane, row.dueMs, row.key], true);
-    else if (row.state === "running") this.#running.put([row.kind, row.key], row.holder);
+    if (row.state === "waiting") {
+      this.#due.put([row.kind, row.lane, row.dueMs, row.key], true);
+      this.#times.put([row.kind, row.dueMs, row.lane, row.key], true);
+    } else if (row.state === "running") this.#running.put([row.kind, row.key], row.holder);
     else this.#givenUp.put([row.dueMs, row.kind, row.key], true);
   }
 
@@ -55,8 +62,10 @@ export class JobTables {
   }
 
   #unlist(row: JobRow): void {
-    if (row.state === "waiting") this.#due.remove([row.kind, row.lane, row.dueMs, row.key]);
-    else if (row.state === "running") this.#running.remove([row.kind, row.key]);
+    if (row.state === "waiting") {
+      this.#due.remove([row.kind, row.lane, row.dueMs, row.key]);
+      this.#times.remove([row.kind, row.dueMs, row.lane, row.key]);
+    } else if (row.state === "running") this.#running.remove([row.kind, row.key]);
     else this.#givenUp.remove([row.dueMs, row.kind, row.key]);
   }
 
@@ -66,14 +75,14 @@ export class JobTables {
       yield dueOf(key as DueKey);
   }
 
-  /** The first job of each lane. Steps from lane to lane, so that many jobs in one cost nothing. */
-  *firstOfLanes(): Generator<DueJob> {
-    for (let start: (string | number)[] = []; ; ) {
-      const [row] = [...this.#due.range({ start, limit: 1 })];
-      if (row === undefined) return;
-      const job = dueOf(row.key as DueKey);
-      yield job;
-      start = [job.kind, job.lane, PAST_TIMES];
+  /** Of all lanes, soonest first. @param after the last one of the read before */
+  *dueOf(kind: string, after: DueJob | undefined, limit: number): Generator<DueJob> {
+    const start = after === undefined ? [kind] : [kind, after.dueMs, after.lane, after.key];
+    // One more, for the one that the read begins with.
+    for (const { key } of this.#times.range({ start, end: [kind, PAST_TIMES], limit: limit + 1 })) {
+      const [, dueMs, lane, id] = key as TimeKey;
+      if (dueMs === after?.dueMs && lane === after.lane && id === after.key) continue;
+      yield { kind, lane, dueMs, key: id };
     }
   }
 
@@ -109,14 +118,17 @@ export class JobTables {
   }
 
   /** Calls for each job that was given up (true) or is so no more (false), after the commit. */
-  watchGivenUp(changed: (isAdded: boolean) => void): void {
-    this.#givenUp.watch((_, row) => changed(row !== undefined));
+  watchGivenUp(changed: (key: GivenUpKey, isAdded: boolean) => void): void {
+    this.#givenUp.watch((key, row) => changed(key as unknown as GivenUpKey, row !== undefined));
   }
 
-  countGivenUp(): number {
-    let count = 0;
-    for (const _ of this.#givenUp.range()) count++;
-    return count;
+  /** Oldest first. @param after the last one of the read before */
+  *givenUpKeys(after: GivenUpKey | undefined, limit: number): Generator<GivenUpKey> {
+    const start = after === undefined ? {} : { start: [...after] };
+    for (const { key } of this.#givenUp.range({ ...start, limit: limit + 1 })) {
+      const found = key as unknown as GivenUpKey;
+      if (after === undefined || found.some((part, i) => part !== after[i])) yield found;
+    }
   }
 }
 

@@ -4,12 +4,17 @@
 import { type Clock, jumpWatch, type Random, type Timers } from "../clock.ts";
 import { newId } from "../ids.ts";
 import type { Store } from "../store/store.ts";
+import { GivenUpCount } from "./given-up-count.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
 import { JobTables } from "./job-tables.ts";
-import { type KindCounts, Runner, type RunnerDeps } from "./runner.ts";
+import { type KindCounts, RETRY_MS, Runner, type RunnerDeps } from "./runner.ts";
 
-/** Longest wait between two looks: the wall clock may jump, and other processes add jobs without notice. */
-const LOOK_MS = 1000;
+/** Longest wait for a job that is due later: timers know nothing of a wall clock that was set, or of a machine that slept. */
+const LONGEST_WAIT_MS = 60_000;
+/** Longest wait between two looks where other processes add jobs without notice. */
+const SHARED_LOOK_MS = 1000;
+/** Their clocks may be behind by so much. */
+const CLOCKS_APART_MS = 60_000;
 /** Longest wait between two looks at leases. */
 const TEND_MS = 5000;
 /** Looks at leases within the shortest one: a renewal that comes late, or is refused once, is still in time. */
@@ -23,11 +28,13 @@ export interface JobsOptions {
   /** See `RunnerDeps`. */
   readonly holder: string;
   readonly onFailure: RunnerDeps["onFailure"];
+  /** Several processes use the store: each looks now and then for what the others add or leave behind. Default: false. */
+  readonly isShared?: boolean;
 }
 
 export interface JobMetrics {
   readonly running: number;
-  /** Lanes with waiting or running jobs. */
+  /** Lanes with jobs that run or are due; lanes whose jobs are all due later may be among them. */
   readonly lanes: number;
   readonly givenUp: number;
   readonly byKind: ReadonlyMap<string, Readonly<KindCounts>>;
@@ -40,7 +47,7 @@ export class Jobs {
   readonly #options: JobsOptions;
   readonly #tables: JobTables;
   readonly #runners = new Map<string, Runner>();
-  #givenUp: number;
+  readonly #givenUp: GivenUpCount;
   #isStarted = false;
   /** No more is claimed. */
   #isStopped = false;
@@ -50,8 +57,10 @@ export class Jobs {
   #cancel: () => void = () => {};
   #looking = false;
   #lookAgain = false;
-  /** Cancels the timer of the next look at leases. */
-  #cancelTend: () => void = () => {};
+  /** Cancels the timer of the next look at leases; undefined: there is none. */
+  #cancelTend: (() => void) | undefined;
+  /** Another process had jobs when leases were last looked at. */
+  #isOthersLeft = false;
   #tending: Promise<void> = Promise.resolve();
   readonly #isSteady: () => boolean;
 
@@ -60,12 +69,11 @@ export class Jobs {
     this.#tables = new JobTables(options.store);
     this.#isSteady = jumpWatch(options.clock);
     this.#isSteady();
-    this.#givenUp = this.#tables.countGivenUp();
-    this.#tables.watchGivenUp((isAdded) => (this.#givenUp += isAdded ? 1 : -1));
+    this.#givenUp = new GivenUpCount(this.#tables);
     this.#tables.watchDue((job, isAdded) => {
-      const lanes = this.#runners.get(job.kind)?.lanes;
-      if (isAdded) lanes?.add(job);
-      else lanes?.remove(job);
+      const runner = this.#runners.get(job.kind);
+      if (isAdded) runner?.added(job);
+      else runner?.removed(job);
       if (isAdded) this.#look();
     });
   }
@@ -117,15 +125,21 @@ export class Jobs {
     this.#runners.set(kind.name, runner);
   }
 
-  /** Takes back the jobs that this cell ran when it died, and begins. */
+  /** Takes back the jobs that this cell ran when it died, and begins. It reads none that wait: the first looks do, as they come. */
   async start(): Promise<void> {
     const { store, holder } = this.#options;
-    const left = this.#tables.running((name) => name === holder);
-    await store.act(() => this.#release(left), { isOwed: true });
-    for (const job of this.#tables.firstOfLanes()) this.#runners.get(job.kind)?.lanes.learn(job);
+    const running = this.#tables.running(() => true);
+    this.#isOthersLeft = running.some((row) => row.holder !== holder);
+    const left = running.filter((row) => row.holder === holder);
+    if (left.length > 0) await store.act(() => this.#release(left), { isOwed: true });
     this.#isStarted = true;
     this.#tendLater();
     this.#look();
+    void this.#givenUp
+      .finish(() => this.#isStopped)
+      .catch((error: unknown) => {
+        this.#options.onFailure(error, "given-up jobs could not be counted");
+      });
   }
 
   /** Claims no more and waits for what runs; that which cannot end in time runs again after the next start. */
@@ -135,7 +149,7 @@ export class Jobs {
     await Promise.all(Array.from(this.#runners.values(), (runner) => runner.stop()));
     // Only now: until its end, a run keeps its lease.
     this.#isEnded = true;
-    this.#cancelTend();
+    this.#cancelTend?.();
     await this.#tending;
   }
 
@@ -179,7 +193,7 @@ export class Jobs {
     return {
       running: runners.reduce((sum, runner) => sum + runner.running, 0),
       lanes: runners.reduce((sum, runner) => sum + runner.lanes.size, 0),
-      givenUp: this.#givenUp,
+      givenUp: this.#givenUp.value,
       byKind: new Map(runners.map(({ kind, counts }) => [kind.name, counts])),
     };
   }
@@ -213,8 +227,21 @@ export class Jobs {
       // Asked for between the last round and now.
       if (this.#lookAgain) return this.#look();
       if (this.#isStopped) return;
-      const waitMs = Math.max(0, Math.min(LOOK_MS, nextMs - this.#options.clock.now()));
-      this.#cancel = this.#options.timers.after(waitMs, () => this.#look());
+      this.#tendLater();
+      this.#lookAt(nextMs);
+    });
+  }
+
+  /** Without jobs that wait there is no timer: what is added brings its own look. */
+  #lookAt(nextMs: number): void {
+    const { clock, timers, isShared = false } = this.#options;
+    const mostMs = isShared ? SHARED_LOOK_MS : LONGEST_WAIT_MS;
+    if (nextMs === Number.POSITIVE_INFINITY && !isShared) return;
+    const waitMs = Math.max(0, Math.min(mostMs, nextMs - clock.now()));
+    this.#cancel = timers.after(waitMs, () => {
+      if (isShared)
+        for (const runner of this.#runners.values()) runner.lookAgain(clock.now() - CLOCKS_APART_MS);
+      this.#look();
     });
   }
 
@@ -224,22 +251,29 @@ export class Jobs {
     while (this.#lookAgain && !this.#isStopped) {
       this.#lookAgain = false;
       try {
-        const times = await Promise.all(Array.from(this.#runners.values(), (runner) => runner.advance()));
-        nextMs = Math.min(...times.map((ms) => ms ?? Number.POSITIVE_INFINITY));
+        nextMs = Math.min(
+          ...(await Promise.all(Array.from(this.#runners.values(), (runner) => runner.advance()))),
+        );
       } catch (error) {
         this.#options.onFailure(error, "jobs could not be looked at");
-        nextMs = Number.POSITIVE_INFINITY;
+        nextMs = this.#options.clock.now() + RETRY_MS;
       }
     }
     return nextMs;
   }
 
-  /** On a timer of its own: that of the looks starts anew with each job that comes, and may never ring. */
+  /** On a timer of its own: that of the looks starts anew with each job that comes. None while nobody holds a lease. */
   #tendLater(): void {
-    if (this.#isEnded) return;
-    const leases = Array.from(this.#runners.values(), ({ kind }) => kind.leaseMs / TENDS_PER_LEASE);
+    if (this.#isEnded || this.#cancelTend !== undefined) return;
+    const runners = [...this.#runners.values()];
+    const isHeld = this.#isOthersLeft || runners.some(({ running }) => running > 0);
+    if (!isHeld && this.#options.isShared !== true) return;
+    const leases = runners.map(({ kind }) => kind.leaseMs / TENDS_PER_LEASE);
     this.#cancelTend = this.#options.timers.after(Math.min(TEND_MS, ...leases), () => {
-      this.#tending = this.#tend().then(() => this.#tendLater());
+      this.#tending = this.#tend().then(() => {
+        this.#cancelTend = undefined;
+        this.#tendLater();
+      });
     });
   }
 
@@ -252,9 +286,9 @@ export class Jobs {
       for (const runner of this.#runners.values()) await runner.renew();
       // Behind a jump of the wall clock all leases look ended: those who live have until the next time to renew theirs.
       if (this.#isStopped || !isSteady) return;
-      const left = this.#tables
-        .running((name) => name !== holder)
-        .filter((row) => row.leaseEndsAtMs <= nowMs);
+      const others = this.#tables.running((name) => name !== holder);
+      this.#isOthersLeft = others.length > 0;
+      const left = others.filter((row) => row.leaseEndsAtMs <= nowMs);
       if (left.length > 0) await store.act(() => this.#release(left));
     } catch (error) {
       onFailure(error, "leases of jobs could not be renewed");

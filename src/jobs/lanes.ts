@@ -21,7 +21,10 @@ interface Lane {
   readonly name: string;
   /** Soonest first. */
   readonly jobs: DueJob[];
-  /** False: the store may hold more jobs of the lane, all due later than these. */
+  /**
+   * True: these are all that were told or read in the order of due times; what waits behind that is met in its time. False: the
+   * store may hold more jobs of the lane, all due later than these, and there is at least one here.
+   */
   hasAll: boolean;
   running: number;
   /** Of its newest alarm; NaN once that has rung. */
@@ -62,13 +65,27 @@ export class Lanes {
     return this.#lanes.size;
   }
 
-  /** A lane that has jobs in the store, at the start. */
-  learn(first: DueJob): void {
-    const lane = this.#lane(first.lane);
+  has(name: string): boolean {
+    return this.#lanes.has(name);
+  }
+
+  /** A lane whose jobs nobody has told of, read from the store. */
+  open(name: string): void {
+    if (this.#lanes.has(name)) return;
+    const lane = this.#lane(name);
     lane.hasAll = false;
-    this.#kept += 1 - lane.jobs.length;
-    lane.jobs.splice(0, lane.jobs.length, first);
-    this.#schedule(lane);
+    this.#refill(lane);
+  }
+
+  /** A job that was read in the order of due times. It may be known already. */
+  meet(job: DueJob): void {
+    const jobs = this.#lanes.get(job.lane)?.jobs ?? [];
+    for (let at = jobs.length - 1; at >= 0; at--) {
+      const other = jobs[at] as DueJob;
+      if (other.dueMs < job.dueMs) break;
+      if (other.dueMs === job.dueMs && other.key === job.key) return;
+    }
+    this.add(job);
   }
 
   add(job: DueJob): void {

@@ -7,6 +7,7 @@
  */
 import type { Clock, Random } from "../clock.ts";
 import type { Store } from "../store/store.ts";
+import { DueReader } from "./due-reader.ts";
 import {
   errorText,
   FinalFailure,
@@ -21,6 +22,8 @@ import { Lanes } from "./lanes.ts";
 
 /** Claimed in one act. */
 const CLAIMED_AT_ONCE = 64;
+/** A store that refuses is asked again after so long. */
+export const RETRY_MS = 1000;
 
 export interface RunnerDeps {
   readonly store: Store;
@@ -58,6 +61,7 @@ export class Runner {
   readonly counts: KindCounts = { done: 0, failed: 0, gaveUp: 0 };
   readonly lanes: Lanes;
   readonly #deps: RunnerDeps;
+  readonly #reader: DueReader;
   readonly #handler: JobHandler<unknown>;
   readonly #stop = new AbortController();
   /** Each until its end is committed; two of one key where another process has taken the first one over and ended it. */
@@ -71,6 +75,7 @@ export class Runner {
     this.#deps = deps;
     this.kind = kind;
     this.#handler = handler;
+    this.#reader = new DueReader((after, limit) => deps.tables.dueOf(kind.name, after, limit));
     this.lanes = new Lanes({
       atOncePerLane: kind.atOncePerLane,
       read: (lane, limit) => deps.tables.dueIn(kind.name, lane, limit),
@@ -81,19 +86,41 @@ export class Runner {
     return this.#running.size;
   }
 
+  /** A waiting job was committed. */
+  added(job: DueJob): void {
+    const nowMs = this.#deps.clock.now();
+    if (this.lanes.has(job.lane) || this.#reader.told(job, nowMs)) this.lanes.add(job);
+    // Much else is still to be read that is due: the lane takes turns with it from now on.
+    else if (job.dueMs <= nowMs) this.lanes.open(job.lane);
+  }
+
+  /** A job no longer waits, by a committed act. */
+  removed(job: DueJob): void {
+    this.lanes.remove(job);
+  }
+
+  /** Other processes may have added jobs since then, and nobody told. */
+  lookAgain(sinceMs: number): void {
+    this.#reader.again(this.kind.name, sinceMs);
+  }
+
   /**
-   * Starts what is due, as far as there is room.
-   * @returns when to call again; undefined: when a job is added or ends, and now and then
+   * Reads on what is due, and starts it as far as there is room.
+   * @returns when to call again; infinite: when a job is added or ends
    */
-  async advance(): Promise<number | undefined> {
-    if (this.#stop.signal.aborted) return undefined;
-    const due = this.lanes.take(Math.min(this.#room, CLAIMED_AT_ONCE), this.#deps.clock.now());
+  async advance(): Promise<number> {
+    if (this.#stop.signal.aborted) return Number.POSITIVE_INFINITY;
+    const nowMs = this.#deps.clock.now();
+    for (const job of this.#reader.read(nowMs)) this.lanes.meet(job);
+    const due = this.lanes.take(Math.min(this.#room, CLAIMED_AT_ONCE), nowMs);
     if (due.length > 0) {
       this.#claimed = this.#claim(due);
       // Refused: the store has said how it is, and need not be asked again at once.
-      if (!(await this.#claimed)) return undefined;
+      if (!(await this.#claimed)) return this.#deps.clock.now() + RETRY_MS;
     }
-    return this.#room > 0 ? this.lanes.nextMs() : undefined;
+    const lanesMs =
+      this.#room > 0 ? (this.lanes.nextMs() ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    return Math.min(lanesMs, this.#reader.nextMs);
   }
 
   get #room(): number {

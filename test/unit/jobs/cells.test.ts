@@ -13,7 +13,7 @@ const order = { key: "a", orgId: "org", payload: { n: 1 } };
 
 /** A cell whose runs end when the test says so, and count who ended them. */
 async function startCell(holder: string, changes: Parameters<typeof kindOf>[0] = {}) {
-  const cell = rig.cell(holder);
+  const cell = rig.cell(holder, true);
   const runs: { readonly key: string; readonly attempt: number; readonly end: () => void }[] = [];
   cell.jobs.handle(kindOf({ leaseMs: MINUTE, ...changes }), {
     async run(_, { key, attempt }) {

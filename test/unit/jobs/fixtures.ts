@@ -142,8 +142,8 @@ export class Rig {
     return openStore(this.folder, { actsTwice: this.#actsTwice });
   }
 
-  /** The jobs of a process; not started. */
-  cell(holder = "cell_a"): Cell {
+  /** The jobs of a process; not started. @param isShared it is not the only one: see `JobsOptions` */
+  cell(holder = "cell_a", isShared = false): Cell {
     const process = new Process(this.store, this.time);
     const failures: string[] = [];
     const jobs = new Jobs({
@@ -151,7 +151,7 @@ export class Rig {
       clock: this.time,
       timers: process.timers,
       random: seededRandom(7),
-      holder,
+      ...{ holder, isShared },
       onFailure: (error, what) => failures.push(`${what}: ${errorText(error)}`),
     });
     const cell = { jobs, process, failures };
@@ -186,7 +186,7 @@ export class Rig {
 
   /** Rows of jobs and of their indexes. */
   rows(): number {
-    const tables = ["jobs.rows", "jobs.due", "jobs.running", "jobs.given_up"];
+    const tables = ["jobs.rows", "jobs.due", "jobs.times", "jobs.running", "jobs.given_up"];
     return tables.reduce((sum, name) => sum + [...this.store.table(name).range()].length, 0);
   }
 

@@ -25,12 +25,12 @@ async function counting(): Promise<Cell> {
 }
 
 describe("a wall clock", () => {
-  test("that jumps ahead makes jobs run that are due by it, within a second", async () => {
+  test("that jumps ahead makes jobs run that are due by it, within a minute", async () => {
     const cell = await counting();
     await rig.enqueue(cell, kind, order("a", START + HOUR), order("b", START + 3 * HOUR));
     await rig.settle();
     rig.time.set(START + 2 * HOUR);
-    await rig.pass(SECOND);
+    await rig.pass(MINUTE, MINUTE);
     expect([rig.counted("a"), rig.counted("b")]).toEqual([1, 0]);
   });
 
@@ -72,7 +72,7 @@ describe("a wall clock", () => {
       rig.time.advance(random(2 * SECOND));
     }
     rig.time.set(START + 4 * HOUR);
-    rig.time.advance(SECOND);
+    rig.time.advance(MINUTE);
     await rig.until("all have run", () => rig.rows() === 0);
     const counts = Array.from({ length: 150 }, (_, n) => rig.counted(`k${n}`));
     expect([new Set(counts), early, cell.failures]).toEqual([new Set([1]), [], []]);
@@ -101,7 +101,7 @@ test("cells that all slept past a lease leave the job to the one that renews it 
 async function cellsOf(names: readonly string[], apartMs = 0): Promise<{ runs: string[] }> {
   const runs: string[] = [];
   const cells = names.map((name) => {
-    const cell = rig.cell(name);
+    const cell = rig.cell(name, true);
     cell.jobs.handle(kind, {
       run() {
         runs.push(name);
