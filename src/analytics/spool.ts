@@ -41,6 +41,8 @@ interface SpoolCounts {
 const DEFAULT_AGE_MS = 2000;
 /** Meanwhile the number of pending rows is checked this often: in a busy second they would fill the memory. */
 const POLL_MS = 100;
+/** The same while none is pending. */
+const IDLE_POLL_MS = 500;
 /** A batch is inserted at once when this share of its maximum number of rows is pending. */
 const FULL_SHARE = 0.5;
 const FIRST_BACKOFF_MS = 50;
@@ -196,8 +198,9 @@ export class Spool {
     const { queue, bounds } = this.#options;
     let restMs = this.#ageMs;
     while (restMs > 0 && !this.#stopping && this.#waiters.length === 0) {
-      await this.#rest(Math.min(POLL_MS, restMs));
-      restMs = queue.pending() >= bounds.rows * FULL_SHARE ? 0 : restMs - POLL_MS;
+      const pollMs = queue.pending() === 0 ? IDLE_POLL_MS : POLL_MS;
+      await this.#rest(Math.min(pollMs, restMs));
+      restMs = queue.pending() >= bounds.rows * FULL_SHARE ? 0 : restMs - pollMs;
     }
   }
 

@@ -11,9 +11,11 @@ import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Log } from "./log.ts";
 import type { Logs } from "./logs.ts";
+import type { JournaledStoreParts } from "./parts.ts";
 import { type Layer, Pending } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
 import { decoded, first } from "./rows.ts";
+import { Soon } from "./soon.ts";
 import type { JournalProgress } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 import { Watchers } from "./watchers.ts";
@@ -29,21 +31,6 @@ const LONGEST_RETRY_MS = 1000;
 export interface ActOptions {
   /** The write was promised and must not be refused: the charge of an admitted call, or a fact the disk must record. */
   readonly isOwed?: boolean;
-}
-
-export interface JournaledStoreParts {
-  readonly lmdb: Lmdb;
-  readonly journal: Journal;
-  readonly logs: Logs;
-  /** LMDB's progress: equal to the journal's. */
-  readonly reached: JournalProgress;
-  /** Releases the claim on the folder. */
-  readonly release: () => void;
-  readonly onFailure: (error: unknown) => void;
-  /** See `StoreOptions`. */
-  readonly actsTwice: boolean;
-  /** `ask` notes durably that weir.lmdb is to be rewritten; `afterClose`: no file is open any more. */
-  readonly rewrite: { readonly ask: () => void; readonly afterClose: () => void };
 }
 
 export class JournaledStore {
@@ -74,7 +61,8 @@ export class JournaledStore {
   #applyAsked = false;
   #closed = false;
   #idle: (() => void)[] = [];
-  readonly #timers: NodeJS.Timeout[];
+  readonly #syncSoon = new Soon(SYNC_MS, () => this.#sync());
+  readonly #applySoon = new Soon(APPLY_MS, () => void this.#apply());
   readonly #watchers: Watchers;
 
   constructor(parts: JournaledStoreParts) {
@@ -89,10 +77,8 @@ export class JournaledStore {
     this.#actsTwice = actsTwice;
     this.#frame = reached.applied;
     this.#reached = reached;
-    this.#timers = [
-      setInterval(() => void this.#journal.sync().catch(this.#onFailure), SYNC_MS).unref(),
-      setInterval(() => void this.#apply(), APPLY_MS).unref(),
-    ];
+    // The start may have left more in the logs' memory than is to stay there.
+    this.#applySoon.ask();
   }
 
   table<V>(name: string, versions?: RowVersions<V>): Table<V> {
@@ -189,7 +175,7 @@ export class JournaledStore {
 
   async close(): Promise<void> {
     if (this.#scheduled) await new Promise<void>((resolve) => this.#idle.push(resolve));
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const soon of [this.#syncSoon, this.#applySoon]) soon.stop();
     await this.#inTurn(async () => {
       await this.#applyAll();
       // Rows remain only after a failure: they stay in the journal.
@@ -200,18 +186,18 @@ export class JournaledStore {
       this.#closed = true;
       await this.#journal.close(done);
     });
-    try {
-      this.#release();
-    } catch (error) {
-      // A claim of a dead process is taken over.
-      this.#onFailure(error);
-    }
+    // A claim of a dead process is taken over.
+    this.#try(this.#release);
     await this.#lmdb.flushed();
     await this.#lmdb.close();
+    // The next start does it.
+    this.#try(this.#rewrite.afterClose);
+  }
+
+  #try(act: () => void): void {
     try {
-      this.#rewrite.afterClose();
+      act();
     } catch (error) {
-      // The next start does it.
       this.#onFailure(error);
     }
   }
@@ -301,7 +287,16 @@ export class JournaledStore {
     this.#watchers.tell(writes);
     group.done();
     for (const resolve of this.#idle.splice(0)) resolve();
+    this.#syncSoon.ask();
+    this.#applySoon.ask();
     if (this.#pending.size > APPLY_WRITES) void this.#apply();
+  }
+
+  #sync(): void {
+    this.#journal.sync().catch((error: unknown) => {
+      this.#onFailure(error);
+      this.#syncSoon.ask();
+    });
   }
 
   #inTurn<T>(act: () => Promise<T>): Promise<T> {
@@ -322,6 +317,7 @@ export class JournaledStore {
     });
     // Transactions requested meanwhile go first.
     if (more && this.#logs.wait(false)) void this.#apply();
+    else if (this.#pending.size > 0 || this.#logs.wait(false)) this.#applySoon.ask();
   }
 
   /** Then removes the journal segments that LMDB holds durably. */
