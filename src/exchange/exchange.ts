@@ -3,6 +3,7 @@
  * this order; each step takes the result of the one before. (`authenticate` comes before the body is read: `keyring`.)
  */
 import type { Clock } from "../clock.ts";
+import type { Endpoint } from "../endpoint.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { AttemptRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
@@ -14,6 +15,7 @@ import { type ContinueDeps, continued } from "./continue.ts";
 import { answerHeaders, identityHeaders, JSON_TYPE, retryHeaders } from "./headers.ts";
 import { type Claim, type IdempotentAnswers, replay } from "./idempotency.ts";
 import { Live } from "./live.ts";
+import { missedEndpoints } from "./missed.ts";
 import type { Outcome } from "./outcome.ts";
 import { type PlanDeps, planCall, reportCanaryResult } from "./plan.ts";
 import { type ReserveDeps, reserve } from "./reserve.ts";
@@ -43,6 +45,8 @@ export interface ExchangeDeps {
   readonly onFault: (error: unknown, requestId: string) => void;
   /** Reports a failed attempt to the operator's log, once its call has ended. */
   readonly onUpstreamFailure: (requestId: string, attempt: AttemptRecord) => void;
+  /** An org's call failed at the endpoint, or was refused because the endpoint is out; once its call has ended. Never throws. */
+  readonly onEndpointMissed: (endpoint: Endpoint, orgId: string) => void;
 }
 
 interface ExchangeCounts {
@@ -234,6 +238,7 @@ class LiveExchange implements Exchange {
         this.#deps.onUpstreamFailure(call.requestId, attempt);
       }
     }
+    for (const endpoint of missedEndpoints(call)) this.#deps.onEndpointMissed(endpoint, call.key.orgId);
     void this.#close(call, outcome);
   }
 

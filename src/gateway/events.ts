@@ -16,11 +16,12 @@ import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
 import { budgetExceeded } from "../limits/budget-events.ts";
 import { canaryRed, policyActivated } from "../policies/policy-events.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
+import { endpointDown } from "./endpoint-down.ts";
 
 const EMITTED: readonly EventType[] = [
   ...[keyCreated, keyRotated, keyRevoked],
   ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
-  ...[policyActivated, canaryRed, budgetExceeded],
+  ...[policyActivated, canaryRed, endpointDown, budgetExceeded],
   ...[webhookDisabled, webhookTest],
 ];
 

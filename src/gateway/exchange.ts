@@ -14,7 +14,7 @@ const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({
 export function exchangeOf(
   config: Config,
   rooms: Rooms,
-  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "hasRoomFor">,
+  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "onEndpointMissed" | "hasRoomFor">,
 ): Exchange {
   const { limits: bounds, timeouts } = config.settings;
   const { clock, store, bodies, responses, limits, purse, budgets, health, catalog, policies, ownKeys } =

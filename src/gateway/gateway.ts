@@ -75,6 +75,7 @@ export async function startGateway(
   const exchange = exchangeOf(config, rooms, {
     onFault,
     onUpstreamFailure: upstreamFailures(log, rooms.clock),
+    onEndpointMissed: rooms.endpointDown.missed,
     hasRoomFor: (live) => descriptors.hasRoomForCall(live),
   });
   const inquiries = inquiriesOf(config, rooms, onFault);

@@ -41,6 +41,7 @@ import { openAccount } from "./account.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openDirectory } from "./directory.ts";
+import { openEndpointDown } from "./endpoint-down.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
 import { openMailRoom } from "./mail.ts";
@@ -106,6 +107,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());
       await stopping.wait("policies", routing.closePolicies());
+      routing.endpointDown.close();
       await stopping.wait("replays", replays.close());
       // Rows that miss this timeout are inserted after the next start.
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
@@ -197,10 +199,14 @@ function openTrail({ store, clock }: Pick<Ground, "store" | "clock">, log: Logge
 }
 
 /** Opens what routes calls. */
-const openRouting = (store: Store, clock: Clock, { events }: Trail, log: Logger) => ({
-  ...openHealth(store, clock, log),
-  ...openPolicyRoom(store, clock, log, events),
-});
+function openRouting(store: Store, clock: Clock, { events }: Trail, log: Logger) {
+  const known = openHealth(store, clock, log);
+  return {
+    ...known,
+    ...openPolicyRoom(store, clock, log, events),
+    endpointDown: openEndpointDown({ store, clock, events, health: known.health, log }),
+  };
+}
 
 /** Credit, budgets and rate limits. */
 function openMoney({ store, clock }: Ground, { events }: Trail, log: Logger) {

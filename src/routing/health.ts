@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Endpoint, ProviderKey } from "../endpoint.ts";
+import type { ErrorClass } from "../record.ts";
 import { type LaneLease, type LanePreference, type LaneResult, type LaneSnapshot, Lanes } from "./lanes.ts";
 import { type Observation, Observed, type ObservedSnapshot } from "./observed.ts";
 
@@ -47,6 +48,14 @@ export interface HealthView {
 
 export type HealthState = "healthy" | "degraded" | "failing" | "saturated" | "unknown";
 
+/** An endpoint that takes no calls after failures in a row. */
+export interface Outage {
+  /** Monotonic; undefined: it is not known when it began. */
+  readonly sinceMs: number | undefined;
+  /** Class of the failures. */
+  readonly reason: ErrorClass;
+}
+
 export interface LiveHealth extends EndpointHealth {
   readonly state: HealthState;
 }
@@ -66,6 +75,8 @@ export interface HealthSnapshot extends ObservedSnapshot {
 
 /** Above it an endpoint is shown as degraded; the planner uses the rate itself. */
 const DEGRADED_ERROR_RATE = 0.1;
+/** Refusals in a row for lack of capacity at each of its keys, over 15 seconds at least: then nothing gets through. */
+const SATURATED_IN_A_ROW = 5;
 /** A call is late after five times the endpoint's usual time, within these bounds. */
 const PATIENCE = 5;
 const LEAST_PATIENCE_MS = 3_000;
@@ -161,7 +172,7 @@ export class Health implements HealthView {
 
   /** A call is late: it counts as a failure now, before it ends. Call at most once per call. */
   onSilence(lane: LaneLease): void {
-    this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic());
+    this.#observedOf(lane.endpoint.id).failed(lane, this.#clock.monotonic(), "timeout");
   }
 
   /** Ends what `begin` started. A second report for the same lease is ignored. */
@@ -174,7 +185,8 @@ export class Health implements HealthView {
     // A hanging call must not raise the usual time, or no later call would count as late.
     seen.measured(isLate ? {} : result, nowMs);
     if (result.outcome === "ok") seen.succeeded(lane, nowMs);
-    else if (isLate || isEndpointsFault(result, key)) seen.failed(lane, nowMs);
+    else if (isLate) seen.failed(lane, nowMs, "timeout");
+    else if (isEndpointsFault(result, key)) seen.failed(lane, nowMs, result.errorClass);
     else seen.endedOtherwise(lane);
     this.#changed.add(endpoint.id);
   }
@@ -183,6 +195,19 @@ export class Health implements HealthView {
   live(endpoint: Endpoint): LiveHealth | undefined {
     const seen = this.of(endpoint);
     return seen && { ...seen, state: this.#stateOf(endpoint.id, seen) };
+  }
+
+  /** Call it after a failure there: it looks at each of the platform's keys. Undefined: calls get through, or may. */
+  outage({ id, provider: { keys } }: Endpoint): Outage | undefined {
+    const failing = this.#observed.get(id)?.outage();
+    if (failing !== undefined || keys.length === 0) return failing;
+    const lanes = this.#lanes.snapshots(id, this.#clock.monotonic());
+    const isOut = (key: ProviderKey) =>
+      lanes.some(
+        ({ keyId, hint, streak, outForMs }) =>
+          keyId === key.id && hint === key.hint && streak >= SATURATED_IN_A_ROW && outForMs > 0,
+      );
+    return keys.every(isOut) ? { sinceMs: undefined, reason: "capacity" } : undefined;
   }
 
   /** Number of keys that are out at one endpoint or more. */

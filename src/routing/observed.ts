@@ -2,6 +2,7 @@
  * Observations of one endpoint: error rate, time to first token, speed, and whether it is failing. While it fails it
  * ranks after all others, except for one call at a time that probes it.
  */
+import type { ErrorClass } from "../record.ts";
 import { CoolDown } from "./cool-down.ts";
 import { type DecayedMean, DecayingMean } from "./decaying-mean.ts";
 import type { LaneLease } from "./lanes.ts";
@@ -56,6 +57,10 @@ export class Observed {
   readonly #speed = new DecayingMean(SPEED_HALF_LIFE_MS, SPEED_HALF_LIFE_CALLS);
   readonly #trouble = new CoolDown();
   #troubleSinceMs = 0;
+  /** When the first of the cool-downs in a row began. */
+  #outageSinceMs = 0;
+  /** Of the newest failure. */
+  #failedFor: ErrorClass = "";
   #failuresInRow = 0;
   #successesInRow = 0;
   /** The call that probes whether the endpoint has recovered. */
@@ -70,6 +75,11 @@ export class Observed {
   /** Ranks after all others. False also for the call that may probe the endpoint. */
   isFailing(nowMs: number): boolean {
     return this.#trouble.waitMs(nowMs) > 0;
+  }
+
+  /** Since when it fails, and what its newest failure was; undefined: it does not. */
+  outage(): { readonly sinceMs: number; readonly reason: ErrorClass } | undefined {
+    return this.#trouble.streak > 0 ? { sinceMs: this.#outageSinceMs, reason: this.#failedFor } : undefined;
   }
 
   /** A call is measuring its speed: until then other calls use the old figures. */
@@ -123,7 +133,8 @@ export class Observed {
     this.#errors.forget();
   }
 
-  failed(lane: LaneLease, nowMs: number): void {
+  failed(lane: LaneLease, nowMs: number, errorClass: ErrorClass): void {
+    this.#failedFor = errorClass;
     this.#errors.add(1, nowMs);
     this.#failuresInRow += 1;
     const isProbe = this.#probed(lane);
@@ -155,6 +166,7 @@ export class Observed {
     this.#trouble.streak = snapshot.troubles;
     this.#trouble.untilMs = nowMs + Math.min(snapshot.troubleForMs, LONGEST_PAUSE_MS);
     this.#troubleSinceMs = nowMs;
+    this.#outageSinceMs = nowMs;
   }
 
   #known(mean: DecayingMean, nowMs: number): number | undefined {
@@ -175,6 +187,7 @@ export class Observed {
   /** 1 s, 2 s, 4 s … 30 s. */
   #pause(nowMs: number): void {
     this.#successesInRow = 0;
+    if (this.#trouble.streak === 0) this.#outageSinceMs = nowMs;
     this.#troubleSinceMs = nowMs;
     this.#trouble.start(nowMs, Math.min(FIRST_PAUSE_MS * 2 ** this.#trouble.streak, LONGEST_PAUSE_MS));
   }

@@ -206,7 +206,9 @@ test("a new job in a quiet lane is run before a backlog that fills another lane 
   });
   await jobs.start();
   read();
-  await rig.store.act(() => jobs.enqueue(kind, { key: "new", orgId: "org", lane: "quiet", payload: { n: -1 } }));
+  await rig.store.act(() =>
+    jobs.enqueue(kind, { key: "new", orgId: "org", lane: "quiet", payload: { n: -1 } }),
+  );
   await rig.until("it has run", () => hasRun);
   expect(read()).toBeLessThan(5_000);
 });
