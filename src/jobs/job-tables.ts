@@ -2,6 +2,7 @@
  * The rows of jobs and the indexes that must match them. Every method that writes must be called in an act.
  */
 import type { Store, Table } from "../store/store.ts";
+import { laneOf } from "./interruption.ts";
 import type { JobRow } from "./job.ts";
 
 /** A waiting job, as the indexes of due times name it. */
@@ -50,8 +51,8 @@ export class JobTables {
     if (before !== undefined) this.#unlist(before);
     this.#rows.put([row.kind, row.key], row);
     if (row.state === "waiting") {
-      this.#due.put([row.kind, row.lane, row.dueMs, row.key], true);
-      this.#times.put([row.kind, row.dueMs, row.lane, row.key], true);
+      this.#due.put([row.kind, laneOf(row), row.dueMs, row.key], true);
+      this.#times.put([row.kind, row.dueMs, laneOf(row), row.key], true);
     } else if (row.state === "running") this.#running.put([row.kind, row.key], row.holder);
     else this.#givenUp.put([row.dueMs, row.kind, row.key], true);
   }
@@ -63,8 +64,8 @@ export class JobTables {
 
   #unlist(row: JobRow): void {
     if (row.state === "waiting") {
-      this.#due.remove([row.kind, row.lane, row.dueMs, row.key]);
-      this.#times.remove([row.kind, row.dueMs, row.lane, row.key]);
+      this.#due.remove([row.kind, laneOf(row), row.dueMs, row.key]);
+      this.#times.remove([row.kind, row.dueMs, laneOf(row), row.key]);
     } else if (row.state === "running") this.#running.remove([row.kind, row.key]);
     else this.#givenUp.remove([row.dueMs, row.kind, row.key]);
   }

@@ -13,7 +13,10 @@ export interface JobKind<P = unknown> {
   readonly name: string;
   /** Checked before each run: an earlier release may have written the row. */
   readonly payload: z.ZodType<P>;
-  /** Tries, the first one included; then the job is given up, and an operator decides. */
+  /**
+   * Tries, the first one included; then the job is given up, and an operator decides. The end of the process counts as one only
+   * for a job that met several in a row.
+   */
   readonly tries: number;
   /** Wait after a failed try: doubled each time, each wait between half and the whole of that. */
   readonly backoff: { readonly firstMs: number; readonly mostMs: number };
@@ -84,8 +87,10 @@ export interface JobRow {
   readonly createdAtMs: number;
   /** When it may run; of a given-up job, when it was given up. */
   readonly dueMs: number;
-  /** Tries that began, since it was added or last ended with `againAtMs`. */
+  /** Tries that began and count (interruption.ts), since it was added or last ended with `againAtMs`. */
   readonly tries: number;
+  /** Tries in a row that ended with their process; absent in rows of earlier releases. */
+  readonly interrupted?: number;
   /** Begins at random, and rises with each claim: a run whose number is not the row's has lost the job to another process. */
   readonly fence: number;
   readonly state: "waiting" | "running" | "given_up";

@@ -5,9 +5,10 @@ import { type Clock, jumpWatch, type Random, type Timers } from "../clock.ts";
 import { newId } from "../ids.ts";
 import type { Store } from "../store/store.ts";
 import { GivenUpCount } from "./given-up-count.ts";
+import { afterInterruption, SuspectSlot } from "./interruption.ts";
 import type { JobHandler, JobKind, JobOrder, JobRow } from "./job.ts";
 import { JobTables } from "./job-tables.ts";
-import { type KindCounts, RETRY_MS, Runner, type RunnerDeps } from "./runner.ts";
+import { type KindCounts, RETRY_MS, Runner, type RunnerDeps, waitMs } from "./runner.ts";
 
 /** Longest wait for a job that is due later: timers know nothing of a wall clock that was set, or of a machine that slept. */
 const LONGEST_WAIT_MS = 60_000;
@@ -47,6 +48,9 @@ export class Jobs {
   readonly #options: JobsOptions;
   readonly #tables: JobTables;
   readonly #runners = new Map<string, Runner>();
+  readonly #suspectSlot = new SuspectSlot(() => {
+    for (const { lanes } of this.#runners.values()) lanes.wakeSuspects();
+  });
   readonly #givenUp: GivenUpCount;
   #isStarted = false;
   /** No more is claimed. */
@@ -200,18 +204,26 @@ export class Jobs {
 
   #deps(): RunnerDeps {
     const { store, clock, random, holder, onFailure } = this.#options;
-    return { store, tables: this.#tables, clock, random, holder, onFailure, onRoom: () => this.#look() };
+    const onRoom = () => this.#look();
+    return {
+      ...{ store, tables: this.#tables, clock, random, holder, onFailure },
+      ...{ suspectSlot: this.#suspectSlot, onRoom },
+    };
   }
 
-  /** In an act. A try that the death of the process cut short counts: it may be what killed the process. */
+  /** In an act. */
   #release(left: readonly JobRow[]): void {
-    const dueMs = this.#options.clock.now();
+    const { clock, random } = this.#options;
     for (const { kind, key, fence, leaseEndsAtMs } of left) {
       const row = this.#tables.row(kind, key);
       if (row?.state !== "running" || row.fence !== fence) continue;
       // Renewed by an act that was not committed when it was read.
       if (row.leaseEndsAtMs !== leaseEndsAtMs) continue;
-      this.#tables.put({ ...row, state: "waiting", dueMs, error: "the process that ran it ended" });
+      const known = this.#runners.get(kind)?.kind;
+      // Without a try left, its next turn gives it up.
+      const wait = () =>
+        known === undefined || row.tries >= known.tries ? 0 : waitMs(known, row.tries, random());
+      this.#tables.put(afterInterruption(row, clock.now(), wait));
     }
   }
 

@@ -3,6 +3,7 @@
  * is at its limit is not looked at, however many of its jobs are due; lanes that are due take turns.
  */
 import TinyQueue from "tinyqueue";
+import { SUSPECTS, type SuspectSlot } from "./interruption.ts";
 import type { DueJob } from "./job-tables.ts";
 
 export interface LanesMemory {
@@ -40,6 +41,8 @@ export interface LanesOptions {
   readonly atOncePerLane: number;
   /** Reads the soonest jobs of a lane from the store. */
   readonly read: (lane: string, limit: number) => Iterable<DueJob>;
+  /** Shared by all kinds: a job of the lane of suspects runs only in it. */
+  readonly suspectSlot: SuspectSlot;
   /** Bounds of what is kept. */
   readonly memory?: LanesMemory;
 }
@@ -139,6 +142,13 @@ export class Lanes {
     if (lane === undefined) return;
     lane.running--;
     this.#schedule(lane);
+    if (name === SUSPECTS) this.#options.suspectSlot.free();
+  }
+
+  /** The slot of suspects is free. */
+  wakeSuspects(): void {
+    const lane = this.#lanes.get(SUSPECTS);
+    if (lane !== undefined) this.#schedule(lane);
   }
 
   /** When to call `take` again; undefined while nothing waits for time. Lanes at their limit wait for `ended` instead. */
@@ -172,7 +182,7 @@ export class Lanes {
     }
   }
 
-  /** The lane's next job. If none may run now, an alarm or the end of a running one will list the lane again. */
+  /** The lane's next job. If none may run now, an alarm or the end of a running one (of any kind, for suspects) will list the lane again. */
   #takeFrom(lane: Lane, nowMs: number): DueJob | undefined {
     if (lane.running >= this.#options.atOncePerLane) return undefined;
     const [job] = lane.jobs;
@@ -180,6 +190,7 @@ export class Lanes {
       this.#schedule(lane);
       return undefined;
     }
+    if (lane.name === SUSPECTS && !this.#options.suspectSlot.take()) return undefined;
     lane.jobs.shift();
     this.#kept--;
     lane.running++;

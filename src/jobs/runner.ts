@@ -8,6 +8,7 @@
 import type { Clock, Random } from "../clock.ts";
 import type { Store } from "../store/store.ts";
 import { DueReader } from "./due-reader.ts";
+import { laneOf, type SuspectSlot } from "./interruption.ts";
 import {
   errorText,
   FinalFailure,
@@ -32,6 +33,7 @@ export interface RunnerDeps {
   readonly random: Random;
   /** The cell that this process is. */
   readonly holder: string;
+  readonly suspectSlot: SuspectSlot;
   /** Told of each failed run, and of what cannot be committed. */
   readonly onFailure: (error: unknown, what: string) => void;
   /** Called when a job has ended, so that another may begin. */
@@ -79,6 +81,7 @@ export class Runner {
     this.lanes = new Lanes({
       atOncePerLane: kind.atOncePerLane,
       read: (lane, limit) => deps.tables.dueIn(kind.name, lane, limit),
+      suspectSlot: deps.suspectSlot,
     });
   }
 
@@ -172,7 +175,7 @@ export class Runner {
     this.#running.add(run);
     run.ended = this.#run(row).finally(() => {
       this.#running.delete(run);
-      this.lanes.ended(row.lane);
+      this.lanes.ended(laneOf(row));
       this.#deps.onRoom();
     });
   }
@@ -201,7 +204,7 @@ export class Runner {
   async #call(row: JobRow, job: JobRun): Promise<JobEnding | undefined> {
     // The stop came while it was claimed.
     this.#stop.signal.throwIfAborted();
-    // The process died in its last try, perhaps by this job.
+    // The process died in its last try, by this job as far as one can tell.
     if (row.tries > this.kind.tries) throw new Error(row.error);
     const payload = this.kind.payload.safeParse(row.payload);
     if (!payload.success) throw new Error(`its payload is not valid: ${payload.error.message}`);
@@ -247,7 +250,7 @@ export class Runner {
     act?.();
     this.#count("done");
     if (againAtMs === undefined) tables.remove(row);
-    else tables.put({ ...row, state: "waiting", dueMs: againAtMs, tries: 0, error: "" });
+    else tables.put({ ...row, state: "waiting", dueMs: againAtMs, tries: 0, interrupted: 0, error: "" });
   }
 
   /** In an act. */
@@ -272,6 +275,7 @@ export class Runner {
       ...row,
       state: "waiting",
       dueMs: nowMs + waitMs(this.kind, row.tries, random()),
+      interrupted: 0,
       error: text,
     });
   }

@@ -9,6 +9,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { seededRandom } from "../../src/clock.ts";
+import type { JobRow } from "../../src/jobs/job.ts";
 import { openStore } from "../../src/store/store.ts";
 import { until } from "../gateway/fixtures.ts";
 import { compileDiskFaults } from "../support/disk-faults.fixtures.ts";
@@ -24,9 +25,12 @@ const newFolder = (): string => join(home, `f${++folders}`);
 const disk = compileDiskFaults(home);
 
 /** The worker, and what it has said. */
-function worker(folder: string, options: { seed?: number; jobs?: number; step?: number; env?: object } = {}) {
-  const { seed = 0, jobs = 0, step = 0 } = options;
-  const args = [WORKER, folder, String(seed), String(jobs), String(step)];
+function worker(
+  folder: string,
+  options: { seed?: number; jobs?: number; step?: number; killer?: string; env?: object } = {},
+) {
+  const { seed = 0, jobs = 0, step = 0, killer = "" } = options;
+  const args = [WORKER, folder, String(seed), String(jobs), String(step), killer];
   const env = { ...process.env, ...options.env };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "close");
@@ -108,6 +112,35 @@ test(`kill -9 before and behind each commit and run, ${STEPS} steps: the same`, 
     asked.push(...one.keys("asked"));
     for (const key of one.keys("ran")) ran.add(key);
   }
+  await expectAllDone(folder, asked, ran);
+});
+
+test("a job that kills its process each time is given up, and costs no other job a try", async () => {
+  const folder = newFolder();
+  const asked: string[] = [];
+  const ran = new Set<string>();
+  let kills = 0;
+  for (let seed = 1; ; seed++) {
+    const one = worker(folder, { seed, jobs: 200, killer: "it" });
+    await until("it is dead, or idle", () => !one.alive() || one.says("idle"));
+    const wasAlive = one.alive();
+    await one.end(wasAlive ? "SIGTERM" : undefined);
+    asked.push(...one.keys("asked"));
+    for (const key of one.keys("ran")) ran.add(key);
+    if (wasAlive) break;
+    kills++;
+  }
+  expect(kills).toBe(2 + 4);
+  const store = openStore(folder);
+  const left = store.table<JobRow>("jobs.rows");
+  expect([...left.range()].map(({ value }) => [value.key, value.state, value.tries])).toEqual([
+    ["it", "given_up", 4],
+  ]);
+  await store.act(() => {
+    for (const { key } of [...left.range()]) left.remove(key);
+    for (const { key } of [...store.table("jobs.given_up").range()]) store.table("jobs.given_up").remove(key);
+  });
+  await store.close();
   await expectAllDone(folder, asked, ran);
 });
 

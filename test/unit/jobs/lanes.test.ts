@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { SuspectSlot } from "../../../src/jobs/interruption.ts";
 import type { DueJob } from "../../../src/jobs/job-tables.ts";
 import { Lanes, type LanesMemory } from "../../../src/jobs/lanes.ts";
 import { amount, rounds } from "../../support/effort.ts";
 import { heapBytes } from "../../support/heap.ts";
 import { HOUR, MINUTE, START } from "./fixtures.ts";
+
+/** No lane here is that of suspects. */
+const suspectSlot = new SuspectSlot(() => {});
 
 /** The index of due times, in the plainest form: all waiting jobs, sorted when they are read. */
 class PlainIndex {
@@ -17,7 +21,7 @@ class PlainIndex {
   constructor(atOncePerLane: number, memory?: LanesMemory) {
     this.#atOncePerLane = atOncePerLane;
     const read = (lane: string, limit: number) => this.inLane(lane).slice(0, limit);
-    this.lanes = new Lanes({ atOncePerLane, read, ...(memory && { memory }) });
+    this.lanes = new Lanes({ atOncePerLane, read, suspectSlot, ...(memory && { memory }) });
   }
 
   inLane(lane: string): DueJob[] {
@@ -249,7 +253,7 @@ function bytesOf(
   read: (lane: string, limit: number) => DueJob[] = () => [],
 ): number {
   const before = heapBytes();
-  const lanes = new Lanes({ atOncePerLane: 4, read });
+  const lanes = new Lanes({ atOncePerLane: 4, read, suspectSlot });
   fill(lanes);
   const bytes = heapBytes() - before;
   // Used behind the measurement, so that they are not garbage in it.

@@ -315,32 +315,3 @@ describe("an error", () => {
     expect(rig.row(kind, "a")).toMatchObject({ state: "waiting", error: text });
   });
 });
-
-describe("a try that the death of the process cut short", () => {
-  test("counts: a job that kills its process each time is given up after its tries, and stops killing", async () => {
-    const kind = kindOf({ tries: 3 });
-    let runs = 0;
-    const gaveUp: string[] = [];
-    let cell = rig.cell();
-    await rig.enqueue(cell, kind, order);
-    for (let start = 0; start < 6; start++) {
-      cell = rig.cell();
-      const before = runs;
-      cell.jobs.handle(kind, {
-        run() {
-          runs++;
-          return new Promise(() => {});
-        },
-        gaveUp: (_, { attempt }, error) => void gaveUp.push(`${attempt} ${error}`),
-      });
-      await cell.jobs.start();
-      await rig.until(
-        "it runs or is given up",
-        () => runs > before || rig.row(kind, "a")?.state === "given_up",
-      );
-      await rig.restart();
-    }
-    expect([runs, new Set(gaveUp)]).toEqual([3, new Set(["3 the process that ran it ended"])]);
-    expect(rig.row(kind, "a")).toMatchObject({ state: "given_up", tries: 3 });
-  });
-});
