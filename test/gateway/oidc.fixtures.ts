@@ -17,6 +17,8 @@ export interface TestProvider {
   readonly env: Readonly<Record<string, string>>;
   /** Of the next ID token, besides `iss`, `aud`, times and `nonce`. */
   claims: Readonly<Record<string, unknown>>;
+  /** By the code of a sign-in, instead of `claims`: for people who sign in at the same time. */
+  readonly claimsOfCode: Map<string, Readonly<Record<string, unknown>>>;
   /** Status of the next answers of the token endpoint. */
   tokenStatus: number;
   /** And of that of its keys. */
@@ -61,7 +63,8 @@ export async function startTestProvider(): Promise<TestProvider> {
     if (nonce === undefined) return [400, { error: "invalid_grant" }];
     nonces.delete(code);
     const times = { iat: nowS(), exp: nowS() + 300 };
-    const idToken = await sign({ iss: issuer(), aud: CLIENT.id, ...times, nonce, ...provider.claims });
+    const claims = provider.claimsOfCode.get(code) ?? provider.claims;
+    const idToken = await sign({ iss: issuer(), aud: CLIENT.id, ...times, nonce, ...claims });
     return [200, { access_token: "an access token", token_type: "bearer", id_token: idToken }];
   }
 
@@ -73,6 +76,7 @@ export async function startTestProvider(): Promise<TestProvider> {
       return { OIDC_ISSUER: issuer(), OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
     },
     claims: {},
+    claimsOfCode: new Map<string, Readonly<Record<string, unknown>>>(),
     tokenStatus: 200,
     keysStatus: 200,
     logoutToken(differing: Readonly<Record<string, unknown>>, key?: CryptoKey) {

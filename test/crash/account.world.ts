@@ -1,0 +1,232 @@
+/**
+ * One data folder through many lives of a gateway, a process of its own each time, with what stands around it: an identity provider
+ * that vouches for anybody, a receiver of webhooks, the mails in the folder. A life is killed at a chosen moment.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Simulator, startSimulator } from "../../simulator/simulator.ts";
+import { type Answer, removeFolder, type SpawnedGateway, spawnGateway, until } from "../gateway/fixtures.ts";
+import { begin, cookiesOf, finish, startTestProvider, type TestProvider } from "../gateway/oidc.fixtures.ts";
+import { httpCall } from "../support/http-client.ts";
+import { type Receiver, startReceiver } from "../unit/webhooks/receiver.ts";
+
+/** When a life ends: at an append to the journal, or when so many of the callers have been answered. */
+export type Moment =
+  | { readonly at: "append"; readonly count: number; readonly how: "before" | "torn" | "behind" }
+  | { readonly at: "answer"; readonly count: number };
+
+export interface Person {
+  readonly id: string;
+  readonly email: string;
+  /** Of the session, as headers. */
+  readonly cookie: string;
+  readonly csrf: string;
+  readonly sessionId: string;
+}
+
+export interface Org {
+  readonly id: string;
+  readonly slug: string;
+  readonly projectId: string;
+  /** Of a webhook for all events. */
+  readonly webhookId: string;
+}
+
+/** Who calls: a session, or the secret of a key or of operators. */
+export type Credential = Person | string | undefined;
+
+const KILL_AT_APPEND = `--import=${new URL("kill-at-append.mjs", import.meta.url)}`;
+/** Keys of an org. */
+export const KEY_CAP = 5;
+const SETTINGS = {
+  max_orgs_per_person: 1_000_000,
+  plans: [{ id: "local", rpm: 100, tpm: 0, concurrency: 0, keys: KEY_CAP, projects: 10, auto_approve: 1 }],
+};
+
+export class World {
+  readonly folder = mkdtempSync(join(tmpdir(), "weir-crash-"));
+  readonly receiver: Receiver;
+  readonly provider: TestProvider;
+  readonly #simulator: Simulator;
+  #gateway: SpawnedGateway | undefined;
+  #lives = 0;
+  #orgs = 0;
+
+  private constructor(simulator: Simulator, provider: TestProvider, receiver: Receiver) {
+    this.#simulator = simulator;
+    this.provider = provider;
+    this.receiver = receiver;
+  }
+
+  static async open(): Promise<World> {
+    return new World(await startSimulator({}), await startTestProvider(), await startReceiver());
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway?.kill("SIGKILL");
+    await Promise.all([this.#simulator.close(), this.provider.stop(), this.receiver.close()]);
+    removeFolder(this.folder);
+  }
+
+  // -- Lives --
+
+  /** @param moment at which it will be killed once `arm` was called */
+  async start(moment?: Moment): Promise<void> {
+    const isAtAppend = moment?.at === "append";
+    this.#gateway = await spawnGateway({
+      ...{ folder: this.folder, simulator: this.#simulator, engine: false, settings: SETTINGS },
+      env: {
+        ...this.provider.env,
+        ...(isAtAppend && { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: `${moment.count} ${moment.how}` }),
+      },
+    });
+    this.#lives++;
+  }
+
+  /** Of the life that runs; each has its own port. */
+  get url(): string {
+    return this.#running.url;
+  }
+
+  get #running(): SpawnedGateway {
+    if (this.#gateway === undefined) throw new Error("no gateway runs");
+    return this.#gateway;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#running.process.kill(signal);
+  }
+
+  async end(signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    const ended = await this.#running.kill(signal);
+    this.#gateway = undefined;
+    return ended;
+  }
+
+  // -- Calls --
+
+  async call(method: string, path: string, by?: Credential, given: { org?: Org; body?: object } = {}) {
+    const credential: Record<string, string> =
+      by === undefined
+        ? {}
+        : typeof by === "string"
+          ? { authorization: `Bearer ${by}` }
+          : { cookie: by.cookie, "x-svc-csrf": by.csrf };
+    const { org, body } = given;
+    const answer = await httpCall(method, `${this.url}${path}`, {
+      headers: {
+        ...credential,
+        ...(org && { "svc-org": org.id }),
+        ...(body && { "content-type": "application/json" }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    if (answer === undefined) throw new Error(`${method} ${path} was not answered`);
+    const isJson = answer.headers.get("content-type")?.includes("json") === true;
+    return { ...answer, json: isJson ? JSON.parse(answer.text) : undefined } as Answer;
+  }
+
+  /** A form without a credential, as identity providers send theirs. */
+  async form(path: string, fields: Readonly<Record<string, string>>): Promise<Answer> {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams(fields).toString();
+    const answer = await httpCall("POST", `${this.url}${path}`, { headers, body });
+    if (answer === undefined) throw new Error(`POST ${path} was not answered`);
+    return { ...answer, json: undefined };
+  }
+
+  /** A call that must succeed. */
+  async done(...[method, path, by, given]: Parameters<World["call"]>): Promise<Answer["json"]> {
+    const { status, json, text } = await this.call(method, path, by, given);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return json;
+  }
+
+  /** Every item of a list, whatever its pages. */
+  async list(path: string, by: Credential, org?: Org): Promise<Answer["json"][]> {
+    const items: Answer["json"][] = [];
+    for (let cursor = ""; ; ) {
+      const page = `${path}?limit=200${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`;
+      const { data, next_cursor: next } = await this.done("GET", page, by, org ? { org } : {});
+      items.push(...data);
+      if (!next) return items;
+      cursor = next;
+    }
+  }
+
+  operatorSecret(): string {
+    return readFileSync(join(this.folder, "data/operator-key"), "utf8").trim();
+  }
+
+  // -- People and orgs --
+
+  /** The way back from the provider, not yet gone. @param sid of the provider's own session */
+  async beginSignIn(name: string, query: Readonly<Record<string, string>> = {}, sid?: string) {
+    const begun = await begin(this.url, query);
+    const code = new URLSearchParams(begun.callback.split("?")[1]).get("code") ?? "";
+    this.provider.claimsOfCode.set(code, {
+      ...{ sub: name, email: `${name}@example.com`, email_verified: true },
+      ...(sid !== undefined && { sid }),
+    });
+    return begun;
+  }
+
+  async signIn(name: string, query: Readonly<Record<string, string>> = {}, sid?: string): Promise<Person> {
+    const answer = await finish(this.url, await this.beginSignIn(name, query, sid));
+    if (answer.status !== 303) throw new Error(`${name} could not sign in: ${answer.status} ${answer.text}`);
+    return await this.me(cookiesOf(answer));
+  }
+
+  async me(cookie: string): Promise<Person> {
+    const {
+      user,
+      csrf_token: csrf,
+      session,
+    } = await this.done("GET", "/auth/me", {
+      ...{ id: "", email: "", csrf: "", sessionId: "" },
+      cookie,
+    });
+    return { id: user.id, email: user.email, cookie, csrf, sessionId: session.id };
+  }
+
+  slug(): string {
+    return `org-${this.#lives}-${++this.#orgs}-x`;
+  }
+
+  /** An org with a webhook for everything that happens in it. */
+  async org(owner: Person, slug = this.slug()): Promise<Org> {
+    const body = { slug, name: slug, billing_country: "US" };
+    const { id } = await this.done("POST", "/v1/orgs", owner, { body });
+    const org = { id, slug, projectId: "", webhookId: "" };
+    const [project] = await this.list("/v1/projects", owner, org);
+    const url = `http://127.0.0.1:${this.receiver.port}/${slug}`;
+    const webhook = await this.done("POST", "/v1/webhooks", owner, { org, body: { url } });
+    return { ...org, projectId: project.id, webhookId: webhook.id };
+  }
+
+  // -- What goes out --
+
+  /** Texts of the mails that hold this text, as they are on the disk. */
+  mails(text: string): string[] {
+    const mails = join(this.folder, "data/mail");
+    if (!existsSync(mails)) return [];
+    return readdirSync(mails)
+      .filter((name) => name.endsWith(".eml"))
+      .map((name) => readFileSync(join(mails, name), "utf8").replaceAll("=\r\n", ""))
+      .filter((mail) => mail.includes(text));
+  }
+
+  /** Ids of events that the org's webhook has been sent. */
+  received({ slug }: Org): Set<string> {
+    const mine = this.receiver.received.filter(({ path }) => path === `/${slug}`);
+    return new Set(mine.map(({ headers }) => headers["webhook-id"] ?? ""));
+  }
+
+  /** Secret of the link in the mail that invites this address. */
+  async invitationFor(email: string): Promise<string> {
+    await until(`${email} has a mail`, () => this.mails(email).length > 0);
+    const [, secret = ""] = /invitation=3D([\w-]{43})/.exec(this.mails(email)[0] ?? "") ?? [];
+    return secret;
+  }
+}
