@@ -140,11 +140,12 @@ export async function sameInvitation(world: World, { ada }: People): Promise<Mat
             .map((line) => line.slice(0, line.indexOf(";")))
             .filter((line) => line.startsWith("svc_session"))
             .join();
-          const { json } = await world.call("GET", "/auth/me", { ...ada, cookie });
+          const { status, json } = await world.call("GET", "/auth/me", { ...ada, cookie });
+          expect(status, "the session of an acknowledged sign-in").toBe(200);
           return [json.user.id, json.orgs.length];
         }),
       );
-      // An acknowledged sign-in is in force, and opens the org to one alone.
+      // The link has opened the org to one alone.
       expect(ids.filter(([id]) => id !== member?.user_id).every(([, orgs]) => orgs === 0)).toBe(true);
       expect(ids.filter(([, orgs]) => orgs === 1).every(([id]) => id === member?.user_id)).toBe(true);
     },

@@ -11,7 +11,7 @@ import { AccountTables } from "../../src/account/tables.ts";
 import { seededRandom, systemClock } from "../../src/clock.ts";
 import { openStore } from "../../src/store/store.ts";
 import { type SignedInPerson, signInAt } from "../gateway/console.fixtures.ts";
-import { type SpawnedGateway, spawnGateway } from "../gateway/fixtures.ts";
+import { type SpawnedGateway, spawnGateway, until } from "../gateway/fixtures.ts";
 import { amount } from "../support/effort.ts";
 import { trailOn } from "../support/trail.fixtures.ts";
 
@@ -54,7 +54,8 @@ test(`an act of the account is whole after kill -9 (${ROUNDS} kills)`, async () 
     // Sessions outlive the process; the built-in provider's own do not.
     owner = await signInAt(gateway.url, { email: "owner@example.com" });
     const [project] = (await owner.call("GET", "/v1/projects")).json.data;
-    const kill = new Promise((resolve) => setTimeout(resolve, 100 + 300 * random())).then(() =>
+    const enough = told.revoked.size + Math.ceil(30 * random());
+    const kill = until("it is under way", () => told.revoked.size >= enough, 30_000, 1).then(() =>
       gateway.kill("SIGKILL"),
     );
     await work(owner, project.id, round, told);
