@@ -32,6 +32,9 @@ export interface KeyContext {
   /** Undefined: no budget. `hard`: calls are refused once it is spent. */
   readonly keyBudget: { readonly dailyMicroUsd: number; readonly hard: boolean } | undefined;
   readonly projectBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;
+  readonly orgBudget: { readonly monthlyMicroUsd: number; readonly hard: boolean } | undefined;
+  /** By how many percent the org's spend of a day must exceed the usual for an alert. Undefined: no alert. */
+  readonly spikeAlertPct: number | undefined;
   readonly dataPolicy: OrgDataPolicy;
   /** IANA zone whose midnight resets the budgets. */
   readonly timeZone: string;
@@ -219,6 +222,8 @@ function contextOf(
     keyBudget: dailyMicroUsd === null ? undefined : Object.freeze({ dailyMicroUsd, hard: key.budget.hard }),
     projectBudget:
       monthlyMicroUsd === null ? undefined : Object.freeze({ monthlyMicroUsd, hard: project.budget.hard }),
+    orgBudget: orgBudgetOf(org),
+    spikeAlertPct: org.budget?.spikeAlertPct ?? undefined,
     dataPolicy: Object.freeze(org.dataPolicy),
     timeZone: org.timeZone,
     onDisconnect: key.onDisconnect,
@@ -229,6 +234,12 @@ function contextOf(
       key.revokedAtMs ?? Number.POSITIVE_INFINITY,
     ),
   });
+}
+
+function orgBudgetOf({ budget }: OrgRow): KeyContext["orgBudget"] {
+  const monthlyMicroUsd = budget?.monthlyMicroUsd ?? null;
+  if (budget === undefined || monthlyMicroUsd === null) return undefined;
+  return Object.freeze({ monthlyMicroUsd, hard: budget.hard });
 }
 
 const foreign = (): WeirError =>

@@ -5,7 +5,7 @@
 import { codeOf, entryOf, type StoredEntry } from "./entry.ts";
 
 /** Tables in the order in which a start checks them. */
-export const MONEY_TABLES = ["ledger", "ledger.references", "ledger.kinds", "spend"] as const;
+export const MONEY_TABLES = ["ledger", "ledger.references", "ledger.kinds", "spend", "spend.orgs"] as const;
 
 export class LedgerAudit {
   readonly #orgs = new Map<string, { seq: number; balance: number }>();

@@ -4,7 +4,8 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
-import type { Accounts } from "./accounts.ts";
+import type { Account, Accounts } from "./accounts.ts";
+import type { CreditFall } from "./credit-events.ts";
 import type { LedgerEntry, PostedEntry, SettleEntry } from "./entry.ts";
 import type { Ledger, LedgerPage } from "./ledger.ts";
 import { checkPosting, type Posted, type Posting } from "./posting.ts";
@@ -43,6 +44,8 @@ export interface BookDeps {
   readonly clock: Clock;
   readonly ledger: Ledger;
   readonly accounts: Accounts;
+  /** Port, called in the act of an entry that took the balance below a bound; must not throw. */
+  readonly onFall: (fall: CreditFall) => void;
 }
 
 export const openBook = (deps: BookDeps): Book => new LedgerBook(deps);
@@ -52,12 +55,14 @@ class LedgerBook implements Book {
   readonly #clock: Clock;
   readonly #accounts: Accounts;
   readonly #ledger: Ledger;
+  readonly #onFall: BookDeps["onFall"];
 
-  constructor({ store, clock, ledger, accounts }: BookDeps) {
+  constructor({ store, clock, ledger, accounts, onFall }: BookDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#accounts = accounts;
     this.#ledger = ledger;
+    this.#onFall = onFall;
   }
 
   balance(orgId: string): Balance {
@@ -110,6 +115,15 @@ class LedgerBook implements Book {
       account.balanceMicroUsd = before;
       account.grantedMicroUsd = grantedMicroUsd;
     });
+    // Nearly every entry is a charge that crosses neither bound: two comparisons.
+    if (balanceMicroUsd < account.lowMicroUsd || balanceMicroUsd < 0) this.#lookAtFall(account, before);
     return { seq: seq + 1, amountMicroUsd, balanceMicroUsd, createdAtMs };
+  }
+
+  #lookAtFall({ orgId, balanceMicroUsd, lowMicroUsd }: Account, beforeMicroUsd: number): void {
+    const isLow = balanceMicroUsd < lowMicroUsd && beforeMicroUsd >= lowMicroUsd;
+    const isNegative = balanceMicroUsd < 0 && beforeMicroUsd >= 0;
+    if (!isLow && !isNegative) return;
+    this.#onFall({ orgId, balanceMicroUsd, lowMicroUsd: isLow ? lowMicroUsd : undefined, isNegative });
   }
 }

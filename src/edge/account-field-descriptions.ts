@@ -32,10 +32,11 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
   key_default_expiry_days: "So many days a key works that is made without `expires_in`; 0: without end.",
   timezone: "IANA zone, such as `Asia/Kolkata`, by whose midnight days and months of budgets begin.",
   credits_low_micro:
-    "Micro-USD; the org is told when its credit falls below. Absent, or null in a request: it is not told.",
-  "settings.budget": "What all calls of the org may cost in a month. Absent: it was never set.",
+    "Micro-USD; event `credits.low` and a mail when the balance falls below. Absent, or null in a request: neither.",
+  "settings.budget":
+    "What all calls of the org may cost in a local month; `GET /v1/limits` has what they have cost. Absent: it was never set.",
   spike_alert_pct:
-    "By so many percent a day's spend must exceed the usual for an alert. Absent, or null in a request: no alert.",
+    "By more than so many percent a day's spend must exceed the mean of those of the seven days before that had any, three at least, for event `spend.spike` and a mail, once a day. Absent, or null in a request: no alert.",
   logging:
     "`on`: record and payloads of calls are kept; `metadata`: the record only; `off`: the record only, and payloads never leave memory.",
   redact: "What is cut out of payloads before they are kept.",

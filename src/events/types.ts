@@ -20,6 +20,7 @@ export const EVENT_TYPES = {
   "canary.red": "A canary endpoint failed more often than its policy allows, and gets no more calls.",
   "endpoint.down": "An endpoint that the org used takes no calls at present.",
   "budget.exceeded": "A budget is used up.",
+  "spend.spike": "The org has spent much more today than is usual.",
   "credits.low": "Credit fell below the org's threshold.",
   "credits.negative": "Credit fell below zero.",
   "topup.paid": "A top-up was paid and credited.",

@@ -1,5 +1,5 @@
 /**
- * The holds of a call on its org's credit and on both budgets: either all are taken or none. They are taken before an
+ * The holds of a call on its org's credit and on all budgets: either all are taken or none. They are taken before an
  * upstream is asked, extended while a stream runs, and closed once, by a charge or by a release. Nothing is awaited between
  * a check and its hold (T24); a purse or budget that answers with a promise must ensure that itself.
  */
@@ -73,8 +73,8 @@ export function charging(
 ): () => void {
   const count = budgets.charging(budget, charge.amountMicroUsd);
   return () => {
-    purse.settle(credit, charge);
-    count();
+    // The entry comes first: the org's spend remembers up to which one it has counted.
+    count(purse.settle(credit, charge).entry?.seq);
   };
 }
 
@@ -96,16 +96,19 @@ const scopes = new WeakMap<KeyContext, BudgetScope>();
 export function scopeOf(key: KeyContext): BudgetScope {
   let scope = scopes.get(key);
   if (scope === undefined) {
-    const { keyBudget, projectBudget } = key;
+    const { keyBudget, projectBudget, orgBudget } = key;
     scope = {
       keyId: key.keyId,
       projectId: key.projectId,
+      orgId: key.orgId,
       timeZone: key.timeZone,
       keyDaily: keyBudget && { limitMicroUsd: keyBudget.dailyMicroUsd, hard: keyBudget.hard },
       projectMonthly: projectBudget && {
         limitMicroUsd: projectBudget.monthlyMicroUsd,
         hard: projectBudget.hard,
       },
+      orgMonthly: orgBudget && { limitMicroUsd: orgBudget.monthlyMicroUsd, hard: orgBudget.hard },
+      spikeAlertPct: key.spikeAlertPct,
     };
     scopes.set(key, scope);
   }

@@ -1,5 +1,5 @@
 /**
- * Reservation: before any upstream is asked, the worst-case cost of every call is held on the org's credit and on both
+ * Reservation: before any upstream is asked, the worst-case cost of every call is held on the org's credit and on all
  * budgets (T25).
  */
 import type { Purse } from "../credits/purse.ts";

@@ -12,8 +12,9 @@ import {
   ticketDecided,
 } from "../account/account-events.ts";
 import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
+import { creditsLow, creditsNegative } from "../credits/credit-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
-import { budgetExceeded } from "../limits/budget-events.ts";
+import { budgetExceeded, spendSpike } from "../limits/budget-events.ts";
 import { canaryRed, policyActivated } from "../policies/policy-events.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
 import { endpointDown } from "./endpoint-down.ts";
@@ -21,7 +22,7 @@ import { endpointDown } from "./endpoint-down.ts";
 const EMITTED: readonly EventType[] = [
   ...[keyCreated, keyRotated, keyRevoked],
   ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
-  ...[policyActivated, canaryRed, endpointDown, budgetExceeded],
+  ...[policyActivated, canaryRed, endpointDown, budgetExceeded, spendSpike, creditsLow, creditsNegative],
   ...[webhookDisabled, webhookTest],
 ];
 

@@ -146,6 +146,12 @@ function limitsOf({ accounts, analytics, budgets, clock, keyring, limits, plan }
         const context = keyring.contextOf(row);
         return { ...scopeOf(context), limits: context.limits, name: row.name, status: context.status };
       }),
+    orgOf(orgId) {
+      const org = accounts.org(orgId);
+      const { monthlyMicroUsd = null, hard = false } = org?.budget ?? {};
+      const monthly = monthlyMicroUsd === null ? undefined : { limitMicroUsd: monthlyMicroUsd, hard };
+      return { monthly, timeZone: org?.timeZone ?? "UTC" };
+    },
     planOf: (orgId) => plan(accounts.org(orgId)?.planId ?? ""),
     counts24h: async (orgId) => {
       const { rejected, upstreamCapacity } = await analytics.statistics.counts24h(orgId);

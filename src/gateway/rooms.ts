@@ -13,6 +13,7 @@ import { simulatedModels } from "../catalog/stats-operations.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
+import { creditEvents } from "../credits/credit-events.ts";
 import { openCredits } from "../credits/credits.ts";
 import { cursors as openCursors } from "../cursor.ts";
 import { BodyBudget } from "../edge/body-budget.ts";
@@ -210,18 +211,31 @@ function openRouting(store: Store, clock: Clock, { events }: Trail, log: Logger)
 
 /** Credit, budgets and rate limits. */
 function openMoney({ store, clock }: Ground, { events }: Trail, log: Logger) {
-  const projects = new AccountTables(store);
+  const accounts = new AccountTables(store);
   const exceeded = budgetEvents({
     ...{ store, clock, events },
-    orgOf: (projectId) => projects.project(projectId)?.orgId,
     onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
   });
+  const { orgChanged, ...credits } = openCredits({
+    ...{ store, clock },
+    lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
+    onFall: creditEvents({
+      events,
+      onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
+    }),
+  });
+  accounts.watch({ org: orgChanged });
   return {
-    ...openCredits({ store, clock }),
+    ...credits,
     budgets: openBudgets({
-      ...{ store, clock, boot: bootName() },
+      ...{ store, clock, boot: bootName(), book: credits.book },
+      orgOf(projectId) {
+        const project = accounts.project(projectId);
+        return project && { orgId: project.orgId, timeZone: accounts.timeZoneOf(projectId) };
+      },
       onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
       putExceeded: exceeded.put,
+      putSpike: exceeded.putSpike,
     }),
     limits: openLimits({ clock }),
     closeTables: () => exceeded.close(),

@@ -1,28 +1,33 @@
 /**
- * Budgets: definition, scope, and the error when one is spent. A key has a daily budget, its project a monthly one, in
- * local days and months of the org. A limit of 0 means no budget.
+ * Budgets: definition, scope, and the error when one is spent. A key has a daily budget, its project and its org a monthly one
+ * each, in local days and months of the org. A limit of 0 means no budget.
  */
 import { isoTime } from "../clock.ts";
 import { fail, type WeirError } from "../errors.ts";
 
 export interface Budget {
-  /** Micro-USD per local day of a key, or per local month of a project; 0: no budget. */
+  /** Micro-USD per local day of a key, or per local month of a project or org; 0: no budget. */
   readonly limitMicroUsd: number;
   /** True: a call that could exceed it is refused. False: exceeding it is only reported. */
   readonly hard: boolean;
 }
 
-/** The key and project whose budgets a call counts against. Built once per key; a key never changes its project. */
+/** Key, project and org whose budgets a call counts against. Built once per key; a key never changes its project. */
 export interface BudgetScope {
   readonly keyId: string;
   readonly projectId: string;
+  readonly orgId: string;
   /** The org's IANA time zone: budgets reset at its midnight. */
   readonly timeZone: string;
   readonly keyDaily?: Budget | undefined;
   readonly projectMonthly?: Budget | undefined;
+  readonly orgMonthly?: Budget | undefined;
+  /** By how many percent the org's spend of a day must exceed the usual for an alert; undefined: no alert. */
+  readonly spikeAlertPct?: number | undefined;
 }
 
-export type BudgetName = "key_daily" | "project_monthly";
+export const BUDGET_NAMES = ["key_daily", "project_monthly", "org_monthly"] as const;
+export type BudgetName = (typeof BUDGET_NAMES)[number];
 
 /** State of a budget in its current period. */
 export interface BudgetStanding {
@@ -40,9 +45,23 @@ export interface BudgetRefusal extends BudgetStanding {
 
 /** A hard budget refused its first call, or a soft one was exceeded: once per period. */
 export interface BudgetExceeded extends BudgetStanding {
+  /** Of the call. */
   readonly keyId: string;
   readonly projectId: string;
+  readonly orgId: string;
   readonly hard: boolean;
+}
+
+/** The org spends much more today than is usual: once a day. */
+export interface SpendSpike {
+  readonly orgId: string;
+  /** `YYYY-MM-DD`, local. */
+  readonly day: string;
+  readonly spentMicroUsd: number;
+  /** Mean of those of the seven days before that had any spend. */
+  readonly usualMicroUsd: number;
+  readonly alertPct: number;
+  readonly dayEndsMs: number;
 }
 
 /** True when a hard budget does not allow a total of `microUsd` in its period. */
@@ -63,13 +82,25 @@ export const crosses = (
   spentMicroUsd > budget.limitMicroUsd &&
   spentMicroUsd - chargedMicroUsd <= budget.limitMicroUsd;
 
+/** Whether a day's spend exceeds the usual by more than so many percent. @param usualMicroUsd 0: nothing is usual */
+export const isSpike = (
+  alertPct: number | undefined,
+  { dayMicroUsd, usualMicroUsd }: { readonly dayMicroUsd: number; readonly usualMicroUsd: number },
+): boolean =>
+  alertPct !== undefined && usualMicroUsd > 0 && dayMicroUsd > usualMicroUsd * (1 + alertPct / 100);
+
+const WHOSE: Readonly<Record<BudgetName, string>> = {
+  key_daily: "key's daily",
+  project_monthly: "project's monthly",
+  org_monthly: "organisation's monthly",
+};
+
 /** The 402 for a refusal: names the budget and when it resets. */
 export function budgetError(refusal: BudgetRefusal): WeirError {
   const resetsAt = isoTime(refusal.resetsAtMs);
-  const whose = refusal.budget === "key_daily" ? "key's daily" : "project's monthly";
   return fail(
     "budget_exceeded",
-    `The ${whose} budget does not cover this request. It resets at ${resetsAt}.`,
+    `The ${WHOSE[refusal.budget]} budget does not cover this request. It resets at ${resetsAt}.`,
     {
       details: {
         budget: refusal.budget,

@@ -4,8 +4,10 @@
  * A call counts in the period in which it settles, even if the clock that determined the period is corrected later.
  */
 import type { Clock } from "../clock.ts";
+import type { Book } from "../credits/book.ts";
 import type { Store } from "../store/store.ts";
 import {
+  type Budget,
   type BudgetExceeded,
   type BudgetName,
   type BudgetRefusal,
@@ -13,7 +15,10 @@ import {
   type BudgetStanding,
   crosses,
   forbids,
+  isSpike,
+  type SpendSpike,
 } from "./budget.ts";
+import { buildOrgSpend, type OrgOfProject } from "./org-spend-build.ts";
 import { monthOf, openPeriods } from "./periods.ts";
 import { type Now, openSpendTable, type Spend, type SpendTable } from "./spend.ts";
 import { WallClock } from "./wall-clock.ts";
@@ -29,11 +34,13 @@ export interface PeriodSpend {
   readonly monthMicroUsd: number;
 }
 
+type KeyScope = Pick<BudgetScope, "keyId" | "projectId" | "orgId" | "timeZone">;
+
 export interface Budgets {
   /** Whether `hold` would admit it now; does not report a refusal. */
   wouldHold(scope: BudgetScope, microUsd: number): boolean;
   /**
-   * Checks both budgets before holding either. An amount of 0 is never refused. Returns a promise where the budgets are
+   * Checks all budgets before holding any. An amount of 0 is never refused. Returns a promise where the budgets are
    * kept in another process.
    */
   hold(
@@ -47,16 +54,18 @@ export interface Budgets {
   extend(hold: BudgetHold, moreMicroUsd: number): boolean | Promise<boolean>;
   /**
    * Reads the clock for a charge. The returned function closes the hold and counts the charge; call it in the act of
-   * the ledger entry, in the same turn of the event loop.
+   * the ledger entry, in the same turn of the event loop, with the number of that entry if there is one.
    * @throws Error for an invalid amount; the returned function throws when the hold is closed.
    */
-  charging(hold: BudgetHold, amountMicroUsd: number): () => void;
+  charging(hold: BudgetHold, amountMicroUsd: number): (entrySeq?: number) => void;
   /** Reduces an open hold: the extension was not needed. @throws Error when it is closed. */
   shrink(hold: BudgetHold, lessMicroUsd: number): void;
   /** @throws Error when the hold is closed. */
   release(hold: BudgetHold): void;
-  spendOfKey(scope: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): PeriodSpend;
+  spendOfKey(scope: KeyScope): PeriodSpend;
   spendOfProject(scope: Pick<BudgetScope, "projectId" | "timeZone">): PeriodSpend;
+  /** Of all its projects, deleted ones included. */
+  spendOfOrg(scope: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend;
   /** Number of open holds; zero when idle. */
   openHolds(): number;
 }
@@ -70,6 +79,12 @@ export interface BudgetDeps {
   readonly onBudgetExceeded?: ((event: BudgetExceeded) => void) | undefined;
   /** Port, called in an act: puts what follows from it. After a crash the same event may be told again. */
   readonly putExceeded?: ((event: BudgetExceeded) => void) | undefined;
+  /** Port, like `putExceeded`. */
+  readonly putSpike?: ((event: SpendSpike) => void) | undefined;
+  /** The ledger of the charges. Without it the row of an org's spend is written with every charge. */
+  readonly book?: Pick<Book, "entries"> | undefined;
+  /** Port, with `book`: for folders of releases that kept no spend of orgs. Also of deleted projects. */
+  readonly orgOf?: ((projectId: string) => OrgOfProject | undefined) | undefined;
 }
 
 /** Budgets within one process: it knows all holds and spend, so it answers synchronously. */
@@ -83,16 +98,18 @@ export const openBudgets = (deps: BudgetDeps): LocalBudgets => new PeriodBudgets
 class OpenBudgetHold implements BudgetHold {
   readonly admitted = true;
   readonly scope: BudgetScope;
-  /** Spend objects of its key and project; they stay the same objects. */
+  /** Spend objects of its key, project and org; they stay the same objects. */
   readonly key: Spend;
   readonly project: Spend;
+  readonly org: Spend;
   amountMicroUsd = 0;
   closed = false;
 
-  constructor(scope: BudgetScope, { key, project }: Now) {
+  constructor(scope: BudgetScope, { key, project, org }: Now) {
     this.scope = scope;
     this.key = key;
     this.project = project;
+    this.org = org;
   }
 
   grow(microUsd: number): void {
@@ -113,6 +130,7 @@ class OpenBudgetHold implements BudgetHold {
   #add(microUsd: number): void {
     this.key.heldMicroUsd += microUsd;
     this.project.heldMicroUsd += microUsd;
+    this.org.heldMicroUsd += microUsd;
   }
 }
 
@@ -123,16 +141,22 @@ export class PeriodBudgets implements LocalBudgets {
   #periodOf = openPeriods();
   #onBudgetExceeded: (event: BudgetExceeded) => void;
   readonly #putExceeded: (event: BudgetExceeded) => void;
+  readonly #putSpike: (event: SpendSpike) => void;
   #openHolds = 0;
   /** Exceeded budgets of acts that may still be rolled back; reported once the acts cannot be. */
   readonly #crossed: BudgetExceeded[] = [];
 
-  constructor({ store, clock, boot, onBudgetExceeded = () => {}, putExceeded = () => {} }: BudgetDeps) {
+  constructor({ store, clock, boot, book, orgOf, ...ports }: BudgetDeps) {
     this.#store = store;
-    this.#wall = new WallClock({ store, clock, boot });
-    this.#table = openSpendTable(store, this.#wall);
-    this.#onBudgetExceeded = onBudgetExceeded;
-    this.#putExceeded = putExceeded;
+    const wall = new WallClock({ store, clock, boot });
+    this.#wall = wall;
+    const periodOf = this.#periodOf;
+    const built =
+      book && orgOf ? buildOrgSpend({ store, wall, periodOf, book, orgOf }) : new Map<string, never>();
+    this.#table = openSpendTable(store, wall, { book, built });
+    this.#onBudgetExceeded = ports.onBudgetExceeded ?? (() => {});
+    this.#putExceeded = ports.putExceeded ?? (() => {});
+    this.#putSpike = ports.putSpike ?? (() => {});
   }
 
   wouldHold(scope: BudgetScope, microUsd: number): boolean {
@@ -159,21 +183,25 @@ export class PeriodBudgets implements LocalBudgets {
     mine.grow(-lessMicroUsd);
   }
 
-  charging(hold: BudgetHold, amountMicroUsd: number): () => void {
+  charging(hold: BudgetHold, amountMicroUsd: number): (entrySeq?: number) => void {
     checkAmount(amountMicroUsd);
     const mine = asOpen(hold);
     // Outside the act: a clock jump is written in an act of its own.
     const now = this.#standing(mine.scope);
-    return () => {
+    return (entrySeq) => {
       this.#close(mine);
       this.#store.ifDropped(() => this.#reopen(mine));
       if (amountMicroUsd === 0) return;
       const { scope } = mine;
-      this.#table.charge(scope, amountMicroUsd, now);
-      if (crosses(scope.keyDaily, now.key.dayMicroUsd, amountMicroUsd)) this.#cross(scope, "key_daily", now);
-      if (crosses(scope.projectMonthly, now.project.monthMicroUsd, amountMicroUsd)) {
+      const { key, project, org } = now;
+      this.#table.charge(scope, amountMicroUsd, now, entrySeq);
+      if (crosses(scope.keyDaily, key.dayMicroUsd, amountMicroUsd)) this.#cross(scope, "key_daily", now);
+      if (crosses(scope.projectMonthly, project.monthMicroUsd, amountMicroUsd)) {
         this.#cross(scope, "project_monthly", now);
       }
+      if (crosses(scope.orgMonthly, org.monthMicroUsd, amountMicroUsd))
+        this.#cross(scope, "org_monthly", now);
+      if (isSpike(scope.spikeAlertPct, org)) this.#spike(scope, now);
     };
   }
 
@@ -181,7 +209,7 @@ export class PeriodBudgets implements LocalBudgets {
     this.#close(hold);
   }
 
-  spendOfKey(scope: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): PeriodSpend {
+  spendOfKey(scope: KeyScope): PeriodSpend {
     return periodSpend(this.#standing(scope).key);
   }
 
@@ -189,15 +217,19 @@ export class PeriodBudgets implements LocalBudgets {
     return periodSpend(this.#table.ofProject(projectId, this.#periodOf(timeZone, this.#wall.now())));
   }
 
+  spendOfOrg({ orgId, timeZone }: Pick<BudgetScope, "orgId" | "timeZone">): PeriodSpend {
+    return periodSpend(this.#table.ofOrg(orgId, this.#periodOf(timeZone, this.#wall.now())));
+  }
+
   openHolds(): number {
     return this.#openHolds;
   }
 
-  #standing({ keyId, projectId, timeZone }: Pick<BudgetScope, "keyId" | "projectId" | "timeZone">): Now {
+  #standing(scope: KeyScope): Now {
     const nowMs = this.#wall.now();
-    const period = this.#periodOf(timeZone, nowMs);
-    const { key, project } = this.#table.of(projectId, keyId, period);
-    return { nowMs, period, key, project };
+    const period = this.#periodOf(scope.timeZone, nowMs);
+    const { key, project, org } = this.#table.of(scope, period);
+    return { nowMs, period, key, project, org };
   }
 
   #grow(hold: OpenBudgetHold, microUsd: number, now: Now): BudgetRefusal | undefined {
@@ -220,7 +252,7 @@ export class PeriodBudgets implements LocalBudgets {
   }
 
   #refuse(scope: BudgetScope, name: BudgetName, now: Now): BudgetRefusal {
-    const spend = name === "key_daily" ? now.key : now.project;
+    const spend = spendFor(name, now);
     const { day } = now.period;
     const label = name === "key_daily" ? day : monthOf(day);
     if (spend.reported !== label) {
@@ -243,35 +275,58 @@ export class PeriodBudgets implements LocalBudgets {
       for (const event of this.#crossed.splice(0)) this.#onBudgetExceeded(event);
     });
   }
+
+  /** Runs in an act: once a day, and after a restart once more. */
+  #spike({ orgId, spikeAlertPct = 0 }: BudgetScope, { org, period: { day, dayEndsMs } }: Now): void {
+    const { spikeDay } = org;
+    if (spikeDay === day) return;
+    org.spikeDay = day;
+    this.#store.ifDropped(() => {
+      org.spikeDay = spikeDay;
+    });
+    const { dayMicroUsd: spentMicroUsd, usualMicroUsd } = org;
+    this.#putSpike({ orgId, day, spentMicroUsd, usualMicroUsd, alertPct: spikeAlertPct, dayEndsMs });
+  }
 }
 
 /** The budget that does not allow this amount more. */
-function forbiddenBy(scope: BudgetScope, { key, project }: Now, microUsd: number): BudgetName | undefined {
+function forbiddenBy(
+  { keyDaily, projectMonthly, orgMonthly }: BudgetScope,
+  { key, project, org }: Now,
+  microUsd: number,
+): BudgetName | undefined {
   if (microUsd === 0) return undefined;
-  if (forbids(scope.keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";
-  const month = project.monthMicroUsd + project.heldMicroUsd + microUsd;
-  return forbids(scope.projectMonthly, month) ? "project_monthly" : undefined;
+  if (forbids(keyDaily, key.dayMicroUsd + key.heldMicroUsd + microUsd)) return "key_daily";
+  const ofProject = project.monthMicroUsd + project.heldMicroUsd + microUsd;
+  if (forbids(projectMonthly, ofProject)) return "project_monthly";
+  return forbids(orgMonthly, org.monthMicroUsd + org.heldMicroUsd + microUsd) ? "org_monthly" : undefined;
 }
 
-const standingOf = (scope: BudgetScope, name: BudgetName, { period, key, project }: Now): BudgetStanding =>
-  name === "key_daily"
-    ? {
-        budget: name,
-        limitMicroUsd: scope.keyDaily?.limitMicroUsd ?? 0,
-        spentMicroUsd: key.dayMicroUsd,
-        resetsAtMs: period.dayEndsMs,
-      }
-    : {
-        budget: name,
-        limitMicroUsd: scope.projectMonthly?.limitMicroUsd ?? 0,
-        spentMicroUsd: project.monthMicroUsd,
-        resetsAtMs: period.monthEndsMs,
-      };
+function spendFor(name: BudgetName, { key, project, org }: Now): Spend {
+  if (name === "key_daily") return key;
+  return name === "project_monthly" ? project : org;
+}
+
+function budgetFor(name: BudgetName, scope: BudgetScope): Budget | undefined {
+  if (name === "key_daily") return scope.keyDaily;
+  return name === "project_monthly" ? scope.projectMonthly : scope.orgMonthly;
+}
+
+function standingOf(scope: BudgetScope, name: BudgetName, now: Now): BudgetStanding {
+  const { dayMicroUsd, monthMicroUsd } = spendFor(name, now);
+  const { dayEndsMs, monthEndsMs } = now.period;
+  return {
+    budget: name,
+    limitMicroUsd: budgetFor(name, scope)?.limitMicroUsd ?? 0,
+    spentMicroUsd: name === "key_daily" ? dayMicroUsd : monthMicroUsd,
+    resetsAtMs: name === "key_daily" ? dayEndsMs : monthEndsMs,
+  };
+}
 
 function exceeded(scope: BudgetScope, name: BudgetName, now: Now): BudgetExceeded {
-  const { keyId, projectId } = scope;
-  const hard = (name === "key_daily" ? scope.keyDaily : scope.projectMonthly)?.hard ?? false;
-  return { ...standingOf(scope, name, now), keyId, projectId, hard };
+  const { keyId, projectId, orgId } = scope;
+  const hard = budgetFor(name, scope)?.hard ?? false;
+  return { ...standingOf(scope, name, now), keyId, projectId, orgId, hard };
 }
 
 const periodSpend = ({ dayMicroUsd, monthMicroUsd }: Spend): PeriodSpend => ({

@@ -1,10 +1,11 @@
 /**
- * `GET /v1/limits`: the plan, and every key with its configured limits, current usage and spend. Shape: specification,
- * "Key limits overview". Keys, plan and the last day's refusals come through ports.
+ * `GET /v1/limits`: the plan, the org's budget and spend, and every key with its configured limits, current usage and spend. Shape:
+ * specification, "Key limits overview"; `org` is beyond it. The org's spend is told here and not in its settings, because whoever
+ * changes settings may send them back as they were read. Keys, plan and the last day's refusals come through ports.
  */
 import { z } from "zod";
 import { operation } from "../operation.ts";
-import type { BudgetScope } from "./budget.ts";
+import type { Budget, BudgetScope } from "./budget.ts";
 import type { Budgets } from "./budgets.ts";
 import type { LimitedKey, Limits } from "./limits.ts";
 
@@ -35,6 +36,8 @@ export interface LimitsOperationDeps {
   readonly budgets: Budgets;
   /** Port: all keys of an org. */
   readonly keysOf: (orgId: string) => readonly KeyInForce[];
+  /** Port: budget and time zone of an org. */
+  readonly orgOf: (orgId: string) => { readonly monthly: Budget | undefined; readonly timeZone: string };
   /** Port: the limits of an org's plan. */
   readonly planOf: (orgId: string) => PlanLimits;
   /** Port: analytics; may fail or be unreachable. */
@@ -64,6 +67,15 @@ const keySchema = z.object({
 
 const overviewSchema = z.object({
   plan: z.object({ ...threeLimits, keys: count, projects: count }),
+  org: z
+    .object({
+      budget: z
+        .object({ monthly_micro: count, hard: z.boolean() })
+        .describe("As `settings.budget` of the org; monthly_micro 0 is no budget."),
+      spend_today_micro: count,
+      spend_month_micro: count,
+    })
+    .describe("What all projects of the org spend together, deleted ones included."),
   keys: z.array(keySchema),
   rejected_24h: z.object({ rpm: count, concurrency: count }),
   upstream_capacity_24h: count,
@@ -95,6 +107,16 @@ export function limitsOperations(deps: LimitsOperationDeps) {
     };
   }
 
+  function orgWire(orgId: string): z.input<typeof overviewSchema>["org"] {
+    const { monthly, timeZone } = deps.orgOf(orgId);
+    const spend = budgets.spendOfOrg({ orgId, timeZone });
+    return {
+      budget: { monthly_micro: monthly?.limitMicroUsd ?? 0, hard: monthly?.hard ?? false },
+      spend_today_micro: spend.todayMicroUsd,
+      spend_month_micro: spend.monthMicroUsd,
+    };
+  }
+
   /** Undefined while analytics is unreachable: the rest of the overview does not need it. */
   async function refusals24h(orgId: string): Promise<Refusals24h | undefined> {
     try {
@@ -113,6 +135,7 @@ export function limitsOperations(deps: LimitsOperationDeps) {
       const { rpm, tpm, concurrency, keys, projects } = deps.planOf(orgId);
       return {
         plan: { rpm, tpm, concurrency, keys, projects },
+        org: orgWire(orgId),
         keys: deps.keysOf(orgId).map(keyWire),
         rejected_24h: { rpm: refusals?.rpm ?? 0, concurrency: refusals?.concurrency ?? 0 },
         upstream_capacity_24h: refusals?.upstreamCapacity ?? 0,

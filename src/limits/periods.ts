@@ -5,6 +5,8 @@
 import { localDay } from "../clock.ts";
 
 export interface Period {
+  /** IANA name. */
+  readonly timeZone: string;
   /** `YYYY-MM-DD` */
   readonly day: string;
   readonly dayStartsMs: number;
@@ -34,6 +36,7 @@ export function openPeriods(): Periods {
     const month = monthOf(day);
     const dayOf = (ms: number) => localDay(ms, timeZone);
     const period = {
+      timeZone,
       day,
       dayStartsMs: firstInstant(nowMs - LONGEST_DAY_MS, LONGEST_DAY_MS, (ms) => dayOf(ms) >= day),
       monthStartsMs: firstInstant(

@@ -1,61 +1,26 @@
 /**
- * Spend of keys and projects today and this month, in memory and on disk. One row per key, written in the transaction
+ * Spend of keys, projects and orgs today and this month, in memory and on disk. One row per key, written in the transaction
  * of the settle that it counts; a project's spend is the sum of its keys' rows, so it costs no put of its own and
- * cannot diverge from them. A row records when each amount was charged, so that its day and month can be recomputed
- * when the clock is corrected.
+ * cannot diverge from them. An org's is in org-spend.ts.
  */
 import { openMergedTable } from "../store/merged-table.ts";
 import type { Store } from "../store/store.ts";
+import { type OrgSpend, type OrgSpendDeps, openOrgSpends } from "./org-spend.ts";
 import type { Period } from "./periods.ts";
-import { BEFORE_ALL_SPANS, type WallClock } from "./wall-clock.ts";
+import {
+  type Detail,
+  type Increment,
+  LATER_MS,
+  lastChargeMs,
+  type PartsRow,
+  Sums,
+  withCharge,
+} from "./spend-parts.ts";
+import { partsOf, type SpendRow } from "./spend-row.ts";
+import type { WallClock } from "./wall-clock.ts";
 
-/** Charges of one day in one span of the clock, with the time of the last charge. */
-interface Part {
-  readonly span: number;
-  readonly lastMs: number;
-  microUsd: number;
-}
-
-/** Numbers per part in a row. */
-const PART = 3;
-
-/** The parts, oldest first: span, time of the last charge, micro-USD. */
-type PartsRow = readonly number[];
-
-/**
- * Row of release 0.1: the newest day (`YYYY-MM-DD`, local) with a charge, micro-USD of that day, and of its month. Such
- * a row is read until the key's next charge replaces it.
- */
-type DayRow = readonly [day: string, dayMicroUsd: number, monthMicroUsd: number];
-
-type SpendRow = PartsRow | DayRow;
-
-/** Maximum parts per row: past days of this month are merged into one part, so only clock jumps come near it. */
-const MOST_PARTS = 12;
-const DAY_MS = 86_400_000;
-
-/** Spend in the current day and month, as of the last `count` or `add`. */
-class Sums {
-  dayMicroUsd = 0;
-  monthMicroUsd = 0;
-  /** Sum of the open holds, whatever period they began in. */
-  heldMicroUsd = 0;
-  /** The period (day or month) of the last reported refusal. */
-  reported = "";
-  #version = -1;
-  #dayStartsMs = 0;
-  #monthStartsMs = 0;
-
-  /** True once per period: the sums must be recomputed. */
-  protected isStale({ dayStartsMs, monthStartsMs }: Period, { version }: WallClock): boolean {
-    const isSame =
-      this.#version === version && this.#dayStartsMs === dayStartsMs && this.#monthStartsMs === monthStartsMs;
-    this.#version = version;
-    this.#dayStartsMs = dayStartsMs;
-    this.#monthStartsMs = monthStartsMs;
-    return !isSame;
-  }
-}
+/** Past days of this month are merged into one part. */
+const KEY_DETAIL: Detail = { days: 1, mostParts: 12 };
 
 export type Spend = Sums;
 
@@ -68,69 +33,9 @@ class KeySpend extends Sums {
     this.row = row;
   }
 
-  /** Time of its last charge, by the current clock. */
-  lastMs(wall: WallClock): number {
-    return Math.max(...partsIn(this.row).map(({ span, lastMs }) => wall.toCurrentTime(span, lastMs)));
-  }
-
   count(period: Period, wall: WallClock): void {
-    if (!this.isStale(period, wall)) return;
-    this.dayMicroUsd = 0;
-    this.monthMicroUsd = 0;
-    for (const { span, lastMs, microUsd } of partsIn(this.row)) {
-      const placedMs = wall.toCurrentTime(span, lastMs);
-      if (placedMs >= period.dayStartsMs) this.dayMicroUsd += microUsd;
-      if (placedMs >= period.monthStartsMs) this.monthMicroUsd += microUsd;
-    }
+    if (this.isStale(period, wall)) this.countParts(this.row, period, wall);
   }
-}
-
-/** A charge with the state of the clock at that time. */
-interface Increment {
-  readonly microUsd: number;
-  readonly nowMs: number;
-  readonly period: Period;
-  readonly wall: WallClock;
-}
-
-/** The row with one more charge in it. */
-function withCharge(row: PartsRow, { microUsd, nowMs, period, wall }: Increment): PartsRow {
-  const last = row.length - PART;
-  const [span, lastMs, before] = [row[last], row[last + 1], row[last + 2]];
-  if (span === wall.span && lastMs !== undefined && before !== undefined && lastMs >= period.dayStartsMs) {
-    const grown = row.slice();
-    grown[last + 1] = Math.max(lastMs, nowMs);
-    grown[last + 2] = before + microUsd;
-    return grown;
-  }
-  const parts = [...partsIn(row), { span: wall.span, lastMs: nowMs, microUsd }];
-  while (parts.length > MOST_PARTS || begins(parts, period, wall)) shorten(parts, period, wall);
-  return parts.flatMap((part) => [part.span, part.lastMs, part.microUsd]);
-}
-
-function partsIn(row: PartsRow): Part[] {
-  const parts: Part[] = [];
-  for (let i = 0; i < row.length; i += PART) {
-    const [span = 0, lastMs = 0, microUsd = 0] = row.slice(i, i + PART);
-    parts.push({ span, lastMs, microUsd });
-  }
-  return parts;
-}
-
-/** Whether the two oldest parts are of days before yesterday, in the current span of the clock. */
-function begins([oldest, second]: readonly Part[], { dayStartsMs }: Period, { span }: WallClock): boolean {
-  return oldest?.span === span && second?.span === span && second.lastMs < dayStartsMs - DAY_MS;
-}
-
-/** Drops the oldest part if it is of an earlier month, else merges it with the next. */
-function shorten(parts: Part[], { monthStartsMs }: Period, wall: WallClock): void {
-  const oldest = parts.shift();
-  const next = parts[0];
-  if (oldest === undefined || next === undefined) return;
-  const isEarlier =
-    wall.toCurrentTime(oldest.span, oldest.lastMs) < monthStartsMs &&
-    wall.toCurrentTime(next.span, next.lastMs) >= monthStartsMs;
-  if (!isEarlier) next.microUsd += oldest.microUsd;
 }
 
 class ProjectSpend extends Sums {
@@ -148,18 +53,30 @@ class ProjectSpend extends Sums {
   }
 }
 
-/** Spend of a key and its project; always the same two objects. */
+/** What a call counts against. */
+export interface SpendScope {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly orgId: string;
+}
+
+/** Spend of a key, its project and its org; always the same objects. */
 interface ScopeSpend {
   readonly key: Spend;
   readonly project: Spend;
+  readonly org: OrgSpend;
 }
 
 export interface SpendTable {
-  /** The key's and project's spend in the period. */
-  of(projectId: string, keyId: string, period: Period): ScopeSpend;
+  /** The spend of key, project and org in the period. */
+  of(scope: SpendScope, period: Period): ScopeSpend;
   ofProject(projectId: string, period: Period): Spend;
-  /** In an act: adds a charge to the key's row, and to the `Spend` objects that `of` returned for this moment. */
-  charge(scope: { readonly projectId: string; readonly keyId: string }, microUsd: number, now: Now): void;
+  ofOrg(orgId: string, period: Period): OrgSpend;
+  /**
+   * In an act: adds a charge to the key's row, and to the `Spend` objects that `of` returned for this moment.
+   * @param entrySeq number of the ledger's entry for it; undefined where there is none
+   */
+  charge(scope: SpendScope, microUsd: number, now: Now, entrySeq: number | undefined): void;
 }
 
 /** What `of` returned, and for which moment. */
@@ -168,11 +85,16 @@ export interface Now extends ScopeSpend {
   readonly period: Period;
 }
 
-export function openSpendTable(store: Store, wall: WallClock): SpendTable {
+export function openSpendTable(
+  store: Store,
+  wall: WallClock,
+  ofOrgs: Pick<OrgSpendDeps, "book" | "built">,
+): SpendTable {
   const rows = openMergedTable(store, "spend", (row: SpendRow | undefined, charge: Increment) =>
-    withCharge(partsOf(row ?? [], charge.period), charge),
+    withCharge(partsOf(row ?? [], charge.period), charge, KEY_DETAIL),
   );
   const projects = new Map<string, ProjectSpend>();
+  const orgs = openOrgSpends({ store, wall, ...ofOrgs });
 
   /** Loads all keys of a project: its spend is their sum. */
   function load(projectId: string, period: Period): ProjectSpend {
@@ -181,13 +103,15 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
       project.keys.set((key as [string, string])[1], new KeySpend(partsOf(value, period)));
     }
     const nowMs = wall.now();
-    for (const key of project.keys.values()) if (key.lastMs(wall) > nowMs + LATER_MS) wall.setBack();
+    for (const { row } of project.keys.values())
+      if (lastChargeMs(row, wall) > nowMs + LATER_MS) wall.setBack();
     projects.set(projectId, project);
     return project;
   }
 
-  function find(projectId: string, keyId: string, period: Period) {
+  function find({ orgId, projectId, keyId }: SpendScope, period: Period) {
     const project = projects.get(projectId) ?? load(projectId, period);
+    const org = orgs.of(orgId);
     let key = project.keys.get(keyId);
     if (key === undefined) {
       key = new KeySpend();
@@ -195,7 +119,8 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
     }
     key.count(period, wall);
     project.count(period, wall);
-    return { key, project };
+    org.count(period, wall);
+    return { key, project, org };
   }
 
   return {
@@ -205,38 +130,25 @@ export function openSpendTable(store: Store, wall: WallClock): SpendTable {
       project.count(period, wall);
       return project;
     },
-    charge({ projectId, keyId }, microUsd, { key, project, nowMs, period }) {
+    ofOrg(orgId, period) {
+      const org = orgs.of(orgId);
+      org.count(period, wall);
+      return org;
+    },
+    charge({ orgId, projectId, keyId }, microUsd, { key, project, org, nowMs, period }, entrySeq) {
       if (!(key instanceof KeySpend)) throw new Error(`not the spend of ${keyId}`);
       const { row } = key;
-      key.row = partsOf(rows.add([projectId, keyId], { microUsd, nowMs, period, wall }), period);
-      const count = (micro: number) => {
-        for (const sums of [key, project]) {
-          sums.dayMicroUsd += micro;
-          sums.monthMicroUsd += micro;
-        }
-      };
-      count(microUsd);
+      const increment = { microUsd, nowMs, period, wall };
+      key.row = partsOf(rows.add([projectId, keyId], increment), period);
+      key.add(microUsd);
+      project.add(microUsd);
+      const undo = orgs.charge(orgId, org, increment, entrySeq);
       store.ifDropped(() => {
+        undo();
         key.row = row;
-        count(-microUsd);
+        key.add(-microUsd);
+        project.add(-microUsd);
       });
     },
   };
-}
-
-/** A row this far ahead of the clock was charged before the clock was set back. */
-const LATER_MS = 2_000;
-
-const isDayRow = (row: SpendRow): row is DayRow => typeof row[0] === "string";
-
-/**
- * Parts of a row of release 0.1: the day's spend at noon of its day; the rest of its month at noon of the day before,
- * or before today.
- */
-function partsOf(row: SpendRow, period: Period): PartsRow {
-  if (!isDayRow(row)) return row;
-  const [day, dayMicroUsd, monthMicroUsd] = row;
-  const noonMs = period.dayStartsMs + Date.parse(day) - Date.parse(period.day) + DAY_MS / 2;
-  const restMs = day > period.day ? Math.max(period.monthStartsMs, period.dayStartsMs - 1) : noonMs - DAY_MS;
-  return [BEFORE_ALL_SPANS, restMs, monthMicroUsd - dayMicroUsd, BEFORE_ALL_SPANS, noonMs, dayMicroUsd];
 }

@@ -1,12 +1,14 @@
 /** The list of all sorts of mails. */
 import type { MailTemplate } from "./template.ts";
 import { budgetExceeded } from "./templates/budget-exceeded.ts";
+import { creditsLow } from "./templates/credits-low.ts";
 import { erasureDone } from "./templates/erasure-done.ts";
 import { erasureRequested } from "./templates/erasure-requested.ts";
 import { invitation } from "./templates/invitation.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { orgClosed } from "./templates/org-closed.ts";
+import { spendSpike } from "./templates/spend-spike.ts";
 import { ticketDecided } from "./templates/ticket-decided.ts";
 import { webhookDisabled } from "./templates/webhook-disabled.ts";
 
@@ -18,6 +20,8 @@ const TEMPLATES = [
   erasureDone,
   orgClosed,
   budgetExceeded,
+  spendSpike,
+  creditsLow,
   webhookDisabled,
   keyExpiring,
   keyReported,

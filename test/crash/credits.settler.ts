@@ -12,12 +12,15 @@ const clock = new ManualClock("2026-03-01T10:00:00Z");
 const random = seededRandom(Number(seed));
 const store = openStore(folder);
 const credits = openCredits({ store, clock });
-const budgets = openBudgets({ store, clock });
+const budgets = openBudgets({ store, clock, book: credits.book });
 const outbox = store.table<number>("outbox-of-this-test");
 const grant = { kind: "grant", amountMicroUsd: 1_000_000_000, refType: "grant", refId: "first" } as const;
 
 async function settleForever(org: string, caller: number): Promise<void> {
-  const scope = { keyId: `key_${org}_${caller % 3}`, projectId: `prj_${org}`, timeZone: "Asia/Kolkata" };
+  const scope = {
+    ...{ keyId: `key_${org}_${caller % 3}`, projectId: `prj_${org}_${caller % 4}`, orgId: org },
+    timeZone: "Asia/Kolkata",
+  };
   for (let n = 0; ; n++) {
     const requestId = `${seed}-${caller}-${n}`;
     const amountMicroUsd = Math.floor(random() * 500);
@@ -25,9 +28,9 @@ async function settleForever(org: string, caller: number): Promise<void> {
     const budgetHold = budgets.hold(scope, 500);
     if (hold === undefined || !budgetHold.admitted) throw new Error("refused");
     const putSpend = budgets.charging(budgetHold, amountMicroUsd);
-    const also = () => {
+    const also = (entrySeq?: number) => {
       outbox.put([org, requestId], amountMicroUsd);
-      putSpend();
+      putSpend(entrySeq);
     };
     await credits.settle(hold, { requestId, amountMicroUsd, atMs: clock.now(), also });
     process.stdout.write(`${org} ${requestId} ${amountMicroUsd}\n`);

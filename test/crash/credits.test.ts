@@ -43,7 +43,7 @@ test(`T26 T35: kill -9 while settling, ${KILLS} times: what was acknowledged is 
     const clock = new ManualClock("2026-03-01T10:00:00Z");
     const store = openStore(folder);
     const credits = openCredits({ store, clock });
-    const budgets = openBudgets({ store, clock });
+    const budgets = openBudgets({ store, clock, book: credits.book });
     const outbox = store.table<number>("outbox-of-this-test");
     const charged = new Map<string, number>();
     for (const org of ["org_a", "org_b"]) {
@@ -64,8 +64,20 @@ test(`T26 T35: kill -9 while settling, ${KILLS} times: what was acknowledged is 
       expect(settles).toHaveLength(paid.length);
 
       const spent = settles.reduce((sum, e) => sum - e.amountMicroUsd, 0);
-      const spend = budgets.spendOfProject({ projectId: `prj_${org}`, timeZone: "Asia/Kolkata" });
-      expect(spend).toEqual({ todayMicroUsd: spent, monthMicroUsd: spent });
+      const zone = { timeZone: "Asia/Kolkata" };
+      const ofProjects = [0, 1, 2, 3].map((i) =>
+        budgets.spendOfProject({ projectId: `prj_${org}_${i}`, ...zone }),
+      );
+      for (const period of ["todayMicroUsd", "monthMicroUsd"] as const)
+        expect(ofProjects.reduce((sum, spend) => sum + spend[period], 0)).toBe(spent);
+      expect(budgets.spendOfOrg({ orgId: org, ...zone })).toEqual({
+        todayMicroUsd: spent,
+        monthMicroUsd: spent,
+      });
+      // The holds of before are gone; a hard budget has exactly the room that the ledger leaves.
+      const orgMonthly = { limitMicroUsd: spent + 500, hard: true };
+      const scope = { keyId: `key_${org}`, projectId: `prj_${org}_9`, orgId: org, orgMonthly, ...zone };
+      expect([budgets.wouldHold(scope, 500), budgets.wouldHold(scope, 501)]).toEqual([true, false]);
     }
     const wrong = acknowledged.filter((line) => {
       const [org, requestId, cost] = line.split(" ");

@@ -51,6 +51,14 @@ describe.each(releases)("the folder of release %s", (release) => {
     }
   });
 
+  test("the org has spent what its projects have", async () => {
+    const { org } = (await gateway.call("GET", "/v1/limits")).json;
+    const { data } = (await gateway.call("GET", "/v1/projects")).json;
+    const spent = data.map((project: { spend_month_micro: number }) => project.spend_month_micro);
+    expect(org.spend_month_micro).toBeGreaterThan(0);
+    expect(org.spend_month_micro).toBe(spent.reduce((a: number, b: number) => a + b, 0));
+  });
+
   test("its keys work, and a repeated call gets the answer of then", async () => {
     const { once, repeated, secrets } = expected;
     const again = await gateway.call("POST", "/v1/chat/completions", once);

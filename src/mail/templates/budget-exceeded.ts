@@ -46,5 +46,6 @@ function ownerOf(event: z.output<typeof data>, { accounts }: LetterContext): str
     return `the key “${accounts.key(event.key_id)?.name ?? event.key_id}” for the day`;
   if (event.budget === "project_monthly")
     return `the project “${accounts.project(event.project_id)?.name ?? event.project_id}” for the month`;
+  if (event.budget === "org_monthly") return "the organisation for the month";
   return "the organisation";
 }

@@ -197,6 +197,35 @@ export function capCases(prepare: () => void = () => {}): void {
     });
   });
 
+  describe(`T24, T25: ${AT_ONCE} at once with room for one`, () => {
+    test.each(BOTH)("of the org's hard monthly budget, over two projects: %s", async (kind) => {
+      const org = async () => (await gateway.call("GET", "/v1/limits")).json.org;
+      const setBudget = async (budget: object) => {
+        const [{ id }] = (await gateway.call("GET", "/v1/orgs")).json.data;
+        const { status } = await gateway.call("PATCH", `/v1/orgs/${id}`, { body: { settings: { budget } } });
+        expect(status).toBe(200);
+      };
+      const keyOf = async (slug: string) => {
+        const project = { slug: `${kind}-${slug}`, name: slug, environment: "live" };
+        const { id } = (await gateway.call("POST", "/v1/projects", { body: project })).json;
+        return (await gateway.call("POST", "/v1/keys", { body: { name: slug, project_id: id } })).json.secret;
+      };
+      const keys = [await keyOf("a"), await keyOf("b")];
+      const limit = (await org()).spend_month_micro + far[kind];
+      await setBudget({ monthly_micro: limit, hard: true });
+      expect(await atOnce(kind, keys)).toEqual({ admitted: 1, errors: refused("budget_exceeded") });
+      const { budget, spend_month_micro: spend } = await org();
+      expect(budget).toEqual({ monthly_micro: limit, hard: true });
+      expect(spend).toBeLessThanOrEqual(limit);
+      expect(spend).toBe(sum((await spendOfProjects(gateway)).values()));
+      const { json } = await gateway.chat(bodies[kind], { key: keys[0] as string });
+      expect([json.error.code, json.error.details.budget]).toEqual(["budget_exceeded", "org_monthly"]);
+      // From the next call on there is none.
+      await setBudget({ monthly_micro: null });
+      expect((await gateway.chat(bodies[kind], { key: keys[0] as string })).status).toBe(200);
+    });
+  });
+
   interface Chunk {
     readonly error?: { readonly code: string };
     readonly choices?: { readonly delta: { readonly content?: string } }[];

@@ -35,6 +35,8 @@ test("a context holds everything a call needs, frozen", async () => {
     limits: { rpm: 7, tpm: 10_000, concurrency: 5 },
     keyBudget: { dailyMicroUsd: 5, hard: false },
     projectBudget: undefined,
+    orgBudget: undefined,
+    spikeAlertPct: undefined,
     dataPolicy: { logging: "on", zdr: false, redact: { presets: ["api_key", "card"] } },
     timeZone: "UTC",
     onDisconnect: "cancel",

@@ -74,7 +74,7 @@ export function openCredits(deps: CreditsDeps) {
       deps.store.act(
         () => {
           const settled = purse.settle(hold, charge);
-          also?.();
+          also?.(settled.entry?.seq);
           return settled;
         },
         { isOwed: true },
@@ -95,7 +95,8 @@ export function openCredits(deps: CreditsDeps) {
 export type TestCredits = ReturnType<typeof openCredits>;
 
 interface Also {
-  readonly also?: (() => void) | undefined;
+  /** Gets the number of the charge's entry, undefined where it has none. */
+  readonly also?: ((entrySeq?: number) => void) | undefined;
 }
 
 /** The whole ledger, oldest first, read in pages as a client would. */

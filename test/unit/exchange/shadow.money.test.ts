@@ -103,7 +103,7 @@ describe("who pays", () => {
     answerWhole(last());
     run?.primaryEnded(ENDED);
     await committed();
-    const scope = { keyId: "key_roomy", projectId: "prj_budget", timeZone: "UTC" };
+    const scope = { orgId, keyId: "key_roomy", projectId: "prj_budget", timeZone: "UTC" };
     expect([b.budgets.spendOfKey(scope).todayMicroUsd, b.budgets.openHolds()]).toEqual([ANSWER_MICRO_USD, 0]);
 
     shadows.start(b.begun({ bill: "org", key: keyed("key_tight", 20) }));

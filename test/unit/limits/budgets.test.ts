@@ -27,6 +27,7 @@ function scopeOf(daily: number, monthly: number, hard = true, timeZone = "UTC"):
   return {
     keyId: `key_${scopes}`,
     projectId: `prj_${scopes}`,
+    orgId: `org_${scopes}`,
     timeZone,
     keyDaily: { limitMicroUsd: daily, hard },
     projectMonthly: { limitMicroUsd: monthly, hard },
@@ -115,7 +116,12 @@ describe("a hard budget", () => {
   });
 
   test("T42: without a budget nothing is refused, and a free call passes a used-up one", async () => {
-    const none: BudgetScope = { keyId: "key_free", projectId: "prj_free", timeZone: "UTC" };
+    const none: BudgetScope = {
+      keyId: "key_free",
+      projectId: "prj_free",
+      orgId: "org_free",
+      timeZone: "UTC",
+    };
     const zero = scopeOf(0, 0);
     for (const scope of [none, zero]) {
       await spend(scope, 1e12);

@@ -92,6 +92,7 @@ function scopeOf(timeZone = "UTC"): BudgetScope {
   return {
     keyId: `key_${scopes}`,
     projectId: `prj_${scopes}`,
+    orgId: `org_${scopes}`,
     timeZone,
     keyDaily: { limitMicroUsd: 1_000, hard: true },
     projectMonthly: { limitMicroUsd: 50_000, hard: true },

@@ -14,7 +14,7 @@ let scopes = 0;
 /** A key with 1,000 a day, its project with 5,000 a month, and the row that the earlier release left. */
 async function scopeWith(row: readonly [string, number, number], timeZone = "UTC"): Promise<BudgetScope> {
   scopes += 1;
-  const scope = { keyId: `key_${scopes}`, projectId: `prj_${scopes}`, timeZone };
+  const scope = { keyId: `key_${scopes}`, projectId: `prj_${scopes}`, orgId: `org_${scopes}`, timeZone };
   await folder.store.act(() => {
     folder.store.table("wall_clock").remove("spans");
     folder.store.table("spend").put([scope.projectId, scope.keyId], row);

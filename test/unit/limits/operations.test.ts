@@ -14,6 +14,7 @@ const none = { path: undefined, query: undefined, body: undefined };
 const limited: KeyInForce = {
   keyId: "key_1",
   projectId: "prj_1",
+  orgId: "org_1",
   name: "production",
   status: "active",
   timeZone: "Asia/Kolkata",
@@ -23,6 +24,7 @@ const limited: KeyInForce = {
 const unlimited: KeyInForce = {
   keyId: "key_2",
   projectId: "prj_1",
+  orgId: "org_1",
   name: "batch",
   status: "rotating",
   timeZone: "Asia/Kolkata",
@@ -38,6 +40,7 @@ function desk(counts24h: () => Promise<Refusals24h>) {
     budgets,
     counts24h,
     keysOf: (orgId) => (orgId === "org_1" ? [limited, unlimited] : []),
+    orgOf: () => ({ monthly: { limitMicroUsd: 9_000_000, hard: false }, timeZone: "Asia/Kolkata" }),
     planOf: () => ({ rpm: 600, tpm: 1_000_000, concurrency: 50, keys: 20, projects: 5 }),
   });
   return {
@@ -56,6 +59,11 @@ test("GET /v1/limits: the plan, each key's limits, what is left of them now, and
 
   expect(await read()).toEqual({
     plan: { rpm: 600, tpm: 1_000_000, concurrency: 50, keys: 20, projects: 5 },
+    org: {
+      budget: { monthly_micro: 9_000_000, hard: false },
+      spend_today_micro: 812,
+      spend_month_micro: 812,
+    },
     keys: [
       {
         key_id: "key_1",

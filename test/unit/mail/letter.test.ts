@@ -74,16 +74,8 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...[
-      "budget_exceeded",
-      "erasure_done",
-      "erasure_requested",
-      "invitation",
-      "key_expiring",
-      "key_reported",
-      "org_closed",
-    ],
-    ...["ticket_decided", "webhook_disabled"],
+    ...["budget_exceeded", "credits_low", "erasure_done", "erasure_requested", "invitation", "key_expiring"],
+    ...["key_reported", "org_closed", "spend_spike", "ticket_decided", "webhook_disabled"],
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([
     ["ticket.decided", "ticket_decided"],
@@ -91,6 +83,8 @@ test("every template has a name of its own, and its event puts no other", () => 
     ["erasure.done", "erasure_done"],
     ["org.closed", "org_closed"],
     ["budget.exceeded", "budget_exceeded"],
+    ["spend.spike", "spend_spike"],
+    ["credits.low", "credits_low"],
     ["webhook.disabled", "webhook_disabled"],
   ]);
 });

@@ -123,11 +123,12 @@ describe("the mail of", () => {
     await rig.member("owner@acme.example", "owner");
     await setOrg({ billingCountry: "IN", timeZone: "Asia/Kolkata" });
     const { put, close } = budgetEvents({
-      ...{ store: rig.store, clock: rig.clock, events: rig.events, orgOf: () => rig.org.id },
+      ...{ store: rig.store, clock: rig.clock, events: rig.events },
       onFailure: () => {},
     });
     const exceeded = {
       ...({ budget: "project_monthly", keyId: "key_1", projectId: "prj_1", hard: true } as const),
+      orgId: rig.org.id,
       ...{ limitMicroUsd: 123_456_000_000, spentMicroUsd: 123_456_500_000 },
       resetsAtMs: Date.parse("2026-09-30T18:30:00Z"),
     };
@@ -155,6 +156,18 @@ describe("the mail of", () => {
       "DELETE https://gateway.example/v1/orgs/acme/erasure",
     ],
     ["erasure.done", { name: "Acme" }, "The data of Acme were erased", "were erased"],
+    [
+      "spend.spike",
+      { day: "2026-09-09", spent_micro: 31_000_000, usual_micro: 10_000_000, spike_alert_pct: 200 },
+      "Acme spends more than usual today",
+      "over 200 % more than on a usual day. Calls go on.\n\nDay: 2026-09-09\nSpent so far: $31.00\nUsual for a whole day: $10.00",
+    ],
+    [
+      "credits.low",
+      { balance_micro_usd: 4_990_000, credits_low_micro: 5_000_000 },
+      "Credit of Acme is low",
+      "Credit then: $4.99\nTold below: $5.00",
+    ],
     [
       "webhook.disabled",
       { id: "wh_1", url: "https://user:pass@hooks.example:8443/in?token=secret" },

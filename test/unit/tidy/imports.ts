@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
   analytics: ["vocabulary", "record", "store"],
-  credits: ["vocabulary", "store"],
+  credits: ["vocabulary", "store", "events"],
   limits: ["vocabulary", "store", "credits", "events"],
   catalog: ["vocabulary", "document", "store"],
   // What all processes of an installation share; a process keeps it in files.

@@ -1,0 +1,57 @@
+/**
+ * The events of credit that falls: below the org's threshold, and below zero. A fall is an entry of the ledger that takes the balance
+ * from one side of a bound to the other; no flag is kept, and the event is put in the act of that entry. So it comes exactly once
+ * until the balance has risen again, also over a crash.
+ *
+ * The balance counts, not what is available: the worst cases held for calls under way mostly come back, so every large call would
+ * tell of a shortage that is none. With no call under way both are the same.
+ */
+import { z } from "zod";
+import type { Trail } from "../events/trail.ts";
+import { eventType } from "../events/types.ts";
+
+const balance = z
+  .int()
+  .describe("The balance after the entry that made it fall; micro-USD, held credit included");
+
+export const creditsLow = eventType(
+  "credits.low",
+  z.object({
+    balance_micro_usd: balance,
+    credits_low_micro: z.int().describe("The org's threshold, micro-USD"),
+  }),
+);
+
+export const creditsNegative = eventType("credits.negative", z.object({ balance_micro_usd: balance }));
+
+/** An entry took the balance below one bound or both. */
+export interface CreditFall {
+  readonly orgId: string;
+  readonly balanceMicroUsd: number;
+  /** Undefined: it was below the threshold before, or is not now. */
+  readonly lowMicroUsd: number | undefined;
+  readonly isNegative: boolean;
+}
+
+export interface CreditEventDeps {
+  readonly events: Trail["events"];
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** @returns what to call in the act of the entry. It never throws, because a charge must not fail because nobody can be told of it. */
+export function creditEvents({ events, onFailure }: CreditEventDeps): (fall: CreditFall) => void {
+  const guarded = (emit: () => void): void => {
+    try {
+      emit();
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  return ({ orgId, balanceMicroUsd, lowMicroUsd, isNegative }) => {
+    const balance_micro_usd = balanceMicroUsd;
+    if (lowMicroUsd !== undefined) {
+      guarded(() => events.emit(creditsLow, orgId, { balance_micro_usd, credits_low_micro: lowMicroUsd }));
+    }
+    if (isNegative) guarded(() => events.emit(creditsNegative, orgId, { balance_micro_usd }));
+  };
+}

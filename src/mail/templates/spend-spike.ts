@@ -1,0 +1,27 @@
+/** The org has spent much more today than is usual. The event comes once a day at most, and so does the mail. */
+import { z } from "zod";
+import { facts, text } from "../letter.ts";
+import { mailTemplate } from "../template.ts";
+import { whyOrgMail } from "../why.ts";
+
+export const spendSpike = mailTemplate({
+  name: "spend_spike",
+  event: "spend.spike",
+  data: z.object({
+    day: z.string(),
+    spent_micro: z.int(),
+    usual_micro: z.int(),
+    spike_alert_pct: z.int(),
+  }),
+  compose({ day, spent_micro, usual_micro, spike_alert_pct }, { orgName, usd }) {
+    return {
+      subject: `${orgName} spends more than usual today`,
+      parts: [
+        text(`Today “${orgName}” has spent over ${spike_alert_pct} % more than on a usual day. Calls go on.`),
+        facts(["Day", day], ["Spent so far", usd(spent_micro)], ["Usual for a whole day", usd(usual_micro)]),
+        text("Usual is the mean of those of the seven days before on which anything was spent."),
+      ],
+      why: whyOrgMail(orgName),
+    };
+  },
+});
