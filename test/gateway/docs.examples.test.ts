@@ -153,7 +153,8 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
 
   test("O30: docs/account.md, line by line, with the sessions of two people", async () => {
     const all = ["docs/account.md 1", "docs/account.md 2", "docs/account.md 3", "docs/account.md 4"];
-    const said = await pasted([...all, "docs/account.md 5", "docs/account.md 6"].map(textOf).join("\n"));
+    const more = ["docs/account.md 5", "docs/account.md 6", "docs/account.md 7"];
+    const said = await pasted([...all, ...more].map(textOf).join("\n"));
     expect(said).not.toContain('"error"');
     const [me, acme, active, settings, none, first, invited, seen, admin, ...later] = said
       .trimEnd()
@@ -164,7 +165,13 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     expect(settings).toMatchObject({ id: acme.id, settings: { security: { session_hours: 8 } } });
     expect([none.data.length, first.data.length]).toEqual([0, 2]);
     expect([invited.role, seen.role, admin.role]).toEqual(["viewer", "viewer", "admin"]);
-    const [limits, ticket, tickets, transfer, due, calledOff, closed, audit, events] = later;
+    const [budgeted, spending, limits, ticket, tickets, transfer, due, calledOff, closed, audit, events] =
+      later;
+    expect(budgeted.settings.budget).toEqual({ monthly_micro: 100_000_000, hard: true, spike_alert_pct: 50 });
+    expect(spending.org).toMatchObject({
+      budget: { monthly_micro: 100_000_000, hard: true },
+      spend_month_micro: 0,
+    });
     expect(limits).toMatchObject({ status: "approved", applied: { rpm: 4_000_000 } });
     expect(tickets.data).toEqual([ticket]);
     expect(transfer).toEqual({ owner: invited.user_id, previous_owner_role: "admin" });
@@ -173,7 +180,7 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     const acts = audit.data.map((row: { act: string }) => row.act);
     expect(acts).toEqual(expect.arrayContaining(["member.add", "member.update"]));
     expect(events.data[0].type).toBe("org.closed");
-    expect(later).toHaveLength(9);
+    expect(later).toHaveLength(11);
   });
 
   test("O30: docs/operating.md beside the running gateway", async () => {
