@@ -231,7 +231,8 @@ function openMoney({ store, clock }: Ground, { events }: Trail, log: Logger) {
       ...{ store, clock, boot: bootName(), book: credits.book },
       orgOf(projectId) {
         const project = accounts.project(projectId);
-        return project && { orgId: project.orgId, timeZone: accounts.timeZoneOf(projectId) };
+        const timeZone = accounts.org(project?.orgId ?? "")?.timeZone ?? "UTC";
+        return project && { orgId: project.orgId, timeZone };
       },
       onBudgetExceeded: (event) => log.warn({ event }, "a budget is used up"),
       putExceeded: exceeded.put,

@@ -4,8 +4,8 @@
  * ledger charged, whatever crashes.
  *
  * Why so: the sum of the keys' rows would be the same, but reading them at an org's first call takes time in proportion to all keys
- * that the org ever had (10,000 projects: 0.1 s in which no other call runs, again after each start), and deleted projects are
- * in no list. A row written with each call would cost every call a put. This way a first call reads one row and at most 64
+ * that the org ever had (10,000 projects with a key each: 0.4 s, measured, in which no other call runs, again after each start), and
+ * deleted projects are in no list. A row written with each call would cost every call a put. This way a first call reads one row and at most 64
  * entries, and a call costs no put.
  */
 
