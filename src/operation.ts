@@ -62,6 +62,8 @@ export interface Operation<
   readonly otherTypes?: readonly string[];
   /** A 2xx, or 303 for a redirect; 200 unless given. 204 and 303 send no body. */
   readonly status?: number;
+  /** Further statuses and when they come, for the API description: 200 has the output, from 400 on an error, others nothing. */
+  readonly otherStatuses?: Readonly<Record<number, string>>;
   /** Errors besides authentication, scope, validation and `internal`, which every operation has. */
   readonly errors?: readonly ErrorName[];
   run(

@@ -4,7 +4,7 @@
  */
 
 import { itemsOf, schemaOrNone } from "./example.ts";
-import type { OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
+import type { Content, OpenApiDocument, OperationItem, Schema } from "./openapi-types.ts";
 
 /** The reference page of an API. */
 export function docsPage(document: OpenApiDocument): string {
@@ -83,7 +83,7 @@ function article(entry: Entry): string {
     parameters
       .filter((p) => p.in === where)
       .map((p) => ({ name: p.name, schema: p.schema, required: p.required, depth: 0 }));
-  const body = requestBody?.content["application/json"]?.schema;
+  const body = jsonOf(requestBody?.content)?.schema;
   return `<article aria-labelledby="${escaped(item.operationId)}">
 <h3 id="${escaped(item.operationId)}">${badge(method)} <code>${breakable(path)}</code></h3>
 <p>${inline(item.summary.replace(/\.$/, ""))}. <em>${inline(item.description)}</em></p>
@@ -99,7 +99,7 @@ function answers({ responses }: OperationItem): string {
   const good = entries.filter(([status]) => status < "400");
   const bad = entries.filter(([status]) => status >= "400");
   const shapes = good.map(([status, { description, content }]) => {
-    const schema = content?.["application/json"]?.schema;
+    const schema = jsonOf(content)?.schema;
     const text = `<strong>${status}</strong> ${inline(description)}`;
     if (schema === undefined) return `<p>${text}</p>`;
     return `<details><summary>${text}</summary>${table("Fields", fields(schema))}</details>`;
@@ -185,12 +185,19 @@ function remarks(schema: Schema): string {
   return [text.replace(/\.$/, ""), said.charAt(0).toUpperCase() + said.slice(1)].filter(Boolean).join(". ");
 }
 
+/** What is JSON of the contents, also of a media type that is JSON by its suffix (RFC 6839 section 3.1). */
+function jsonOf(content: Content = {}): (Content[string] & { readonly type: string }) | undefined {
+  const [type, json] =
+    Object.entries(content).find(([name]) => /^application\/(?:\w+\+)?json$/.test(name)) ?? [];
+  return type === undefined || json === undefined ? undefined : { type, ...json };
+}
+
 /** A curl command that works when pasted, once the variables in capitals are set. */
 function curl({ method, path, item }: Entry): string {
   const url = `"$WEIR_URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`;
   const verb = method === "GET" ? "" : `-X ${method} `;
-  const body = item.requestBody?.content["application/json"];
-  const data = body && ` \\\n  -H "Content-Type: application/json" -d '${JSON.stringify(body.example)}'`;
+  const body = jsonOf(item.requestBody?.content);
+  const data = body && ` \\\n  -H "Content-Type: ${body.type}" -d '${JSON.stringify(body.example)}'`;
   return `curl ${verb}${url}${credential(item)}${data ?? ""}`;
 }
 

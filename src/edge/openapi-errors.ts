@@ -1,6 +1,7 @@
-/** Errors in the OpenAPI document: both shapes of an error, and the codes of each route. */
+/** Errors in the OpenAPI document: the shapes of an error, and the codes of each route. */
 import { ERRORS, type ErrorName } from "../errors.ts";
-import type { Answers, Schema } from "./openapi-types.ts";
+import { SCIM_ERROR_SCHEMA, SCIM_MEANINGS } from "./openapi-scim.ts";
+import type { Answers, ErrorSchemaName, Schema } from "./openapi-types.ts";
 
 /** Every route. */
 const ALWAYS: readonly ErrorName[] = ["invalid_value", "internal"];
@@ -38,13 +39,16 @@ export interface FailingRoute {
   readonly hasBody: boolean;
   readonly isCall: boolean;
   /** Error shape for the route's clients. */
-  readonly errorSchema: keyof typeof ERROR_SCHEMAS;
+  readonly errorSchema: ErrorSchemaName;
+  /** Of the answers; default: `application/json`. */
+  readonly mediaType?: string | undefined;
   /** The operation's own. */
   readonly errors: readonly ErrorName[];
 }
 
 /** One answer per status; its description lists the codes with that status. */
-export function failures({ refusals, hasBody, isCall, errorSchema, errors }: FailingRoute): Answers {
+export function failures(route: FailingRoute): Answers {
+  const { refusals, hasBody, isCall, errorSchema, errors, mediaType = "application/json" } = route;
   const names = [
     ...ALWAYS,
     ...refusals,
@@ -57,16 +61,26 @@ export function failures({ refusals, hasBody, isCall, errorSchema, errors }: Fai
     const { status, code } = ERRORS[name];
     byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
   }
-  const schema = { $ref: `#/components/schemas/${errorSchema}` };
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
-      {
-        description: [...codes].map((code) => `\`${code}\``).join(", "),
-        content: { "application/json": { schema } },
-      },
+      failure(errorSchema, mediaType, status, [...codes].map((code) => `\`${code}\``).join(", ")),
     ]),
   );
+}
+
+/** An answer with an error. @param meaning where the shape of errors does not give the status one of its own */
+export function failure(
+  errorSchema: ErrorSchemaName,
+  mediaType: string,
+  status: number,
+  meaning: string,
+): Answers[string] {
+  const schema = { $ref: `#/components/schemas/${errorSchema}` };
+  const scim = errorSchema === "ScimError" ? SCIM_MEANINGS[status] : undefined;
+  if (scim === undefined) return { description: meaning, content: { [mediaType]: { schema } } };
+  const { description, example } = scim;
+  return { description, content: { [mediaType]: { schema, example } } };
 }
 
 const text = (description: string): Schema => ({ type: "string", description });
@@ -87,10 +101,10 @@ const more = {
   details: { type: "object", description: "More about this failure, by its code." },
 } satisfies Record<string, Schema>;
 
-export const ERROR_SCHEMAS: Readonly<Record<string, Schema>> = {
+export const ERROR_SCHEMAS: Readonly<Record<ErrorSchemaName, Schema>> = {
   Error: {
     type: "object",
-    description: "An error on every route but messages.",
+    description: "An error on every route but messages and those of directories.",
     required: ["error"],
     properties: {
       error: {
@@ -125,4 +139,5 @@ export const ERROR_SCHEMAS: Readonly<Record<string, Schema>> = {
       request_id: requestId,
     },
   },
+  ScimError: SCIM_ERROR_SCHEMA,
 };

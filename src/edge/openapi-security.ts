@@ -75,7 +75,8 @@ export function refusalsOf({ access, method, ...route }: Route): readonly ErrorN
   if (access === "anyone") return OF_KEYS;
   const csrf = method === "GET" ? [] : (["csrf"] as const);
   if (access === "operator") return ["missing_key", "session_expired", "role", ...csrf];
-  if (access === "directory") return ["missing_key", "invalid_key"];
+  if (access === "directory")
+    return ["missing_key", "invalid_key", "org_closed", "org_suspended", "plan_feature"];
   const { key, person } = needsOf(access);
   const isForOrg = person !== "signed in" || key !== undefined;
   return [

@@ -12,6 +12,9 @@ export interface Parameter {
   readonly description?: string;
 }
 
+/** Shapes of errors, by their names in `components`. */
+export type ErrorSchemaName = "Error" | "MessagesError" | "ScimError";
+
 export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 /** Credentials that are needed together, by the name of their scheme; what each must allow. */

@@ -8,12 +8,13 @@ import type { AnyOperation } from "../operation.ts";
 import { accessText } from "./access.ts";
 import { exampleOf } from "./example.ts";
 import { type FieldPosition, fieldDescription } from "./field-descriptions.ts";
-import { ERROR_SCHEMAS, failures } from "./openapi-errors.ts";
+import { ERROR_SCHEMAS, failure, failures } from "./openapi-errors.ts";
 import { EVENTS, type EventItem, eventItem } from "./openapi-events.ts";
 import { refusalsOf, schemesOf, securityOf } from "./openapi-security.ts";
 import type {
   Answers,
   Content,
+  ErrorSchemaName,
   OpenApiDocument,
   OperationItem,
   PageItem,
@@ -67,6 +68,7 @@ function itemOf(route: Route): OperationItem {
 }
 
 const PAGES = "Operation";
+const JSON_TYPE = "application/json";
 
 /** Headings, in the order of the reference. */
 const TAGS: OpenApiDocument["tags"] = [
@@ -156,6 +158,7 @@ function callItem(route: Extract<Route, { exchange: unknown }>): OperationItem {
 
 function operationItem(route: Extract<Route, { operation: unknown }>): OperationItem {
   const { operation } = route;
+  const { mediaType = JSON_TYPE, errorSchema = "Error" } = route.group;
   const status = operation.status ?? 200;
   return {
     ...common(route),
@@ -165,18 +168,28 @@ function operationItem(route: Extract<Route, { operation: unknown }>): Operation
         ? operation.summary
         : `${operation.summary} With the header \`anthropic-version\`, in Anthropic's shape; \`x-api-key\` is taken as well.`,
     parameters: [...parameters(operation.path, "path"), ...parameters(operation.query, "query")],
-    ...(operation.body !== undefined && { requestBody: body(operation.body) }),
+    ...(operation.body !== undefined && { requestBody: body(operation.body, mediaType) }),
     responses: {
-      [status]: status === 204 || status >= 300 ? bodiless(status) : answerItem(operation),
+      [status]: status === 204 || status >= 300 ? bodiless(status) : answerItem(operation, mediaType),
       ...failures({
-        refusals: refusalsOf(route),
+        ...{ refusals: refusalsOf(route), errorSchema, mediaType },
         hasBody: operation.body !== undefined,
         isCall: false,
-        errorSchema: "Error",
         errors: operation.errors ?? [],
       }),
+      ...otherAnswers(operation, errorSchema, mediaType),
     },
   };
+}
+
+/** 200 has the output as its body, from 400 on there is an error in it, and nothing otherwise. */
+function otherAnswers(operation: AnyOperation, errorSchema: ErrorSchemaName, mediaType: string): Answers {
+  const item = (status: number, description: string): Answers[string] => {
+    if (status >= 400) return failure(errorSchema, mediaType, status, description);
+    return status === 200 ? { ...answerItem(operation, mediaType), description } : { description };
+  };
+  const told = Object.entries(operation.otherStatuses ?? {});
+  return Object.fromEntries(told.map(([status, meaning]) => [status, item(Number(status), meaning)]));
 }
 
 /** It answers with other media types only. */
@@ -190,12 +203,18 @@ function bodiless(status: number): Answers[string] {
   return { description: "To be followed by a browser.", headers: { location } };
 }
 
-const answerItem = (operation: AnyOperation): Answers[string] => ({
+const answerItem = (operation: AnyOperation, mediaType: string): Answers[string] => ({
   description: "The answer.",
   content: {
-    ...(!isPage(operation) && { "application/json": { schema: schemaOf(operation.output, "output") } }),
+    ...(!isPage(operation) && { [mediaType]: shown(schemaOf(operation.output, "output")) }),
     ...Object.fromEntries((operation.otherTypes ?? []).map((type) => [type, TEXT])),
   },
+});
+
+/** With an example, if the schema was given one. */
+const shown = (schema: Schema): Content[string] => ({
+  schema,
+  ...(schema.examples !== undefined && { example: schema.examples[0] }),
 });
 
 function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
@@ -241,9 +260,9 @@ const common = (route: Route) => ({
   "x-svc-access": route.access,
 });
 
-function body(schema: z.ZodType) {
+function body(schema: z.ZodType, mediaType = JSON_TYPE) {
   const json = schemaOf(schema, "input");
-  return { required: true, content: { "application/json": { schema: json, example: exampleOf(json) } } };
+  return { required: true, content: { [mediaType]: { schema: json, example: exampleOf(json) } } };
 }
 
 function parameters(schema: z.ZodType | undefined, where: "path" | "query"): Parameter[] {

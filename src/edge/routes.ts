@@ -8,6 +8,7 @@ import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
 import { SCIM_MEDIA_TYPE, scimErrorText } from "../scim/error.ts";
 import type { Access } from "./access.ts";
+import type { ErrorSchemaName } from "./openapi-types.ts";
 import type { Operations } from "./operation-names.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -30,6 +31,8 @@ interface RouteGroup {
   readonly heading: string;
   /** Formats errors for the group's clients, if not in our own shape. Model calls use their format's. */
   readonly errorBody?: ErrorBody;
+  /** Its name in the API description. */
+  readonly errorSchema?: ErrorSchemaName;
   /** Media type of JSON bodies, in and out, if not `application/json`: for instance `application/scim+json`. */
   readonly mediaType?: string;
 }
@@ -79,7 +82,12 @@ const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
 const DIRECTORY = "Directory";
 /** Identity providers expect the shapes and the media type of RFC 7644. */
-const SCIM: RouteGroup = { heading: DIRECTORY, errorBody: scimErrorText, mediaType: SCIM_MEDIA_TYPE };
+const SCIM: RouteGroup = {
+  heading: DIRECTORY,
+  errorBody: scimErrorText,
+  errorSchema: "ScimError",
+  mediaType: SCIM_MEDIA_TYPE,
+};
 
 export const routes = (run: Operations): readonly Route[] => [
   ...callRoutes(run),

@@ -1,7 +1,9 @@
 /**
  * The documents by which clients learn what this service can do (RFC 7643 sections 5 to 7, RFC 7644 section 4).
  */
+import type { z } from "zod";
 import type { Attribute, ResourceSchema } from "./attribute.ts";
+import type { attributeShape, configShape, resourceTypeShape, schemaShape } from "./discovery-wire.ts";
 import { MAX_RESULTS } from "./list.ts";
 import { GROUP, USER } from "./schema.ts";
 
@@ -12,7 +14,7 @@ const SCHEMA_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Schema";
 const RESOURCES: readonly ResourceSchema[] = [USER, GROUP];
 
 /** @param baseUrl of the service, such as `https://gateway.example/scim/v2` */
-export function serviceProviderConfig(baseUrl: string): object {
+export function serviceProviderConfig(baseUrl: string): z.input<typeof configShape> {
   return {
     schemas: [CONFIG_SCHEMA],
     patch: { supported: true },
@@ -35,7 +37,7 @@ export function serviceProviderConfig(baseUrl: string): object {
 }
 
 /** One document for each resource type. @param baseUrl as of {@link serviceProviderConfig} */
-export function resourceTypes(baseUrl: string): readonly { readonly id: string }[] {
+export function resourceTypes(baseUrl: string): z.input<typeof resourceTypeShape>[] {
   return RESOURCES.map(({ id, name, description, endpoint }) => ({
     schemas: [TYPE_SCHEMA],
     id: name,
@@ -49,7 +51,7 @@ export function resourceTypes(baseUrl: string): readonly { readonly id: string }
 }
 
 /** One document for each schema. @param baseUrl as of {@link serviceProviderConfig} */
-export function schemaDocuments(baseUrl: string): readonly { readonly id: string }[] {
+export function schemaDocuments(baseUrl: string): z.input<typeof schemaShape>[] {
   return RESOURCES.map(({ id, name, description, attributes }) => ({
     schemas: [SCHEMA_SCHEMA],
     id,
@@ -61,7 +63,7 @@ export function schemaDocuments(baseUrl: string): readonly { readonly id: string
 }
 
 /** RFC 7643 section 7. Case and uniqueness are said of texts only, as in its section 8.7. */
-function attributeDocument(attribute: Attribute): object {
+function attributeDocument(attribute: Attribute): z.input<typeof attributeShape> {
   const { name, type, multiValued, description, required, mutability, returned, uniqueness } = attribute;
   const { subAttributes, canonicalValues, referenceTypes, caseExact } = attribute;
   const isText = type === "string" || type === "reference";
@@ -72,8 +74,8 @@ function attributeDocument(attribute: Attribute): object {
     multiValued,
     description,
     required,
-    ...(canonicalValues !== undefined && { canonicalValues }),
-    ...(referenceTypes !== undefined && { referenceTypes }),
+    ...(canonicalValues !== undefined && { canonicalValues: [...canonicalValues] }),
+    ...(referenceTypes !== undefined && { referenceTypes: [...referenceTypes] }),
     ...(isText && { caseExact }),
     mutability,
     returned,

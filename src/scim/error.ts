@@ -7,15 +7,17 @@ import { asWeirError, type ErrorName, WeirError } from "../errors.ts";
 export const ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error";
 
 /** RFC 7644 table 9, as far as this service sends them. */
-export type ScimType =
-  | "invalidFilter"
-  | "invalidPath"
-  | "invalidSyntax"
-  | "invalidValue"
-  | "mutability"
-  | "noTarget"
-  | "tooMany"
-  | "uniqueness";
+export const SCIM_TYPES = [
+  "invalidFilter",
+  "invalidPath",
+  "invalidSyntax",
+  "invalidValue",
+  "mutability",
+  "noTarget",
+  "tooMany",
+  "uniqueness",
+] as const;
+export type ScimType = (typeof SCIM_TYPES)[number];
 
 /** A WeirError, so that what handles those of other routes keeps its status; its body is {@link scimErrorText}. */
 export class ScimError extends WeirError {

@@ -20,7 +20,16 @@ import { namedMembers } from "./patched-members.ts";
 import { roleOfName } from "./roles.ts";
 import { etagOf, type GroupAttributes, groupLocation, type ScimGroupRow } from "./rows.ts";
 import { GROUP } from "./schema.ts";
-import { idPath, listShape, PATCH_EXAMPLE, patchBody, resourceShape } from "./wire.ts";
+import {
+  CHANGED,
+  groupBody,
+  groupShape,
+  idPath,
+  listShape,
+  NOT_MODIFIED,
+  PATCH_EXAMPLE,
+  patchBody,
+} from "./wire.ts";
 
 export interface GroupOperationDeps extends MembershipDeps, ScimCallDeps {
   readonly jobs: Pick<JobQueue, "enqueue">;
@@ -29,11 +38,6 @@ export interface GroupOperationDeps extends MembershipDeps, ScimCallDeps {
 export const MAX_GROUPS = 1000;
 /** Of a change that is planned outside its act, when another one came first. */
 const TRIES = 5;
-
-const groupBody = z
-  .looseObject({})
-  .describe("A Group of RFC 7643 section 4.2")
-  .meta({ examples: [{ schemas: [GROUP.id], displayName: "weir-admin", members: [] }] });
 
 export function groupOperations(deps: GroupOperationDeps) {
   return { ...readingOperations(deps), ...changingOperations(deps) };
@@ -44,7 +48,7 @@ const readingOperations = (deps: GroupOperationDeps) => ({
     ...{ name: "scimListGroups", method: "GET", at: GROUP.endpoint },
     summary: "Groups of the directory, filtered and paged; no match is an empty list",
     query: listQuery,
-    output: listShape,
+    output: listShape(groupShape),
     run: ({ query }, call) => list(listedGroups(deps, call), query),
   }),
   scimGetGroup: scimOperation(deps, {
@@ -52,8 +56,9 @@ const readingOperations = (deps: GroupOperationDeps) => ({
     summary: "Read a group; with `excludedAttributes=members` without its members",
     path: idPath,
     query: z.object(projectionQuery),
-    output: resourceShape,
+    output: groupShape,
     errors: ["not_found"],
+    otherStatuses: NOT_MODIFIED,
     run: ({ path, query }, call) => getGroup(deps, call, path.id, query),
   }),
 });
@@ -64,7 +69,7 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     summary: "Add a group. One called as a role, or `weir-<role>`, gives its members that role",
     query: z.object(projectionQuery),
     body: groupBody,
-    output: resourceShape,
+    output: groupShape,
     status: 201,
     run: ({ query, body }, call) => createGroup(deps, call, query, body),
   }),
@@ -74,8 +79,9 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     path: idPath,
     query: z.object(projectionQuery),
     body: groupBody,
-    output: resourceShape,
+    output: groupShape,
     errors: ["not_found", "state"],
+    otherStatuses: CHANGED,
     async run({ path, query, body }, call) {
       const projection = projectionOf(query);
       const row = await replaceGroup(deps, call, path.id, body);
@@ -88,9 +94,10 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     path: idPath,
     query: z.object(projectionQuery),
     body: patchBody(PATCH_EXAMPLE.group),
-    output: resourceShape.optional(),
+    output: groupShape.optional(),
     status: 204,
     errors: ["not_found", "state"],
+    otherStatuses: { 200: "The group, because `attributes` asked for it.", ...CHANGED },
     async run({ path, query, body }, call) {
       const projection = projectionOf(query);
       const row = await patchGroup(deps, call, path.id, readPatchBody(body));
@@ -106,6 +113,7 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     output: z.undefined(),
     status: 204,
     errors: ["not_found", "state"],
+    otherStatuses: CHANGED,
     run: ({ path }, call) => deleteGroup(deps, call, path.id),
   }),
 });
@@ -126,7 +134,7 @@ async function getGroup(deps: GroupOperationDeps, call: ScimCall, id: string, qu
   const row = groupNamed(deps, call, id);
   const headers = { etag: etagOf(row) };
   if (!ifNoneMatch(call.ifNoneMatch, headers.etag)) {
-    return new FullAnswer<z.input<typeof resourceShape>>({ status: 304, headers }, {});
+    return new FullAnswer<z.input<typeof groupShape>>({ status: 304, headers }, {});
   }
   return answer(await shownGroup(deps, call, row, projectionOf(query)), { headers });
 }

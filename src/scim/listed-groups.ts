@@ -10,7 +10,7 @@ import type { RequiredEquality } from "./match.ts";
 import type { MembershipDeps } from "./membership.ts";
 import { groupResource, type ScimGroupRow } from "./rows.ts";
 import { GROUP } from "./schema.ts";
-import type { resourceShape } from "./wire.ts";
+import type { groupShape } from "./wire.ts";
 
 /** Members of all groups of one answer, and of one search. */
 const MOST_SHOWN = 20_000;
@@ -20,10 +20,10 @@ export async function shownGroup(
   { baseUrl }: ScimCall,
   row: ScimGroupRow,
   projection: Projection,
-): Promise<z.input<typeof resourceShape>> {
+): Promise<z.input<typeof groupShape>> {
   const isWhole = isShown(GROUP, projection, "members");
   const members = isWhole ? await allMembers(deps, row.orgId, row.id) : undefined;
-  return project(GROUP, projection, groupResource(row, baseUrl, members)) as z.input<typeof resourceShape>;
+  return project(GROUP, projection, groupResource(row, baseUrl, members)) as z.input<typeof groupShape>;
 }
 
 export function listedGroups(deps: MembershipDeps, call: ScimCall): Listed<ScimGroupRow> {

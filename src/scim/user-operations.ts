@@ -25,96 +25,98 @@ import {
 } from "./rows.ts";
 import { USER } from "./schema.ts";
 import type { Steps } from "./steps.ts";
-import { idPath, listShape, PATCH_EXAMPLE, patchBody, resourceShape } from "./wire.ts";
+import {
+  CHANGED,
+  idPath,
+  listShape,
+  NOT_MODIFIED,
+  PATCH_EXAMPLE,
+  patchBody,
+  userBody,
+  userShape,
+} from "./wire.ts";
 
 export interface UserOperationDeps extends MembershipDeps, ScimCallDeps {}
 
 export const MAX_USERS = 10_000;
 
-const userBody = z
-  .looseObject({})
-  .describe("A User of RFC 7643 section 4.1; attributes that are not kept are dropped")
-  .meta({
-    examples: [
-      {
-        schemas: [USER.id],
-        userName: "ann@example.com",
-        externalId: "00u1ann",
-        name: { givenName: "Ann", familyName: "Lee" },
-        emails: [{ value: "ann@example.com", type: "work", primary: true }],
-        active: true,
-      },
-    ],
-  });
-
 export function userOperations(deps: UserOperationDeps) {
-  return {
-    scimListUsers: scimOperation(deps, {
-      ...{ name: "scimListUsers", method: "GET", at: USER.endpoint },
-      summary: "Users of the directory, filtered and paged; no match is an empty list",
-      query: listQuery,
-      output: listShape,
-      run: ({ query }, call) => list(listedUsers(deps, call), query),
-    }),
-    scimCreateUser: scimOperation(deps, {
-      ...{ name: "scimCreateUser", method: "POST", at: USER.endpoint },
-      summary: "Add a user, who becomes a member of the org",
-      query: z.object(projectionQuery),
-      body: userBody,
-      output: resourceShape,
-      status: 201,
-      errors: ["state"],
-      run: ({ query, body }, call) => createUser(deps, call, query, body),
-    }),
-    scimGetUser: scimOperation(deps, {
-      ...{ name: "scimGetUser", method: "GET", at: `${USER.endpoint}/{id}` },
-      summary: "Read a user, also one who is not active",
-      path: idPath,
-      query: z.object(projectionQuery),
-      output: resourceShape,
-      errors: ["not_found"],
-      run: ({ path, query }, call) => getUser(deps, call, path.id, query),
-    }),
-    scimReplaceUser: scimOperation(deps, {
-      ...{ name: "scimReplaceUser", method: "PUT", at: `${USER.endpoint}/{id}` },
-      summary: "Replace a user; `active` that is left out stays",
-      path: idPath,
-      query: z.object(projectionQuery),
-      body: userBody,
-      output: resourceShape,
-      errors: ["not_found", "state"],
-      run({ path, query, body }, call) {
-        const sent = readUserBody(body);
-        return changeUser(deps, call, path.id, query, () => sent);
-      },
-    }),
-    scimPatchUser: scimOperation(deps, {
-      ...{ name: "scimPatchUser", method: "PATCH", at: `${USER.endpoint}/{id}` },
-      summary: "Change a user; `active: false` ends their membership at once",
-      path: idPath,
-      query: z.object(projectionQuery),
-      body: patchBody(PATCH_EXAMPLE.user),
-      output: resourceShape,
-      errors: ["not_found", "state"],
-      run({ path, query, body }, call) {
-        const operations = readPatchBody(body);
-        return changeUser(deps, call, path.id, query, ({ id, attributes }) => {
-          const { id: _, ...after } = applyPatch(USER, { id, ...attributes }, operations);
-          return after;
-        });
-      },
-    }),
-    scimDeleteUser: scimOperation(deps, {
-      ...{ name: "scimDeleteUser", method: "DELETE", at: `${USER.endpoint}/{id}` },
-      summary: "Remove a user and their membership",
-      path: idPath,
-      output: z.undefined(),
-      status: 204,
-      errors: ["not_found", "state"],
-      run: ({ path }, call) => deleteUser(deps, call, path.id),
-    }),
-  };
+  return { ...readingOperations(deps), ...changingOperations(deps) };
 }
+
+const readingOperations = (deps: UserOperationDeps) => ({
+  scimListUsers: scimOperation(deps, {
+    ...{ name: "scimListUsers", method: "GET", at: USER.endpoint },
+    summary: "Users of the directory, filtered and paged; no match is an empty list",
+    query: listQuery,
+    output: listShape(userShape),
+    run: ({ query }, call) => list(listedUsers(deps, call), query),
+  }),
+  scimGetUser: scimOperation(deps, {
+    ...{ name: "scimGetUser", method: "GET", at: `${USER.endpoint}/{id}` },
+    summary: "Read a user, also one who is not active",
+    path: idPath,
+    query: z.object(projectionQuery),
+    output: userShape,
+    errors: ["not_found"],
+    otherStatuses: NOT_MODIFIED,
+    run: ({ path, query }, call) => getUser(deps, call, path.id, query),
+  }),
+});
+
+const changingOperations = (deps: UserOperationDeps) => ({
+  scimCreateUser: scimOperation(deps, {
+    ...{ name: "scimCreateUser", method: "POST", at: USER.endpoint },
+    summary: "Add a user, who becomes a member of the org",
+    query: z.object(projectionQuery),
+    body: userBody,
+    output: userShape,
+    status: 201,
+    errors: ["state"],
+    run: ({ query, body }, call) => createUser(deps, call, query, body),
+  }),
+  scimReplaceUser: scimOperation(deps, {
+    ...{ name: "scimReplaceUser", method: "PUT", at: `${USER.endpoint}/{id}` },
+    summary: "Replace a user; `active` that is left out stays",
+    path: idPath,
+    query: z.object(projectionQuery),
+    body: userBody,
+    output: userShape,
+    errors: ["not_found", "state"],
+    otherStatuses: CHANGED,
+    run({ path, query, body }, call) {
+      const sent = readUserBody(body);
+      return changeUser(deps, call, path.id, query, () => sent);
+    },
+  }),
+  scimPatchUser: scimOperation(deps, {
+    ...{ name: "scimPatchUser", method: "PATCH", at: `${USER.endpoint}/{id}` },
+    summary: "Change a user; `active: false` ends their membership at once",
+    path: idPath,
+    query: z.object(projectionQuery),
+    body: patchBody(PATCH_EXAMPLE.user),
+    output: userShape,
+    errors: ["not_found", "state"],
+    otherStatuses: CHANGED,
+    run({ path, query, body }, call) {
+      const operations = readPatchBody(body);
+      return changeUser(deps, call, path.id, query, ({ id, attributes }) => {
+        const { id: _, ...after } = applyPatch(USER, { id, ...attributes }, operations);
+        return after;
+      });
+    },
+  }),
+  scimDeleteUser: scimOperation(deps, {
+    ...{ name: "scimDeleteUser", method: "DELETE", at: `${USER.endpoint}/{id}` },
+    summary: "Remove a user and their membership",
+    path: idPath,
+    output: z.undefined(),
+    status: 204,
+    errors: ["not_found", "state"],
+    otherStatuses: CHANGED,
+    run: ({ path }, call) => deleteUser(deps, call, path.id),
+  }),
+});
 
 type ProjectionQuery = Partial<Record<"attributes" | "excludedAttributes", string | undefined>>;
 
@@ -128,7 +130,7 @@ function shown(
   projection: Projection,
 ) {
   const groups = isShown(USER, projection, "groups") ? tables.groupsOf(row) : undefined;
-  return project(USER, projection, userResource(row, baseUrl, groups)) as z.input<typeof resourceShape>;
+  return project(USER, projection, userResource(row, baseUrl, groups));
 }
 
 function listedUsers(deps: UserOperationDeps, call: ScimCall): Listed<ScimUserRow> {
@@ -173,7 +175,7 @@ function getUser(deps: UserOperationDeps, call: ScimCall, id: string, query: Pro
   const row = userNamed(deps, call, id);
   const headers = { etag: etagOf(row) };
   if (!ifNoneMatch(call.ifNoneMatch, headers.etag)) {
-    return new FullAnswer<z.input<typeof resourceShape>>({ status: 304, headers }, {});
+    return new FullAnswer<z.input<typeof userShape>>({ status: 304, headers }, {});
   }
   return answer(shown(deps, call, row, projectionOf(query)), { headers });
 }

@@ -2,6 +2,7 @@
 import { httpCall } from "../support/http-client.ts";
 import type { SignedInPerson } from "./console.fixtures.ts";
 import type { Answer } from "./fixtures.ts";
+import { assertPublished } from "./scim.published.fixtures.ts";
 
 export interface Sent {
   readonly body?: unknown;
@@ -11,7 +12,10 @@ export interface Sent {
 
 export interface Directory {
   readonly token: string;
-  /** @param path below `/scim/v2` */
+  /**
+   * @param path below `/scim/v2`
+   * @throws Error if the answer is not as `/openapi.json` says
+   */
   call(method: string, path: string, sent?: Sent): Promise<Answer>;
 }
 
@@ -35,7 +39,9 @@ export function directoryAt(url: string, token: string): Directory {
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
       if (answer === undefined) throw new Error(`${method} ${path} was not answered`);
-      return { ...answer, json: answer.text === "" ? undefined : JSON.parse(answer.text) };
+      const told = { ...answer, json: answer.text === "" ? undefined : JSON.parse(answer.text) };
+      await assertPublished(url, method, path, told);
+      return told;
     },
   };
 }

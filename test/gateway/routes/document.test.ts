@@ -116,8 +116,9 @@ describe("/openapi.json", () => {
         for (const { schema } of Object.values(content ?? {})) expect(schema).toBeTypeOf("object");
       }
       if (requestBody !== undefined) {
-        // Hooks take bytes.
-        const { "application/json": json, "*/*": bytes } = requestBody.content;
+        // Hooks take bytes, directories the media type of RFC 7644.
+        const type = path.startsWith("/scim/") ? "application/scim+json" : "application/json";
+        const { [type]: json, "*/*": bytes } = requestBody.content;
         expect((json ?? bytes)?.schema).toBeTypeOf("object");
       }
     }
@@ -134,10 +135,12 @@ describe("/openapi.json", () => {
       expect([reference, target]).toEqual([reference, expect.any(Object)]);
     }
     for (const { path, item } of everyItem()) {
-      const shape = path.startsWith("/v1/messages") ? "MessagesError" : "Error";
+      const isScim = path.startsWith("/scim/");
+      const shape = isScim ? "ScimError" : path.startsWith("/v1/messages") ? "MessagesError" : "Error";
+      const type = isScim ? "application/scim+json" : "application/json";
       for (const [status, { content }] of Object.entries(item.responses)) {
         if (status >= "400" && path !== "/readyz") {
-          expect(content?.["application/json"]?.schema).toEqual({ $ref: `#/components/schemas/${shape}` });
+          expect(content?.[type]?.schema).toEqual({ $ref: `#/components/schemas/${shape}` });
         }
       }
     }
