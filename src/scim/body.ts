@@ -6,9 +6,10 @@ import { z } from "zod";
 import type { Attribute, ResourceSchema } from "./attribute.ts";
 import { scimFail } from "./error.ts";
 import { GROUP, MAX_MEMBERS, USER } from "./schema.ts";
+import { atOnce, type Sliced } from "./slices.ts";
 import { Steps } from "./steps.ts";
 import { ValueList } from "./value-list.ts";
-import { type AttributeValue, isObject, readComplex, readSimple, readValues } from "./values.ts";
+import { type AttributeValue, isObject, readComplex, readingValues, readSimple } from "./values.ts";
 
 const text = z.string().optional();
 
@@ -17,50 +18,55 @@ const several = z.array(
 );
 
 /** Lengths are those of `schema.ts`. An absent `active` says nothing: the caller decides what that means. */
-export const userBodySchema = z.preprocess(
-  (raw) => readResource(USER, raw),
-  z.object({
-    userName: z.string(),
-    externalId: text,
-    name: z.object({ formatted: text, familyName: text, givenName: text }).optional(),
-    displayName: text,
-    title: text,
-    active: z.boolean().optional(),
-    emails: several.optional(),
-    roles: several.optional(),
-  }),
-);
+const userBodySchema = z.object({
+  userName: z.string(),
+  externalId: text,
+  name: z.object({ formatted: text, familyName: text, givenName: text }).optional(),
+  displayName: text,
+  title: text,
+  active: z.boolean().optional(),
+  emails: several.optional(),
+  roles: several.optional(),
+});
 
 /** Members are there once each; whether they are users is the caller's to know. */
-export const groupBodySchema = z.preprocess(
-  (raw) => readResource(GROUP, raw),
-  z.object({
-    displayName: z.string(),
-    externalId: text,
-    members: z
-      .array(z.object({ value: z.string() }))
-      .max(MAX_MEMBERS)
-      .optional(),
-  }),
-);
+const groupBodySchema = z.object({
+  displayName: z.string(),
+  externalId: text,
+  members: z
+    .array(z.object({ value: z.string() }))
+    .max(MAX_MEMBERS)
+    .optional(),
+});
 
 export type UserBody = z.output<typeof userBodySchema>;
 export type GroupBody = z.output<typeof groupBodySchema>;
 
 /** @throws ScimError `invalidSyntax` if the body is no object, `invalidValue` if a value is wrong or a required one missing */
-export const readUserBody = (raw: unknown): UserBody => userBodySchema.parse(raw);
+export const readUserBody = (raw: unknown): UserBody =>
+  userBodySchema.parse(atOnce(readingResource(USER, raw, new Steps())));
 
 /** @throws ScimError as {@link readUserBody} */
-export const readGroupBody = (raw: unknown): GroupBody => groupBodySchema.parse(raw);
+export const readGroupBody = (raw: unknown): GroupBody => atOnce(readingGroup(raw, new Steps()));
+
+/** {@link readGroupBody} in slices: a group has many members. */
+export function* readingGroup(raw: unknown, steps: Steps): Sliced<GroupBody> {
+  const read = yield* readingResource(GROUP, raw, steps);
+  return groupBodySchema.parse(read);
+}
 
 /** RFC 7644 section 3.5.1: read-only attributes are ignored. */
-function readResource(schema: ResourceSchema, raw: unknown): Record<string, AttributeValue> {
+function* readingResource(
+  schema: ResourceSchema,
+  raw: unknown,
+  steps: Steps,
+): Sliced<Record<string, AttributeValue>> {
   if (!isObject(raw)) throw scimFail("invalidSyntax", "The body must be a JSON object.");
   const read: Record<string, AttributeValue> = {};
   for (const [name, part] of Object.entries(raw)) {
     const attribute = schema.byName.get(name.toLowerCase());
     if (attribute === undefined || attribute.mutability === "readOnly") continue;
-    const value = readAttribute(attribute, part);
+    const value = yield* readingAttribute(attribute, part, steps);
     if (value !== undefined) read[attribute.name] = value;
   }
   for (const { name, required } of schema.attributes) {
@@ -69,13 +75,16 @@ function readResource(schema: ResourceSchema, raw: unknown): Record<string, Attr
   return read;
 }
 
-function readAttribute(attribute: Attribute, raw: unknown): AttributeValue | undefined {
+function* readingAttribute(
+  attribute: Attribute,
+  raw: unknown,
+  steps: Steps,
+): Sliced<AttributeValue | undefined> {
   if (!attribute.multiValued) {
     return attribute.type === "complex" ? readComplex(attribute, raw) : readSimple(attribute, raw);
   }
-  const steps = new Steps();
   const list = new ValueList(attribute, [], steps);
-  list.add(readValues(attribute, raw, steps));
+  yield* list.add(yield* readingValues(attribute, raw, steps));
   const values = list.toArray();
   return values.length === 0 ? undefined : values;
 }

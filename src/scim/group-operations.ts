@@ -1,25 +1,28 @@
 /** `/scim/v2/Groups`: groups of users, some of which give a role (RFC 7644 section 3). */
+import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { answer, FullAnswer } from "../answer.ts";
+import { FullAnswer } from "../answer.ts";
 import { newId } from "../ids.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type Projection, readProjection } from "./attributes.ts";
-import { readGroupBody } from "./body.ts";
+import { type GroupBody, readingGroup } from "./body.ts";
 import { type ScimCall, type ScimCallDeps, scimOperation } from "./call.ts";
 import { scimStatus } from "./error.ts";
 import { ifMatch, ifNoneMatch } from "./etag.ts";
-import { allMembers, assertUsers, changeMembers, type MemberChange } from "./group-members.ts";
+import { allMembers, assertUsers, changeMembers, type MemberChange, membersAmong } from "./group-members.ts";
 import { settleGroupRoles } from "./group-role-job.ts";
-import { listedGroups, shownGroup } from "./listed-groups.ts";
+import { groupAnswer, listedGroups } from "./listed-groups.ts";
 import { list, listQuery, projectionQuery } from "./listing.ts";
 import type { MembershipDeps } from "./membership.ts";
-import { applyPatch } from "./patch.ts";
+import { patching } from "./patch.ts";
 import { type PatchOperation, readPatchBody } from "./patch-body.ts";
 import { namedMembers } from "./patched-members.ts";
 import { roleOfName } from "./roles.ts";
 import { etagOf, type GroupAttributes, groupLocation, type ScimGroupRow } from "./rows.ts";
 import { GROUP } from "./schema.ts";
+import { inSlices, Pace } from "./slices.ts";
+import { Steps } from "./steps.ts";
 import {
   CHANGED,
   groupBody,
@@ -85,7 +88,7 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     async run({ path, query, body }, call) {
       const projection = projectionOf(query);
       const row = await replaceGroup(deps, call, path.id, body);
-      return answer(await shownGroup(deps, call, row, projection), { headers: { etag: etagOf(row) } });
+      return await groupAnswer(deps, call, row, { projection });
     },
   }),
   scimPatchGroup: scimOperation(deps, {
@@ -101,9 +104,9 @@ const changingOperations = (deps: GroupOperationDeps) => ({
     async run({ path, query, body }, call) {
       const projection = projectionOf(query);
       const row = await patchGroup(deps, call, path.id, readPatchBody(body));
-      const headers = { etag: etagOf(row) };
-      if (query.attributes === undefined) return new FullAnswer({ headers }, {});
-      return answer(await shownGroup(deps, call, row, projection), { status: 200, headers });
+      if (query.attributes !== undefined)
+        return await groupAnswer(deps, call, row, { projection, status: 200 });
+      return new FullAnswer<never>({ headers: { etag: etagOf(row) } }, {});
     },
   }),
   scimDeleteGroup: scimOperation(deps, {
@@ -134,15 +137,15 @@ async function getGroup(deps: GroupOperationDeps, call: ScimCall, id: string, qu
   const row = groupNamed(deps, call, id);
   const headers = { etag: etagOf(row) };
   if (!ifNoneMatch(call.ifNoneMatch, headers.etag)) {
-    return new FullAnswer<z.input<typeof groupShape>>({ status: 304, headers }, {});
+    return new FullAnswer<never>({ status: 304, headers }, {});
   }
-  return answer(await shownGroup(deps, call, row, projectionOf(query)), { headers });
+  return await groupAnswer(deps, call, row, { projection: projectionOf(query) });
 }
 
 async function createGroup(deps: GroupOperationDeps, call: ScimCall, query: ProjectionQuery, raw: unknown) {
   const { accounts, clock, tables, trail } = deps;
   const projection = projectionOf(query);
-  const { members, ...attributes } = readGroupBody(raw);
+  const { members, ...attributes } = await groupBodyOf(raw);
   const add = idsOf(members);
   await assertUsers(deps, call.orgId, add);
   const row = await accounts.act(() => {
@@ -160,27 +163,39 @@ async function createGroup(deps: GroupOperationDeps, call: ScimCall, query: Proj
     return made;
   });
   await changeMembers(deps, call.caller, row, { add, remove: [] });
-  const headers = { etag: etagOf(row), location: groupLocation(call.baseUrl, row.id) };
-  return answer(await shownGroup(deps, call, row, projection), { headers });
+  const headers = { location: groupLocation(call.baseUrl, row.id) };
+  return await groupAnswer(deps, call, row, { projection, headers });
+}
+
+/** @throws ScimError as `readGroupBody` */
+async function groupBodyOf(raw: unknown): Promise<GroupBody> {
+  const steps = new Steps();
+  return await inSlices(readingGroup(raw, steps), steps, new Pace());
 }
 
 const idsOf = (members: readonly { readonly value: string }[] = []): string[] =>
   members.map(({ value }) => value);
 
 async function replaceGroup(deps: GroupOperationDeps, call: ScimCall, id: string, raw: unknown) {
-  const { members, ...attributes } = readGroupBody(raw);
-  const wanted = new Set(idsOf(members));
-  await assertUsers(deps, call.orgId, [...wanted]);
+  const { members, ...attributes } = await groupBodyOf(raw);
+  const wanted = idsOf(members);
+  await assertUsers(deps, call.orgId, wanted);
   return await planned(deps, call, id, async () => {
-    const present = new Set(await allMembers(deps, call.orgId, id));
-    return { attributes, ...changeBetween(present, wanted) };
+    const present = await allMembers(deps, call.orgId, id);
+    return { attributes, ...(await changeBetween(present, wanted)) };
   });
 }
 
-const changeBetween = (before: ReadonlySet<string>, after: ReadonlySet<string>): MemberChange => ({
-  add: [...after].filter((id) => !before.has(id)),
-  remove: [...before].filter((id) => !after.has(id)),
-});
+/** In slices: each of these takes up to a millisecond for a large group. */
+async function changeBetween(before: readonly string[], after: readonly string[]): Promise<MemberChange> {
+  const wanted = new Set(after);
+  await setImmediate();
+  const remove = before.filter((id) => !wanted.has(id));
+  await setImmediate();
+  const present = new Set(before);
+  await setImmediate();
+  return { add: [...wanted].filter((id) => !present.has(id)), remove };
+}
 
 async function patchGroup(
   deps: GroupOperationDeps,
@@ -192,11 +207,14 @@ async function patchGroup(
   const named = namedMembers(operations);
   return await planned(deps, call, id, async (row) => {
     const { orgId } = call;
-    const isIn = (userId: string) => deps.tables.isMember(orgId, id, userId);
-    const present = named === undefined ? await allMembers(deps, orgId, id) : named.filter(isIn);
+    const present =
+      named === undefined ? await allMembers(deps, orgId, id) : await membersAmong(deps, row, named);
     const resource = { id, ...row.attributes, members: present.map((value) => ({ value })) };
-    const { id: _, members, ...attributes } = applyPatch(GROUP, resource, operations);
-    const change = changeBetween(new Set(present), new Set(idsOf(members)));
+    const [steps, pace] = [new Steps(), new Pace()];
+    const patched = await inSlices(patching(GROUP, resource, operations, steps), steps, pace);
+    const { id: _, members, ...attributes } = patched;
+    await pace.pause();
+    const change = await changeBetween(present, idsOf(members));
     await assertUsers(deps, orgId, change.add);
     return { attributes, ...change };
   });

@@ -59,3 +59,15 @@ export function listBody<T>(totalResults: number, startIndex: number, resources:
 export function pageOf<T>(all: readonly T[], { startIndex, count }: Paging): ListBody<T> {
   return listBody(all.length, startIndex, all.slice(startIndex - 1, startIndex - 1 + count));
 }
+
+const COMMA = Buffer.from(",");
+
+/** {@link listBody} as JSON. @param resources as JSON in UTF-8 */
+export function listText(totalResults: number, startIndex: number, resources: readonly Buffer[]): Buffer {
+  const body = { ...listBody(totalResults, startIndex, []), itemsPerPage: resources.length };
+  const empty = JSON.stringify(body);
+  // The list is the last member.
+  const [start, end] = [empty.slice(0, -"]}".length), empty.slice(-"]}".length)];
+  const parts = resources.flatMap((resource, i) => (i === 0 ? [resource] : [COMMA, resource]));
+  return Buffer.concat([Buffer.from(start), ...parts, Buffer.from(end)]);
+}

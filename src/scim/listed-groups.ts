@@ -1,29 +1,59 @@
 /** Groups as lists find and show them. Members are read where a filter or the answer needs them, and no more of them. */
-import type { z } from "zod";
+import { type AnswerParts, type FullAnswer, raw } from "../answer.ts";
 import { isShown, type Projection, project } from "./attributes.ts";
 import type { ScimCall } from "./call.ts";
-import { scimFail } from "./error.ts";
+import { SCIM_MEDIA_TYPE, scimFail } from "./error.ts";
 import type { Filter } from "./filter.ts";
-import { allMembers } from "./group-members.ts";
+import { memberSlices } from "./group-members.ts";
 import type { Listed } from "./listing.ts";
 import type { RequiredEquality } from "./match.ts";
 import type { MembershipDeps } from "./membership.ts";
-import { groupResource, type ScimGroupRow } from "./rows.ts";
+import { etagOf, groupResource, memberValue, type ScimGroupRow } from "./rows.ts";
 import { GROUP } from "./schema.ts";
-import type { groupShape } from "./wire.ts";
+import { STEPS_OF_ROW } from "./slices.ts";
 
 /** Members of all groups of one answer, and of one search. */
 const MOST_SHOWN = 20_000;
 
+/** A group as JSON in UTF-8. Members are written in slices: 10,000 of them have more than a megabyte. */
 export async function shownGroup(
   deps: MembershipDeps,
   { baseUrl }: ScimCall,
   row: ScimGroupRow,
   projection: Projection,
-): Promise<z.input<typeof groupShape>> {
-  const isWhole = isShown(GROUP, projection, "members");
-  const members = isWhole ? await allMembers(deps, row.orgId, row.id) : undefined;
-  return project(GROUP, projection, groupResource(row, baseUrl, members)) as z.input<typeof groupShape>;
+): Promise<Buffer> {
+  const head = JSON.stringify(project(GROUP, projection, groupResource(row, baseUrl)));
+  const parts: Buffer[] = [];
+  if (isShown(GROUP, projection, "members")) {
+    for await (const ids of memberSlices(deps, row.orgId, row.id)) {
+      const { members } = project(GROUP, projection, { members: ids.map((id) => memberValue(baseUrl, id)) });
+      const text = JSON.stringify(members).slice(1, -1);
+      parts.push(Buffer.from(parts.length === 0 ? text : `,${text}`));
+    }
+  }
+  if (parts.length === 0) return Buffer.from(head);
+  return Buffer.concat([Buffer.from(`${head.slice(0, -1)},"members":[`), ...parts, Buffer.from("]}")]);
+}
+
+/** A group as the answer to a request that is about it. */
+export async function groupAnswer(
+  deps: MembershipDeps,
+  call: ScimCall,
+  row: ScimGroupRow,
+  { projection, ...parts }: AnswerParts & { readonly projection: Projection },
+): Promise<FullAnswer<never>> {
+  const { headers } = parts;
+  const shown = await shownGroup(deps, call, row, projection);
+  return raw(SCIM_MEDIA_TYPE, shown, { ...parts, headers: { ...headers, etag: etagOf(row) } });
+}
+
+/** With all its members, as a filter looks at it. */
+async function wholeGroup(deps: MembershipDeps, row: ScimGroupRow, baseUrl: string): Promise<object> {
+  const members: object[] = [];
+  for await (const ids of memberSlices(deps, row.orgId, row.id)) {
+    for (const id of ids) members.push(memberValue(baseUrl, id));
+  }
+  return { ...groupResource(row, baseUrl), ...(members.length > 0 && { members }) };
 }
 
 export function listedGroups(deps: MembershipDeps, call: ScimCall): Listed<ScimGroupRow> {
@@ -40,16 +70,20 @@ export function listedGroups(deps: MembershipDeps, call: ScimCall): Listed<ScimG
       sought ??= soughtMembers(filter);
       if (sought === "all") {
         spend(budget, row);
-        return allMembers(deps, orgId, row.id).then((ids) => groupResource(row, baseUrl, ids));
+        return wholeGroup(deps, row, baseUrl);
       }
       steps.take(sought.length * 10);
-      const members = sought.filter((id) => tables.isMember(orgId, row.id, id));
-      return groupResource(row, baseUrl, members);
+      const members = sought
+        .filter((id) => tables.isMember(orgId, row.id, id))
+        .map((id) => memberValue(baseUrl, id));
+      return { ...groupResource(row, baseUrl), ...(members.length > 0 && { members }) };
     },
     shown(row, projection) {
       if (isShown(GROUP, projection, "members")) spend(budget, row);
       return shownGroup(deps, call, row, projection);
     },
+    // Members are read in slices of their own.
+    cost: () => STEPS_OF_ROW,
   };
 }
 

@@ -1,19 +1,21 @@
 /**
  * Lists with filters. An equality that an index knows reads only what it finds; anything else reads all rows, in slices between
- * which the process does other work, and counts its steps.
+ * which the process does other work, and counts its steps. What changes meanwhile is seen or not, but nothing is told of twice.
  */
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import type { MaybePromise } from "../maybe-promise.ts";
+import { type FullAnswer, raw } from "../answer.ts";
+import { after, type MaybePromise } from "../maybe-promise.ts";
 import type { ResourceSchema } from "./attribute.ts";
 import { type Projection, readProjection } from "./attributes.ts";
+import { SCIM_MEDIA_TYPE } from "./error.ts";
 import { type Filter, parseFilter } from "./filter.ts";
-import { type ListBody, listBody, type Paging, readPaging } from "./list.ts";
-import { matches, type RequiredEquality, requiredEquality } from "./match.ts";
+import { listText, type Paging, readPaging } from "./list.ts";
+import { matching, type RequiredEquality, requiredEquality } from "./match.ts";
+import { inSlices, Pace, STEPS_OF_ROW } from "./slices.ts";
 import { Steps } from "./steps.ts";
 
-/** Rows read in one go: about a millisecond. */
-export const SLICE = 50;
+/** Rows read in one go. */
+const SLICE = 25;
 
 export const projectionQuery = {
   attributes: z.string().optional().describe("Names of the attributes to show, separated by commas"),
@@ -39,25 +41,36 @@ export interface Listed<R> {
   after(id: string | undefined): Iterable<R>;
   /** The resource as far as the filter looks at it. */
   forFilter(row: R, filter: Filter, steps: Steps): MaybePromise<object>;
-  /** The resource as the answer shows it. */
-  shown(row: R, projection: Projection, steps: Steps): MaybePromise<Record<string, unknown>>;
+  /** The resource as the answer shows it: JSON in UTF-8. */
+  shown(row: R, projection: Projection): MaybePromise<Buffer>;
+  /** What it takes to show it, in steps. */
+  cost(row: R): number;
 }
 
-/** @throws ScimError `invalidFilter`, `invalidValue`, `tooMany` */
+/**
+ * The answer of a list. Its JSON is written resource by resource, because writing all of it takes several milliseconds.
+ * @throws ScimError `invalidFilter`, `invalidValue`, `tooMany`
+ */
 export async function list<R extends { readonly id: string }>(
   listed: Listed<R>,
   query: ListQuery,
-): Promise<ListBody<Record<string, unknown>>> {
+): Promise<FullAnswer<never>> {
   const paging = readPaging(query.startIndex, query.count);
   const projection = readProjection(listed.schema, query.attributes, query.excludedAttributes);
-  const steps = new Steps();
+  const [steps, pace] = [new Steps(), new Pace()];
   const { filter: text = "" } = query;
   const filter = text.trim() === "" ? undefined : parseFilter(text, listed.schema, steps);
   const found =
-    filter === undefined ? await page(listed, paging) : await search(listed, paging, filter, steps);
-  const shown: Record<string, unknown>[] = [];
-  for (const row of found.rows) shown.push(await listed.shown(row, projection, steps));
-  return listBody(found.total, paging.startIndex, shown);
+    filter === undefined
+      ? await page(listed, paging, pace)
+      : await search(listed, paging, filter, { steps, pace });
+  const resources: Buffer[] = [];
+  for (const row of found.rows) {
+    resources.push(await listed.shown(row, projection));
+    pace.did(listed.cost(row));
+    await pace.pauseIfDue();
+  }
+  return raw(SCIM_MEDIA_TYPE, listText(found.total, paging.startIndex, resources));
 }
 
 interface Found<R> {
@@ -68,11 +81,12 @@ interface Found<R> {
 async function page<R extends { readonly id: string }>(
   listed: Listed<R>,
   { startIndex, count }: Paging,
+  pace: Pace,
 ): Promise<Found<R>> {
   const rows: R[] = [];
   if (count === 0 || startIndex > listed.total) return { total: listed.total, rows };
   let at = 0;
-  await scan(listed.after, (row) => {
+  await scan(listed.after, pace, (row) => {
     if (++at >= startIndex) rows.push(row);
     return rows.length < count;
   });
@@ -83,38 +97,45 @@ async function search<R extends { readonly id: string }>(
   listed: Listed<R>,
   { startIndex, count }: Paging,
   filter: Filter,
-  steps: Steps,
+  { steps, pace }: { readonly steps: Steps; readonly pace: Pace },
 ): Promise<Found<R>> {
   let total = 0;
   const rows: R[] = [];
-  const look = async (row: R) => {
-    const resource = listed.forFilter(row, filter, steps);
-    // Most are at hand: a promise for each row would cost more than the comparison.
-    if (!matches(filter, resource instanceof Promise ? await resource : resource, steps)) return true;
-    if (++total >= startIndex && rows.length < count) rows.push(row);
+  const tell = (row: R, isMatch: boolean): true => {
+    if (isMatch && ++total >= startIndex && rows.length < count) rows.push(row);
     return true;
+  };
+  // Most are at hand: a promise for each row would cost more than the comparison.
+  const look = (row: R): MaybePromise<boolean> => {
+    const before = steps.taken;
+    return after(listed.forFilter(row, filter, steps), (resource) => {
+      pace.did(steps.taken - before);
+      return after(inSlices(matching(filter, resource, steps), steps, pace), (isMatch) => tell(row, isMatch));
+    });
   };
   const sought = requiredEquality(filter);
   const indexed = sought && listed.indexed(sought);
   if (indexed !== undefined) for (const row of indexed) await look(row);
-  else await scan(listed.after, look);
+  else await scan(listed.after, pace, look);
   return { total, rows };
 }
 
-/** Visits rows in slices, until `visit` returns false. */
-export async function scan<R extends { readonly id: string }>(
-  after: (id: string | undefined) => Iterable<R>,
+/** Visits rows in slices, each strictly after the last row of the one before, until `visit` returns false. */
+async function scan<R extends { readonly id: string }>(
+  rowsAfter: (id: string | undefined) => Iterable<R>,
+  pace: Pace,
   visit: (row: R) => MaybePromise<boolean>,
 ): Promise<void> {
   for (let last: string | undefined, count = SLICE; count === SLICE; ) {
-    count = 0;
     const slice: R[] = [];
-    for (const row of after(last)) {
-      slice.push(row);
-      if (++count === SLICE) break;
+    for (const row of rowsAfter(last)) if (slice.push(row) === SLICE) break;
+    count = slice.length;
+    pace.did(count * STEPS_OF_ROW);
+    for (const row of slice) {
+      const goesOn = visit(row);
+      if (!(typeof goesOn === "boolean" ? goesOn : await goesOn)) return;
+      if (pace.isDue) await pace.pause();
     }
-    for (const row of slice) if (!(await visit(row))) return;
     last = slice.at(-1)?.id;
-    await setImmediate();
   }
 }

@@ -5,6 +5,7 @@ import { type Attribute, foldCase } from "./attribute.ts";
 import { type AttributePath, comparedAttribute } from "./attribute-path.ts";
 import { readInstant } from "./date-time.ts";
 import type { Comparison, Filter, Literal } from "./filter.ts";
+import { atOnce, type Sliced } from "./slices.ts";
 import { Steps } from "./steps.ts";
 
 /**
@@ -13,24 +14,44 @@ import { Steps } from "./steps.ts";
  * @throws ScimError `tooMany` if the comparisons exceed the steps
  */
 export function matches(filter: Filter, resource: object, steps = new Steps()): boolean {
+  return atOnce(matching(filter, resource, steps));
+}
+
+/** The same in slices: a group has many members. */
+export function* matching(filter: Filter, resource: object, steps: Steps): Sliced<boolean> {
   // Of each part of the filter for each resource and value, also if it looks at nothing.
   steps.take(1);
   switch (filter.op) {
     case "and":
-      return filter.filters.every((part) => matches(part, resource, steps));
     case "or":
-      return filter.filters.some((part) => matches(part, resource, steps));
+      return yield* joined(filter.op, filter.filters, resource, steps);
     case "not":
-      return !matches(filter.filter, resource, steps);
+      return !(yield* matching(filter.filter, resource, steps));
     case "some":
-      return valuesAt(resource, filter.path.attribute).some(
-        (value) => typeof value === "object" && value !== null && matches(filter.filter, value, steps),
-      );
+      for (const value of valuesAt(resource, filter.path.attribute)) {
+        if (typeof value !== "object" || value === null) continue;
+        yield;
+        if (yield* matching(filter.filter, value, steps)) return true;
+      }
+      return false;
     case "pr":
-      return isPresent(filter.path, resource, steps);
+      return yield* isPresent(filter.path, resource, steps);
     default:
-      return compares(filter.path, filter.op, filter.value, resource, steps);
+      return yield* compares(filter.path, filter.op, filter.value, resource, steps);
   }
+}
+
+function* joined(
+  op: "and" | "or",
+  filters: readonly Filter[],
+  resource: object,
+  steps: Steps,
+): Sliced<boolean> {
+  for (const part of filters) {
+    yield;
+    if ((yield* matching(part, resource, steps)) === (op === "or")) return op === "or";
+  }
+  return op === "and";
 }
 
 /** Values of an attribute in its holder, none if it is absent; own properties only. */
@@ -42,28 +63,32 @@ function valuesAt(holder: object, attribute: Attribute | undefined): readonly un
 }
 
 /** Whether some value that is compared meets the test, which is tried on one after another. */
-function someCompared(
+function* someCompared(
   path: AttributePath,
   holder: object,
   steps: Steps,
   meets: (value: unknown) => boolean,
-): boolean {
+): Sliced<boolean> {
   const compared = comparedAttribute(path);
-  return valuesAt(holder, path.attribute).some((value) => {
+  for (const value of valuesAt(holder, path.attribute)) {
     steps.take(1);
-    if (compared === path.attribute || typeof value !== "object" || value === null) return meets(value);
-    return valuesAt(value, compared).some(meets);
-  });
+    yield;
+    const isItself = compared === path.attribute || typeof value !== "object" || value === null;
+    if (isItself ? meets(value) : valuesAt(value, compared).some(meets)) return true;
+  }
+  return false;
 }
 
 /** RFC 7644: a value that is not empty, and of a complex attribute one that has such a part. */
-function isPresent(path: AttributePath, holder: object, steps: Steps): boolean {
+function* isPresent(path: AttributePath, holder: object, steps: Steps): Sliced<boolean> {
   const { attribute, sub } = path;
-  if (sub !== undefined) return someCompared(path, holder, steps, isFilled);
-  return valuesAt(holder, attribute).some((value) => {
+  if (sub !== undefined) return yield* someCompared(path, holder, steps, isFilled);
+  for (const value of valuesAt(holder, attribute)) {
     steps.take(1);
-    return isFilled(value);
-  });
+    yield;
+    if (isFilled(value)) return true;
+  }
+  return false;
 }
 
 function isFilled(value: unknown): boolean {
@@ -76,19 +101,20 @@ function isFilled(value: unknown): boolean {
  * A multi-valued attribute matches if one of its values does. `ne` is also true of an attribute without a value, and null
  * stands for having none, so that `title eq null` is `not (title pr)`.
  */
-function compares(
+function* compares(
   path: AttributePath,
   op: Comparison,
   value: Literal,
   holder: object,
   steps: Steps,
-): boolean {
+): Sliced<boolean> {
   const attribute = comparedAttribute(path);
-  if (value === null) return someCompared(path, holder, steps, isFilled) === (op === "ne");
+  if (value === null) return (yield* someCompared(path, holder, steps, isFilled)) === (op === "ne");
   if (attribute === undefined) return op === "ne";
-  if (op !== "ne") return someCompared(path, holder, steps, (v) => holds(attribute, op, v, value, steps));
+  if (op !== "ne")
+    return yield* someCompared(path, holder, steps, (v) => holds(attribute, op, v, value, steps));
   let hasValue = false;
-  const differs = someCompared(path, holder, steps, (v) => {
+  const differs = yield* someCompared(path, holder, steps, (v) => {
     hasValue = true;
     return !holds(attribute, "eq", v, value, steps);
   });

@@ -7,14 +7,15 @@ import { scimFail } from "./error.ts";
 import type { Filter } from "./filter.ts";
 import type { PatchOperation } from "./patch-body.ts";
 import { type PatchTarget, readPatchPath } from "./patch-path.ts";
+import { atOnce, type Sliced } from "./slices.ts";
 import { Steps } from "./steps.ts";
 import { type Place, ValueList } from "./value-list.ts";
 import {
   type ComplexValue,
   isObject,
+  readingValues,
   readParts,
   readSimple,
-  readValues,
   type SimpleValue,
 } from "./values.ts";
 
@@ -33,9 +34,22 @@ export function applyPatch<R extends object>(
   operations: readonly PatchOperation[],
   steps = new Steps(),
 ): R {
+  return atOnce(patching(schema, resource, operations, steps));
+}
+
+/** {@link applyPatch} in slices: a group has many members. */
+export function* patching<R extends object>(
+  schema: ResourceSchema,
+  resource: R,
+  operations: readonly PatchOperation[],
+  steps: Steps,
+): Sliced<R> {
   const draft = new Draft(schema, resource as Readonly<Record<string, unknown>>, steps);
-  for (const operation of operations) draft.apply(operation);
-  return (draft.finish() ?? resource) as R;
+  for (const operation of operations) {
+    yield;
+    yield* draft.apply(operation);
+  }
+  return ((yield* draft.finish()) ?? resource) as R;
 }
 
 class Draft {
@@ -52,15 +66,15 @@ class Draft {
     this.#steps = steps;
   }
 
-  apply({ op, path, value }: PatchOperation): void {
+  *apply({ op, path, value }: PatchOperation): Sliced<void> {
     this.#steps.take(1);
-    if (path !== undefined) this.#applyAt(op, path, value);
+    if (path !== undefined) yield* this.#applyAt(op, path, value);
     else if (op === "remove") throw scimFail("noTarget", "A remove operation needs a path.");
-    else this.#applyAll(op, value);
+    else yield* this.#applyAll(op, value);
   }
 
   /** The resource with what was touched; undefined if that is as it was. */
-  finish(): object | undefined {
+  *finish(): Sliced<object | undefined> {
     const after: Record<string, unknown> = { ...this.#original };
     let isChanged = false;
     const touched = [
@@ -69,7 +83,7 @@ class Draft {
     ];
     for (const [{ name }, value] of touched) {
       const kept = Array.isArray(value) && value.length === 0 ? undefined : value;
-      if (isSame(after[name], kept)) continue;
+      if (yield* isSame(after[name], kept, this.#steps)) continue;
       isChanged = true;
       if (kept === undefined) delete after[name];
       else after[name] = kept;
@@ -78,12 +92,12 @@ class Draft {
   }
 
   /** Without a path: each member of the value is an attribute. Entra ID writes paths there, such as `name.familyName`. */
-  #applyAll(op: Op, value: unknown): void {
+  *#applyAll(op: Op, value: unknown): Sliced<void> {
     if (!isObject(value)) throw scimFail("invalidValue", "Without a path, the value must be an object.");
     for (const [path, part] of Object.entries(value)) {
       const target = this.#target(path);
       if (target?.attribute.mutability === "readOnly") this.#checkUnchanged(target.attribute, part);
-      else if (target !== undefined) this.#change(op, target, part);
+      else if (target !== undefined) yield* this.#change(op, target, part);
     }
   }
 
@@ -92,22 +106,22 @@ class Draft {
     if (name === "id" && part !== this.#original.id) throw scimFail("mutability", "id cannot be changed.");
   }
 
-  #applyAt(op: Op, path: string, value: unknown): void {
+  *#applyAt(op: Op, path: string, value: unknown): Sliced<void> {
     const target = this.#target(path);
     // `schemas` follows from the attributes.
     if (target === undefined || target.attribute.name === "schemas") return;
     const { attribute, sub } = target;
     if (attribute.mutability === "readOnly") throw notWritable(attribute);
     if (sub?.mutability === "readOnly") throw notWritable(sub);
-    this.#change(op, target, value);
+    yield* this.#change(op, target, value);
   }
 
   #target(path: string): PatchTarget | undefined {
     return readPatchPath(path, this.#schema, this.#steps);
   }
 
-  #change(op: Op, target: PatchTarget, value: unknown): void {
-    if (target.attribute.multiValued) changeValues(op, target, value, this.#list(target.attribute));
+  *#change(op: Op, target: PatchTarget, value: unknown): Sliced<void> {
+    if (target.attribute.multiValued) yield* changeValues(op, target, value, this.#list(target.attribute));
     else if (target.attribute.type === "complex") this.#changeParts(op, target, value);
     else this.#changeSimple(op, target.attribute, value);
   }
@@ -151,43 +165,50 @@ class Draft {
 
 const notWritable = ({ name }: Attribute) => scimFail("mutability", `${name} cannot be changed.`);
 
-function changeValues(op: Op, target: PatchTarget, raw: unknown, list: ValueList): void {
+function* changeValues(op: Op, target: PatchTarget, raw: unknown, list: ValueList): Sliced<void> {
+  yield;
   const { attribute, filter, sub } = target;
-  if (filter !== undefined) changeMatching(op, target, filter, raw, list);
-  else if (sub !== undefined) changePartOfAll(op, target, raw, list);
-  else if (op === "remove") removeValues(attribute, raw, list);
+  if (filter !== undefined) yield* changeMatching(op, target, filter, raw, list);
+  else if (sub !== undefined) yield* changePartOfAll(op, target, raw, list);
+  else if (op === "remove") yield* removeValues(attribute, raw, list);
   else {
-    const values = readValues(attribute, raw, list.steps);
+    const values = yield* readingValues(attribute, raw, list.steps);
     if (op === "replace") list.clear();
-    list.add(values);
+    yield* list.add(values);
   }
 }
 
 /** With a value, as Entra ID removes members, only what it lists; an empty list removes nobody. The RFC has no such value. */
-function removeValues(attribute: Attribute, raw: unknown, list: ValueList): void {
+function* removeValues(attribute: Attribute, raw: unknown, list: ValueList): Sliced<void> {
   if (raw === undefined || raw === null) {
     list.clear();
     return;
   }
-  const values = readValues(attribute, raw, list.steps);
+  const values = yield* readingValues(attribute, raw, list.steps);
   const isUnreadable = values.length === 0 && !(Array.isArray(raw) && raw.length === 0);
   if (isUnreadable) throw scimFail("invalidValue", `The value names no value of ${attribute.name}.`);
-  list.deleteLike(values);
+  yield* list.deleteLike(values);
 }
 
 /** `emails.value` without a filter means every e-mail address. */
-function changePartOfAll(op: Op, target: PatchTarget, raw: unknown, list: ValueList): void {
+function* changePartOfAll(op: Op, target: PatchTarget, raw: unknown, list: ValueList): Sliced<void> {
   const places = list.places();
-  if (places.length > 0 || op === "remove") changeAt(op, target, raw, list, places);
-  else list.add([changedParts(op, target, {}, raw)]);
+  if (places.length > 0 || op === "remove") yield* changeAt(op, target, raw, list, places);
+  else yield* list.add([changedParts(op, target, {}, raw)]);
 }
 
-function changeMatching(op: Op, target: PatchTarget, filter: Filter, raw: unknown, list: ValueList): void {
+function* changeMatching(
+  op: Op,
+  target: PatchTarget,
+  filter: Filter,
+  raw: unknown,
+  list: ValueList,
+): Sliced<void> {
   const { attribute, sub } = target;
-  const places = list.matching(filter);
+  const places = yield* list.matching(filter);
   // Nothing to remove is no failure: identity providers repeat what they are not sure of.
   if (places.length > 0 || op === "remove") {
-    changeAt(op, target, raw, list, places);
+    yield* changeAt(op, target, raw, list, places);
     return;
   }
   const equal = equalParts(filter);
@@ -195,17 +216,19 @@ function changeMatching(op: Op, target: PatchTarget, filter: Filter, raw: unknow
   if (equal === undefined || (op === "replace" && sub === undefined)) {
     throw scimFail("noTarget", `No value of ${attribute.name} matches the filter of the path.`);
   }
-  list.add([changedParts(op, target, equal, raw)]);
+  yield* list.add([changedParts(op, target, equal, raw)]);
 }
 
-function changeAt(
+function* changeAt(
   op: Op,
   target: PatchTarget,
   raw: unknown,
   list: ValueList,
   places: readonly Place[],
-): void {
+): Sliced<void> {
   for (const place of places) {
+    list.steps.take(1);
+    yield;
     const before = list.at(place);
     if (before === undefined) continue;
     if (op === "remove" && target.sub === undefined) list.delete(place);
@@ -250,11 +273,19 @@ function equalParts(filter: Filter): ComplexValue | undefined {
 }
 
 /** Of values as this file makes them: at most a list of flat objects. */
-function isSame(left: unknown, right: unknown): boolean {
-  if (Array.isArray(left) && Array.isArray(right)) {
-    return left.length === right.length && left.every((value, i) => isSame(value, right[i]));
+function* isSame(left: unknown, right: unknown, steps: Steps): Sliced<boolean> {
+  if (!Array.isArray(left) || !Array.isArray(right)) return isSameValue(left, right);
+  if (left.length !== right.length) return false;
+  for (const [i, value] of left.entries()) {
+    steps.take(1);
+    yield;
+    if (!isSameValue(value, right[i])) return false;
   }
-  if (!isObject(left) || !isObject(right)) return left === right;
+  return true;
+}
+
+function isSameValue(left: unknown, right: unknown): boolean {
+  if (left === right || !isObject(left) || !isObject(right)) return left === right;
   const names = Object.keys(left);
   return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name]);
 }

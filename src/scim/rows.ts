@@ -51,6 +51,16 @@ export function userResource(
   baseUrl: string,
   groups: readonly ScimGroupRow[] | undefined,
 ): object {
+  const meta = metaOf(row, USER.name, userLocation(baseUrl, row.id));
+  return { ...userWithoutMeta(row, baseUrl, groups), meta };
+}
+
+/** The same without what is dear to make, for filters that do not look at it. */
+export function userWithoutMeta(
+  row: ScimUserRow,
+  baseUrl: string,
+  groups: readonly ScimGroupRow[] | undefined,
+): object {
   const shown = groups?.map(({ id, attributes }) => ({
     value: id,
     $ref: groupLocation(baseUrl, id),
@@ -60,23 +70,21 @@ export function userResource(
   return {
     ...{ schemas: [USER.id], id: row.id, ...row.attributes },
     ...(shown !== undefined && shown.length > 0 && { groups: shown }),
-    meta: metaOf(row, USER.name, userLocation(baseUrl, row.id)),
   };
 }
 
-/** @param members ids of users; undefined where they are not shown */
-export function groupResource(
-  row: ScimGroupRow,
-  baseUrl: string,
-  members: readonly string[] | undefined,
-): object {
-  const shown = members?.map((id) => ({ value: id, $ref: userLocation(baseUrl, id), type: "User" }));
-  return {
-    ...{ schemas: [GROUP.id], id: row.id, ...row.attributes },
-    ...(shown !== undefined && shown.length > 0 && { members: shown }),
-    meta: metaOf(row, GROUP.name, groupLocation(baseUrl, row.id)),
-  };
-}
+/** Without its members, of which there may be many: {@link memberValue}. */
+export const groupResource = (row: ScimGroupRow, baseUrl: string): object => ({
+  ...{ schemas: [GROUP.id], id: row.id, ...row.attributes },
+  meta: metaOf(row, GROUP.name, groupLocation(baseUrl, row.id)),
+});
+
+/** A member of a group. @param id of the user */
+export const memberValue = (baseUrl: string, id: string): object => ({
+  value: id,
+  $ref: userLocation(baseUrl, id),
+  type: USER.name,
+});
 
 /**
  * The address that invites a user: of `emails` the primary one, else that for work, else the first; else the userName.

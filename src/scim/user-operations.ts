@@ -22,9 +22,11 @@ import {
   type UserAttributes,
   userLocation,
   userResource,
+  userWithoutMeta,
 } from "./rows.ts";
 import { USER } from "./schema.ts";
-import type { Steps } from "./steps.ts";
+import { STEPS_OF_ROW } from "./slices.ts";
+import { Steps } from "./steps.ts";
 import {
   CHANGED,
   idPath,
@@ -39,6 +41,8 @@ import {
 export interface UserOperationDeps extends MembershipDeps, ScimCallDeps {}
 
 export const MAX_USERS = 10_000;
+/** Of a PATCH, which runs in an act and so cannot pause: a few milliseconds. Those of identity providers take a hundred. */
+const MAX_PATCH_STEPS = 25_000;
 
 export function userOperations(deps: UserOperationDeps) {
   return { ...readingOperations(deps), ...changingOperations(deps) };
@@ -101,7 +105,12 @@ const changingOperations = (deps: UserOperationDeps) => ({
     run({ path, query, body }, call) {
       const operations = readPatchBody(body);
       return changeUser(deps, call, path.id, query, ({ id, attributes }) => {
-        const { id: _, ...after } = applyPatch(USER, { id, ...attributes }, operations);
+        const { id: _, ...after } = applyPatch(
+          USER,
+          { id, ...attributes },
+          operations,
+          new Steps(MAX_PATCH_STEPS),
+        );
         return after;
       });
     },
@@ -136,19 +145,20 @@ function shown(
 function listedUsers(deps: UserOperationDeps, call: ScimCall): Listed<ScimUserRow> {
   const { tables } = deps;
   const { orgId, baseUrl } = call;
-  let looksAtGroups: boolean | undefined;
+  let sought: string | undefined;
   return {
     schema: USER,
     total: tables.counts(orgId).users,
     indexed: (sought) => indexedUsers(deps, orgId, sought),
     after: (id) => tables.usersAfter(orgId, id),
     forFilter(row, filter: Filter, steps: Steps) {
-      looksAtGroups ??= printFilter(filter).includes("groups");
-      const groups = looksAtGroups ? tables.groupsOf(row) : [];
+      sought ??= printFilter(filter);
+      const groups = sought.includes("groups") ? tables.groupsOf(row) : [];
       steps.take(groups.length * 10);
-      return userResource(row, baseUrl, groups);
+      return (sought.includes("meta") ? userResource : userWithoutMeta)(row, baseUrl, groups);
     },
-    shown: (row, projection) => shown(deps, call, row, projection),
+    shown: (row, projection) => Buffer.from(JSON.stringify(shown(deps, call, row, projection))),
+    cost: ({ groupIds }) => STEPS_OF_ROW * (1 + groupIds.length / 4),
   };
 }
 

@@ -4,7 +4,8 @@
  */
 import { type Attribute, foldCase, subAttribute } from "./attribute.ts";
 import type { Filter } from "./filter.ts";
-import { matches } from "./match.ts";
+import { matching } from "./match.ts";
+import type { Sliced } from "./slices.ts";
 import type { Steps } from "./steps.ts";
 import { type ComplexValue, type SimpleValue, tooManyValues } from "./values.ts";
 
@@ -47,20 +48,26 @@ export class ValueList {
   }
 
   /** @throws ScimError `tooMany` */
-  matching(filter: Filter): Place[] {
+  *matching(filter: Filter): Sliced<Place[]> {
     const key = this.#attribute.isKeyed ? soughtValue(filter) : undefined;
     if (key !== undefined) return this.#values.has(key) ? [key] : [];
-    return this.places().filter((place) => matches(filter, this.#values.get(place) ?? {}, this.steps));
+    const found: Place[] = [];
+    for (const place of this.places()) {
+      yield;
+      if (yield* matching(filter, this.#values.get(place) ?? {}, this.steps)) found.push(place);
+    }
+    return found;
   }
 
   /**
    * Adds values. One that is there already (the same `value` and `type`) gets the other parts of the new one.
    * @throws ScimError `invalidValue` above the attribute's limit
    */
-  add(values: readonly ComplexValue[]): void {
+  *add(values: readonly ComplexValue[]): Sliced<void> {
     const primary = values.find((value) => value.primary === true);
     for (const value of values) {
       this.steps.take(1);
+      yield;
       // Of two that say so, the first is primary.
       const isSecond = value.primary === true && value !== primary;
       const place = this.#put(isSecond ? { ...value, primary: false } : value);
@@ -83,9 +90,10 @@ export class ValueList {
   }
 
   /** Deletes the values that have all the parts of one of these. */
-  deleteLike(samples: readonly ComplexValue[]): void {
+  *deleteLike(samples: readonly ComplexValue[]): Sliced<void> {
     for (const sample of samples) {
       this.steps.take(1);
+      yield;
       if (this.#attribute.isKeyed) this.#values.delete(this.#placeOf(sample));
       else for (const place of this.places()) if (this.#isLike(place, sample)) this.#values.delete(place);
     }

@@ -4,6 +4,7 @@
  */
 import { type Attribute, subAttribute } from "./attribute.ts";
 import { scimFail } from "./error.ts";
+import type { Sliced } from "./slices.ts";
 import type { Steps } from "./steps.ts";
 
 export type SimpleValue = string | boolean;
@@ -89,12 +90,18 @@ const STEPS_OF_VALUE = 8;
  * Values of a multi-valued attribute; one alone may come without its list.
  * @throws ScimError `invalidValue`, or `tooMany` if the steps do not suffice
  */
-export function readValues(attribute: Attribute, raw: unknown, steps: Steps): readonly ComplexValue[] {
+export function* readingValues(attribute: Attribute, raw: unknown, steps: Steps): Sliced<ComplexValue[]> {
   if (raw === undefined || raw === null) return [];
   const list: readonly unknown[] = Array.isArray(raw) ? raw : [raw];
   if (list.length > attribute.maxValues) throw tooManyValues(attribute);
-  steps.take(list.length * STEPS_OF_VALUE);
-  return list.map((value) => readComplex(attribute, value)).filter((value) => value !== undefined);
+  const read: ComplexValue[] = [];
+  for (const one of list) {
+    steps.take(STEPS_OF_VALUE);
+    yield;
+    const value = readComplex(attribute, one);
+    if (value !== undefined) read.push(value);
+  }
+  return read;
 }
 
 export const tooManyValues = ({ name, maxValues }: Attribute) =>

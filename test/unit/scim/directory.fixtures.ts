@@ -76,7 +76,9 @@ export async function directoryRig() {
     const { id, query = {}, body = {}, orgId = one } = input;
     const given = { path: { id }, query, body } as unknown as Parameters<typeof run>[0];
     const answer = await run(given, caller(orgId), NO_HEAD);
-    return (answer instanceof FullAnswer ? answer.content.json : answer) as T;
+    if (!(answer instanceof FullAnswer)) return answer as T;
+    const { json, bytes } = answer.content;
+    return (bytes === undefined ? json : JSON.parse(Buffer.from(bytes.body).toString())) as T;
   }
 
   return {
