@@ -1,4 +1,5 @@
 /** Operations on orgs: list, create, read, change, close, ask for erasure, transfer. One act each. */
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
@@ -28,6 +29,8 @@ export interface OrgOperationDeps {
   readonly hasPaid: (orgId: string) => boolean;
   /** Port: why the settings keep the session that asks from an org, or would, in the order in which its requests are refused. */
   readonly locksOf: (security: SecuritySettings, head: HttpHead) => readonly Lock[];
+  /** Port: which redaction pattern makes all of them too slow; undefined if they are quick. */
+  readonly slowPattern: (patterns: readonly string[]) => Promise<number | undefined>;
 }
 
 const orgPath = z.object({ org: z.string().describe("Id or slug") });
@@ -125,6 +128,7 @@ async function createOrg(deps: OrgOperationDeps, caller: Caller, body: z.output<
 
 async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch, head: HttpHead) {
   const { accounts, trail } = deps;
+  await assertQuick(deps, caller, patch.data_policy?.redact?.patterns);
   return await accounts.act(() => {
     const old = ownOrg(deps, caller);
     if (old.status === "closed") throw fail("org_closed", "The organisation is closed.");
@@ -151,6 +155,20 @@ async function updateOrg(deps: OrgOperationDeps, caller: Caller, patch: OrgPatch
     trail.events.emit(orgUpdated, old.id, orgWire(changed));
     return wire;
   });
+}
+
+/** New patterns are tried, which takes a moment of a thread. @throws WeirError 400 that names the slow one */
+async function assertQuick(
+  deps: OrgOperationDeps,
+  caller: Caller,
+  patterns: readonly string[] = [],
+): Promise<void> {
+  if (isDeepStrictEqual(patterns, ownOrg(deps, caller).dataPolicy.redact.patterns)) return;
+  const slow = await deps.slowPattern(patterns);
+  if (slow === undefined) return;
+  const message =
+    "With this pattern the patterns take too long to search a text: repeat less often, avoid `.*` and what matches single characters.";
+  throw fail("invalid_value", message, { param: `/data_policy/redact/patterns/${slow}` });
 }
 
 /** Nobody may shut themselves out of the console by a setting. @throws WeirError 400 */

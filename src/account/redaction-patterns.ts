@@ -1,7 +1,7 @@
 /**
  * An org's own redaction patterns: RE2 expressions that every payload is searched for. They must be cheap to compile,
- * because calls compile them on the event loop, and cheap to run, because a search costs program size times payload bytes.
- * Both bounds are for all patterns of an org together.
+ * because calls compile them on the event loop, and cheap to run. What they take is tried in a worker when they are set, and bounded
+ * there for each payload (`src/workers/metered-text.ts`). The bounds here are for all patterns of an org together.
  */
 import { RE2JS } from "re2js";
 import { z } from "zod";
@@ -10,8 +10,8 @@ export const MAX_PATTERNS = 20;
 export const MAX_PATTERN_CHARACTERS = 500;
 
 /**
- * Instructions of all compiled patterns. re2js takes about 20 ns for each instruction and byte in the worst case (5 s for
- * 2,000 and 100 KB), so this bounds what an org can ask of the worker that all orgs share.
+ * Instructions of all compiled patterns. re2js takes up to 20 ns for each instruction and character of one search; what it takes to
+ * find all matches may be the square of the text, which this does not bound.
  */
 export const MAX_INSTRUCTIONS = 2_000;
 

@@ -107,6 +107,7 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     refundableMicroUsd: (orgId) =>
       Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
+    slowPattern: (patterns) => rooms.pool.slowPattern(patterns),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),
     sendKeyReported: (mail) => rooms.mail.putKeyReported(mail),
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),

@@ -1,9 +1,11 @@
 /**
  * Prepares a batch of outbox rows for ClickHouse: redacts the payloads and separates the rows by table. Runs in a worker;
- * buffers are transferred. If a payload cannot be redacted, the row is inserted without its payload.
+ * buffers are transferred. If a payload cannot be redacted, or not in the time that its org has in a batch, the row is inserted
+ * without its payload.
  */
 import { type RowParts, rowParts, writePayload, writeRedactable } from "../record/row.ts";
 import { RowBinaryWriter } from "../record/row-binary.ts";
+import { WorkBudget } from "./metered-text.ts";
 import { type Redactor, redactor, redactorOf } from "./redact.ts";
 
 export interface FinishInput {
@@ -29,6 +31,23 @@ export interface Finished {
   readonly undecodable: readonly number[];
 }
 
+/** For the own patterns of all orgs: at most half of the minute that a task may take. */
+const WORK_OF_BATCH = 4_000_000_000;
+/** For those of one org, so that it cannot take it all: several megabytes with eight usual patterns, at most about 8 s. */
+export const WORK_OF_RULES = 1_000_000_000;
+
+/** What own patterns may still do in a batch. */
+class BatchBudgets {
+  readonly #all = new WorkBudget(WORK_OF_BATCH);
+  readonly #byRules = new Map<string, WorkBudget>();
+
+  of(rules: string): WorkBudget {
+    const budget = this.#byRules.get(rules) ?? new WorkBudget(WORK_OF_RULES, this.#all);
+    this.#byRules.set(rules, budget);
+    return budget;
+  }
+}
+
 const NO_BYTES = new Uint8Array(0);
 /** Size of a typical row of `requests`. */
 const RECORD_BYTES = 1024;
@@ -37,6 +56,7 @@ export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): F
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
+  const budgets = new BatchBudgets();
   let payloadRows = 0;
   let payloadsLost = 0;
   let at = 0;
@@ -48,12 +68,13 @@ export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): F
       continue;
     }
     const redactor = redactorFor(parts);
-    const kept = keepPayload(payloads, parts, redactor);
+    const budget = budgets.of(parts.rules);
+    const kept = keepPayload(payloads, parts, redactor, budget);
     if (kept === "written") payloadRows++;
     else if (kept === "unredactable") payloadsLost++;
     requests.raw(parts.columns);
     // An upstream's message may quote the prompt: it is redacted by the same rules.
-    const messages = parts.upstreamMessages.map((message) => redacted(message, redactor));
+    const messages = parts.upstreamMessages.map((message) => redacted(message, redactor, budget));
     writeRedactable(requests, kept === "unredactable" ? "off" : parts.payloadState, messages);
     requests.raw(tail);
   }
@@ -80,13 +101,15 @@ function keepPayload(
   out: RowBinaryWriter,
   { identity, expiresMs, request, response }: RowParts,
   redactor: Redactor | undefined,
+  budget: WorkBudget,
 ): "none" | "unredactable" | "written" {
   if (request === undefined && response === undefined) return "none";
   if (redactor === undefined) return "unredactable";
   const start = out.length;
   try {
     out.raw(identity);
-    writePayload(out, expiresMs, redactor.bytes(request ?? NO_BYTES), redactor.bytes(response ?? NO_BYTES));
+    const [asked, answered] = [request, response].map((part) => redactor.bytes(part ?? NO_BYTES, budget));
+    writePayload(out, expiresMs, asked ?? NO_BYTES, answered ?? NO_BYTES);
     return "written";
   } catch {
     out.rewind(start);
@@ -94,10 +117,10 @@ function keepPayload(
   }
 }
 
-function redacted(message: string, redactor: Redactor | undefined): string {
+function redacted(message: string, redactor: Redactor | undefined, budget: WorkBudget): string {
   if (message === "" || redactor === undefined) return "";
   try {
-    return redactor.text(message);
+    return redactor.text(message, budget);
   } catch {
     return "";
   }

@@ -1,4 +1,7 @@
-/** The worker thread for work that would block the event loop: redaction of records and token counts. */
+/**
+ * The worker threads for work that would block the event loop: one for what is redacted to be stored, which may take an org's own
+ * patterns many seconds, and one for what somebody waits for.
+ */
 import type { Redaction } from "../record.ts";
 import type { Finished, FinishInput } from "./finish.ts";
 import { checkPreview, type RedactionPreview } from "./redact-preview.ts";
@@ -18,6 +21,8 @@ export interface WorkerPool {
   redactPayload(redaction: Redaction, parts: readonly Uint8Array[]): Promise<Uint8Array[]>;
   /** Shows what presets redact in a sample. @throws WeirError `invalid_value` for a preset or a sample that `checkPreview` refuses */
   previewRedaction(presets: readonly string[], sample: string): Promise<RedactionPreview>;
+  /** Which of an org's own patterns makes them too slow together; undefined if they are quick. @param patterns that compile */
+  slowPattern(patterns: readonly string[]): Promise<number | undefined>;
   /**
    * Counts the tokens of each text in one of OpenAI's public encodings, about 50 MB/s for prose. Bytes are UTF-8: one text,
    * or several, each ended by the byte 0xff, whose sum is returned. Shared memory is not copied.
@@ -31,34 +36,41 @@ export interface WorkerPool {
   close(): Promise<void>;
 }
 
-/** The module that the thread runs. */
+/** The module that each thread runs. */
 const TASKS = new URL("./tasks.ts", import.meta.url);
 
 export function openPool({ maxWaiting = 64 }: PoolOptions = {}): WorkerPool {
-  const thread = openThread(TASKS);
+  const storing = openThread(TASKS);
+  const asked = openThread(TASKS);
   let counting = 0;
   return {
     finish(input) {
       const transferList = [input.bytes.buffer as ArrayBuffer, input.lengths.buffer as ArrayBuffer];
-      return thread.run("finish", input, { transferList }) as Promise<Finished>;
+      return storing.run("finish", input, { transferList }) as Promise<Finished>;
     },
     async redactPayload(redaction, parts) {
       if (redaction.presets.length + redaction.patterns.length === 0) return [...parts];
-      return thread.run("redact", { redaction, parts }) as Promise<Uint8Array[]>;
+      return storing.run("redact", { redaction, parts }) as Promise<Uint8Array[]>;
     },
     async previewRedaction(presets, sample) {
       checkPreview(presets, sample);
-      return (await thread.run("preview", { presets, sample })) as RedactionPreview;
+      return (await asked.run("preview", { presets, sample })) as RedactionPreview;
     },
     async countTokens(texts, encoding, signal) {
       if (counting > maxWaiting) throw new Error("too many token counts wait");
       counting++;
       try {
-        return (await thread.run("tokenise", { texts, encoding }, { signal })) as number[];
+        return (await asked.run("tokenise", { texts, encoding }, { signal })) as number[];
       } finally {
         counting--;
       }
     },
-    close: thread.close,
+    async slowPattern(patterns) {
+      if (patterns.length === 0) return undefined;
+      return (await storing.run("trial", patterns)) as number | undefined;
+    },
+    async close() {
+      await Promise.all([storing.close(), asked.close()]);
+    },
   };
 }

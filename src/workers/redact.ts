@@ -1,25 +1,30 @@
 /**
  * Redaction of payloads by presets and by an org's own patterns. Works on text; in JSON only inside string literals (and on
- * bare card or Aadhaar numbers), so that JSON stays JSON. Takes linear time for any text, because clients send it.
+ * bare card or Aadhaar numbers), so that JSON stays JSON. Takes linear time for any text, because clients send it: presets by what
+ * they are, an org's own patterns by a budget, beyond which a text is not redacted and so must not be stored.
  */
 import { RE2JS } from "re2js";
 import type { Redaction } from "../record.ts";
 import type { PresetName } from "../redaction.ts";
+import { budgetFor, matchesWithin, type WorkBudget } from "./metered-text.ts";
 import { folded, mayFold } from "./redact-fold.ts";
 import { redactJson } from "./redact-json.ts";
 import { findPreset, HINTS, isPreset } from "./redact-presets.ts";
 import { type FindSpans, replaceSpans, type Span, withoutOverlap } from "./redact-spans.ts";
 import { redactSse } from "./redact-sse.ts";
 
-/** Compiled redaction rules. */
+/**
+ * Compiled redaction rules. All but `clean` throw an Error where own patterns take too long on a text.
+ * A `whole` is what the text is a part of, and may spend on own patterns altogether.
+ */
 export interface Redactor {
-  text(text: string): string;
+  text(text: string, whole?: WorkBudget): string;
   /** A JSON document, an SSE stream of JSON events, or else plain text. */
   payload(text: string): string;
   /** The same, with the number of spans that are replaced. */
   counted(text: string): { output: string; redactions: number };
   /** A payload as stored: the same bytes if nothing in it is redacted. */
-  bytes(payload: Uint8Array): Uint8Array;
+  bytes(payload: Uint8Array, whole?: WorkBudget): Uint8Array;
   /** True if a quick check shows that a payload has nothing to redact; takes about 2 ns per byte. */
   clean(payload: Uint8Array): boolean;
   /** The spans to redact, in order and without overlap. */
@@ -61,14 +66,14 @@ function compile({ presets, patterns }: Redaction): Redactor {
     return name;
   });
   const own = patterns.map((pattern) => RE2JS.compile(pattern));
-  const spans = (text: string): Span[] => {
+  const spansWithin = (text: string, budget: WorkBudget): Span[] => {
     const found: Span[] = [];
     const collect = (mark: string, matched: Iterable<readonly [number, number]>) => {
       for (const [start, end] of matched) if (end > start) found.push({ start, end, mark });
     };
     const searched = names.length > 0 ? folded(text) : text;
     for (const name of names) collect(`[REDACTED:${name}]`, findPreset(name, searched));
-    for (const re of own) collect("[REDACTED:pattern]", matches(re, text));
+    for (const re of own) collect("[REDACTED:pattern]", matchesWithin(re, text, budget));
     return found.length < 2 ? found : withoutOverlap(found);
   };
   const hints = [...new Set(names.map((name) => HINTS[name]))];
@@ -83,25 +88,31 @@ function compile({ presets, patterns }: Redaction): Redactor {
     return !hints.some((hint) => hint(latin1));
   };
   if (names.length + own.length === 0) return REDACTS_NOTHING;
-  const payload = (text: string) => redactedPayload(text, spans);
+  /** One budget for all the texts of a payload. */
+  const payload = (text: string, whole?: WorkBudget): string => {
+    const budget = budgetFor(text.length, whole);
+    return redactedPayload(text, (part) => spansWithin(part, budget));
+  };
+  const spans = (text: string, whole?: WorkBudget) => spansWithin(text, budgetFor(text.length, whole));
   return {
-    text: (text) => replaceSpans(text, spans(text)),
-    payload,
+    text: (text, whole) => replaceSpans(text, spans(text, whole)),
+    payload: (text) => payload(text),
     clean,
-    spans,
+    spans: (text) => spans(text),
     counted(text) {
       let redactions = 0;
+      const budget = budgetFor(text.length);
       const counting: FindSpans = (part) => {
-        const found = spans(part);
+        const found = spansWithin(part, budget);
         redactions += found.length;
         return found;
       };
       return { output: redactedPayload(text, counting), redactions };
     },
-    bytes(bytes) {
+    bytes(bytes, whole) {
       if (clean(bytes)) return bytes;
       const before = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
-      const after = payload(before);
+      const after = payload(before, whole);
       return after === before ? bytes : Buffer.from(after);
     },
   };
@@ -133,10 +144,3 @@ function isJson(text: string): boolean {
 
 const isSse = (text: string): boolean =>
   !text.startsWith("{") && /^(?:data|event|id|retry)?:/m.test(text.slice(0, 1024));
-
-function matches(re: RE2JS, text: string): [number, number][] {
-  const found: [number, number][] = [];
-  const matcher = re.matcher(text);
-  while (matcher.find()) found.push([matcher.start(), matcher.end()]);
-  return found;
-}

@@ -3,6 +3,7 @@ import { Piscina } from "piscina";
 import type { Redaction } from "../record.ts";
 import { counted } from "../shared-memory.ts";
 import { type Finished, type FinishInput, finishBatch } from "./finish.ts";
+import { slowPattern } from "./pattern-trial.ts";
 import { redactor } from "./redact.ts";
 import { previewRedaction, type RedactionPreview } from "./redact-preview.ts";
 import { countTexts, type Encoding } from "./tokenise.ts";
@@ -32,7 +33,7 @@ export interface RedactInput {
 
 export function redact({ redaction, parts }: RedactInput): Uint8Array[] {
   const { bytes } = redactor(redaction);
-  return parts.map(bytes);
+  return parts.map((part) => bytes(part));
 }
 
 export interface PreviewInput {
@@ -42,3 +43,5 @@ export interface PreviewInput {
 
 export const preview = ({ presets, sample }: PreviewInput): RedactionPreview =>
   previewRedaction(presets, sample);
+
+export const trial = (patterns: readonly string[]): number | undefined => slowPattern(patterns);

@@ -21,6 +21,7 @@ import { cursors } from "../../../src/cursor.ts";
 import { WeirError } from "../../../src/errors.ts";
 import type { AnyOperation, Caller } from "../../../src/operation.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
+import { slowPattern } from "../../../src/workers/pattern-trial.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
 import { ORIGIN, type TestTrail, trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock } from "../credits/fixtures.ts";
@@ -84,6 +85,7 @@ export function accountRig(spent = NOTHING) {
       ...{ trail: trail.trail, jobs: trail.jobs, tickets: new Tickets(store) },
       invitationCounts: openInvitationCounts(store, clock, failing),
       previewRedaction: () => Promise.reject(new Error("there are no workers here")),
+      slowPattern: async (patterns) => slowPattern(patterns),
       sendInvitation: (mail) => void mails.push(mail),
       sendKeyReported: ({ keyId }) => void reported.push(keyId),
       freePlanId: "free",

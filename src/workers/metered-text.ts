@@ -1,0 +1,75 @@
+/**
+ * A bound for the work of an org's own patterns. RE2 is linear for one search, but to find all matches of `a.*b|a` takes the square
+ * of the text: each search runs to the end and takes one character. So the characters that re2js reads are counted, which says
+ * the same on every machine, and beyond a budget the search ends with an error: what was not searched must not be stored.
+ */
+import type { RE2JS } from "re2js";
+
+/** Work that may be done: for one text, and with it for what the text is a part of. */
+export class WorkBudget {
+  #left: number;
+  readonly #whole: WorkBudget | undefined;
+
+  constructor(most: number, whole?: WorkBudget) {
+    this.#left = most;
+    this.#whole = whole;
+  }
+
+  /** @throws Error once all is spent, here or in the whole */
+  take(work: number): void {
+    this.#left -= work;
+    if (this.#left < 0) throw new Error("the redaction patterns take too long on this text");
+    this.#whole?.take(work);
+  }
+}
+
+/**
+ * Work of all own patterns for each character of a text. A unit is one instruction for one character read, up to 10 ns; eight patterns
+ * as people write them take 900 units a character of prose.
+ */
+export const WORK_PER_CHARACTER = 2_000;
+/** For short texts, in which a match alone may take a few thousand. */
+const WORK_OF_ANY_TEXT = 2_000_000;
+
+export const budgetFor = (characters: number, whole?: WorkBudget): WorkBudget =>
+  new WorkBudget(WORK_OF_ANY_TEXT + WORK_PER_CHARACTER * characters, whole);
+
+/** What reading a character takes whatever the program, in instructions. */
+const READ_COST = 8;
+/** Characters that `indexOf` compares in the time of a read. */
+const COMPARED_AT_ONCE = 64;
+
+/**
+ * A text that counts what is read of it. re2js takes it for a string, because it asks for the tag of the object, and its engines read
+ * by `charCodeAt` and `indexOf` alone; a test holds it to that.
+ */
+class MeteredText extends String {
+  readonly #budget: WorkBudget;
+  readonly #cost: number;
+
+  constructor(text: string, cost: number, budget: WorkBudget) {
+    super(text);
+    this.#cost = cost;
+    this.#budget = budget;
+  }
+
+  override charCodeAt(at: number): number {
+    this.#budget.take(this.#cost);
+    return super.charCodeAt(at);
+  }
+
+  override indexOf(sought: string, from = 0): number {
+    const at = super.indexOf(sought, from);
+    this.#budget.take(READ_COST * (1 + Math.max(0, (at < 0 ? this.length : at) - from) / COMPARED_AT_ONCE));
+    return at;
+  }
+}
+
+/** Start and end of each match. @throws Error if the budget does not suffice */
+export function matchesWithin(pattern: RE2JS, text: string, budget: WorkBudget): [number, number][] {
+  const found: [number, number][] = [];
+  const metered = new MeteredText(text, READ_COST + pattern.programSize(), budget);
+  const matcher = pattern.matcher(metered as unknown as string);
+  while (matcher.find()) found.push([matcher.start(), matcher.end()]);
+  return found;
+}
