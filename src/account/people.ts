@@ -1,12 +1,11 @@
 /**
  * Tables of people and memberships, and the indexes that must match their rows. Methods that write must be called in an act.
  */
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import { emailNormalForm } from "./email.ts";
 import type { MemberRow, UserRow } from "./person.ts";
 
-/** Greater than any id. */
-const PAST_IDS = "~";
 /** People with one address: a provider gives it to somebody else in time. */
 const MOST_NAMESAKES = 100;
 

@@ -2,15 +2,13 @@
  * Tables of orgs, projects and keys, and the indexes that must match their rows. Methods named add, replace, retire,
  * remove or prune write: call them only in an act.
  */
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import { type KeyRow, keyWorks } from "./key.ts";
 import type { OrgRow } from "./org.ts";
 import { People } from "./people.ts";
 import type { ProjectRow } from "./project.ts";
 import type { ProviderKeyRow } from "./provider-key.ts";
-
-/** Greater than any id; ids are letters, digits and `_`. */
-const PAST_IDS = "~";
 
 /** A slug that nobody chose, from the last characters of an id. */
 export const nameless = (id: string): string => `erased-${id.slice(-12).toLowerCase()}`;

@@ -1,12 +1,12 @@
 /** Table of tickets, with its indexes. Methods that write must be called in an act. */
+
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { AccountTables } from "./tables.ts";
 import type { TicketRow } from "./ticket.ts";
 
-/** Greater than any id. */
-const PAST_IDS = "~";
 /** Of one org: more are refused until some are decided. */
 const MOST_OPEN = 100;
 

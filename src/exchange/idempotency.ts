@@ -4,12 +4,14 @@
  * without a charge stores nothing, so that a retry may succeed. Keys in progress are in memory only: a crash ends the call
  * and frees the key.
  */
+
 import { createHash } from "node:crypto";
 import type { ClientReply } from "../client-reply.ts";
 import type { Clock } from "../clock.ts";
 import { sha256 } from "../digest.ts";
 import { fail, type WeirError } from "../errors.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { Call, NotKeptReason } from "./call.ts";
 import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
@@ -17,8 +19,6 @@ import { identityHeaders, JSON_TYPE, STREAM_TYPE } from "./headers.ts";
 /** How long an answer can be replayed: an hour more than promised, because answers are deleted by whole hours. */
 const KEEP_HOURS = 25;
 const HOUR_MS = 3_600_000;
-/** Greater than any id. */
-const PAST_IDS = "~";
 
 /** An answer as the client received it. */
 export interface KeptAnswer {

@@ -2,9 +2,11 @@
  * The sessions of people. The browser holds a random token; the store holds its hash, so that a copy of the store opens no
  * session. Methods that say "in an act" write.
  */
+
 import { createHmac, hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { SessionRow } from "./session.ts";
 
@@ -13,8 +15,6 @@ const TOKEN = /^[\w-]{43}$/;
 const DAY_MS = 86_400_000;
 /** The oldest sessions of a person end beyond this. */
 const MOST_OF_A_PERSON = 50;
-/** Greater than any part of a key. */
-const PAST_PARTS = "~";
 
 export interface LiveSession {
   readonly row: SessionRow;
@@ -92,7 +92,7 @@ export class Sessions {
 
   /** In an act: nothing of the person's sessions stays, those that ended included. */
   forgetAllOf(userId: string): void {
-    for (const { value } of this.#byUser.range({ start: [userId], end: [userId, PAST_PARTS] })) {
+    for (const { value } of this.#byUser.range({ start: [userId], end: [userId, PAST_IDS] })) {
       const row = this.#rows.get([value]);
       if (row !== undefined) this.end({ row, hash: value });
     }
@@ -129,7 +129,7 @@ export class Sessions {
 
   #listed(index: Table<string>, group: string[]): LiveSession[] {
     const live: LiveSession[] = [];
-    for (const { value } of index.range({ start: group, end: [...group, PAST_PARTS] })) {
+    for (const { value } of index.range({ start: group, end: [...group, PAST_IDS] })) {
       const row = this.#rows.get([value]);
       if (row !== undefined && this.#clock.now() < row.endsAtMs) live.push({ row, hash: value });
     }

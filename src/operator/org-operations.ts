@@ -97,23 +97,15 @@ function readOperations(deps: OperatorOrgDeps) {
 
 function writeOperations(deps: OperatorOrgDeps) {
   return {
-    operatorSuspendOrg: operation({
+    operatorSuspendOrg: statusOperation(deps, {
       name: "operatorSuspendOrg",
       summary: "Suspend an org: its keys stop with the next call, its people can only read",
-      path: orgPath,
-      body: z.strictObject({ reason }),
-      output: seenShape,
-      errors: ["not_found", "state"],
-      run: ({ path, body }, caller) => setStatus(deps, caller, path.id, "suspended", body.reason),
+      ...{ status: "suspended", act: "org.suspend" },
     }),
-    operatorResumeOrg: operation({
+    operatorResumeOrg: statusOperation(deps, {
       name: "operatorResumeOrg",
       summary: "End a suspension",
-      path: orgPath,
-      body: z.strictObject({ reason }),
-      output: seenShape,
-      errors: ["not_found", "state"],
-      run: ({ path, body }, caller) => setStatus(deps, caller, path.id, "active", body.reason),
+      ...{ status: "active", act: "org.resume" },
     }),
     operatorGrant: operation({
       name: "operatorGrant",
@@ -138,6 +130,25 @@ function writeOperations(deps: OperatorOrgDeps) {
   };
 }
 
+interface StatusChange {
+  readonly name: string;
+  readonly summary: string;
+  /** Of the org from then on. */
+  readonly status: "active" | "suspended";
+  /** In the audit. */
+  readonly act: string;
+}
+
+const statusOperation = (deps: OperatorOrgDeps, { name, summary, ...change }: StatusChange) =>
+  operation({
+    ...{ name, summary },
+    path: orgPath,
+    body: z.strictObject({ reason }),
+    output: seenShape,
+    errors: ["not_found", "state"],
+    run: ({ path, body }, caller) => setStatus(deps, caller, path.id, { ...change, reason: body.reason }),
+  });
+
 const isNamed = (row: OrgRow, q: string | undefined): boolean =>
   q === undefined ||
   [row.id, row.slug, row.name, row.billingEmail].some((text) => text.toLowerCase().includes(q));
@@ -160,8 +171,7 @@ async function setStatus(
   deps: OperatorOrgDeps,
   caller: Caller,
   idOrSlug: string,
-  status: "active" | "suspended",
-  reason: string,
+  { status, act, reason }: Pick<StatusChange, "status" | "act"> & { readonly reason: string },
 ) {
   const { accounts, trail } = deps;
   return await accounts.act(() => {
@@ -170,12 +180,7 @@ async function setStatus(
     if (old.status !== status) {
       accounts.replaceOrg({ ...old, status });
       trail.audit.note(caller, {
-        ...{
-          act: status === "suspended" ? "org.suspend" : "org.resume",
-          target: old.id,
-          orgId: old.id,
-          reason,
-        },
+        ...{ act, target: old.id, orgId: old.id, reason },
         before: { status: old.status },
         after: { status },
       });

@@ -2,13 +2,13 @@
  * Tables of directories, and the indexes that must match their rows. Methods that put or remove must be called in an act.
  * All but one are read within one org; `waitingFor` finds by the subject of a sign-in.
  */
+
 import { isDeepStrictEqual } from "node:util";
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import { foldCase } from "./attribute.ts";
 import type { ScimGroupRow, ScimUserRow } from "./rows.ts";
 
-/** Greater than any id. */
-const PAST_IDS = "~";
 /** Rows that share an externalId or a displayName; directories have one. */
 const MOST_ALIKE = 100;
 

@@ -2,12 +2,12 @@
  * A table whose rows go once their time is over. A second one, `[period, ...key]`, says which go when, so a sweep reads
  * nothing else. Sweeps come by themselves; while the clock jumps they wait, so that nothing goes before its time.
  */
+
 import { type Clock, jumpWatch } from "../clock.ts";
+import { PAST_IDS } from "./key-order.ts";
 import type { Store } from "./store.ts";
 
 const SWEEP_MS = 10 * 60_000;
-/** Greater than any part of a key that `members` reads. */
-const PAST_PARTS = "~";
 /** Removed at once: one commit stays small. */
 const SWEEP_ROWS = 1000;
 
@@ -86,12 +86,12 @@ export function openExpiringTable<V>(options: ExpiringTableOptions<V>): Expiring
       periods.put([periodOf(ms), ...key], true);
     },
     remove,
-    *members(group, before = PAST_PARTS) {
+    *members(group, before = PAST_IDS) {
       for (const { key, value } of rows.range({ start: [...group, before], end: [...group], reverse: true }))
         if ((key as string[]).at(-1) !== before) yield value;
     },
     removeMembers(group, most) {
-      const range = { start: [...group], end: [...group, PAST_PARTS], limit: most + 1 };
+      const range = { start: [...group], end: [...group, PAST_IDS], limit: most + 1 };
       const keys = Array.from(rows.range(range), ({ key }) => key as string[]);
       for (const key of keys.slice(0, most)) remove(key);
       return keys.length > most;

@@ -2,8 +2,10 @@
  * Tables of endpoints and deliveries. Methods that write must be called in an act. Deliveries that wait have a table of their
  * own, so that what a dead endpoint piles up is found without reading the rest, and a delivery costs few rows.
  */
+
 import type { Clock } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
+import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import type { DeliveryRow } from "./delivery.ts";
 import { type EndpointRow, MOST_ENDPOINTS } from "./endpoint.ts";
@@ -11,8 +13,6 @@ import { type EndpointRow, MOST_ENDPOINTS } from "./endpoint.ts";
 const DAY_MS = 86_400_000;
 /** As long as events. */
 const KEPT_DAYS = 30;
-/** Greater than any id. */
-const PAST_IDS = "~";
 
 /** What changes with deliveries, beside the endpoint, whose row changes by requests. */
 export interface EndpointState {

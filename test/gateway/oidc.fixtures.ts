@@ -7,7 +7,9 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from "jose";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { type HttpAnswer, httpCall } from "../support/http-client.ts";
+import { type TestGateway, testGateway } from "./fixtures.ts";
 
 export const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -173,3 +175,43 @@ export const codeOf = ({ status, text }: HttpAnswer) => [
   status,
   text === "" ? "" : JSON.parse(text).error?.code,
 ];
+
+/**
+ * A gateway that signs people in at a test provider, for all tests of a file; its owner has signed in, and each test begins as
+ * `ada`. Call it at the top of the file.
+ */
+export function oidcRig() {
+  let provider: TestProvider | undefined;
+  let gateway: TestGateway | undefined;
+  const opened = <T>(part: T | undefined): T => {
+    if (part === undefined) throw new Error("the tests have not begun");
+    return part;
+  };
+  const rig = {
+    get provider(): TestProvider {
+      return opened(provider);
+    },
+    get gateway(): TestGateway {
+      return opened(gateway);
+    },
+    /** Status and answer of `/auth/me` with a session. */
+    async me(cookie: string) {
+      const { status, text } = await called("GET", `${rig.gateway.url}/auth/me`, { cookie });
+      return { status, json: JSON.parse(text) };
+    },
+  };
+  beforeAll(async () => {
+    provider = await startTestProvider();
+    gateway = await testGateway({ env: provider.env });
+    provider.claims = personOf("owner");
+    await signInBy(gateway.url);
+  });
+  beforeEach(() => {
+    rig.provider.claims = personOf("ada");
+  });
+  afterAll(async () => {
+    await gateway?.stop();
+    await provider?.stop();
+  });
+  return rig;
+}

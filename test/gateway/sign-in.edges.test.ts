@@ -1,7 +1,7 @@
 /** Sign-in where something is wrong: a provider that is away or lies, a browser that is somebody else's, hostile addresses. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 import {
   begin,
@@ -9,39 +9,20 @@ import {
   codeOf,
   cookiesOf,
   finish,
+  oidcRig,
   personOf,
   signInBy,
   startTestProvider,
-  type TestProvider,
 } from "./oidc.fixtures.ts";
 
-let provider: TestProvider;
-let gateway: TestGateway;
-beforeAll(async () => {
-  provider = await startTestProvider();
-  gateway = await testGateway({ env: provider.env });
-  provider.claims = personOf("owner");
-  await signInBy(gateway.url);
-});
-beforeEach(() => {
-  provider.claims = personOf("ada");
-});
-afterAll(async () => {
-  await gateway.stop();
-  await provider.stop();
-});
-
-/** Status and answer of `/auth/me` with a session. */
-async function me(cookie: string) {
-  const { status, text } = await called("GET", `${gateway.url}/auth/me`, { cookie });
-  return { status, json: JSON.parse(text) };
-}
+const rig = oidcRig();
+const { me } = rig;
 
 describe("the way back", () => {
   test("ends where the browser asked for, or at home", async () => {
-    const asked = await signInBy(gateway.url, { return_to: "/docs?q=1#keys" });
+    const asked = await signInBy(rig.gateway.url, { return_to: "/docs?q=1#keys" });
     expect([asked.answer.status, asked.answer.headers.get("location")]).toEqual([303, "/docs?q=1#keys"]);
-    expect((await signInBy(gateway.url)).answer.headers.get("location")).toBe("/auth/me");
+    expect((await signInBy(rig.gateway.url)).answer.headers.get("location")).toBe("/auth/me");
   });
 
   test.each([
@@ -51,7 +32,7 @@ describe("the way back", () => {
     ...["/x\r\nset-cookie: a=b", "/\u0000", "/ä", "/\u2028/evil.example", "https:/evil.example"],
     ...["//localhost@evil.example", `/${"x".repeat(1000)}`],
   ])("never leads elsewhere: %j", async (returnTo) => {
-    const { answer } = await signInBy(gateway.url, { return_to: returnTo });
+    const { answer } = await signInBy(rig.gateway.url, { return_to: returnTo });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/auth/me"]);
     expect(answer.headers.getSetCookie().map((line) => line.split("=")[0])).toEqual([
       ...["svc_session", "svc_login"],
@@ -60,30 +41,30 @@ describe("the way back", () => {
 
   test("of what a browser reads as a path here stays here", async () => {
     for (const path of ["/.//evil.example", "/..//evil.example", "/%5cevil.example", "/@evil.example"]) {
-      const { answer } = await signInBy(gateway.url, { return_to: path });
-      const location = new URL(answer.headers.get("location") ?? "", gateway.url);
-      expect(location.origin).toBe(gateway.url);
+      const { answer } = await signInBy(rig.gateway.url, { return_to: path });
+      const location = new URL(answer.headers.get("location") ?? "", rig.gateway.url);
+      expect(location.origin).toBe(rig.gateway.url);
     }
   });
 
   test("is refused in a browser that did not begin the sign-in, and opens no session", async () => {
-    const [mine, other] = [await begin(gateway.url), await begin(gateway.url)];
+    const [mine, other] = [await begin(rig.gateway.url), await begin(rig.gateway.url)];
     for (const cookie of ["", other.cookie, "svc_login=x", `svc_login=${"x".repeat(9000)}`]) {
-      const answer = await finish(gateway.url, { ...mine, cookie });
+      const answer = await finish(rig.gateway.url, { ...mine, cookie });
       expect([codeOf(answer), cookiesOf(answer)]).toEqual([[400, "invalid_value"], ""]);
     }
-    expect((await finish(gateway.url, mine)).status).toBe(303);
+    expect((await finish(rig.gateway.url, mine)).status).toBe(303);
   });
 
   test("works once", async () => {
-    const begun = await begin(gateway.url);
-    expect((await finish(gateway.url, begun)).status).toBe(303);
-    const again = await finish(gateway.url, begun);
+    const begun = await begin(rig.gateway.url);
+    expect((await finish(rig.gateway.url, begun)).status).toBe(303);
+    const again = await finish(rig.gateway.url, begun);
     expect([codeOf(again), cookiesOf(again)]).toEqual([[400, "invalid_value"], ""]);
   });
 
   test("is refused with another state, without one, with two, and with a cookie that was changed", async () => {
-    const begun = await begin(gateway.url);
+    const begun = await begin(rig.gateway.url);
     const state = new URLSearchParams(begun.callback.split("?")[1]).get("state") ?? "";
     const tampered = [
       { ...begun, callback: begun.callback.replace(state, `${state}x`) },
@@ -94,27 +75,29 @@ describe("the way back", () => {
       { ...begun, cookie: begun.cookie.replace(/\./g, "..") },
     ];
     for (const attempt of tampered) {
-      const answer = await finish(gateway.url, attempt);
+      const answer = await finish(rig.gateway.url, attempt);
       expect([codeOf(answer), cookiesOf(answer)]).toEqual([[400, "invalid_value"], ""]);
     }
-    expect((await finish(gateway.url, begun)).status).toBe(303);
+    expect((await finish(rig.gateway.url, begun)).status).toBe(303);
   });
 
   test("with the provider's refusal says so, and repeats no markup of it", async () => {
-    const { cookie, callback } = await begin(gateway.url);
+    const { cookie, callback } = await begin(rig.gateway.url);
     const state = new URLSearchParams(callback.split("?")[1]).get("state") ?? "";
     const query = new URLSearchParams({ state, error: "access_denied", error_description: "<b>no</b>" });
-    const answer = await finish(gateway.url, { ...{ cookie, callback: `/auth/callback?${query}` } } as never);
+    const answer = await finish(rig.gateway.url, {
+      ...{ cookie, callback: `/auth/callback?${query}` },
+    } as never);
     expect([codeOf(answer), answer.text.includes("<b>")]).toEqual([[400, "invalid_value"], false]);
   });
 
   test("sets a session that the browser did not bring, and ends the one that it brought", async () => {
     const planted = `svc_session=${"A".repeat(43)}`;
-    const one = await begin(gateway.url);
-    const first = cookiesOf(await finish(gateway.url, { ...one, cookie: `${one.cookie}; ${planted}` }));
+    const one = await begin(rig.gateway.url);
+    const first = cookiesOf(await finish(rig.gateway.url, { ...one, cookie: `${one.cookie}; ${planted}` }));
     expect(first).not.toBe(planted);
-    const two = await begin(gateway.url);
-    const second = cookiesOf(await finish(gateway.url, { ...two, cookie: `${two.cookie}; ${first}` }));
+    const two = await begin(rig.gateway.url);
+    const second = cookiesOf(await finish(rig.gateway.url, { ...two, cookie: `${two.cookie}; ${first}` }));
     expect(second).not.toBe(first);
     expect([(await me(first)).status, (await me(second)).status]).toEqual([401, 200]);
     expect((await me(planted)).status).toBe(401);
@@ -123,27 +106,27 @@ describe("the way back", () => {
 
 describe("what the provider says", () => {
   const invite = (email: string) =>
-    gateway.call("POST", "/v1/orgs/first/members", { body: { email, role: "viewer" } });
+    rig.gateway.call("POST", "/v1/orgs/first/members", { body: { email, role: "viewer" } });
 
   test("opens an invitation only where it verified the address", async () => {
     expect((await invite("vera@example.com")).status).toBe(201);
-    provider.claims = personOf("vera", false);
-    const unverified = await signInBy(gateway.url);
+    rig.provider.claims = personOf("vera", false);
+    const unverified = await signInBy(rig.gateway.url);
     expect((await me(unverified.cookie)).json.orgs).toEqual([]);
-    provider.claims = personOf("vera", true);
-    const verified = await signInBy(gateway.url);
+    rig.provider.claims = personOf("vera", true);
+    const verified = await signInBy(rig.gateway.url);
     expect((await me(verified.cookie)).json.orgs).toMatchObject([{ slug: "first", role: "viewer" }]);
   });
 
   test("is refused where it names somebody in more characters than there may be", async () => {
-    provider.claims = personOf("s".repeat(256));
-    expect(codeOf((await signInBy(gateway.url)).answer)).toEqual([400, "invalid_value"]);
+    rig.provider.claims = personOf("s".repeat(256));
+    expect(codeOf((await signInBy(rig.gateway.url)).answer)).toEqual([400, "invalid_value"]);
   });
 
   test("may be of any length elsewhere", async () => {
     const long = "n".repeat(5000);
-    provider.claims = { ...personOf("long"), name: long, sid: long, acr: long, amr: [long, 7, null] };
-    const { answer, cookie } = await signInBy(gateway.url);
+    rig.provider.claims = { ...personOf("long"), name: long, sid: long, acr: long, amr: [long, 7, null] };
+    const { answer, cookie } = await signInBy(rig.gateway.url);
     expect([answer.status, (await me(cookie)).json.user.name.length]).toEqual([303, 1000]);
   });
 
@@ -154,8 +137,8 @@ describe("what the provider says", () => {
     ["no subject", { sub: undefined }],
     ["an end in the past", { exp: 1 }],
   ])("is refused with %s", async (_, wrong) => {
-    provider.claims = { ...personOf("ada"), ...wrong };
-    const { answer, cookie } = await signInBy(gateway.url);
+    rig.provider.claims = { ...personOf("ada"), ...wrong };
+    const { answer, cookie } = await signInBy(rig.gateway.url);
     expect([codeOf(answer), cookie]).toEqual([[400, "invalid_value"], ""]);
   });
 });
@@ -165,15 +148,15 @@ describe("a provider that is away", () => {
 
   test("on the way back is told, and the same way back works later", async () => {
     for (const stopping of [false, true]) {
-      const begun = await begin(gateway.url);
-      if (stopping) await provider.stop();
-      else provider.tokenStatus = 503;
-      const answer = await finish(gateway.url, begun);
-      if (stopping) await provider.start();
-      provider.tokenStatus = 200;
+      const begun = await begin(rig.gateway.url);
+      if (stopping) await rig.provider.stop();
+      else rig.provider.tokenStatus = 503;
+      const answer = await finish(rig.gateway.url, begun);
+      if (stopping) await rig.provider.start();
+      rig.provider.tokenStatus = 200;
       expect([codeOf(answer), cookiesOf(answer)]).toEqual([AWAY, ""]);
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect((await finish(gateway.url, begun)).status).toBe(303);
+      expect((await finish(rig.gateway.url, begun)).status).toBe(303);
     }
   });
 
@@ -214,16 +197,16 @@ describe("the gateway's address", () => {
   ];
 
   test.each(HOSTS)("is not taken from a Host that is none of this machine: %s", async (host) => {
-    const login = await called("GET", `${gateway.url}/auth/login`, { host });
+    const login = await called("GET", `${rig.gateway.url}/auth/login`, { host });
     expect([codeOf(login), cookiesOf(login)]).toEqual([[503, "identity_unavailable"], ""]);
     expect(login.headers.get("x-should-retry")).toBe("false");
   });
 
   test("does not keep a session open that signs out under another Host", async () => {
-    const { cookie } = await signInBy(gateway.url);
+    const { cookie } = await signInBy(rig.gateway.url);
     const csrf = (await me(cookie)).json.csrf_token;
     const headers = { cookie, "x-svc-csrf": csrf, host: "evil.example" };
-    const out = await called("POST", `${gateway.url}/auth/logout`, headers);
+    const out = await called("POST", `${rig.gateway.url}/auth/logout`, headers);
     expect([out.status, out.headers.getSetCookie().length, out.text.includes("evil")]).toEqual([
       200,
       1,
@@ -237,7 +220,7 @@ describe("a gateway on https", () => {
   const PUBLIC_URL = "https://gateway.example.com";
   let own: TestGateway;
   beforeAll(async () => {
-    own = await testGateway({ env: { ...provider.env, PUBLIC_URL } });
+    own = await testGateway({ env: { ...rig.provider.env, PUBLIC_URL } });
   });
   afterAll(() => own.stop());
   const firstOwner = () => readFileSync(join(own.folder, "data/first-owner"), "utf8").trim();
@@ -271,10 +254,10 @@ describe("a gateway on https", () => {
     expect(await rolesIn((await signInBy(own.url)).cookie)).toEqual([]);
     expect(await rolesIn((await signInBy(own.url, { first_owner: "x".repeat(43) })).cookie)).toEqual([]);
     expect(statSync(join(own.folder, "data/first-owner")).mode & 0o777).toBe(0o600);
-    provider.claims = personOf("installer");
+    rig.provider.claims = personOf("installer");
     const first_owner = firstOwner();
     expect(await rolesIn((await signInBy(own.url, { first_owner })).cookie)).toEqual(["owner"]);
-    provider.claims = personOf("late");
+    rig.provider.claims = personOf("late");
     expect(await rolesIn((await signInBy(own.url, { first_owner })).cookie)).toEqual([]);
   });
 

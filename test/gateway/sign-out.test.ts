@@ -1,54 +1,25 @@
 /** The end of sessions: by their person, and by the identity provider's notice. */
 import { generateKeyPair } from "jose";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "./fixtures.ts";
-import {
-  called,
-  codeOf,
-  cookiesOf,
-  LOGOUT_EVENT,
-  personOf,
-  signInBy,
-  startTestProvider,
-  type TestProvider,
-} from "./oidc.fixtures.ts";
+import { describe, expect, test } from "vitest";
+import { called, codeOf, cookiesOf, LOGOUT_EVENT, oidcRig, personOf, signInBy } from "./oidc.fixtures.ts";
 
-let provider: TestProvider;
-let gateway: TestGateway;
-beforeAll(async () => {
-  provider = await startTestProvider();
-  gateway = await testGateway({ env: provider.env });
-  provider.claims = personOf("owner");
-  await signInBy(gateway.url);
-});
-beforeEach(() => {
-  provider.claims = personOf("ada");
-});
-afterAll(async () => {
-  await gateway.stop();
-  await provider.stop();
-});
-
-/** Status and answer of `/auth/me` with a session. */
-async function me(cookie: string) {
-  const { status, text } = await called("GET", `${gateway.url}/auth/me`, { cookie });
-  return { status, json: JSON.parse(text) };
-}
+const rig = oidcRig();
+const { me } = rig;
 
 describe("sessions of a person", () => {
   test("are listed, and can be ended one by one", async () => {
-    provider.claims = personOf("lister");
-    const [one, two] = [(await signInBy(gateway.url)).cookie, (await signInBy(gateway.url)).cookie];
+    rig.provider.claims = personOf("lister");
+    const [one, two] = [(await signInBy(rig.gateway.url)).cookie, (await signInBy(rig.gateway.url)).cookie];
     const sessions = async () =>
-      JSON.parse((await called("GET", `${gateway.url}/auth/sessions`, { cookie: two })).text).data;
+      JSON.parse((await called("GET", `${rig.gateway.url}/auth/sessions`, { cookie: two })).text).data;
     const listed = await sessions();
     expect(listed.map(({ current }: { current: boolean }) => current)).toEqual([false, true]);
     expect(JSON.stringify(listed)).not.toContain(two.split("=")[1]);
-    provider.claims = personOf("stranger");
-    const stranger = (await signInBy(gateway.url)).cookie;
+    rig.provider.claims = personOf("stranger");
+    const stranger = (await signInBy(rig.gateway.url)).cookie;
     const end = async (cookie: string, id: string) =>
       (
-        await called("DELETE", `${gateway.url}/auth/sessions/${id}`, {
+        await called("DELETE", `${rig.gateway.url}/auth/sessions/${id}`, {
           ...{ cookie, "x-svc-csrf": (await me(cookie)).json.csrf_token },
         })
       ).status;
@@ -62,8 +33,8 @@ describe("sessions of a person", () => {
   });
 
   test("are not ended by a sign-out that another site asks for", async () => {
-    const { cookie } = await signInBy(gateway.url);
-    const out = await called("POST", `${gateway.url}/auth/logout`, { cookie });
+    const { cookie } = await signInBy(rig.gateway.url);
+    const out = await called("POST", `${rig.gateway.url}/auth/logout`, { cookie });
     expect([codeOf(out), cookiesOf(out), (await me(cookie)).status]).toEqual([[403, "csrf"], "", 200]);
   });
 });
@@ -71,7 +42,7 @@ describe("sessions of a person", () => {
 describe("a notice of sign-out by the provider", () => {
   const notify = (token: string) =>
     called(
-      ...(["POST", `${gateway.url}/auth/backchannel-logout`] as const),
+      ...(["POST", `${rig.gateway.url}/auth/backchannel-logout`] as const),
       { "content-type": "application/x-www-form-urlencoded" },
       new URLSearchParams({ logout_token: token }).toString(),
     );
@@ -79,38 +50,38 @@ describe("a notice of sign-out by the provider", () => {
   const REFUSED = [400, "invalid_value"];
 
   test("ends all sessions of the person, or those of one session there", async () => {
-    provider.claims = { ...personOf("ada"), sid: "one" };
-    const one = (await signInBy(gateway.url)).cookie;
-    provider.claims = { ...personOf("ada"), sid: "two" };
-    const two = (await signInBy(gateway.url)).cookie;
-    provider.claims = personOf("bob");
-    const bob = (await signInBy(gateway.url)).cookie;
+    rig.provider.claims = { ...personOf("ada"), sid: "one" };
+    const one = (await signInBy(rig.gateway.url)).cookie;
+    rig.provider.claims = { ...personOf("ada"), sid: "two" };
+    const two = (await signInBy(rig.gateway.url)).cookie;
+    rig.provider.claims = personOf("bob");
+    const bob = (await signInBy(rig.gateway.url)).cookie;
     const states = () => Promise.all([one, two, bob].map(async (cookie) => (await me(cookie)).status));
-    const notice = await notify(await provider.logoutToken({ sid: "one" }));
+    const notice = await notify(await rig.provider.logoutToken({ sid: "one" }));
     expect([codeOf(notice), notice.headers.get("cache-control")]).toEqual([TAKEN, "no-store"]);
     expect(await states()).toEqual([401, 200, 200]);
-    expect(codeOf(await notify(await provider.logoutToken({ sub: "ada" })))).toEqual(TAKEN);
+    expect(codeOf(await notify(await rig.provider.logoutToken({ sub: "ada" })))).toEqual(TAKEN);
     expect(await states()).toEqual([401, 401, 200]);
   });
 
   test("is taken once", async () => {
-    const { cookie: before } = await signInBy(gateway.url);
-    const token = await provider.logoutToken({ sub: "ada" });
+    const { cookie: before } = await signInBy(rig.gateway.url);
+    const token = await rig.provider.logoutToken({ sub: "ada" });
     expect(codeOf(await notify(token))).toEqual(TAKEN);
     expect((await me(before)).status).toBe(401);
-    const { cookie: after } = await signInBy(gateway.url);
+    const { cookie: after } = await signInBy(rig.gateway.url);
     expect(codeOf(await notify(token))).toEqual(REFUSED);
     expect((await me(after)).status).toBe(200);
   });
 
   test("is taken once of 50 that come at the same time", async () => {
-    const token = await provider.logoutToken({ sub: "ada" });
+    const token = await rig.provider.logoutToken({ sub: "ada" });
     const answers = await Promise.all(Array.from({ length: 50 }, () => notify(token)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
   test("of somebody who is not known here is taken", async () => {
-    expect(codeOf(await notify(await provider.logoutToken({ sub: "nobody-here" })))).toEqual(TAKEN);
+    expect(codeOf(await notify(await rig.provider.logoutToken({ sub: "nobody-here" })))).toEqual(TAKEN);
   });
 
   test.each([
@@ -130,14 +101,17 @@ describe("a notice of sign-out by the provider", () => {
     ["an end in the past", { exp: 1 }],
     ["a subject that is too long", { sub: "s".repeat(256) }],
   ])("is refused with %s, and ends nothing", async (_, wrong) => {
-    const { cookie } = await signInBy(gateway.url);
-    expect(codeOf(await notify(await provider.logoutToken({ sub: "ada", ...wrong })))).toEqual(REFUSED);
+    const { cookie } = await signInBy(rig.gateway.url);
+    expect(codeOf(await notify(await rig.provider.logoutToken({ sub: "ada", ...wrong })))).toEqual(REFUSED);
     expect((await me(cookie)).status).toBe(200);
   });
 
   test("is refused where somebody else signed it, or nobody", async () => {
-    const { cookie } = await signInBy(gateway.url);
-    const forged = await provider.logoutToken({ sub: "ada" }, (await generateKeyPair("ES256")).privateKey);
+    const { cookie } = await signInBy(rig.gateway.url);
+    const forged = await rig.provider.logoutToken(
+      { sub: "ada" },
+      (await generateKeyPair("ES256")).privateKey,
+    );
     const [, payload = ""] = forged.split(".");
     const none = Buffer.from(JSON.stringify({ alg: "none" })).toString("base64url");
     for (const token of [forged, `${none}.${payload}.`, "", "x", "..", "e30.e30.e30"]) {

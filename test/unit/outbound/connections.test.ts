@@ -1,83 +1,71 @@
 /** Connections that are kept: for whom, how many, how long, and what becomes of a call that finds one closed. */
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Outbound, OutboundRequest } from "../../../src/outbound/send.ts";
-import { answerOf, kindOf, openTest, type Receiver, startReceiver } from "./fixtures.ts";
+import { describe, expect, test, vi } from "vitest";
+import { answerOf, kindOf, openTest, outboundRig } from "./fixtures.ts";
 
-let receiver: Receiver;
-let outbound: Outbound;
-beforeEach(async () => {
-  receiver = await startReceiver();
-  outbound = openTest();
-});
-afterEach(async () => {
-  outbound.close();
-  await receiver.close();
-});
-
-const send = (request: Partial<OutboundRequest> = {}) =>
-  outbound.send({ url: receiver.url, method: "POST", body: "{}", timeoutMs: 5_000, ...request });
+const rig = outboundRig();
+const { send } = rig;
 
 describe("connections", () => {
   test("are kept for the next call of the same origin", async () => {
     for (let i = 0; i < 5; i += 1) expect((await send()).status).toBe(200);
-    expect(receiver.sockets).toHaveLength(1);
-    expect(outbound.connections).toBe(1);
+    expect(rig.receiver.sockets).toHaveLength(1);
+    expect(rig.outbound.connections).toBe(1);
   });
 
   test("are not shared by names with the same address", async () => {
     await send();
-    await send({ url: `http://localhost:${receiver.port}/` });
-    await send({ url: `http://a.localhost:${receiver.port}/` });
-    expect(receiver.sockets).toHaveLength(3);
+    await send({ url: `http://localhost:${rig.receiver.port}/` });
+    await send({ url: `http://a.localhost:${rig.receiver.port}/` });
+    expect(rig.receiver.sockets).toHaveLength(3);
   });
 
   test("to one receiver are as many as calls under way may be", async () => {
-    outbound.close();
-    outbound = openTest({ maxCallsPerOrigin: 4 });
+    rig.outbound.close();
+    rig.outbound = openTest({ maxCallsPerOrigin: 4 });
     const answers = await Promise.all(Array.from({ length: 50 }, () => send()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    expect(receiver.sockets).toHaveLength(4);
-    expect(receiver.heads).toHaveLength(50);
+    expect(rig.receiver.sockets).toHaveLength(4);
+    expect(rig.receiver.heads).toHaveLength(50);
   });
 
   test("without a call are bounded in all: the oldest is closed", async () => {
-    outbound.close();
-    outbound = openTest({ maxIdle: 2 });
-    for (const name of ["a", "b", "c"]) await send({ url: `http://${name}.localhost:${receiver.port}/` });
-    await vi.waitFor(() => expect(outbound.connections).toBe(2));
-    expect(receiver.sockets[0]?.readyState).not.toBe("open");
-    await send({ url: `http://b.localhost:${receiver.port}/` });
-    expect(receiver.sockets).toHaveLength(3);
+    rig.outbound.close();
+    rig.outbound = openTest({ maxIdle: 2 });
+    for (const name of ["a", "b", "c"]) await send({ url: `http://${name}.localhost:${rig.receiver.port}/` });
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(2));
+    expect(rig.receiver.sockets[0]?.readyState).not.toBe("open");
+    await send({ url: `http://b.localhost:${rig.receiver.port}/` });
+    expect(rig.receiver.sockets).toHaveLength(3);
   });
 
   test("without a call are closed after a time", async () => {
-    outbound.close();
-    outbound = openTest({ idleMs: 20 });
+    rig.outbound.close();
+    rig.outbound = openTest({ idleMs: 20 });
     await send();
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
   });
 
   test("that carry more than the answer are not used again", async () => {
-    receiver.answer = (socket) => {
+    rig.receiver.answer = (socket) => {
       socket.write(answerOf("mine") + answerOf("smuggled"));
     };
     expect(String((await send()).body)).toBe("mine");
-    receiver.answer = (socket) => socket.write(answerOf("second"));
+    rig.receiver.answer = (socket) => socket.write(answerOf("second"));
     expect(String((await send()).body)).toBe("second");
-    expect(receiver.sockets).toHaveLength(2);
+    expect(rig.receiver.sockets).toHaveLength(2);
   });
 
   test("on which something arrives between calls are not used again", async () => {
     await send();
-    receiver.sockets[0]?.write(answerOf("smuggled"));
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    rig.receiver.sockets[0]?.write(answerOf("smuggled"));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
     expect(String((await send()).body)).toBe("ok");
   });
 
   test("that the receiver closes between calls are replaced", async () => {
     await send();
-    receiver.sockets[0]?.end();
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    rig.receiver.sockets[0]?.end();
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
     expect((await send()).status).toBe(200);
   });
 });
@@ -86,7 +74,7 @@ describe("a kept connection that is closed just as the next request comes", () =
   /** Closes each connection that comes with its second request; `text` is what it says before. */
   const closeAtSecond = (text = "") => {
     const seen = new Set<object>();
-    receiver.answer = (socket) => {
+    rig.receiver.answer = (socket) => {
       if (!seen.has(socket)) {
         seen.add(socket);
         socket.write(answerOf("ok"));
@@ -99,35 +87,35 @@ describe("a kept connection that is closed just as the next request comes", () =
     closeAtSecond();
     await send();
     expect((await send({ repeatable: true })).status).toBe(200);
-    expect([receiver.heads.length, receiver.sockets.length]).toEqual([3, 2]);
+    expect([rig.receiver.heads.length, rig.receiver.sockets.length]).toEqual([3, 2]);
   });
 
   test("is replaced by a new one even if others were kept", async () => {
     closeAtSecond();
     await Promise.all([send(), send(), send()]);
     expect((await send({ repeatable: true })).status).toBe(200);
-    expect([receiver.heads.length, receiver.sockets.length]).toEqual([5, 4]);
-    expect(outbound.connections).toBe(1);
+    expect([rig.receiver.heads.length, rig.receiver.sockets.length]).toEqual([5, 4]);
+    expect(rig.outbound.connections).toBe(1);
   });
 
   test("fails a request that may not be repeated", async () => {
     closeAtSecond();
     await send();
     expect(await kindOf(send())).toBe("reset");
-    expect(receiver.heads).toHaveLength(2);
+    expect(rig.receiver.heads).toHaveLength(2);
   });
 
   test("fails a request of whose answer a byte has arrived", async () => {
     closeAtSecond("H");
     await send();
     expect(await kindOf(send({ repeatable: true }))).toBe("reset");
-    expect(receiver.heads).toHaveLength(2);
+    expect(rig.receiver.heads).toHaveLength(2);
   });
 
   test("fails a request whose new connection is closed too", async () => {
     await send();
-    receiver.answer = (socket) => socket.resetAndDestroy();
+    rig.receiver.answer = (socket) => socket.resetAndDestroy();
     expect(await kindOf(send({ repeatable: true }))).toBe("reset");
-    expect(receiver.heads).toHaveLength(3);
+    expect(rig.receiver.heads).toHaveLength(3);
   });
 });

@@ -1,10 +1,16 @@
 /** Receivers on real sockets that do what a test says, and an outbound room that may call them. */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { afterEach, beforeEach } from "vitest";
 import { systemClock } from "../../../src/clock.ts";
 import type { OutboundError } from "../../../src/outbound/failure.ts";
 import { type OutboundRules, readAllow } from "../../../src/outbound/rules.ts";
-import { type Outbound, type OutboundOptions, openOutbound } from "../../../src/outbound/send.ts";
+import {
+  type Outbound,
+  type OutboundOptions,
+  type OutboundRequest,
+  openOutbound,
+} from "../../../src/outbound/send.ts";
 
 export const rulesOf = (allow: readonly string[], others: Partial<OutboundRules> = {}): OutboundRules => ({
   allow: readAllow(allow),
@@ -84,3 +90,44 @@ export const failureOf = (sent: Promise<unknown>): Promise<OutboundError> =>
   );
 
 export const kindOf = async (sent: Promise<unknown>): Promise<string> => (await failureOf(sent)).kind;
+
+/**
+ * A receiver and an outbound room that may call it, anew for each test of a file, which may put others in their place. Call it at the
+ * top of the file.
+ */
+export function outboundRig() {
+  let receiver: Receiver | undefined;
+  let outbound: Outbound | undefined;
+  const opened = <T>(part: T | undefined): T => {
+    if (part === undefined) throw new Error("the test has not begun");
+    return part;
+  };
+  const rig = {
+    get receiver(): Receiver {
+      return opened(receiver);
+    },
+    set receiver(other: Receiver) {
+      receiver = other;
+    },
+    get outbound(): Outbound {
+      return opened(outbound);
+    },
+    set outbound(other: Outbound) {
+      outbound = other;
+    },
+    send: (request: Partial<OutboundRequest> = {}) =>
+      rig.outbound.send({
+        ...{ url: rig.receiver.url, method: "POST", body: "{}", timeoutMs: 5_000 },
+        ...request,
+      }),
+  };
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    outbound = openTest();
+  });
+  afterEach(async () => {
+    outbound?.close();
+    await receiver?.close();
+  });
+  return rig;
+}

@@ -1,33 +1,21 @@
 /** Calls to receivers that answer well, badly, late or not at all, over real sockets. */
 import { type AddressInfo, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Outbound, OutboundRequest } from "../../../src/outbound/send.ts";
+import { describe, expect, test, vi } from "vitest";
 import { closedPort } from "../../gateway/fixtures.ts";
 import { AUTHORITY, CERTIFICATE, KEY } from "./certificates.ts";
-import { answerOf, failureOf, kindOf, openTest, type Receiver, rulesOf, startReceiver } from "./fixtures.ts";
+import { answerOf, failureOf, kindOf, openTest, outboundRig, rulesOf, startReceiver } from "./fixtures.ts";
 
-let receiver: Receiver;
-let outbound: Outbound;
-beforeEach(async () => {
-  receiver = await startReceiver();
-  outbound = openTest();
-});
-afterEach(async () => {
-  outbound.close();
-  await receiver.close();
-});
-
-const send = (request: Partial<OutboundRequest> = {}) =>
-  outbound.send({ url: receiver.url, method: "POST", body: "{}", timeoutMs: 5_000, ...request });
+const rig = outboundRig();
+const { send } = rig;
 
 describe("a request", () => {
   test("has the name's Host, what the caller says, a length, and asks for no coding", async () => {
-    const url = `http://localhost:${receiver.port}/a?b=c`;
+    const url = `http://localhost:${rig.receiver.port}/a?b=c`;
     await send({ url, body: "äö", headers: { "webhook-id": "msg_1", "content-type": "application/json" } });
-    expect(receiver.heads).toEqual([
+    expect(rig.receiver.heads).toEqual([
       [
-        ...["POST /a?b=c HTTP/1.1", `host: localhost:${receiver.port}`, "webhook-id: msg_1"],
+        ...["POST /a?b=c HTTP/1.1", `host: localhost:${rig.receiver.port}`, "webhook-id: msg_1"],
         ...["content-type: application/json", "content-length: 4", "Connection: keep-alive"],
       ].join("\r\n"),
     ]);
@@ -35,7 +23,7 @@ describe("a request", () => {
 
   test("of GET has no length", async () => {
     await send({ method: "GET", body: "" });
-    expect(receiver.heads[0]).not.toContain("content-length");
+    expect(rig.receiver.heads[0]).not.toContain("content-length");
   });
 
   test.each([
@@ -64,7 +52,7 @@ describe("an answer", () => {
     ["500 Internal Server Error", 500],
     ["599 ", 599],
   ])("of status %s is an answer", async (status, expected) => {
-    receiver.answer = (socket) => socket.write(answerOf(expected === 204 ? "" : "text", "", status));
+    rig.receiver.answer = (socket) => socket.write(answerOf(expected === 204 ? "" : "text", "", status));
     const { durationMs, ...answer } = await send();
     const body = Buffer.from(expected === 204 ? "" : "text");
     expect(answer).toEqual({ status: expected, headers: {}, body, isCut: false });
@@ -72,24 +60,24 @@ describe("an answer", () => {
   });
 
   test("tells how long to wait, and its type", async () => {
-    receiver.answer = (socket) =>
+    rig.receiver.answer = (socket) =>
       socket.write(
         answerOf("{}", "Retry-After: 120\r\nContent-Type: application/json\r\nX: y\r\n", "429 Slow"),
       );
     expect((await send()).headers).toEqual({ retryAfter: "120", contentType: "application/json" });
-    receiver.answer = (socket) => socket.write(answerOf("", `Retry-After: ${"1".repeat(300)}\r\n`));
+    rig.receiver.answer = (socket) => socket.write(answerOf("", `Retry-After: ${"1".repeat(300)}\r\n`));
     expect((await send()).headers).toEqual({});
   });
 
   test("is not decoded", async () => {
     const bytes = gzipSync("a".repeat(1_000_000));
-    receiver.answer = (socket) =>
+    rig.receiver.answer = (socket) =>
       socket.write(answerOf(bytes.toString("latin1"), "content-encoding: gzip\r\n"), "latin1");
     expect((await send()).body).toEqual(bytes);
   });
 
   test("of interim heads and chunks is read to its end", async () => {
-    receiver.answer = (socket) =>
+    rig.receiver.answer = (socket) =>
       socket.write(
         "HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\nHTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n",
       );
@@ -97,16 +85,16 @@ describe("an answer", () => {
   });
 
   test("that ends with the connection is read to its end", async () => {
-    receiver.answer = (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nabc");
+    rig.receiver.answer = (socket) => socket.end("HTTP/1.0 200 OK\r\n\r\nabc");
     expect(String((await send()).body)).toBe("abc");
   });
 
   test("of exactly 64 KB is whole", async () => {
-    receiver.answer = (socket) => socket.write(answerOf("a".repeat(65_536)));
+    rig.receiver.answer = (socket) => socket.write(answerOf("a".repeat(65_536)));
     const { body, isCut } = await send();
     expect([body.length, isCut]).toEqual([65_536, false]);
     await send();
-    expect(receiver.sockets).toHaveLength(1);
+    expect(rig.receiver.sockets).toHaveLength(1);
   });
 
   test.each([
@@ -117,26 +105,26 @@ describe("an answer", () => {
     ],
     ["to the end of the connection", (body: string) => `HTTP/1.1 200 OK\r\n\r\n${body}`],
   ])("of 10 MB %s is cut at 64 KB, and the rest is not read", async (_, answer) => {
-    receiver.answer = (socket) => socket.write(answer("a".repeat(10_000_000)));
+    rig.receiver.answer = (socket) => socket.write(answer("a".repeat(10_000_000)));
     const { status, body, isCut } = await send();
     expect([status, body.length, isCut]).toEqual([200, 65_536, true]);
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
-    await vi.waitFor(() => expect(receiver.sockets[0]?.destroyed).toBe(true));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.receiver.sockets[0]?.destroyed).toBe(true));
   });
 
   test("before all of the request was read is an answer, and its connection is not used again", async () => {
-    receiver.answer = (socket) => {
+    rig.receiver.answer = (socket) => {
       socket.pause();
       socket.write(answerOf("too large", "", "413 Content Too Large"));
     };
     expect((await send({ body: Buffer.alloc(50_000_000) })).status).toBe(413);
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
   });
 });
 
 describe("the time limit", () => {
   const drip = (text: string, first = "") => {
-    receiver.answer = (socket) => {
+    rig.receiver.answer = (socket) => {
       socket.write(first);
       const timer = setInterval(() => socket.write(text), 10);
       socket.once("close", () => clearInterval(timer));
@@ -153,7 +141,7 @@ describe("the time limit", () => {
   ])("ends a call where %s", async (_, behave) => {
     behave();
     expect(await kindOf(send({ timeoutMs: 100 }))).toBe("timeout");
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
   });
 
   test("covers the look-up of the name", async () => {
@@ -164,9 +152,9 @@ describe("the time limit", () => {
   });
 
   test("covers the request, which nobody reads", async () => {
-    receiver.answer = (socket) => socket.pause();
+    rig.receiver.answer = (socket) => socket.pause();
     expect(await kindOf(send({ timeoutMs: 200, body: Buffer.alloc(50_000_000) }))).toBe("timeout");
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
   });
 });
 
@@ -185,14 +173,14 @@ describe("a failure", () => {
     ["within the body", "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc"],
     ["within a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabc"],
   ])("of the connection %s is of class reset", async (_, text) => {
-    receiver.answer = (socket) =>
+    rig.receiver.answer = (socket) =>
       text === "" ? socket.resetAndDestroy() : socket.write(text, () => socket.destroy());
     const failure = await failureOf(send({ repeatable: true }));
     expect([failure.kind, failure.message]).toEqual([
       "reset",
       "The connection was closed before the answer was complete.",
     ]);
-    expect(receiver.heads).toHaveLength(1);
+    expect(rig.receiver.heads).toHaveLength(1);
   });
 
   test.each([
@@ -205,7 +193,7 @@ describe("a failure", () => {
     ["has a head of 20 KB", `HTTP/1.1 200 OK\r\na: ${"b".repeat(20_000)}\r\n\r\n`],
     ["has a broken chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n"],
   ])("of an answer that %s is of class protocol", async (_, text) => {
-    receiver.answer = (socket) => socket.write(text);
+    rig.receiver.answer = (socket) => socket.write(text);
     const failure = await failureOf(send());
     expect([failure.kind, failure.message]).toEqual([
       "protocol",
@@ -224,10 +212,10 @@ describe("a failure", () => {
   });
 
   test("is an upgrade that nobody asked for", async () => {
-    receiver.answer = (socket) =>
+    rig.receiver.answer = (socket) =>
       socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
     expect(await kindOf(send())).toBe("reset");
-    expect(outbound.connections).toBe(0);
+    expect(rig.outbound.connections).toBe(0);
   });
 
   test("of one address leads to the next, and nothing is sent twice", async () => {
@@ -252,11 +240,11 @@ describe("a failure", () => {
 
 describe("calls that wait for their turn", () => {
   test("are busy once too many wait, and when they have waited for their time", async () => {
-    outbound.close();
-    outbound = openTest({ maxCalls: 1, maxWaiting: 1 });
-    receiver.answer = () => {};
+    rig.outbound.close();
+    rig.outbound = openTest({ maxCalls: 1, maxWaiting: 1 });
+    rig.receiver.answer = () => {};
     const first = kindOf(send({ timeoutMs: 300 }));
-    await vi.waitFor(() => expect(receiver.heads).toHaveLength(1));
+    await vi.waitFor(() => expect(rig.receiver.heads).toHaveLength(1));
     const second = kindOf(send({ timeoutMs: 50 }));
     expect(await kindOf(send())).toBe("busy");
     expect(await second).toBe("busy");
@@ -267,14 +255,14 @@ describe("calls that wait for their turn", () => {
 describe("close", () => {
   test("fails what is under way, closes what is kept, and refuses what comes", async () => {
     await Promise.all([send(), send()]);
-    receiver.answer = () => {};
+    rig.receiver.answer = () => {};
     const live = kindOf(send());
-    await vi.waitFor(() => expect(receiver.heads).toHaveLength(3));
-    outbound.close();
+    await vi.waitFor(() => expect(rig.receiver.heads).toHaveLength(3));
+    rig.outbound.close();
     expect(await live).toBe("closed");
-    await vi.waitFor(() => expect(outbound.connections).toBe(0));
+    await vi.waitFor(() => expect(rig.outbound.connections).toBe(0));
     expect(await kindOf(send())).toBe("closed");
-    outbound.close();
+    rig.outbound.close();
   });
 
   test("fails a call that is still being looked up, connected or waiting", async () => {
@@ -286,7 +274,7 @@ describe("close", () => {
     names.close();
     expect([await looking, await waiting]).toEqual(["closed", "closed"]);
     const connecting = kindOf(send());
-    outbound.close();
+    rig.outbound.close();
     expect(await connecting).toBe("closed");
   });
 });
