@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mayAs, ROLES } from "../src/account/roles.ts";
 import { type Access, needsOf, type PersonSide } from "../src/edge/access.ts";
-import type { Operations } from "../src/edge/operation-names.ts";
+import type { Operations } from "../src/edge/offered-operations.ts";
 import { type Route, routes } from "../src/edge/routes.ts";
 
 const ACCOUNT_DOC = join(import.meta.dirname, "../docs/account.md");

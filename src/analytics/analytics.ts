@@ -122,13 +122,11 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   }
 
   const { canonical, retentionDays = () => Number.POSITIVE_INFINITY } = options;
-  const lookups = lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays });
   return {
     operations: {
-      getGeneration: lookups.getGeneration,
-      getRequest: lookups.getRequest,
-      listRequests: requestsOperations({ clickhouse, cursors, waitForInserts }).listRequests,
-      getUsage: usageOperations({ clickhouse, clock, waitForInserts }).getUsage,
+      ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
+      ...requestsOperations({ clickhouse, cursors, waitForInserts }),
+      ...usageOperations({ clickhouse, clock, waitForInserts }),
     },
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),

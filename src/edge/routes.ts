@@ -8,8 +8,8 @@ import type { Hook } from "../hook.ts";
 import type { AnyOperation } from "../operation.ts";
 import { SCIM_MEDIA_TYPE, scimErrorText } from "../scim/error.ts";
 import type { Access } from "./access.ts";
+import type { Operations } from "./offered-operations.ts";
 import type { ErrorSchemaName } from "./openapi-types.ts";
-import type { Operations } from "./operation-names.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -3,7 +3,7 @@
  * is added needs an entry here and no more.
  */
 import type { Role } from "../../../src/account/roles.ts";
-import type { Operations } from "../../../src/edge/operation-names.ts";
+import type { Operations } from "../../../src/edge/offered-operations.ts";
 import { type Route, routes } from "../../../src/edge/routes.ts";
 import { type Answer, until } from "../fixtures.ts";
 

@@ -1,0 +1,56 @@
+/**
+ * What a route may run: the operations that rooms offer, by the names that they have there. Only types come from the rooms;
+ * `gateway` fills them.
+ */
+import type { documentOperations } from "../account/document-operations.ts";
+import type { accountOperations } from "../account/operations.ts";
+import type { providerKeyOperations } from "../account/provider-key-operations.ts";
+import type { lookupOperations } from "../analytics/lookup-operations.ts";
+import type { requestsOperations } from "../analytics/request-operations.ts";
+import type { usageOperations } from "../analytics/usage-operations.ts";
+import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
+import type { catalogOperations } from "../catalog/operations.ts";
+import type { statsOperations } from "../catalog/stats-operations.ts";
+import type { creditOperations } from "../credits/operations.ts";
+import type { eventOperations } from "../events/operations.ts";
+import type { responseOperations } from "../exchange/response-operations.ts";
+import type { exportOperations } from "../exports/export-operations.ts";
+import type { Hook } from "../hook.ts";
+import type { identityOperations } from "../identity/operations.ts";
+import type { limitsOperations } from "../limits/operations.ts";
+import type { mailOperations } from "../mail/operations.ts";
+import type { AnyOperation } from "../operation.ts";
+import type { operatorOperations } from "../operator/operations.ts";
+import type { policiesOperations } from "../policies/operations.ts";
+import type { scimOperations } from "../scim/operations.ts";
+import type { webhookOperations } from "../webhooks/operations.ts";
+
+/** One for each function of a room that makes operations. */
+type Maker =
+  | typeof accountOperations
+  | typeof anthropicModelOperations
+  | typeof catalogOperations
+  | typeof creditOperations
+  | typeof documentOperations
+  | typeof eventOperations
+  | typeof exportOperations
+  | typeof identityOperations
+  | typeof limitsOperations
+  | typeof lookupOperations
+  | typeof mailOperations
+  | typeof operatorOperations
+  | typeof policiesOperations
+  | typeof providerKeyOperations
+  | typeof requestsOperations
+  | typeof responseOperations
+  | typeof scimOperations
+  | typeof statsOperations
+  | typeof usageOperations
+  | typeof webhookOperations;
+
+/** Names of what each of them makes. */
+type NamesOf<M> = M extends (...deps: never[]) => infer Offered ? keyof Offered : never;
+
+/** Hooks are no operations: they are named here. */
+export type Operations = Readonly<Record<NamesOf<Maker>, AnyOperation>> &
+  Readonly<Record<"takeLogoutNotice", Hook>>;
