@@ -33,16 +33,21 @@ export interface Finished {
 
 /** For the own patterns of all orgs: at most half of the minute that a task may take. */
 const WORK_OF_BATCH = 4_000_000_000;
-/** For those of one org, so that it cannot take it all: several megabytes with eight usual patterns, at most about 8 s. */
+/** For those of one org, so that it cannot take it all: about a megabyte with eight usual patterns, 7 s at the worst found. */
 export const WORK_OF_RULES = 1_000_000_000;
 
 /** What own patterns may still do in a batch. */
 class BatchBudgets {
   readonly #all = new WorkBudget(WORK_OF_BATCH);
   readonly #byRules = new Map<string, WorkBudget>();
+  readonly #workOfRules: number;
+
+  constructor(workOfRules: number) {
+    this.#workOfRules = workOfRules;
+  }
 
   of(rules: string): WorkBudget {
-    const budget = this.#byRules.get(rules) ?? new WorkBudget(WORK_OF_RULES, this.#all);
+    const budget = this.#byRules.get(rules) ?? new WorkBudget(this.#workOfRules, this.#all);
     this.#byRules.set(rules, budget);
     return budget;
   }
@@ -52,11 +57,15 @@ const NO_BYTES = new Uint8Array(0);
 /** Size of a typical row of `requests`. */
 const RECORD_BYTES = 1024;
 
-export function finishBatch({ bytes, lengths, tail = NO_BYTES }: FinishInput): Finished {
+/** @param workOfRules what the own patterns of one org may do */
+export function finishBatch(
+  { bytes, lengths, tail = NO_BYTES }: FinishInput,
+  workOfRules = WORK_OF_RULES,
+): Finished {
   const requests = new RowBinaryWriter(lengths.length * RECORD_BYTES);
   const payloads = new RowBinaryWriter(bytes.length);
   const undecodable: number[] = [];
-  const budgets = new BatchBudgets();
+  const budgets = new BatchBudgets(workOfRules);
   let payloadRows = 0;
   let payloadsLost = 0;
   let at = 0;

@@ -123,6 +123,21 @@ describe("a batch", () => {
     expect(stored).toContain("[REDACTED:pattern] is here");
     expect(stored).not.toContain("a a a");
   });
+
+  test("ends one org's share, and no other's, when its payloads take too long together", () => {
+    const words = { presets: [], patterns: ["[a-z]+"] };
+    const many = Array.from({ length: 10 }, () => rowOf(words, "quick ".repeat(500)));
+    const rows = [...many, rowOf(usual, "EMP-123456 is here")];
+    expect(finishBatch(batch(rows))).toMatchObject({ payloadsLost: 0, payloads: { rows: 11 } });
+    const { payloads, payloadsLost } = finishBatch(batch(rows), 400_000);
+    expect([payloadsLost > 0, payloadsLost < 10, payloads.rows]).toEqual([true, true, 11 - payloadsLost]);
+    expect(Buffer.from(payloads.bytes).toString()).toContain("[REDACTED:pattern] is here");
+  });
+
+  test("pays for short matches as well as for reads", () => {
+    const search = () => matchesWithin(RE2JS.compile("[a-z]"), "b".repeat(1000), new WorkBudget(100_000));
+    expect(search).toThrow(TOO_LONG);
+  });
 });
 
 describe("patterns that are set", () => {
