@@ -1,16 +1,16 @@
 /**
- * The job that erases an org's data when its time has come. It goes through a list of steps, each of which removes a slice in one
- * act and says whether more is left; so it can be killed anywhere and begins again without harm. The org's row stays, without
- * anything personal, because ledger and invoices name its id.
+ * The job that erases an org's data when its time has come. It goes through a list of steps (erasure-steps.ts), so it can be
+ * killed anywhere and begins again without harm. The org's row stays, without anything personal, because ledger and invoices name
+ * its id.
  */
 import { z } from "zod";
 import { type Clock, isoTime } from "../clock.ts";
 import type { Trail } from "../events/trail.ts";
 import { eventType } from "../events/types.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
-import type { MaybePromise } from "../maybe-promise.ts";
 import type { Caller } from "../operation.ts";
 import { orgClosed } from "./account-events.ts";
+import { type ErasureStep, runStep } from "./erasure-steps.ts";
 import { newOrg, type OrgRow } from "./org.ts";
 import { orgWire } from "./org-wire.ts";
 import { type AccountTables, nameless } from "./tables.ts";
@@ -27,32 +27,18 @@ export const eraseOrg = jobKind({
 
 export const erasureDone = eventType("erasure.done", z.object({ id: z.string(), erased_at: z.string() }));
 
-/** What a room keeps of an org and removes. */
-export interface ErasureStep {
-  /** For the operator's log of a failure. */
-  readonly name: string;
-  /**
-   * In an act where `isOutside` is not set. Runs again until nothing is left, and again after that without harm.
-   * @param most rows to remove at once
-   * @returns whether more is left
-   */
-  erase(orgId: string, most: number): MaybePromise<boolean>;
-  /** It removes something that is not in the store, such as files. */
-  readonly isOutside?: boolean;
-}
-
 export interface ErasureDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly trail: Trail;
   /** In this order; what shows who did something comes last. */
   readonly steps: readonly ErasureStep[];
+  /** Port: resolves once the rows that were written so far wait for nothing any more. Called between two slices. */
+  readonly caughtUp: () => Promise<void>;
   /** Port: bytes of removed rows leave the store's files at the next chance. */
   readonly forgetRemoved: () => Promise<void>;
 }
 
-/** Removed in one act: some milliseconds. */
-const SLICE_ROWS = 200;
 /** What is outside of the store is asked again after this time. */
 const AGAIN_MS = 5000;
 /** Calls that ran when the job closed the org have ended by then, and what they left is removed in a second round. */
@@ -70,7 +56,7 @@ export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }>
         return { againAtMs: org.erasureDueAtMs };
       if (org.status !== "closed") await accounts.act(() => close(deps, orgId));
       for (const step of deps.steps) {
-        const isOver = await run(deps, step, orgId, job.signal);
+        const isOver = await runStep(deps, step, orgId, job.signal);
         if (!isOver) return { againAtMs: clock.now() + AGAIN_MS };
       }
       await deps.forgetRemoved();
@@ -82,21 +68,6 @@ export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }>
       };
     },
   };
-}
-
-/** @returns false where something outside is not done yet. @throws Error when the process stops: the job runs again */
-async function run(
-  { accounts }: ErasureDeps,
-  step: ErasureStep,
-  orgId: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (step.isOutside === true) return !(await step.erase(orgId, SLICE_ROWS));
-  for (let more = true; more; ) {
-    if (signal.aborted) throw new Error(`stopped while erasing ${step.name}`);
-    more = await accounts.act(() => step.erase(orgId, SLICE_ROWS) as boolean);
-  }
-  return true;
 }
 
 const SYSTEM: Omit<Caller, "orgId"> = {

@@ -89,6 +89,14 @@ export class People {
     return Array.from(this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] }), ({ value }) => value);
   }
 
+  /** At most `most` of them, in that order, strictly after `after`. */
+  membersAfter(orgId: string, after: string, most: number): MemberRow[] {
+    const range = { start: [orgId, after], end: [orgId, PAST_IDS], limit: most + 1 };
+    return Array.from(this.#members.range(range), ({ value }) => value)
+      .filter(({ userId }) => userId !== after)
+      .slice(0, most);
+  }
+
   /** Reads to the first owner, who is among the oldest members. */
   hasOwner(orgId: string): boolean {
     for (const { value } of this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] })) {

@@ -136,6 +136,11 @@ export class AccountTables {
     return this.#members(this.#projectsByOrg, orgId, (id) => this.#projects.get(id));
   }
 
+  /** Of all orgs, deleted ones included, in the order in which they were made, strictly after `after`. Read lazily. */
+  *allProjects(after = ""): Generator<ProjectRow> {
+    for (const { value } of this.#projects.range({ start: after })) if (value.id !== after) yield value;
+  }
+
   addProject(row: ProjectRow): void {
     this.#projects.put(row.id, row);
     this.#projectsByOrg.put([row.orgId, row.id], true);

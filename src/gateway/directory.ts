@@ -54,8 +54,12 @@ export function openDirectory(config: Config, log: Logger, ground: DirectoryGrou
     onRefused({ access, method }: Route, caller: Caller, path: string, error: WeirError) {
       if (access === "directory") calls.noteRefused(caller, method, path, error);
     },
-    /** In an act: its users, groups, token and log. @returns whether more are left */
-    erase: (orgId: string, most: number): boolean => calls.erase(orgId, most) || tables.erase(orgId, most),
+    /** In an act: its token, log, users and groups. @returns whether more are left */
+    erase(orgId: string, most: number): boolean {
+      // First: whoever provisions an org does not hear that it is gone, and goes on calling, with names.
+      tokens.erase(orgId);
+      return calls.erase(orgId, most) || tables.erase(orgId, most);
+    },
     closeTables: () => calls.close(),
   };
 }

@@ -1,6 +1,7 @@
 /** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
 import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
-import { type ErasureStep, eraseOrg, erasureHandler } from "../account/erasure.ts";
+import { eraseOrg, erasureHandler } from "../account/erasure.ts";
+import type { ErasureStep, Position } from "../account/erasure-steps.ts";
 import type { Config } from "../config.ts";
 import { removeFilesOf } from "../exports/export-jobs.ts";
 import { exportDeps } from "./exports.ts";
@@ -9,29 +10,27 @@ import type { Rooms } from "./rooms.ts";
 /** Before the jobs start. */
 export function handleErasure(rooms: Rooms, config: Config): void {
   const { accounts, clock, jobs, store, trail } = rooms;
-  const forgetRemoved = () => store.forgetRemoved();
   jobs.handle(
     eraseOrg,
-    erasureHandler({ accounts, clock, trail, steps: stepsOf(rooms, config), forgetRemoved }),
+    erasureHandler({
+      ...{ accounts, clock, trail, steps: stepsOf(rooms, config) },
+      caughtUp: () => store.caughtUp(),
+      forgetRemoved: () => store.forgetRemoved(),
+    }),
   );
 }
 
 function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
-  const { accounts, analytics, answers, audit, clock, events, identity, jobs, policies, responses, tickets } =
-    rooms;
+  const { accounts, analytics, answers, audit, clock, events, identity, policies, tickets } = rooms;
   return [
-    { name: "records of calls", isOutside: true, erase: (orgId) => analytics.erasure.erase(orgId) },
+    { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
     { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
-    {
-      name: "stored responses",
-      erase: (orgId, most) => projectIds(rooms, orgId).some((projectId) => responses.erase(projectId, most)),
-    },
+    { name: "stored responses", walk: (orgId, most, after) => eraseResponses(rooms, orgId, most, after) },
     { name: "policies", erase: (orgId, most) => policies.tables.erase(orgId, most) },
     {
       name: "people of the built-in identity provider",
-      isOutside: true,
-      erase: async (orgId) => {
-        await identity.forget(peopleOnlyOf(accounts, orgId));
+      async eraseOutside(orgId) {
+        for await (const person of peopleOnlyOf(accounts, orgId)) await identity.forget(person);
         return false;
       },
     },
@@ -40,38 +39,50 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
       forgetSessions: (userId) => identity.sessions.forgetAllOf(userId),
     }),
     { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },
-    {
-      name: "mails that were not sent anywhere",
-      isOutside: true,
-      erase: async () => {
-        await rooms.mail.folder?.clear();
-        return false;
-      },
-    },
-    {
-      name: "files of exports",
-      isOutside: true,
-      erase: (orgId) => removeFilesOf(exportDeps(rooms, config), orgId).then(() => false),
-    },
-    { name: "exports", erase: (orgId, most) => rooms.exports.erase(orgId, most) },
-    { name: "jobs", erase: (orgId, most) => jobs.erase(orgId, most) },
-    {
-      // After the jobs: it leaves one of its own, which removes the deliveries.
-      name: "webhooks",
-      erase(orgId) {
-        rooms.webhooks.erase(orgId);
-        return false;
-      },
-    },
+    { name: "webhooks", erase: (orgId, most) => rooms.webhooks.erase(orgId, most) },
+    ...jobsAndWhatTheyMake(rooms, config),
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },
   ];
 }
 
-/** With deleted ones, which only their keys name. */
-const projectIds = ({ accounts }: Pick<Rooms, "accounts">, orgId: string): string[] => [
-  ...new Set([
-    ...accounts.projectsOf(orgId).map(({ id }) => id),
-    ...Array.from(accounts.keysByAge(orgId), ({ projectId }) => projectId),
-  ]),
-];
+/** Behind the members, of whom nobody can ask for another job any more, and before events and audit, which jobs write. */
+function jobsAndWhatTheyMake(rooms: Rooms, config: Config): ErasureStep[] {
+  const { exports, jobs, mail } = rooms;
+  return [
+    {
+      name: "jobs",
+      walk: (orgId, most, after) => jobs.erase(orgId, most, after as [string, string] | undefined),
+    },
+    {
+      // A job that fails waits again, with its payload; one that ends may leave a file.
+      name: "jobs that run",
+      eraseOutside: (orgId) => jobs.runsFor(orgId, eraseOrg),
+    },
+    {
+      name: "mails that were not sent anywhere",
+      eraseOutside: (orgId) => mail.eraseFiles(orgId).then(() => false),
+    },
+    {
+      name: "files of exports",
+      eraseOutside: (orgId) => removeFilesOf(exportDeps(rooms, config), orgId).then(() => false),
+    },
+    { name: "exports", erase: (orgId, most) => exports.erase(orgId, most) },
+  ];
+}
+
+/** Of all the org's projects, deleted ones included. */
+function eraseResponses(
+  { accounts, responses }: Rooms,
+  orgId: string,
+  most: number,
+  after: Position | undefined,
+): Position | undefined {
+  let before = (after ?? "") as string;
+  for (const { id, orgId: owner } of accounts.allProjects(before)) {
+    if (owner === orgId && responses.erase(id, most)) return before;
+    before = id;
+    if (--most === 0) return before;
+  }
+  return undefined;
+}

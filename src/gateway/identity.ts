@@ -70,9 +70,10 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
       const session = sessions.find(head.cookie(cookies.sessionName) ?? "");
       return session === undefined ? [] : locksOf(security, session.row, head.address, clock.now());
     },
-    /** People whom the built-in provider knows are gone from its list. */
-    forget: (people: readonly Pick<UserRow, "iss" | "sub">[]) =>
-      builtIn.forget(people.filter(({ iss }) => iss === BUILT_IN).map(({ sub }) => sub)),
+    /** A person whom the built-in provider knows is gone from its list. */
+    async forget({ iss, sub }: Pick<UserRow, "iss" | "sub">): Promise<void> {
+      if (iss === BUILT_IN) await builtIn.forget(sub);
+    },
     /** The gateway's address is known: the built-in provider sends browsers back there. */
     listensAt: (port: number) => builtIn.listensAt(port),
     /** Where the built-in provider listens, which lets anyone sign in as anyone: no tenant's URL may reach it. */
@@ -132,16 +133,12 @@ class BuiltInProvider {
   }
 
   /** Where nobody has signed in since the start, in its file. */
-  async forget(subs: readonly string[]): Promise<void> {
-    if (subs.length === 0) return;
+  async forget(sub: string): Promise<void> {
     const running = await this.#started;
-    if (running !== undefined) {
-      for (const sub of subs) await running.forget(sub);
-      return;
-    }
+    if (running !== undefined) return await running.forget(sub);
     const { openPeople } = await import("../../simulator/identity/people.ts");
     const people = await openPeople(join(this.#config.dataDir, "identity", "people.json"), systemRandom);
-    for (const sub of subs) await people.remove(sub);
+    await people.remove(sub);
   }
 
   async #start(): Promise<StartedProvider> {

@@ -108,9 +108,19 @@ export class JobTables {
     }
   }
 
-  /** Every job of an org, in the order of kinds. Read lazily: it looks at the jobs of all orgs. */
-  *ofOrg(orgId: string): Generator<JobRow> {
-    for (const { value } of this.#rows.range()) if (value.orgId === orgId) yield value;
+  /** Every job of all orgs, in the order of kinds, strictly after `after`. Read lazily. */
+  *after(after: readonly [kind: string, key: string] = ["", ""]): Generator<JobRow> {
+    const [kind, key] = after;
+    for (const { value } of this.#rows.range({ start: [kind, key] }))
+      if (value.kind !== kind || value.key !== key) yield value;
+  }
+
+  /** Every job of a kind. Read lazily. */
+  *ofKind(kind: string): Generator<JobRow> {
+    for (const row of this.after([kind, ""])) {
+      if (row.kind !== kind) return;
+      yield row;
+    }
   }
 
   /** Calls for each waiting job that was added (true) or removed (false), after the commit. */

@@ -179,17 +179,29 @@ export class Jobs {
   }
 
   /**
-   * Only in an act: forgets the jobs of an org that do not run, whose payloads may hold names and addresses.
-   * @returns whether more are left
+   * Only in an act: looks at jobs of all orgs, and forgets those of one that do not run, whose payloads may hold names and
+   * addresses.
+   * @param most jobs to look at
+   * @param after what the call before returned
+   * @returns where to go on; undefined: those were all
    */
-  erase(orgId: string, most: number): boolean {
+  erase(orgId: string, most: number, after?: readonly [string, string]): [string, string] | undefined {
     let left = most;
-    for (const row of this.#tables.ofOrg(orgId)) {
-      if (row.state === "running") continue;
-      if (left-- === 0) return true;
-      this.#tables.remove(row);
+    for (const row of this.#tables.after(after)) {
+      if (row.orgId === orgId && row.state !== "running") this.#tables.remove(row);
+      if (--left === 0) return [row.kind, row.key];
     }
-    return false;
+    return undefined;
+  }
+
+  /** Whether a job of the org runs, of any kind but one. It looks at all jobs that run. */
+  runsFor(orgId: string, butOf: JobKind<never> | JobKind): boolean {
+    return this.#tables.running(() => true).some((row) => row.orgId === orgId && row.kind !== butOf.name);
+  }
+
+  /** Jobs of an org of one kind, in any state. It looks at all jobs of the kind. */
+  *of<P>(kind: JobKind<P>, orgId: string): Generator<JobRow> {
+    for (const row of this.#tables.ofKind(kind.name)) if (row.orgId === orgId) yield row;
   }
 
   metrics(): JobMetrics {

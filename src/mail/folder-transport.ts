@@ -9,6 +9,13 @@ import { loadNodemailer, type MailTransport, type Message, nodemailerOptions } f
 const MOST_FILES = 1000;
 /** Ids of jobs sort by time, and so do the names. */
 const NAME = /^job_[0-9A-HJKMNP-TV-Z]{26}\.eml$/;
+/** What is written before it takes its name. */
+const DRAFT = /^job_[0-9A-HJKMNP-TV-Z]{26}\.part$/;
+/** The org whose mail it is, in a header that mails to people do not have; before the body, which is made of what orgs say. */
+const ORG_HEADER = "X-Weir-Org";
+const ORG_LINE = /^x-weir-org: (org_\w+)\r?$/im;
+/** A head is shorter. */
+const HEAD_BYTES = 64 * 1024;
 
 export class MailFolder implements MailTransport {
   readonly #folder: string;
@@ -38,15 +45,11 @@ export class MailFolder implements MailTransport {
 
   /** Newest first. */
   async names(): Promise<string[]> {
-    try {
-      return (await readdir(this.#folder))
-        .filter((name) => NAME.test(name))
-        .sort()
-        .reverse();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    }
+    const names = await this.#all();
+    return names
+      .filter((name) => NAME.test(name))
+      .sort()
+      .reverse();
   }
 
   /** @param name one of `names` @returns undefined where there is no such mail */
@@ -60,9 +63,31 @@ export class MailFolder implements MailTransport {
     }
   }
 
-  /** Removes every mail: what an org was written stands in files that do not say whose they are. */
-  async clear(): Promise<void> {
-    for (const name of await this.names()) await rm(join(this.#folder, name), { force: true });
+  /**
+   * Removes an org's mails, with those that a killed process left half written, and those of which nobody can tell whose they
+   * are: earlier releases did not write it down.
+   */
+  async erase(orgId: string): Promise<void> {
+    for (const name of await this.#all()) {
+      if (!NAME.test(name) && !DRAFT.test(name)) continue;
+      const owner = await this.#ownerOf(name);
+      if (owner === undefined || owner === orgId) await rm(join(this.#folder, name), { force: true });
+    }
+  }
+
+  async #ownerOf(name: string): Promise<string | undefined> {
+    const bytes = await readFile(join(this.#folder, name)).catch(() => Buffer.alloc(0));
+    const head = bytes.toString("latin1", 0, HEAD_BYTES);
+    return ORG_LINE.exec(head.slice(0, Math.max(0, head.indexOf("\r\n\r\n"))))?.[1];
+  }
+
+  async #all(): Promise<string[]> {
+    try {
+      return await readdir(this.#folder);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
   }
 
   close(): void {}
@@ -76,7 +101,9 @@ export class MailFolder implements MailTransport {
 async function written(message: Message): Promise<Buffer> {
   const create = await loadNodemailer();
   const transporter = create({ streamTransport: true, buffer: true, newline: "windows" });
-  const { message: text } = await transporter.sendMail(nodemailerOptions(message));
+  const options = nodemailerOptions(message);
+  const headers = { ...options.headers, ...(message.orgId !== "" && { [ORG_HEADER]: message.orgId }) };
+  const { message: text } = await transporter.sendMail({ ...options, headers });
   if (!Buffer.isBuffer(text)) throw new Error("the mail was not written as a whole");
   return text;
 }

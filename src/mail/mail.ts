@@ -55,7 +55,9 @@ export interface Mail {
   /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
-  readonly folder: Pick<MailFolder, "names" | "read" | "clear"> | undefined;
+  readonly folder: Pick<MailFolder, "names" | "read"> | undefined;
+  /** Removes an org's mails from the data folder, also those of a time before there was a mail server. */
+  eraseFiles(orgId: string): Promise<void>;
   /** Before the jobs start. */
   start(): Promise<void>;
   /** After the jobs have stopped. */
@@ -65,7 +67,8 @@ export interface Mail {
 /** Call before `jobs.start` and before the first event. */
 export function openMail(options: MailOptions): Mail {
   const { store, clock, timers, jobs, events, accounts, invitations, smtp, onFailure } = options;
-  const folder = smtp === undefined ? new MailFolder(options.dataDir) : undefined;
+  const files = new MailFolder(options.dataDir);
+  const folder = smtp === undefined ? files : undefined;
   const transport =
     folder ??
     smtpTransport(smtp as SmtpServer, (error) => onFailure(error, "a connection to the mail server"));
@@ -92,6 +95,7 @@ export function openMail(options: MailOptions): Mail {
       void toOrg.put(keyReported, { orgId, data: { keyId }, to: ADMINISTRATORS }),
     toOrg,
     folder,
+    eraseFiles: (orgId) => files.erase(orgId),
     start: () => store.act(() => beginToLook(looking), { isOwed: true }),
     close() {
       transport.close();

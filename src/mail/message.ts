@@ -8,6 +8,8 @@ import type { Mailbox } from "../mail-settings.ts";
 export interface Message {
   /** Of its job. */
   readonly id: string;
+  /** Whom it is from; empty for the installation. */
+  readonly orgId: string;
   /** Of the first try. */
   readonly createdAtMs: number;
   readonly from: Mailbox;

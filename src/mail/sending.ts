@@ -55,7 +55,7 @@ export function mailSender(deps: SendingDeps): JobHandler<Waiting> {
       try {
         await deps.transport.send(
           {
-            ...{ id: job.key, createdAtMs: job.createdAtMs, from: deps.from, to: mail.to },
+            ...{ id: job.key, orgId: job.orgId, createdAtMs: job.createdAtMs, from: deps.from, to: mail.to },
             ...{ subject: subjectOf(letter), text: textOf(letter), html: htmlOf(letter) },
           },
           limit.signal,

@@ -90,6 +90,14 @@ export class ScimTokens {
     return true;
   }
 
+  /** In an act: no call of the directory is known from now on, so none is logged. */
+  erase(orgId: string): void {
+    const row = this.#rows.get(orgId);
+    for (const hash of [row?.hash, row?.previous?.hash]) if (hash !== undefined) this.#orgByHash.remove(hash);
+    if (row !== undefined) this.#rows.remove(orgId);
+    this.#lastUsed.remove(orgId);
+  }
+
   /** In an act; writes once a day. */
   noteUse(orgId: string): void {
     const day = localDay(this.#clock.now(), "UTC");

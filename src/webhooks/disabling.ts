@@ -32,7 +32,7 @@ export interface DisablingDeps {
   readonly store: Pick<Store, "act">;
   readonly tables: WebhookTables;
   readonly queue: DeliveryQueue;
-  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle" | "of">;
   readonly clock: Clock;
   readonly standings: Standings;
   readonly trail: Trail;
@@ -83,6 +83,14 @@ export class Disabling {
   remove(row: EndpointRow): void {
     this.#deps.tables.removeEndpoint(row);
     this.#clear(row);
+  }
+
+  /** Ids of an org's endpoints that a job has still to clear. */
+  clearing(orgId: string): string[] {
+    return Array.from(this.#deps.jobs.of(clearEndpoint, orgId), ({ payload }) => {
+      const { data } = clearEndpoint.payload.safeParse(payload);
+      return data?.endpointId ?? "";
+    });
   }
 
   #clear({ id, orgId }: EndpointRow): void {

@@ -21,7 +21,7 @@ export interface WebhooksOptions {
   readonly events: Pick<Events, "listen" | "get">;
   readonly trail: Trail;
   /** Not started yet. */
-  readonly jobs: Pick<Jobs, "enqueue" | "drop" | "handle">;
+  readonly jobs: Pick<Jobs, "enqueue" | "drop" | "handle" | "of">;
   readonly outbound: Pick<Outbound, "send">;
   readonly vault: Vault;
   readonly clock: Clock;
@@ -74,9 +74,19 @@ export function openWebhooks(options: WebhooksOptions) {
     disabling,
     standings,
     counts: counts as Readonly<WebhookCounts>,
-    /** Only in an act: an org's endpoints go when it is erased; a job removes their deliveries. */
-    erase(orgId: string): void {
-      for (const endpoint of tables.endpointsOf(orgId)) disabling.remove(endpoint);
+    /**
+     * Only in an act: an org's endpoints go with their deliveries when it is erased, and so do the deliveries of endpoints that
+     * were deleted a moment ago. @returns whether more are left
+     */
+    erase(orgId: string, most: number): boolean {
+      const endpoints = tables.endpointsOf(orgId);
+      const ids = [...disabling.clearing(orgId), ...endpoints.map(({ id }) => id)];
+      if (ids.some((id) => tables.forget(id, most))) return true;
+      for (const endpoint of endpoints) {
+        tables.removeEndpoint(endpoint);
+        standings.forget(endpoint.id);
+      }
+      return false;
     },
     close: () => tables.close(),
   };

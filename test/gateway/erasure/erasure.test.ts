@@ -1,19 +1,28 @@
 /**
  * An org's end: after the due date no byte under the data folder tells of it, the embedded ClickHouse's files included, while
- * money is as it was.
+ * money is as it was, and so is everything of another org and of people who are in both.
  */
-import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
-import { openCredits } from "../../../src/credits/credits.ts";
 import { openStore } from "../../../src/store/store.ts";
 import { amount } from "../../support/effort.ts";
+import { SmtpStandIn } from "../../unit/mail/smtp-server.ts";
+import { type Receiver, startReceiver } from "../../unit/webhooks/receiver.ts";
 import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
-import { removeFolder, type TestGateway, testGateway, until } from "../fixtures.ts";
+import { type GatewayOptions, removeFolder, type TestGateway, testGateway, until } from "../fixtures.ts";
 import { recorded } from "../observations.ts";
+import { type Directory, directoryAt, directoryOf, eq } from "../scim.fixtures.ts";
+import {
+  echoing,
+  Markers,
+  ok,
+  plantInAccount,
+  plantInCalls,
+  plantInDirectory,
+  plantInWebhooks,
+} from "./planting.ts";
 
 const DAY = 86_400_000;
 const trueNow = Date.now.bind(Date);
@@ -21,17 +30,17 @@ let lieMs = 0;
 let folder: string;
 let gateway: TestGateway;
 let isRunning = false;
-const planted: string[] = [];
+let receiver: Receiver;
+const smtp = new SmtpStandIn();
+/** Of the org that is erased, and of one that stays. */
+const [ours, theirs] = [new Markers(), new Markers()];
 
-/** A text that occurs nowhere else; lower case, so that it may stand in addresses and slugs. */
-function marker(kind: string): string {
-  const text = `zq${kind}${randomBytes(9).toString("hex")}`;
-  planted.push(text);
-  return text;
-}
+const dataDir = () => join(folder, "data");
 
-async function start(): Promise<void> {
-  gateway = await testGateway({ folder, engine: true });
+async function start(options: GatewayOptions = {}): Promise<void> {
+  // Nobody sets its variable: only an org's own key would reach it.
+  const endpoints = [{ provider: "own", credentialEnv: "ERASURE_TEST_NEVER_SET", isReal: true }];
+  gateway = await testGateway({ folder, engine: true, endpoints, ...options });
   isRunning = true;
 }
 async function stop(): Promise<void> {
@@ -42,35 +51,24 @@ async function stop(): Promise<void> {
 beforeAll(async () => {
   vi.spyOn(Date, "now").mockImplementation(() => trueNow() + lieMs);
   folder = mkdtempSync(join(tmpdir(), "weir-test-"));
+  receiver = await startReceiver();
+  echoing(receiver);
+  await smtp.listen();
+  // Never: each mail is put off.
+  smtp.answers.MAIL = Array.from({ length: 1000 }, () => "451 later");
   await start();
 });
 afterAll(async () => {
   vi.restoreAllMocks();
   if (isRunning) await stop();
+  await receiver.close();
+  await smtp.close();
   removeFolder(folder);
 });
 
-/** The markers that some file under the data folder holds, with the file. */
-function found(): string[] {
-  for (let tries = 1; ; tries++) {
-    try {
-      return readdirSync(join(folder, "data"), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-        .flatMap((file) => {
-          const bytes = readFileSync(file);
-          const at = relative(join(folder, "data"), file);
-          return planted.filter((text) => bytes.includes(text)).map((text) => `${text} in ${at}`);
-        });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT" || tries === 10) throw error;
-    }
-  }
-}
-
 /** The answer to one statement, as the engine's own port gives it. */
 async function clickhouse(sql: string): Promise<string> {
-  const { url, username, password } = JSON.parse(readFileSync(join(folder, "data/clickhouse.json"), "utf8"));
+  const { url, username, password } = JSON.parse(readFileSync(join(dataDir(), "clickhouse.json"), "utf8"));
   const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}` };
   const response = await fetch(`${url}/?query=${encodeURIComponent(sql)}`, { headers });
   const text = await response.text();
@@ -78,106 +76,175 @@ async function clickhouse(sql: string): Promise<string> {
   return text;
 }
 
-/** On the disk, those included that queries no longer read. */
-const PARTS =
-  "SELECT concat(table, '/', name) FROM system.parts WHERE database = 'weir' AND table IN ('payloads', 'requests')";
-const partsNow = async (): Promise<string[]> =>
-  (await clickhouse(PARTS)).split("\n").filter((line) => line !== "");
+const linesOf = async (sql: string): Promise<string[]> =>
+  (await clickhouse(sql)).split("\n").filter((line) => line !== "");
 
-/** Whether a text is in a row of ClickHouse. */
+/** On the disk, those included that queries no longer read. */
+const partsNow = () =>
+  linesOf(
+    "SELECT concat(table, '/', name) FROM system.parts WHERE database = 'weir' AND table IN ('payloads', 'requests')",
+  );
+
+/** Whether a text is in a row of ClickHouse, in any table that stores rows: its own logs included, if it had any. */
 async function isInClickHouse(): Promise<(text: string | undefined) => boolean> {
-  const tables = ["requests", "payloads", "usage_hourly", "attempts_hourly", "shadow_runs"];
+  const tables = await linesOf(
+    `SELECT concat('\`', database, '\`.\`', name, '\`') FROM system.tables
+     WHERE has_own_data AND (database != 'system' OR endsWith(name, '_log')) AND NOT is_temporary`,
+  );
+  expect(tables.length).toBeGreaterThan(4);
   const rows = await Promise.all(
-    tables.map((table) => clickhouse(`SELECT * FROM weir.${table} FORMAT JSONEachRow`)),
+    tables.map((table) => clickhouse(`SELECT * FROM ${table} FORMAT JSONEachRow`)),
   );
   return (text = "none") => rows.some((answer) => answer.includes(text));
 }
 
-async function plantInAccount(owner: SignedInPerson): Promise<void> {
-  const ok = async (answer: Promise<{ status: number; text: string }>) => {
-    const { status, text } = await answer;
-    expect([200, 201, 202], text).toContain(status);
-  };
-  const profile = {
-    ...{ name: marker("orgname"), legal_name: marker("legal") },
-    billing_email: `${marker("billing")}@example.com`,
-    billing_address: { line1: marker("street"), city: marker("city"), postal_code: "10115" },
-  };
-  await ok(owner.call("PATCH", "/v1/orgs/first", { body: profile }));
-  const invited = { email: `${marker("invited")}@example.com`, role: "member" };
-  await ok(owner.call("POST", "/v1/orgs/first/members", { body: invited }));
-  await ok(owner.call("POST", "/v1/projects", { body: { slug: marker("slug"), name: marker("project") } }));
-  const { id: project_id } = (await owner.call("GET", "/v1/projects")).json.data[0];
-  await ok(owner.call("POST", "/v1/keys", { body: { name: marker("keyname"), project_id } }));
-  const ticket = { kind: "other", subject: marker("subject"), message: marker("ticket") };
-  await ok(owner.call("POST", "/v1/tickets", { body: ticket }));
-  const policy = { name: "mine", yaml: `# ${marker("policy")}\nversion: 1\nsort: price\n` };
-  await ok(owner.call("POST", "/v1/policies", { body: policy }));
-}
+/** What ClickHouse says of the cost and the tokens of an org's calls. */
+const totalsOf = async (orgId: string): Promise<string[]> => [
+  await clickhouse(
+    `SELECT model, project_id, key_id, sum(requests) AS n, sum(ok), sum(errors), sum(input_tokens), sum(output_tokens),
+     sum(cost_micro), quantilesTDigestMerge(0.5, 0.95, 0.99)(duration) FROM weir.usage_hourly WHERE org_id = '${orgId}'
+     GROUP BY model, project_id, key_id ORDER BY model, project_id, key_id`,
+  ),
+  await clickhouse(
+    `SELECT request_id, ts, status, model, cost_micro, charged, input_tokens, output_tokens, duration_ms, cost_lines.micro_usd
+     FROM weir.requests WHERE org_id = '${orgId}' ORDER BY request_id`,
+  ),
+];
 
-/** Prompts by all ways that keep something. */
-async function plantInCalls(rounds: number): Promise<void> {
-  for (let i = 0; i < rounds; i++) {
-    const text = marker("prompt");
-    const headers = { "idempotency-key": `key-${i}`, "user-agent": marker("agent") };
-    const echo = { messages: [{ role: "user", content: text }], simulator: { echo: true } };
-    const svc = { metadata: { tags: { who: marker("tag") } } };
-    const answer = await gateway.chat({ ...echo, user: marker("user"), svc }, { headers });
-    expect(answer.status, answer.text).toBe(200);
-    const refused = { simulator: { status: 400, error_message: `You said: ${marker("refused")}` } };
-    expect((await gateway.chat({ ...echo, ...refused })).status).toBe(400);
-    const body = { model: "weir/sim-small", input: marker("response") };
-    expect((await gateway.call("POST", "/v1/responses", { body })).status).toBe(200);
-  }
-}
-
-/** What must stay: read from the folder of a gateway that does not run. */
-async function moneyOf(orgId: string) {
-  const store = openStore(join(folder, "data"));
-  const { book } = openCredits({ store, clock: systemClock });
-  const money = { balance: book.balance(orgId), entries: book.entries(orgId, { limit: 1000 }) };
+/** Every row of money: ledger, spend of budgets. Read from the folder of a gateway that does not run. */
+async function money(): Promise<Record<string, unknown[]>> {
+  const store = openStore(dataDir());
+  const tables = ["ledger", "ledger.references", "ledger.kinds", "spend"];
+  const rows = Object.fromEntries(tables.map((name) => [name, [...store.table(name).range()]]));
   await store.close();
-  return money;
+  return rows;
 }
 
-const operatorKey = () => readFileSync(join(folder, "data/operator-key"), "utf8").trim();
-
-test("after the due date no byte tells of the org, and its money is as it was", async () => {
-  const owner = await signInAt(gateway.url, {
-    email: `${marker("owner")}@example.com`,
-    name: marker("ownername"),
-  });
-  await plantInAccount(owner);
-  // Fifteen markers beside those of calls, six a round: more than twenty in `npm test`, a hundred in a thorough run.
-  await plantInCalls(amount(18, 3));
+/** All that an org and its people can put somewhere, and what the gateway keeps when it cannot send or hand it on. */
+async function plant(owner: SignedInPerson, org: string, key: string, markers: Markers): Promise<Directory> {
+  const asOwner: typeof owner.call = (method, path, options) => owner.call(method, path, { org, ...options });
+  await plantInWebhooks(asOwner, receiver, markers);
+  await plantInAccount(owner, org, markers);
+  const directory = await directoryOf(gateway.url, owner, org);
+  await plantInDirectory(directory, markers);
+  // Ten markers a round, beside the fifty of the account: sixty in `npm test`, more than a hundred and fifty in a thorough run.
+  await plantInCalls(gateway, { rounds: amount(14, 2), key, markers });
   await recorded(gateway);
+  const asked = await ok(asOwner("POST", `/v1/orgs/${org}/export`));
+  const path = `/v1/orgs/${org}/exports/${asked.json.id}`;
+  await until("the export is there", async () => (await asOwner("GET", path)).json.status === "ready");
+  return directory;
+}
+
+/** Of what the data folder holds for good, but for what is of the erased org too. */
+function kept(): string[] {
+  const shared = new Set(ours.in(dataDir()).map((line) => line.split(" in ")[1]));
+  return theirs.in(dataDir()).filter((line) => {
+    const file = line.split(" in ")[1] ?? "";
+    return /^(weir\.lmdb|identity)/.test(file) || (file.startsWith("mail/") && !shared.has(file));
+  });
+}
+
+/** Another org, whose owner is a member of the first one too. */
+async function otherOrg(owner: SignedInPerson) {
+  const identity = { email: `${theirs.next("both")}@example.com`, name: theirs.next("bothname") };
+  await ok(owner.call("POST", "/v1/orgs/first/members", { body: { email: identity.email } }));
+  const both = await signInAt(gateway.url, identity, { invitation: await invitationTo(identity.email) });
+  const body = { slug: "other", name: theirs.next("othername"), billing_country: "IN" };
+  const { id } = (await ok(both.call("POST", "/v1/orgs", { body }))).json;
+  const granted = { amount_micro_usd: 5_000_000, reason: "a test", idempotency_key: "other" };
+  const made = await gateway.call("POST", `/v1/operator/orgs/${id}/grant`, {
+    key: operatorKey(),
+    body: granted,
+  });
+  expect(made.status, made.text).toBe(201);
+  const kept = { data_policy: { retention_days: 90 } };
+  await ok(both.call("PATCH", "/v1/orgs/other", { org: "other", body: kept }));
+  const project = await ok(
+    both.call("POST", "/v1/projects", { org: "other", body: { slug: "main", name: "Main" } }),
+  );
+  const keyBody = { name: theirs.next("otherkey"), project_id: project.json.id };
+  const key = await ok(both.call("POST", "/v1/keys", { org: "other", body: keyBody }));
+  return { both, id, identity, key: key.json.secret };
+}
+
+/** The secret of the newest invitation to an address, from the mail that was written instead of sent. */
+async function invitationTo(email: string): Promise<string> {
+  let secret = "";
+  await until("the invitation is written", async () => {
+    const { text } = await gateway.call("GET", "/dev/mail", { key: null });
+    for (const [path] of text.matchAll(/\/dev\/mail\/job_\w{26}/g)) {
+      const mail = await gateway.call("GET", path, { key: null });
+      if (mail.text.includes(email)) [, secret = ""] = /invitation=([\w-]{43})/.exec(mail.text) ?? [];
+      if (secret !== "") return true;
+    }
+    return false;
+  });
+  return secret;
+}
+
+const operatorKey = () => readFileSync(join(dataDir(), "operator-key"), "utf8").trim();
+const notIn = (texts: readonly string[], lines: readonly string[]) =>
+  texts.filter((text) => !lines.some((line) => line.startsWith(`${text} in `)));
+
+test("after the due date no byte tells of the org; money, another org and its people are as they were", async () => {
+  const me = { email: `${ours.next("owner")}@example.com`, name: ours.next("ownername") };
+  let owner = await signInAt(gateway.url, me);
+  const other = await otherOrg(owner);
+  const { token } = await plant(owner, "first", gateway.liveKey, ours);
+  await plant(other.both, "other", other.key, theirs);
+  await until("mails are written", () => ours.in(join(dataDir(), "mail")).length > 0);
+  await stop();
+
+  // Mails that wait for their server, in the rows of their jobs.
+  await start({ env: { SMTP_URL: `smtp://127.0.0.1:${smtp.port}` } });
+  owner = await signInAt(gateway.url, me);
+  for (const [person, org, markers] of [
+    [owner, "first", ours],
+    [await signInAt(gateway.url, other.identity), "other", theirs],
+  ] as const) {
+    const email = `${markers.next("waiting")}@example.com`;
+    await ok(person.call("POST", `/v1/orgs/${org}/members`, { org, body: { email } }));
+  }
   const { id } = (await owner.call("GET", "/v1/orgs/first")).json;
   const asked = await owner.call("POST", "/v1/orgs/first/erasure");
   expect(asked.json.erasure_due_at).toBeDefined();
   // The search finds what is there.
-  const before = found();
+  expect([notIn(ours.planted, ours.in(dataDir())), notIn(theirs.planted, theirs.in(dataDir()))]).toEqual([
+    [],
+    [],
+  ]);
   const partsBefore = await partsNow();
   expect(partsBefore.length).toBeGreaterThan(0);
-  expect(planted.filter((text) => !before.some((line) => line.startsWith(text)))).toEqual([]);
-  expect(planted.filter((text) => text.startsWith("zqprompt"))[0]).toSatisfy(await isInClickHouse());
+  const inBefore = await isInClickHouse();
+  expect(ours.planted.filter((text) => text.startsWith("zqprompt") && !inBefore(text))).toEqual([]);
+  const totals = [await totalsOf(id), await totalsOf(other.id)];
   await stop();
-  const money = await moneyOf(id);
-  expect(money.entries.length).toBeGreaterThan(1);
+  const before = await money();
+  for (const rows of Object.values(before)) expect(rows.length).toBeGreaterThan(0);
+  const keptBefore = kept();
+  expect(keptBefore.filter((line) => line.includes(" in mail/")).length).toBeGreaterThan(0);
 
   lieMs = 29 * DAY;
-  await start();
+  await start({ env: { SMTP_URL: `smtp://127.0.0.1:${smtp.port}` } });
   const seen = () => gateway.call("GET", `/v1/operator/orgs/${id}`, { key: operatorKey() });
   expect((await seen()).json.status).toBe("active");
   lieMs = 30 * DAY + 60_000;
   await until("the org is erased", async () => (await seen()).json.name === "", 60_000);
   expect((await seen()).json).toMatchObject({ status: "closed", members: 0, projects: 0, legal_name: "" });
   expect((await gateway.chat()).status).toBe(401);
-  // ClickHouse compresses its files, so its rows are asked too; no part of before the rewrite is left.
-  expect(planted.filter(await isInClickHouse())).toEqual([]);
+  // Whoever provisions the org does not know that it is gone.
+  const asks = `/Users?${eq("userName", `${ours.next("provisioned")}@example.com`)}`;
+  expect((await directoryAt(gateway.url, token).call("GET", asks)).status).toBe(401);
+  const inAfter = await isInClickHouse();
+  expect(ours.planted.filter(inAfter)).toEqual([]);
+  expect(theirs.planted.filter((text) => inBefore(text) && !inAfter(text))).toEqual([]);
   const partsAfter = await partsNow();
   expect(partsBefore.filter((part) => partsAfter.includes(part))).toEqual([]);
-  expect(found().filter((line) => line.includes(" in clickhouse"))).toEqual([]);
+  expect([await totalsOf(id), await totalsOf(other.id)]).toEqual(totals);
   await stop();
-  expect(found()).toEqual([]);
-  expect(await moneyOf(id)).toEqual(money);
-}, 120_000);
+  expect(ours.in(dataDir())).toEqual([]);
+  expect(await money()).toEqual(before);
+  const keptAfter = kept();
+  expect(keptBefore.filter((line) => !keptAfter.includes(line))).toEqual([]);
+}, 180_000);

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { type ErasureStep, erasureHandler } from "../../../src/account/erasure.ts";
+import { erasureHandler } from "../../../src/account/erasure.ts";
+import type { ErasureStep } from "../../../src/account/erasure-steps.ts";
 import { newOrg, type OrgRow } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { Audit } from "../../../src/events/audit.ts";
@@ -13,7 +14,7 @@ import { openStore } from "../../../src/store/store.ts";
 const DAY = 86_400_000;
 const START = Date.parse("2026-03-01T00:00:00Z");
 
-async function erasure(change: Partial<OrgRow>) {
+async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = []) {
   const folder = mkdtempSync(join(tmpdir(), "weir-erasure-"));
   const store = openStore(folder);
   const clock = { nowMs: START, now: () => clock.nowMs, monotonic: () => clock.nowMs };
@@ -39,11 +40,19 @@ async function erasure(change: Partial<OrgRow>) {
       log.push(name);
       return --left > 0;
     };
-    return { name, erase, isOutside };
+    return isOutside ? { name, eraseOutside: erase } : { name, erase };
   };
-  const steps = [step("rows", 3), step("files", 2, true)];
+  const steps = [...more, step("rows", 3), step("files", 2, true)];
+  const caughtUp = () => store.caughtUp();
   const forgetRemoved = async () => void log.push("forget");
-  const handler = erasureHandler({ accounts, clock, trail: { events, audit }, steps, forgetRemoved });
+  const handler = erasureHandler({
+    accounts,
+    clock,
+    trail: { events, audit },
+    steps,
+    caughtUp,
+    forgetRemoved,
+  });
   const run = async (signal = new AbortController().signal) => {
     const job = { key: org.id, orgId: org.id, createdAtMs: START, attempt: 1, signal };
     const ending = await handler.run({ orgId: org.id }, job);
@@ -89,4 +98,29 @@ test("a stop between two slices ends the run, and the next run goes on", async (
   clock.nowMs += 5000;
   expect(await run()).toBeUndefined();
   expect([row().name, told()]).toEqual(["", ["erasure.done"]]);
+});
+
+test("a walk goes over all rows once, and a slice that takes long is followed by smaller ones", async () => {
+  const closed = { ...asked, status: "closed", closedAtMs: START } as const;
+  const seen: [number, unknown][] = [];
+  let clock = { nowMs: 0 };
+  const walk = (_orgId: string, most: number, after: unknown) => {
+    seen.push([most, after]);
+    // The fourth is slow, and so is the fifth.
+    if (seen.length === 4 || seen.length === 5) clock.nowMs += 2;
+    return seen.length < 7 ? `r${seen.length}` : undefined;
+  };
+  const rig = await erasure(closed, [{ name: "walked", walk }]);
+  clock = rig.clock;
+  clock.nowMs += 30 * DAY;
+  await rig.run();
+  expect(seen).toEqual([
+    [25, undefined],
+    [50, "r1"],
+    [100, "r2"],
+    [200, "r3"],
+    [100, "r4"],
+    [50, "r5"],
+    [100, "r6"],
+  ]);
 });

@@ -290,3 +290,30 @@ test("a key or lane that the store cannot hold is refused in the act that asks f
   }
   expect([rig.rows(), cell.jobs.has(kind, "k".repeat(650))]).toEqual([0, false]);
 });
+
+test("jobs of an org are forgotten in parts; those of others and those that run stay, and one that runs is told of", async () => {
+  const cell = rig.cell();
+  const gate = held();
+  const running = kindOf({ name: "test.running" });
+  cell.jobs.handle(running, { run: () => gate.promise });
+  await cell.jobs.start();
+  await rig.enqueue(cell, running, { key: "r", orgId: "org", payload: { n: 1 } });
+  await rig.until("it runs", () => cell.jobs.metrics().running === 1);
+  for (let n = 0; n < 9; n++)
+    await rig.enqueue(cell, kind, { key: `k${n}`, orgId: n % 3 === 0 ? "org" : "other", payload: { n } });
+  expect(Array.from(cell.jobs.of(kind, "org"), ({ key }) => key)).toEqual(["k0", "k3", "k6"]);
+  const parts: unknown[] = [];
+  for (let after: [string, string] | undefined; ; ) {
+    const from = after;
+    after = await rig.store.act(() => cell.jobs.erase("org", 4, from));
+    parts.push(after);
+    if (after === undefined) break;
+  }
+  expect(parts.length).toBe(3);
+  // Seven rows, each with its entry in an index.
+  expect([rig.rows(), [...cell.jobs.of(kind, "org")].length]).toEqual([14, 0]);
+  expect([cell.jobs.runsFor("org", kind), cell.jobs.runsFor("org", running)]).toEqual([true, false]);
+  expect(cell.jobs.runsFor("other", kind)).toBe(false);
+  gate.resolve(undefined);
+  await rig.until("it has ended", () => !cell.jobs.runsFor("org", kind));
+});

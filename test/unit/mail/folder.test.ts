@@ -31,8 +31,8 @@ const ask = (subject: string = EVIL) =>
   );
 
 const id = (i: number) => `job_01J${String(i).padStart(23, "0")}`;
-const message = (i: number) => ({
-  ...{ id: id(i), createdAtMs: i, from: FROM, to: "ann@acme.example", subject: `Number ${i}` },
+const message = (i: number, orgId = "org_a") => ({
+  ...{ id: id(i), orgId, createdAtMs: i, from: FROM, to: "ann@acme.example", subject: `Number ${i}` },
   ...{ text: "Hi", html: "<p>Hi" },
 });
 
@@ -71,6 +71,25 @@ describe("the folder", () => {
     expect(await folder.names()).toEqual([9, 5, 4].map((i) => `${id(i)}.eml`));
     expect(statSync(join(rig.dataDir, "mail", `${id(9)}.eml`)).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(rig.dataDir, "mail"))).toContain("notes.txt");
+  });
+
+  test("loses an org's mails with its drafts and those of which nobody can tell, and keeps those of others", async () => {
+    const folder = new MailFolder(rig.dataDir);
+    const path = (name: string) => join(rig.dataDir, "mail", name);
+    await folder.send(message(1));
+    await folder.send(message(2, "org_b"));
+    // What somebody wrote looks like the header.
+    await folder.send({
+      ...message(3),
+      subject: "a\r\nX-Weir-Org: org_b",
+      text: "X-Weir-Org: org_b\r\n\r\n",
+    });
+    await folder.send({ ...message(4, ""), text: "X-Weir-Org: org_b" });
+    writeFileSync(path(`${id(5)}.part`), "a draft of a killed process");
+    writeFileSync(path("notes.txt"), "mine");
+    await folder.erase("org_a");
+    expect(readdirSync(join(rig.dataDir, "mail")).sort()).toEqual([`${id(2)}.eml`, "notes.txt"]);
+    expect((await folder.read(`${id(2)}.eml`))?.toString()).toContain("X-Weir-Org: org_b\r\n");
   });
 
   test.each(["../journal/x", "job_1", `${id(1)}.eml`, "", "notes"])(

@@ -50,3 +50,11 @@ test("the log keeps its rows for thirty days", async () => {
   expect(rig.tokens.lastUsed(rig.one)).toBe("2026-09-09");
   expect([...rig.log.of(rig.two)]).toEqual([]);
 });
+
+test("of an org that is erased nobody knows a token, the one before included, and nothing is left of them", async () => {
+  const [first, second] = [await make(), await make()];
+  const other = await rig.accounts.act(() => rig.tokens.make(rig.two).secret);
+  await rig.accounts.act(() => rig.tokens.erase(rig.one));
+  expect([first, second].map((secret) => rig.tokens.resolve(secret))).toEqual([undefined, undefined]);
+  expect([rig.tokens.of(rig.one), rig.tokens.resolve(other)?.orgId]).toEqual([undefined, rig.two]);
+});

@@ -1,6 +1,6 @@
 /** How endpoints are disabled and deleted, and what becomes of the deliveries that wait. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { DAY, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
+import { callerOf, DAY, HOUR, MINUTE, openRig, type Rig, SECOND } from "./fixtures.ts";
 import { answering, type Receiver } from "./receiver.ts";
 
 let rig: Rig;
@@ -179,12 +179,27 @@ describe("deliveries that wait", () => {
   });
 });
 
-test("an org that is erased loses its endpoints, and they their deliveries", async () => {
+test("an org that is erased loses its endpoints and their deliveries, in parts, without a job of its own", async () => {
+  await rig.emit();
   await rig.emit();
   await rig.settle();
-  await rig.store.act(() => rig.webhooks.erase("org_a"));
+  const other = await rig.create(receiver.url, {}, callerOf("org_b"));
+  await rig.emit("b", "org_b");
   await rig.settle();
+  const parts = () => rig.store.act(() => rig.webhooks.erase("org_a", 1));
+  expect([await parts(), await parts()]).toEqual([true, false]);
   expect((await rig.call<{ data: unknown[] }>("listWebhooks")).data).toEqual([]);
+  expect([rig.deliveries(id), rig.deliveries(other.id).length]).toEqual([[], 1]);
+});
+
+test("deliveries of an endpoint that was deleted go with the org, though the job that clears them never runs", async () => {
+  await rig.emit();
+  await rig.settle();
+  await rig.jobs.stop();
+  await rig.call("deleteWebhook", { id });
+  expect(rig.deliveries(id)).toHaveLength(1);
+  await rig.store.act(() => rig.webhooks.erase("org_a", 100));
+  await rig.store.act(() => rig.jobs.erase("org_a", 100));
   expect(rig.deliveries(id)).toEqual([]);
 });
 
