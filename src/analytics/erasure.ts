@@ -135,7 +135,8 @@ async function unfinished(clickhouse: Pick<ClickHouse, "rows">, tables: readonly
 
 /**
  * Parts that a rewrite replaced stay for minutes, in case of a power failure. They are let go at once, and waited for: those of
- * merges since then do not count. Where it is not over in time, the tables keep that setting until the next call ends it.
+ * merges since then do not count. Where it is not over in time, or the process is killed meanwhile, the tables keep that setting
+ * until the next call ends it.
  */
 async function partsGone(
   clickhouse: Pick<ClickHouse, "rows" | "command">,
@@ -150,10 +151,21 @@ async function partsGone(
     );
     return row?.n ?? 0;
   };
-  if ((await left()) === 0) return true;
-  const each = async (statement: (table: string) => string) => {
-    for (const table of tables) await clickhouse.command(statement(table));
+  const each = async (statement: (table: string) => string, these = tables) => {
+    for (const table of these) await clickhouse.command(statement(table));
   };
+  const reset = async () => {
+    const changed = await clickhouse.rows<{ name: string }>(
+      `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN (${namesOf(tables)})
+       AND position(engine_full, 'old_parts_lifetime') > 0`,
+    );
+    const names = changed.map(({ name }) => name);
+    await each((table) => `ALTER TABLE ${table} RESET SETTING old_parts_lifetime`, names);
+  };
+  if ((await left()) === 0) {
+    await reset();
+    return true;
+  }
   await each((table) => `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 1`);
   while ((await left()) > 0) {
     if (isLate()) return false;
@@ -161,6 +173,6 @@ async function partsGone(
     await each((table) => `SYSTEM START CLEANUP ${table}`).catch(() => {});
     await sleep(LOOK_MS);
   }
-  await each((table) => `ALTER TABLE ${table} RESET SETTING old_parts_lifetime`);
+  await reset();
   return true;
 }

@@ -11,7 +11,7 @@ import { JobTables } from "./job-tables.ts";
 import { type KindCounts, RETRY_MS, Runner, type RunnerDeps, waitMs } from "./runner.ts";
 
 /** Longest wait for a job that is due later: timers know nothing of a wall clock that was set, or of a machine that slept. */
-const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 5_000;
 /** Longest wait between two looks where other processes add jobs without notice. */
 const SHARED_LOOK_MS = 1000;
 /** Their clocks may be behind by so much. */

@@ -187,11 +187,13 @@ export class JournaledStore {
       await this.#journal.close(done);
     });
     // A claim of a dead process is taken over.
-    this.#try(this.#release);
+    this.#try(() => {
+      if (!this.#rewrite.isDueAtClose()) this.#release();
+    });
     await this.#lmdb.flushed();
     await this.#lmdb.close();
     // The next start does it.
-    this.#try(this.#rewrite.afterClose);
+    this.#try(() => this.#rewrite.afterClose());
   }
 
   #try(act: () => void): void {

@@ -15,10 +15,13 @@ interface Claim {
 /** The table of the one row. */
 export const CLAIMS = "process";
 
-/** @returns a function that releases the claim. @throws Error when a running process holds the folder. */
-export function claimDirectory(root: RootDatabase, dataDir: string): () => void {
+/**
+ * @param pid the process that claims
+ * @returns a function that releases the claim. @throws Error when a running process holds the folder.
+ */
+export function claimDirectory(root: RootDatabase, dataDir: string, pid = process.pid): () => void {
   const claims = root.openDB<Claim, string>(CLAIMS, { encoding: "json" });
-  const mine: Claim = { pid: process.pid, started: startOf(process.pid) };
+  const mine: Claim = { pid, started: startOf(pid) };
   const holder = claims.transactionSync(() => {
     const claim = claims.get("claim");
     const alive =

@@ -2,6 +2,7 @@
 import type { Journal } from "./journal.ts";
 import type { Lmdb } from "./lmdb.ts";
 import type { Logs } from "./logs.ts";
+import type { Rewriting } from "./rewrite.ts";
 import type { JournalProgress } from "./survey.ts";
 
 export interface JournaledStoreParts {
@@ -15,6 +16,5 @@ export interface JournaledStoreParts {
   readonly onFailure: (error: unknown) => void;
   /** See `StoreOptions`. */
   readonly actsTwice: boolean;
-  /** `ask` notes durably that weir.lmdb is to be rewritten; `afterClose`: no file is open any more. */
-  readonly rewrite: { readonly ask: () => void; readonly afterClose: () => void };
+  readonly rewrite: Rewriting;
 }

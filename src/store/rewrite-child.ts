@@ -1,24 +1,33 @@
-/** Copies every row of one LMDB file into a new one: `node rewrite-child.ts <from> <to>`. Started by rewrite.ts. */
+/**
+ * Copies every row of one LMDB file into a new one, for the process that started it: `node rewrite-child.ts <from> <to> <pid>`.
+ * Started by rewrite.ts. It claims the folder in that process's name first, so that no other opens the file meanwhile, and ends
+ * when that process does. Exit codes: `IN_USE` and, for anything else, 1.
+ */
 import { closeSync, fsyncSync, openSync } from "node:fs";
-import { type Database, type Key, open } from "lmdb";
+import { dirname } from "node:path";
+import { type Database, type Key, open, type RootDatabase } from "lmdb";
+import { MOST_TABLES } from "./inspection.ts";
+import { CLAIMS, claimDirectory } from "./lock.ts";
+import { IN_USE, removeUnfinished } from "./rewrite-files.ts";
 
 /** One transaction; LMDB keeps its pages in memory until it ends. */
 const ROWS = 5000;
-const MOST_TABLES = 512;
 
 type Bytes = Database<Buffer, Buffer>;
 
-function copy(from: string, to: string): void {
-  const source = open({ path: from, maxDbs: MOST_TABLES, readOnly: true });
+function copy(source: RootDatabase, to: string, isWanted: () => boolean): void {
   // Pages are cleared before they are written: memory of the process never gets into the gaps.
   const target = open({ path: to, maxDbs: MOST_TABLES, ...{ noMemInit: false, overlappingSync: false } });
   const names = Array.from(source.getKeys(), (name: Key) => String(name));
   for (const name of names) {
+    // Whoever opens the new file claims it anew.
+    if (name === CLAIMS) continue;
     const raw = { encoding: "binary", keyEncoding: "binary" } as const;
     const rows: Bytes = source.openDB<Buffer, Buffer>(name, raw);
     const copies: Bytes = target.openDB<Buffer, Buffer>(name, raw);
     let slice: { key: Buffer; value: Buffer }[] = [];
     const put = () => {
+      if (!isWanted()) throw new Error("the process that asked for it has ended");
       target.transactionSync(() => {
         for (const { key, value } of slice) copies.putSync(key, value);
       });
@@ -33,9 +42,30 @@ function copy(from: string, to: string): void {
   }
 }
 
-const [from = "", to = ""] = process.argv.slice(2);
-copy(from, to);
-const fd = openSync(to, "r+");
-fsyncSync(fd);
-closeSync(fd);
+const [from = "", to = "", pid = ""] = process.argv.slice(2);
+const dataDir = dirname(from);
+/** After the death of its parent a process has another one. */
+const isWanted = (): boolean => process.ppid === Number(pid);
+
+function ended(error: unknown, code: number): never {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(code);
+}
+
+const source = open({ path: from, maxDbs: MOST_TABLES });
+try {
+  claimDirectory(source, dataDir, Number(pid));
+} catch (error) {
+  ended(error, IN_USE);
+}
+try {
+  removeUnfinished(dataDir);
+  copy(source, to, isWanted);
+  const fd = openSync(to, "r+");
+  fsyncSync(fd);
+  closeSync(fd);
+} catch (error) {
+  removeUnfinished(dataDir, to);
+  ended(error, 1);
+}
 process.exit(0);

@@ -13,7 +13,8 @@ import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
 import { Logs } from "./logs.ts";
-import { askForRewrite, rewriteIfAsked, rewriteSmall } from "./rewrite.ts";
+import { identityOf, rewriteIfAsked, rewritingOf } from "./rewrite.ts";
+import { removeUnfinished } from "./rewrite-files.ts";
 import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./table.ts";
 
@@ -88,10 +89,15 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     // Before the first write, so that a refused start leaves all files unchanged.
     assertReadable(dataDir, checkFirst, onNotice);
     assertJournal(dataDir);
-    rewriteIfAsked(dataDir);
+    const isRewritten = rewriteIfAsked(dataDir, onNotice);
     if (existsSync(lmdbPath(dataDir))) disk.check();
+    const found = identityOf(dataDir);
     const root = open({ path: lmdbPath(dataDir), maxDbs: MOST_TABLES });
     release = claimDirectory(root, dataDir);
+    // What is written into a file that another took the place of is lost.
+    if (found !== undefined && identityOf(dataDir) !== found)
+      throw new Error(`${lmdbPath(dataDir)} was rewritten by another process just now; start again`);
+    removeUnfinished(dataDir);
     disk.check();
     const lmdb = new Lmdb(root, disk);
     const logs = new Logs((name) => lmdb.database(name), logMemory);
@@ -99,7 +105,7 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
     return new JournaledStore({
       ...{ lmdb, journal, logs, reached, release, onFailure, actsTwice },
-      rewrite: { ask: () => askForRewrite(dataDir), afterClose: () => rewriteSmall(dataDir) },
+      rewrite: rewritingOf(dataDir, onNotice, !isRewritten),
     });
   } catch (error) {
     release();

@@ -2,16 +2,20 @@
  * A disk that fails or is slow on demand, for one process: compiled by the tests and loaded with LD_PRELOAD. WEIR_DISK_FAULTS names
  * a file of lines "<operation> <part of a path> <number>", read again at each call. Operation: write, sync or open, which fail with
  * this errno; or slow: a sync takes so many milliseconds longer, and a line "main" or "other", the thread that waited, and the path
- * are appended to the file that WEIR_DISK_LOG names.
+ * are appended to the file that WEIR_DISK_LOG names. Or kill: right before the n-th call, of any kind, that
+ * changes a file whose path has this part, the process that makes it ends by SIGKILL; killall: its whole group does. Calls of all
+ * processes with these rules are counted together, in bytes of WEIR_DISK_LOG.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -45,9 +49,22 @@ static int path_of(int fd, char *path, size_t size) {
   return 1;
 }
 
+static void count(const char *path) {
+  const char *name = getenv("WEIR_DISK_LOG");
+  int at = fault("kill", path), all = fault("killall", path), log;
+  struct stat counted;
+  if ((at == 0 && all == 0) || name == NULL) return;
+  if ((log = (int)syscall(SYS_openat, AT_FDCWD, name, O_WRONLY | O_CREAT | O_APPEND, 0600)) < 0) return;
+  syscall(SYS_write, log, ".", 1);
+  if (fstat(log, &counted) == 0 && counted.st_size == at + all) kill(all != 0 ? 0 : getpid(), SIGKILL);
+  syscall(SYS_close, log);
+}
+
 static int fault_of(const char *operation, int fd) {
   char path[512];
-  return path_of(fd, path, sizeof path) ? fault(operation, path) : 0;
+  if (!path_of(fd, path, sizeof path)) return 0;
+  count(path);
+  return fault(operation, path);
 }
 
 static void delay(int fd) {
@@ -82,6 +99,7 @@ int fdatasync(int fd) { FAIL("sync", fd) delay(fd); REAL(fdatasync); return real
     va_list rest; \
     mode_t mode; \
     int error = fault("open", path); \
+    if (flags & O_CREAT) count(path); \
     if (error != 0) { errno = error; return -1; } \
     va_start(rest, flags); \
     mode = (mode_t)va_arg(rest, int); \
@@ -91,3 +109,8 @@ int fdatasync(int fd) { FAIL("sync", fd) delay(fd); REAL(fdatasync); return real
   }
 OPEN(open)
 OPEN(open64)
+
+int unlink(const char *path) { count(path); REAL(unlink); return real(path); }
+int rename(const char *from, const char *to) { count(to); REAL(rename); return real(from, to); }
+int ftruncate(int fd, off_t size) { FAIL("write", fd) REAL(ftruncate); return real(fd, size); }
+int ftruncate64(int fd, off64_t size) { FAIL("write", fd) REAL(ftruncate64); return real(fd, size); }

@@ -1,6 +1,6 @@
 /** A disk that fails or is slow on demand, for a process that a test starts (disk-faults.c). */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface DiskFaults {
@@ -10,6 +10,8 @@ export interface DiskFaults {
   readonly env: Readonly<Record<string, string>>;
   /** The rules from now on, such as `write /journal/ 28` or `slow .journal 50`; none: the disk is well. */
   set(...rules: string[]): void;
+  /** Calls that rules `kill` and `killall` have counted since the rules were set last. */
+  counted(): number;
   /** The syncs that were slowed since the rules were set last. */
   slowed(): { readonly onMainThread: boolean; readonly path: string }[];
 }
@@ -39,6 +41,7 @@ export function compileDiskFaults(folder: string): DiskFaults {
       writeFileSync(log, "");
       writeFileSync(rules, lines.map((line) => `${line}\n`).join(""));
     },
+    counted: () => (existsSync(log) ? statSync(log).size : 0),
     slowed() {
       const lines = existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : [];
       return lines.map((line) => {

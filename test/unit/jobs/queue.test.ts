@@ -310,8 +310,8 @@ test("jobs of an org are forgotten in parts; those of others and those that run 
     if (after === undefined) break;
   }
   expect(parts.length).toBe(3);
-  // Seven rows, each with its entry in an index.
-  expect([rig.rows(), [...cell.jobs.of(kind, "org")].length]).toEqual([14, 0]);
+  // One runs, with one entry in an index; six wait, with two each.
+  expect([rig.rows(), [...cell.jobs.of(kind, "org")].length]).toEqual([20, 0]);
   expect([cell.jobs.runsFor("org", kind), cell.jobs.runsFor("org", running)]).toEqual([true, false]);
   expect(cell.jobs.runsFor("other", kind)).toBe(false);
   gate.resolve(undefined);

@@ -25,12 +25,12 @@ async function counting(): Promise<Cell> {
 }
 
 describe("a wall clock", () => {
-  test("that jumps ahead makes jobs run that are due by it, within a minute", async () => {
+  test("that jumps ahead makes jobs run that are due by it, within seconds", async () => {
     const cell = await counting();
     await rig.enqueue(cell, kind, order("a", START + HOUR), order("b", START + 3 * HOUR));
     await rig.settle();
     rig.time.set(START + 2 * HOUR);
-    await rig.pass(MINUTE, MINUTE);
+    await rig.pass(6 * SECOND, SECOND);
     expect([rig.counted("a"), rig.counted("b")]).toEqual([1, 0]);
   });
 
