@@ -63,7 +63,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
   identity: ["vocabulary", "store", "account", "events"],
   mail: ["vocabulary", "store", "events", "jobs", "account"],
-  billing: ["vocabulary", "store", "credits", "account", "catalog"],
+  // What a payment gateway is asked and says; no money of ours moves here.
+  payments: ["vocabulary", "store", "jobs"],
+  invoices: ["vocabulary", "document", "store", "events", "jobs", "account"],
+  // From a quote to credit: top-ups, refunds, mandates, plans, subscriptions.
+  billing: [
+    ...["vocabulary", "document", "store", "credits", "account", "catalog"],
+    ...["events", "jobs", "payments", "invoices"],
+  ],
+  // Signed statements of what a call cost.
+  receipts: ["vocabulary", "store", "installation", "record"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
   // Directories of organisations: what an identity provider says of users and groups.
   scim: ["vocabulary", "store", "account", "events", "jobs"],
@@ -93,6 +102,9 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "@clickhouse/client": "src/analytics/",
   yaml: "src/document/document.ts",
   yazl: "src/exports/",
+  stripe: "src/payments/stripe/",
+  razorpay: "src/payments/razorpay/",
+  pdfkit: "src/invoices/",
 };
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;
