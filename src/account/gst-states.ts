@@ -53,3 +53,6 @@ export const isIndianState = (code: string): boolean => code !== ABROAD && Objec
 
 /** Name and code, as people recognise them: `Karnataka (29)`. */
 export const stateLabel = (code: string): string => `${GST_STATES[code] ?? "unknown"} (${code})`;
+
+/** `Karnataka`. */
+export const stateName = (code: string): string => GST_STATES[code] ?? "unknown";

@@ -34,6 +34,12 @@ export interface TaxHeads {
   readonly igstMinor: number;
 }
 
+/** An amount without tax, and its tax. */
+export interface TaxedAmount {
+  readonly taxableMinor: number;
+  readonly heads: TaxHeads;
+}
+
 /** How an amount is taxed. Kept with a quote, so that its invoice says the same whatever the profile says later. */
 export interface TaxTreatment {
   /**
@@ -110,6 +116,12 @@ export interface InvoiceRow extends Omit<InvoiceOrder, "kind"> {
   readonly status: InvoiceStatus;
   /** Of an invoice: what its credit notes took back, tax included. */
   readonly creditedMinor: number;
+  /** The same by its parts, from which the next credit note takes its share. */
+  readonly credited: TaxedAmount;
+  /** Of an invoice that was corrected: the one that stands in its place. */
+  readonly replacedById?: string;
+  /** Of a credit note: number and time of the invoice that it corrects, as printed and registered. */
+  readonly original?: { readonly number: string; readonly issuedAtMs: number };
   readonly irnStatus: IrnStatus;
   readonly irn: string;
   readonly signedQr: string;
@@ -121,10 +133,15 @@ export interface InvoiceRow extends Omit<InvoiceOrder, "kind"> {
 export interface SupplierIdentity {
   readonly legalName: string;
   readonly address: readonly string[];
+  /** Of the address, for e-invoices. */
+  readonly city: string;
+  readonly postalCode: string;
   readonly stateCode: string;
   readonly country: string;
   /** Empty where the supplier is not registered in India. */
   readonly gstin: string;
+  /** Income tax number; empty where it is not given. */
+  readonly pan: string;
   readonly sac: string;
   /** Of the financial year; empty where there is none. */
   readonly lut: string;
@@ -137,4 +154,16 @@ export interface InvoiceIssuer {
   /** How a taxable amount is taxed for an org today. */
   treatmentOf(recipient: Recipient, nowMs: number): TaxTreatment;
   get(orgId: string, id: string): InvoiceRow | undefined;
+  /** The invoice of a top-up that is in force: after a correction, the new one. */
+  ofTopup(orgId: string, topupId: string): InvoiceRow | undefined;
+  /**
+   * What a credit note over a part of an invoice takes back of its tax, and of which invoice: that which stands in its place
+   * after a correction. The part that empties it takes each head's remainder.
+   * @throws RangeError where the part is more than is left
+   */
+  creditShare(
+    orgId: string,
+    originalId: string,
+    partTaxableMinor: number,
+  ): { readonly originalId: string; readonly treatment: TaxTreatment; readonly heads: TaxHeads };
 }
