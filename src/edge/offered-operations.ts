@@ -17,6 +17,8 @@ import type { responseOperations } from "../exchange/response-operations.ts";
 import type { exportOperations } from "../exports/export-operations.ts";
 import type { Hook } from "../hook.ts";
 import type { identityOperations } from "../identity/operations.ts";
+import type { invoiceOperations } from "../invoices/invoice-operations.ts";
+import type { operatorInvoiceOperations } from "../invoices/operator-invoice-operations.ts";
 import type { limitsOperations } from "../limits/operations.ts";
 import type { mailOperations } from "../mail/operations.ts";
 import type { AnyOperation } from "../operation.ts";
@@ -35,9 +37,11 @@ type Maker =
   | typeof eventOperations
   | typeof exportOperations
   | typeof identityOperations
+  | typeof invoiceOperations
   | typeof limitsOperations
   | typeof lookupOperations
   | typeof mailOperations
+  | typeof operatorInvoiceOperations
   | typeof operatorOperations
   | typeof policiesOperations
   | typeof providerKeyOperations

@@ -78,6 +78,7 @@ const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
 const POLICIES = "Routing policies";
 const ORGS = "Organisations";
 const WEBHOOKS = "Webhooks";
+const INVOICES = "Invoices";
 const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
 const DIRECTORY = "Directory";
@@ -92,6 +93,7 @@ const SCIM: RouteGroup = {
 export const routes = (run: Operations): readonly Route[] => [
   ...callRoutes(run),
   ...projectRoutes(run),
+  ...invoiceRoutes(run),
   ...peopleRoutes(run),
   ...operatorRoutes(run),
   ...directoryRoutes(run),
@@ -199,6 +201,17 @@ const projectRoutes = (run: Operations): Route[] => [
   row("DELETE", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.deleteProject)),
 ];
 
+/** What an org was billed. */
+const invoiceRoutes = (run: Operations): Route[] => [
+  row("GET", "/v1/invoices", "read:billing / billing", INVOICES, act(run.listInvoices)),
+  row("GET", "/v1/invoices/export", "read:billing / billing", INVOICES, act(run.exportInvoices)),
+  row("GET", "/v1/invoices/{id}", "read:billing / billing", INVOICES, act(run.getInvoice)),
+  row("GET", "/v1/invoices/{id}/pdf", "read:billing / billing", INVOICES, act(run.getInvoicePdf)),
+  row("GET", "/v1/invoices/{id}/html", "read:billing / billing", INVOICES, act(run.getInvoiceHtml)),
+  row("POST", "/v1/invoices/{id}/resend", "write:billing / billing", INVOICES, act(run.resendInvoice)),
+  row("POST", "/v1/invoices/{id}/correction", "write:billing / billing", INVOICES, act(run.correctInvoice)),
+];
+
 /** Orgs, their people, and sign-in. */
 const peopleRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/orgs", "read:org / signed in", ORGS, act(run.listOrgs)),
@@ -271,6 +284,8 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/tickets/{id}/decide", "operator", OPERATOR, act(run.operatorDecideTicket)),
   row("GET", "/v1/operator/plans", "operator", OPERATOR, act(run.operatorListPlans)),
   row("GET", "/v1/operator/plans/{id}/orgs", "operator", OPERATOR, act(run.operatorListPlanOrgs)),
+  row("GET", "/v1/operator/invoices", "operator", OPERATOR, act(run.operatorListUnregistered)),
+  row("GET", "/v1/operator/invoices/export", "operator", OPERATOR, act(run.operatorExportInvoices)),
   row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),
   row("POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator", OPERATOR, act(run.operatorRetryJob)),
   row("DELETE", "/v1/operator/jobs/{kind}/{key}", "operator", OPERATOR, act(run.operatorDropJob)),

@@ -14,6 +14,7 @@ import {
 import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
 import { creditsLow, creditsNegative } from "../credits/credit-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
+import { invoiceIssued } from "../invoices/invoice-wire.ts";
 import { budgetExceeded, spendSpike } from "../limits/budget-events.ts";
 import { canaryRed, policyActivated } from "../policies/policy-events.ts";
 import { webhookDisabled, webhookTest } from "../webhooks/webhook-events.ts";
@@ -23,6 +24,7 @@ const EMITTED: readonly EventType[] = [
   ...[keyCreated, keyRotated, keyRevoked],
   ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
   ...[policyActivated, canaryRed, endpointDown, budgetExceeded, spendSpike, creditsLow, creditsNegative],
+  ...[invoiceIssued],
   ...[webhookDisabled, webhookTest],
 ];
 

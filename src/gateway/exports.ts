@@ -19,6 +19,7 @@ import {
   removeUnfinished,
   writeExport,
 } from "../exports/export-jobs.ts";
+import { invoiceWire } from "../invoices/invoice-wire.ts";
 import type { Rooms } from "./rooms.ts";
 
 export const exportFolder = ({ dataDir }: Pick<Config, "dataDir">): string => join(dataDir, "exports");
@@ -38,7 +39,7 @@ export async function handleExports(rooms: Rooms, config: Config): Promise<void>
 }
 
 function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
-  const { accounts, analytics, audit, book, budgets, clock, events, lastUsed, tickets } = rooms;
+  const { accounts, analytics, audit, book, budgets, clock, events, invoices, lastUsed, tickets } = rooms;
   const { people } = accounts;
   const spend = (projectId: string) =>
     budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) });
@@ -70,6 +71,10 @@ function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
       rows: () => paged((after?: { id: string }) => tickets.of(orgId, after?.id), ticketWire),
     },
     { file: "ledger.jsonl", rows: () => ledgerOf(book, orgId) },
+    {
+      file: "invoices.jsonl",
+      rows: () => paged((after?: { id: string }) => invoices.tables.of(orgId, after?.id), invoiceWire),
+    },
     {
       file: "events.jsonl",
       rows: () => paged((after?: { id: string }) => events.of(orgId, after?.id), eventWire),

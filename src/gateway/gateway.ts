@@ -24,6 +24,7 @@ import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
 import { handleExports } from "./exports.ts";
+import { supplierOf } from "./invoices.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
 import { handleRetention } from "./retention.ts";
@@ -171,6 +172,7 @@ function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
  */
 async function assertStartable(config: Config): Promise<void> {
   allowedRanges(config);
+  supplierOf(config);
   const fault = await listenFault(config.host, config.port);
   if (fault !== undefined) throw new Error(fault);
 }

@@ -6,7 +6,7 @@ import { type Clock, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Events } from "../events/events.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { openMail } from "../mail/mail.ts";
+import { type MailOptions, openMail } from "../mail/mail.ts";
 import type { Store } from "../store/store.ts";
 
 interface MailGround {
@@ -22,15 +22,21 @@ export function openMailRoom(config: Config, log: Logger, ground: MailGround) {
   const { store, clock, jobs, events, accounts, invitations } = ground;
   const { smtp, mailFrom: from, dataDir, publicUrl, host } = config;
   let port = 0;
+  let invoiceFile: MailOptions["invoiceFile"] = async () => undefined;
   const mail = openMail({
     ...{ store, clock, jobs, events, accounts, invitations, smtp, from, dataDir },
     timers: systemTimers,
     // Without PUBLIC_URL people sign in on this machine only.
     address: () => publicUrl ?? `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`,
+    invoiceFile: async (orgId, id) => invoiceFile?.(orgId, id),
     onFailure: (err, what) => log.warn({ err }, what),
   });
   return {
     ...mail,
+    /** The room of invoices is open, which puts mails itself. */
+    attachesInvoices(file: NonNullable<MailOptions["invoiceFile"]>) {
+      invoiceFile = file;
+    },
     /** The gateway's address is known: links in mails lead there. */
     listensAt(at: number) {
       port = at;

@@ -24,6 +24,7 @@ export function metricSources(
     gauges: {
       ...descriptorGauges(descriptors),
       ...jobGauges(rooms),
+      ...invoiceGauges(rooms),
       ...webhookGauges(rooms),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
@@ -121,6 +122,21 @@ const jobGauges = ({ jobs }: Rooms) => ({
   weir_jobs_running: read("Jobs that run.", () => jobs.metrics().running),
   weir_jobs_lanes: read("Lanes with jobs that wait or run.", () => jobs.metrics().lanes),
   weir_jobs_stuck: read("Jobs that failed too often: an operator decides.", () => jobs.metrics().givenUp),
+});
+
+const invoiceGauges = ({ invoices }: Rooms) => ({
+  weir_invoices_pending: read(
+    "Documents that wait for the portal of e-invoices, a thousand at most.",
+    () => invoices.unregistered().pending,
+  ),
+  weir_invoices_failed: read(
+    "Documents that the portal of e-invoices refused, a thousand at most.",
+    () => invoices.unregistered().failed,
+  ),
+  weir_invoices_overdue: read(
+    "Documents that are not registered after three days, a thousand at most.",
+    () => invoices.unregistered().overdue,
+  ),
 });
 
 function jobCounters({ jobs }: Rooms): MetricSources["counters"] {

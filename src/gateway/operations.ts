@@ -30,7 +30,8 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...documentsOf(rooms, config),
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
-    ...operatorOperations(rooms),
+    ...rooms.invoices.operations,
+    ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...scimOf(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
   };

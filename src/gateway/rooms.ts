@@ -45,6 +45,7 @@ import { openDirectory } from "./directory.ts";
 import { openEndpointDown } from "./endpoint-down.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
+import { openInvoiceRoom } from "./invoices.ts";
 import { openMailRoom } from "./mail.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
@@ -64,6 +65,7 @@ export async function openRooms(config: Config, log: Logger) {
   const money = openMoney(ground, trail, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
   const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
+  const invoices = openInvoiceRoom(config, log, { ...ground, ...trail, ...account, mail });
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
@@ -90,7 +92,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
-    ...{ directory, identity, mail },
+    ...{ directory, identity, invoices, mail },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),
@@ -104,6 +106,7 @@ export async function openRooms(config: Config, log: Logger) {
       kept.exports.close();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
+      await stopping.wait("invoices", invoices.close());
       await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());

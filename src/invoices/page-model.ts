@@ -63,6 +63,9 @@ const ENDORSEMENT = "SUPPLY MEANT FOR EXPORT/SUPPLY TO SEZ UNIT OR SEZ DEVELOPER
 const UNDER_LUT = `${ENDORSEMENT} UNDER BOND OR LETTER OF UNDERTAKING WITHOUT PAYMENT OF INTEGRATED TAX`;
 const WITH_IGST = `${ENDORSEMENT} ON PAYMENT OF INTEGRATED TAX`;
 
+/** `Tax Invoice`. */
+export const pageTitle = ({ kind }: InvoiceRow): string => TITLES[kind];
+
 const isIndian = ({ supplier }: InvoiceRow): boolean => supplier.gstin !== "";
 /** A document of the tax on goods and services. */
 const isTaxed = (row: InvoiceRow): boolean => isIndian(row) && row.kind !== "statement";
@@ -70,7 +73,7 @@ const isTaxed = (row: InvoiceRow): boolean => isIndian(row) && row.kind !== "sta
 export function pageModel(row: InvoiceRow): PageModel {
   const { supplier, recipient } = row;
   return {
-    title: TITLES[row.kind],
+    title: pageTitle(row),
     supplier: { heading: "Supplier", name: supplier.legalName, lines: supplierLines(supplier) },
     facts: factsOf(row),
     recipient: {
@@ -223,9 +226,9 @@ function registrationOf({ irn, ackNumber, ackAtMs, signedQr }: InvoiceRow): Page
   if (irn === "") return undefined;
   const facts: Fact[] = [
     ["IRN", irn],
-    ["Acknowledgement no.", ackNumber],
+    ["Ack. no.", ackNumber],
   ];
-  if (ackAtMs !== null) facts.push(["Acknowledgement date", indianDate(ackAtMs)]);
+  if (ackAtMs !== null) facts.push(["Ack. date", indianDate(ackAtMs)]);
   return { facts, qr: signedQr };
 }
 

@@ -17,7 +17,8 @@ const GAP = 24;
 const HALF = (WIDTH - GAP) / 2;
 const GREY = "#555555";
 const BLACK = "#1a1a1a";
-const QR_POINTS = 130;
+const QR_POINTS = 140;
+const CELL_GAP = 6;
 
 let fonts: { readonly regular: Buffer; readonly bold: Buffer } | undefined;
 
@@ -166,7 +167,9 @@ class Page {
     let x = MARGIN;
     for (const [at, column] of this.#model.columns.entries()) {
       const align = column.isNumber ? "right" : "left";
-      this.#text(texts[at] ?? "", x, this.#y, cellWidth(column), { font, align });
+      // Numbers end at the right edge of their column, texts begin at its left one.
+      const from = column.isNumber ? x + CELL_GAP : x;
+      this.#text(texts[at] ?? "", from, this.#y, cellWidth(column), { font, align });
       x += columnWidth(column);
     }
   }
@@ -245,4 +248,4 @@ class Page {
 
 const columnWidth = ({ share }: Pick<ColumnModel, "share">): number => (WIDTH * share) / 100;
 const cellWidth = (column: Pick<ColumnModel, "share"> | undefined): number =>
-  column === undefined ? 0 : columnWidth(column) - 6;
+  column === undefined ? 0 : columnWidth(column) - CELL_GAP;

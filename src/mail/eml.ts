@@ -52,12 +52,20 @@ function entityOf(text: string): Entity {
 function partsOf(type: string, body: string): Entity[] {
   const boundary = /boundary="([^"]{1,70})"/.exec(type)?.[1];
   if (boundary === undefined) return [];
-  return `\r\n${body}`
+  return partsWithin(boundary, body).flatMap((part) => {
+    const within = part.headers.get("content-type") ?? "";
+    // The texts of a mail with files are a part of their own.
+    const inner = /^multipart\/alternative/i.test(within) && /boundary="([^"]{1,70})"/.exec(within)?.[1];
+    return inner ? partsWithin(inner, part.body) : [part];
+  });
+}
+
+const partsWithin = (boundary: string, body: string): Entity[] =>
+  `\r\n${body}`
     .split(`\r\n--${boundary}`)
     .slice(1)
     .filter((part) => part.startsWith("\r\n"))
     .map((part) => entityOf(part.slice(2)));
-}
 
 function decodedBody({ headers, body }: Entity): string {
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase();

@@ -13,9 +13,18 @@ export type LetterPart =
   /** The address is shown as well, for readers that show text only. */
   | { readonly kind: "link"; readonly label: string; readonly url: string };
 
+/** A file that goes with a mail. */
+export interface Attachment {
+  /** Letters, digits, hyphens and dots. */
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface Letter {
   readonly subject: string;
   readonly parts: readonly LetterPart[];
+  readonly attachments?: readonly Attachment[];
   /** Why the reader gets it: the last line. */
   readonly why: string;
 }

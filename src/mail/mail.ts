@@ -14,7 +14,7 @@ import type { Store } from "../store/store.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
 import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
-import { mailSender, sendMail } from "./sending.ts";
+import { mailSender, type SendingDeps, sendMail } from "./sending.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
 import { invitation } from "./templates/invitation.ts";
@@ -35,6 +35,8 @@ export interface MailOptions {
   readonly dataDir: string;
   /** Where people reach the gateway, without a slash at the end; asked for each mail. */
   readonly address: () => string;
+  /** Documents that mails carry; absent: there are none. */
+  readonly invoiceFile?: SendingDeps["invoiceFile"];
   /** For the operator's log. */
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -82,6 +84,7 @@ export function openMail(options: MailOptions): Mail {
     sendMail,
     mailSender({
       ...{ accounts, transport, timers, onFailure, from: options.from, address: options.address },
+      invoiceFile: options.invoiceFile ?? (async () => undefined),
       addInvitation: (invited) => store.act(() => invitations.add(invited)),
     }),
   );

@@ -4,6 +4,7 @@
  */
 import type { SendMailOptions } from "nodemailer";
 import type { Mailbox } from "../mail-settings.ts";
+import type { Attachment } from "./letter.ts";
 
 export interface Message {
   /** Of its job. */
@@ -17,6 +18,7 @@ export interface Message {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  readonly attachments?: readonly Attachment[];
 }
 
 /** Where mails go. */
@@ -40,6 +42,9 @@ export const nodemailerOptions = (message: Message): SendMailOptions => ({
   subject: message.subject,
   text: message.text,
   html: message.html,
+  attachments: (message.attachments ?? []).map(({ name, type, bytes }) => ({
+    ...{ filename: name, contentType: type, content: Buffer.from(bytes) },
+  })),
   date: new Date(message.createdAtMs),
   messageId: messageIdOf(message),
   // RFC 3834, section 5: no automatic answers to it.

@@ -7,7 +7,7 @@ import type { AccountTables } from "../account/tables.ts";
 import type { Timers } from "../clock.ts";
 import { FinalFailure, type JobHandler, type JobRun, jobKind } from "../jobs/job.ts";
 import type { Mailbox } from "../mail-settings.ts";
-import { htmlOf, type Letter, subjectOf, textOf } from "./letter.ts";
+import { type Attachment, htmlOf, type Letter, subjectOf, textOf } from "./letter.ts";
 import type { MailTransport } from "./message.ts";
 import { orgFormat } from "./org-format.ts";
 import type { LetterContext } from "./template.ts";
@@ -37,6 +37,8 @@ export interface SendingDeps {
   readonly address: () => string;
   /** Makes a secret for an invited person, and stores its hash. */
   readonly addInvitation: (invited: { readonly orgId: string; readonly userId: string }) => Promise<string>;
+  /** Port: a document of an org as a file; undefined where there is none. */
+  readonly invoiceFile: (orgId: string, id: string) => Promise<Attachment | undefined>;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -57,6 +59,7 @@ export function mailSender(deps: SendingDeps): JobHandler<Waiting> {
           {
             ...{ id: job.key, orgId: job.orgId, createdAtMs: job.createdAtMs, from: deps.from, to: mail.to },
             ...{ subject: subjectOf(letter), text: textOf(letter), html: htmlOf(letter) },
+            attachments: letter.attachments ?? [],
           },
           limit.signal,
         );
@@ -79,11 +82,13 @@ async function compose(deps: SendingDeps, mail: Waiting, job: JobRun): Promise<L
   return await template.compose(data.data, contextOf(deps, job));
 }
 
-function contextOf({ accounts, address, addInvitation }: SendingDeps, { orgId }: JobRun): LetterContext {
+function contextOf(deps: SendingDeps, { orgId }: JobRun): LetterContext {
+  const { accounts, address, addInvitation } = deps;
   const org = accounts.org(orgId);
   return {
     ...{ orgId, orgName: org?.name || orgId, address: address(), accounts },
     ...orgFormat(org),
+    invoiceFile: (id) => deps.invoiceFile(orgId, id),
     async invitationSecret(userId) {
       const isInvited =
         accounts.people.user(userId)?.status === "invited" &&

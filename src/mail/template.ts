@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { AccountTables } from "../account/tables.ts";
 import type { EventName } from "../events/types.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import type { Letter } from "./letter.ts";
+import type { Attachment, Letter } from "./letter.ts";
 
 export interface MailTemplate<D = unknown> {
   /** Waiting mails name it: it stays the same over releases. */
@@ -39,4 +39,6 @@ export interface LetterContext {
    * @returns undefined where the person is not invited to the org any more
    */
   invitationSecret(userId: string): Promise<string | undefined>;
+  /** A document of the org as PDF. @returns undefined where there is no such document */
+  invoiceFile(id: string): Promise<Attachment | undefined>;
 }

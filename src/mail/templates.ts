@@ -1,10 +1,12 @@
 /** The list of all sorts of mails. */
 import type { MailTemplate } from "./template.ts";
 import { budgetExceeded } from "./templates/budget-exceeded.ts";
+import { creditNote } from "./templates/credit-note.ts";
 import { creditsLow } from "./templates/credits-low.ts";
 import { erasureDone } from "./templates/erasure-done.ts";
 import { erasureRequested } from "./templates/erasure-requested.ts";
 import { invitation } from "./templates/invitation.ts";
+import { invoice } from "./templates/invoice.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { orgClosed } from "./templates/org-closed.ts";
@@ -25,6 +27,8 @@ const TEMPLATES = [
   webhookDisabled,
   keyExpiring,
   keyReported,
+  invoice,
+  creditNote,
 ] as readonly unknown[] as readonly MailTemplate[];
 
 export const templateNamed: ReadonlyMap<string, MailTemplate> = new Map(

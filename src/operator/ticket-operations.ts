@@ -20,6 +20,8 @@ export interface OperatorTicketDeps {
   readonly cursors: Cursors;
   readonly tickets: Tickets;
   readonly trail: Trail;
+  /** Port, in the act of the approval: writes what the ticket asks for. @throws WeirError `state` where that cannot be any more */
+  readonly approveCorrection: (ticket: TicketRow) => void;
 }
 
 const answerField = plainText(2000).default("").describe("Shown to the org");
@@ -45,7 +47,8 @@ export function operatorTicketOperations(deps: OperatorTicketDeps) {
     }),
     operatorDecideTicket: operation({
       name: "operatorDecideTicket",
-      summary: "Approve, reject or close a ticket; approving a limit request sets the limit",
+      summary:
+        "Approve, reject or close a ticket; approving a limit request sets the limit, a correction writes its documents",
       path: z.object({ id: z.string().max(100) }),
       body: z.strictObject({
         status: z.enum(["approved", "rejected", "closed"]),
@@ -81,6 +84,7 @@ async function decide(
     const row = decided(old, status, answer, clock.now());
     tickets.put(row);
     if (status === "approved" && old.kind === "limit_increase") grantLimit(deps, caller, old, rpm);
+    if (status === "approved" && old.kind === "invoice_correction") deps.approveCorrection(old);
     const wire = ticketWire(row);
     trail.audit.note(caller, {
       ...{ act: "ticket.decide", target: id, orgId: old.orgId, reason: answer },

@@ -34,6 +34,7 @@ beforeAll(async () => {
     asKey: (method, path, body) => gateway.call(method, path, { key: fullSecret, ...(body && { body }) }),
     newMember: async () => spare.pop() ?? "no spare member is left",
     mailId: async () => "x",
+    invoiceId: "x",
     spareSession: async () => "x",
   };
 });

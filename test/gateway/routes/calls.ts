@@ -22,6 +22,8 @@ export interface CallWorld {
   readonly projectId: string;
   /** Of a model call of the org. */
   readonly requestId: string;
+  /** Of the org: a tax invoice to a recipient in Tamil Nadu without GSTIN. */
+  readonly invoiceId: string;
   /** By an owner of the org. */
   asOwner(method: string, path: string, body?: object): Promise<Answer>;
   /** By a key of the org with every scope. */
@@ -109,6 +111,7 @@ const newScimToken = async ({ asOwner }: CallWorld) => {
   return {};
 };
 const newMember = async (world: CallWorld) => ({ user: await world.newMember("invited") });
+const ofInvoice = ({ invoiceId }: CallWorld) => ({ id: invoiceId });
 const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
 /** What no org has. */
 const NOBODY = { user: "usr_nobody" };
@@ -206,6 +209,14 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     values: async ({ orgId, asOwner }) => ({ id: (await asOwner("GET", `/v1/orgs/${orgId}`)).json.plan_id }),
   },
   "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
+  "GET /v1/invoices/{id}": { values: ofInvoice },
+  "GET /v1/invoices/{id}/pdf": { values: ofInvoice },
+  "GET /v1/invoices/{id}/html": { values: ofInvoice },
+  "POST /v1/invoices/{id}/resend": { values: ofInvoice, body: () => ({ to: "owner@example.com" }) },
+  "POST /v1/invoices/{id}/correction": {
+    values: ofInvoice,
+    body: () => ({ gstin: "33AACCN4455M1ZA", reason: "a test" }),
+  },
   "POST /v1/webhooks": { body: () => webhook },
   "GET /v1/webhooks/{id}": { values: newWebhook },
   "PATCH /v1/webhooks/{id}": { values: newWebhook, body: () => ({ events: ["key.created"] }) },

@@ -11,18 +11,32 @@ import { REQUEST_ID } from "../../../src/ids.ts";
 import { policyJsonSchema } from "../../../src/routing/policy-document.ts";
 import { Browser } from "../../unit/simulator/identity.fixtures.ts";
 import { type SignedInPerson, signInAt } from "../console.fixtures.ts";
-import { type Answer, type TestGateway, testGateway, until } from "../fixtures.ts";
+import {
+  type Answer,
+  removeFolder,
+  seededFolder,
+  type TestGateway,
+  testGateway,
+  until,
+} from "../fixtures.ts";
+import { seedInvoices } from "../invoice.fixtures.ts";
 import { atRest, recorded } from "../observations.ts";
 import { bodyOf, CALLS, type CallWorld, isForKeys, nameOf, pathOf, sidesOf, table } from "./calls.ts";
 
 let gateway: TestGateway;
 let document: OpenApiDocument;
 let world: CallWorld;
+let folder: string;
+let invoiceId: string;
 const people = new Map<Role, SignedInPerson>();
 const keys = new Map<string, Promise<string>>();
 beforeAll(async () => {
+  folder = await seededFolder(() => {});
+  const [invoice] = await seedInvoices(folder);
+  invoiceId = invoice?.id ?? "";
   gateway = await testGateway({
     engine: true,
+    folder,
     endpoints: [{ provider: "own", credentialEnv: "ROUTES_TEST_NEVER_SET" }],
     settings: { max_orgs_per_person: 100 },
   });
@@ -32,7 +46,10 @@ beforeAll(async () => {
   world = await openWorld(requestId);
   await recorded(gateway);
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  removeFolder(folder);
+});
 
 /** One person of each role in the first org. */
 async function signInEverybody(): Promise<void> {
@@ -55,7 +72,7 @@ async function openWorld(requestId: string): Promise<CallWorld> {
   ];
   let members = 0;
   return {
-    ...{ orgId: me.active_org, projectId: projects.data[0].id, requestId },
+    ...{ orgId: me.active_org, projectId: projects.data[0].id, requestId, invoiceId },
     asOwner: (method, path, body) => owner.call(method, path, { ...(body && { body }) }),
     asKey: (method, path, body) => gateway.call(method, path, { ...(body && { body }) }),
     async newMember(status) {

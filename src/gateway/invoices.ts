@@ -1,0 +1,127 @@
+/** Opens the room of invoices: reads the supplier, draws PDFs in a thread, and says where documents are registered. */
+import type { Logger } from "pino";
+import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
+import type { AccountTables } from "../account/tables.ts";
+import type { Tickets } from "../account/tickets.ts";
+import type { Clock } from "../clock.ts";
+import { type Config, ConfigError, isLocalOnly } from "../config.ts";
+import type { Cursors } from "../cursor.ts";
+import type { Trail } from "../events/trail.ts";
+import type { InvoiceRow } from "../invoices/invoice.ts";
+import { openInvoices } from "../invoices/invoices.ts";
+import { pageTitle } from "../invoices/page-model.ts";
+import type { EInvoicePortal } from "../invoices/portal.ts";
+import { httpPortal } from "../invoices/portal-http.ts";
+import { readSupplier, SupplierError, type SupplierFile, supplierWarnings } from "../invoices/supplier.ts";
+import { moneyText } from "../invoices/words.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { creditNote } from "../mail/templates/credit-note.ts";
+import { invoice } from "../mail/templates/invoice.ts";
+import type { Store } from "../store/store.ts";
+import { openThread } from "../workers/thread.ts";
+import type { openMailRoom } from "./mail.ts";
+
+interface InvoiceGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly trail: Trail;
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  readonly tickets: Tickets;
+  readonly mail: ReturnType<typeof openMailRoom>;
+}
+
+/** @throws ConfigError where `supplier.yaml` is not valid; undefined where there is none */
+export function supplierOf({ configDir }: Pick<Config, "configDir">): SupplierFile | undefined {
+  try {
+    return readSupplier(configDir);
+  } catch (error) {
+    throw error instanceof SupplierError ? new ConfigError(error.message) : error;
+  }
+}
+
+export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGround) {
+  const { mail, clock } = ground;
+  const supplier = supplierOf(config);
+  for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
+  const thread = openThread(new URL("../invoices/pdf-thread.ts", import.meta.url));
+  const portal = new RegistrationPortal(config, supplier, clock, log);
+  const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
+  const invoices = openInvoices({
+    ...ground,
+    supplier,
+    mails: {
+      put: (row) => void mail.toOrg.put(templateOf(row), { orgId: row.orgId, data: mailData(row) }),
+      putTo: (row, to) => mail.put(templateOf(row), { orgId: row.orgId, to, data: mailData(row) }),
+    },
+    portal: () => portal.ask(),
+    draw: (model) => thread.run("drawPdf", model) as Promise<Uint8Array>,
+    onOverdue: ({ id, orgId, number }) =>
+      log.error({ id, orgId, number }, "a document is not registered as an e-invoice after three days"),
+    onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
+  });
+  mail.attachesInvoices(async (orgId, id) => {
+    const file = await invoices.file(orgId, id);
+    return file === undefined ? undefined : { ...file, type: "application/pdf" };
+  });
+  return {
+    ...invoices,
+    supplier,
+    /** After the jobs have stopped. */
+    async close(): Promise<void> {
+      invoices.close();
+      await Promise.all([thread.close(), portal.close()]);
+    },
+  };
+}
+
+const mailData = (row: InvoiceRow) => ({
+  id: row.id,
+  number: row.number,
+  total: moneyText(row.totalMinor, row.currency),
+  supplier: row.supplier.legalName,
+  title: pageTitle(row),
+  issuedAtMs: row.issuedAtMs,
+});
+
+/**
+ * Where documents are registered: the portal of `supplier.yaml`; without one the simulated one, started at the first document, and
+ * only where nobody but this machine reaches the gateway: its numbers are worth nothing.
+ */
+class RegistrationPortal {
+  readonly #config: Config;
+  readonly #url: string | undefined;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #simulated: Promise<InvoicePortal> | undefined;
+
+  constructor(config: Config, supplier: SupplierFile | undefined, clock: Clock, log: Logger) {
+    this.#config = config;
+    this.#url = supplier?.e_invoice_portal?.replace(/\/$/, "");
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async ask(): Promise<EInvoicePortal | undefined> {
+    if (this.#url !== undefined) return httpPortal(this.#url);
+    if (!isLocalOnly(this.#config)) return undefined;
+    this.#simulated ??= this.#start();
+    return httpPortal((await this.#simulated).url);
+  }
+
+  async #start(): Promise<InvoicePortal> {
+    try {
+      const portal = await startInvoicePortal({ clock: this.#clock });
+      this.#log.info(`e-invoices are registered at the simulated portal, ${portal.url}`);
+      return portal;
+    } catch (error) {
+      this.#simulated = undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#simulated?.catch(() => undefined))?.close();
+  }
+}
