@@ -1,0 +1,85 @@
+/** The room over a real store whose acts run twice, a clock set by hand, and real jobs. */
+
+import { newOrg } from "../../../src/account/org.ts";
+import { AccountTables } from "../../../src/account/tables.ts";
+import { Tickets } from "../../../src/account/tickets.ts";
+import { cursors } from "../../../src/cursor.ts";
+import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts";
+import { openInvoices } from "../../../src/invoices/invoices.ts";
+import { pdfOf } from "../../../src/invoices/pdf-page.ts";
+import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
+import type { SupplierFile } from "../../../src/invoices/supplier.ts";
+import { trailOn } from "../../support/trail.fixtures.ts";
+import { ManualClock, tempStore } from "../credits/fixtures.ts";
+import { AT_MS, orderOf, SUPPLIER } from "./rows.ts";
+
+export interface RoomOptions {
+  readonly supplier?: SupplierFile;
+  /** True unless told. */
+  readonly hasSupplier?: boolean;
+  readonly portal?: EInvoicePortal;
+}
+
+export function openRoom(options: RoomOptions = {}) {
+  const { portal } = options;
+  const supplier = options.hasSupplier === false ? undefined : (options.supplier ?? SUPPLIER);
+  const clock = new ManualClock(new Date(AT_MS).toISOString());
+  const files = tempStore();
+  const { store } = files;
+  const trail = trailOn(store, clock);
+  const accounts = new AccountTables(store);
+  const tickets = new Tickets(store);
+  /** Documents that were mailed; an act that runs twice mails in its second run, whose rows count. */
+  const mails = store.table<{ id: string; to: string }>("tests.mails");
+  const overdue: string[] = [];
+  const invoices = openInvoices({
+    ...{ store, clock, accounts, tickets, supplier, trail: trail.trail, jobs: trail.jobs },
+    cursors: cursors(new Uint8Array(32)),
+    mails: {
+      put: ({ id }) => mails.put([id, "org"], { id, to: "org" }),
+      putTo: ({ id }, to) => mails.put([id, to], { id, to }),
+    },
+    portal: async () => portal,
+    draw: pdfOf,
+    onOverdue: ({ number }) => overdue.push(number),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  return {
+    ...{ clock, store, trail, accounts, tickets, invoices, overdue },
+    issue: (order: InvoiceOrder = orderOf()): Promise<InvoiceRow> =>
+      store.act(() => invoices.issuer.issue(order)),
+    mailed: () => Array.from(mails.range(), ({ value }) => value),
+    addOrg: (id: string, differing: object = {}) =>
+      store.act(() => {
+        const given = { slug: id.replace("_", "-"), name: id, kind: "team", billingCountry: "IN" } as const;
+        accounts.addOrg({ ...newOrg({ ...given, planId: "local" }, clock.now()), id, ...differing });
+      }),
+    async dispose() {
+      await trail.jobs.stop();
+      invoices.close();
+      trail.close();
+      await files.dispose();
+    },
+  };
+}
+
+export type Room = ReturnType<typeof openRoom>;
+
+/** A credit note over a part of an invoice. */
+export function noteOf(room: Room, original: InvoiceRow, partMinor: number, id: string): InvoiceOrder {
+  const share = room.invoices.issuer.creditShare(original.orgId, original.id, partMinor);
+  const { orgId, currency, recipient, rate, topupId } = original;
+  return {
+    ...{ orgId, currency, recipient, rate, kind: "credit_note", taxableMinor: partMinor, ...share },
+    ...(topupId !== undefined && { topupId }),
+    reference: { type: "refund", id },
+    lines: [
+      {
+        description: "Refund of prepaid credit",
+        ...{ kind: "credits", quantity: 1, unitMinor: partMinor, amountMinor: partMinor },
+      },
+    ],
+  };
+}
