@@ -3,12 +3,14 @@
 import { newOrg } from "../../../src/account/org.ts";
 import { AccountTables } from "../../../src/account/tables.ts";
 import { Tickets } from "../../../src/account/tickets.ts";
+import { systemRandom, systemTimers } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
 import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { openInvoices } from "../../../src/invoices/invoices.ts";
 import { pdfOf } from "../../../src/invoices/pdf-page.ts";
 import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
+import { Jobs } from "../../../src/jobs/jobs.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock, tempStore } from "../credits/fixtures.ts";
 import { AT_MS, orderOf, SUPPLIER } from "./rows.ts";
@@ -27,13 +29,18 @@ export function openRoom(options: RoomOptions = {}) {
   const files = tempStore();
   const { store } = files;
   const trail = trailOn(store, clock);
+  /** Runs that fail are told of; they are what some tests are about. */
+  const jobs = new Jobs({
+    ...{ store, clock, timers: systemTimers, random: systemRandom },
+    ...{ holder: "tests", onFailure: () => {} },
+  });
   const accounts = new AccountTables(store);
   const tickets = new Tickets(store);
   /** Documents that were mailed; an act that runs twice mails in its second run, whose rows count. */
   const mails = store.table<{ id: string; to: string }>("tests.mails");
   const overdue: string[] = [];
   const invoices = openInvoices({
-    ...{ store, clock, accounts, tickets, supplier, trail: trail.trail, jobs: trail.jobs },
+    ...{ store, clock, accounts, tickets, supplier, trail: trail.trail, jobs },
     cursors: cursors(new Uint8Array(32)),
     mails: {
       put: ({ id }) => mails.put([id, "org"], { id, to: "org" }),
@@ -47,7 +54,7 @@ export function openRoom(options: RoomOptions = {}) {
     },
   });
   return {
-    ...{ clock, store, trail, accounts, tickets, invoices, overdue },
+    ...{ clock, store, trail, jobs, accounts, tickets, invoices, overdue },
     issue: (order: InvoiceOrder = orderOf()): Promise<InvoiceRow> =>
       store.act(() => invoices.issuer.issue(order)),
     mailed: () => Array.from(mails.range(), ({ value }) => value),
@@ -57,7 +64,7 @@ export function openRoom(options: RoomOptions = {}) {
         accounts.addOrg({ ...newOrg({ ...given, planId: "local" }, clock.now()), id, ...differing });
       }),
     async dispose() {
-      await trail.jobs.stop();
+      await jobs.stop();
       invoices.close();
       trail.close();
       await files.dispose();

@@ -53,306 +53,74 @@ export interface Golden {
   readonly figures: readonly string[];
 }
 
-type Columns = readonly [
-  name: string,
-  seller: Seller,
-  to: keyof typeof RECIPIENTS,
-  lut: "LUT" | "no LUT" | "",
-  title: string,
-  place: string,
-  figures: string,
-];
+interface Columns {
+  readonly name: string;
+  readonly seller: Seller;
+  readonly to: keyof typeof RECIPIENTS;
+  readonly lut: string;
+  readonly title: string;
+  readonly place: string;
+  readonly figures: readonly string[];
+  /** Of a credit note: over which amount, what was credited before, and the part. */
+  readonly credit: readonly string[];
+}
 
-/** Figures: taxable, CGST, SGST, IGST, total. */
-const INVOICES: readonly Columns[] = [
-  // Within the State.
-  ["round", "29", "Karnataka firm", "", "Tax Invoice", "Karnataka (29)", "1000.00 90.00 90.00 0.00 1180.00"],
-  ["one paisa", "29", "Karnataka firm", "", "Tax Invoice", "Karnataka (29)", "0.01 0.00 0.00 0.00 0.01"],
-  ["4.41 paise", "29", "Karnataka firm", "", "Tax Invoice", "Karnataka (29)", "0.49 0.04 0.04 0.00 0.57"],
-  ["4.5 paise", "29", "Karnataka firm", "", "Tax Invoice", "Karnataka (29)", "0.50 0.05 0.05 0.00 0.60"],
-  [
-    "lakh",
-    "29",
-    "Karnataka firm",
-    "",
-    "Tax Invoice",
-    "Karnataka (29)",
-    "100000.00 9000.00 9000.00 0.00 118000.00",
-  ],
-  [
-    "odd",
-    "29",
-    "Karnataka firm",
-    "",
-    "Tax Invoice",
-    "Karnataka (29)",
-    "1234567.89 111111.11 111111.11 0.00 1456790.11",
-  ],
-  [
-    "person",
-    "29",
-    "Karnataka person",
-    "",
-    "Tax Invoice",
-    "Karnataka (29)",
-    "999.99 90.00 90.00 0.00 1179.99",
-  ],
-  ["capital", "07", "Delhi person", "", "Tax Invoice", "Delhi (07)", "1000.00 90.00 90.00 0.00 1180.00"],
-  [
-    "with a legislature",
-    "34",
-    "Puducherry person",
-    "",
-    "Tax Invoice",
-    "Puducherry (34)",
-    "10.00 0.90 0.90 0.00 11.80",
-  ],
-  // Between States.
-  [
-    "round",
-    "29",
-    "Maharashtra firm",
-    "",
-    "Tax Invoice",
-    "Maharashtra (27)",
-    "1000.00 0.00 0.00 180.00 1180.00",
-  ],
-  ["4.32 paise", "29", "Maharashtra firm", "", "Tax Invoice", "Maharashtra (27)", "0.24 0.00 0.00 0.04 0.28"],
-  ["4.5 paise", "29", "Maharashtra firm", "", "Tax Invoice", "Maharashtra (27)", "0.25 0.00 0.00 0.05 0.30"],
-  [
-    "crore",
-    "29",
-    "Maharashtra firm",
-    "",
-    "Tax Invoice",
-    "Maharashtra (27)",
-    "99999999.99 0.00 0.00 18000000.00 117999999.99",
-  ],
-  [
-    "person",
-    "29",
-    "Tamil Nadu person",
-    "",
-    "Tax Invoice",
-    "Tamil Nadu (33)",
-    "500.00 0.00 0.00 90.00 590.00",
-  ],
-  [
-    "to a territory",
-    "29",
-    "Chandigarh person",
-    "",
-    "Tax Invoice",
-    "Chandigarh (04)",
-    "1000.00 0.00 0.00 180.00 1180.00",
-  ],
-  ["to the capital", "29", "Delhi person", "", "Tax Invoice", "Delhi (07)", "33.33 0.00 0.00 6.00 39.33"],
-  [
-    "at sea",
-    "29",
-    "Person at sea",
-    "",
-    "Tax Invoice",
-    "Other territory (97)",
-    "100.00 0.00 0.00 18.00 118.00",
-  ],
-  [
-    "from a territory",
-    "04",
-    "Punjab person",
-    "",
-    "Tax Invoice",
-    "Punjab (03)",
-    "1000.00 0.00 0.00 180.00 1180.00",
-  ],
-  // Within a union territory: UTGST.
-  [
-    "territory",
-    "04",
-    "Chandigarh person",
-    "",
-    "Tax Invoice",
-    "Chandigarh (04)",
-    "1000.00 90.00 90.00 0.00 1180.00",
-  ],
-  [
-    "territory",
-    "35",
-    "Andaman person",
-    "",
-    "Tax Invoice",
-    "Andaman and Nicobar Islands (35)",
-    "0.50 0.05 0.05 0.00 0.60",
-  ],
-  [
-    "territory",
-    "26",
-    "Daman person",
-    "",
-    "Tax Invoice",
-    "Dadra and Nagar Haveli and Daman and Diu (26)",
-    "77.77 7.00 7.00 0.00 91.77",
-  ],
-  [
-    "territory",
-    "31",
-    "Lakshadweep person",
-    "",
-    "Tax Invoice",
-    "Lakshadweep (31)",
-    "12.34 1.11 1.11 0.00 14.56",
-  ],
-  ["territory", "38", "Ladakh person", "", "Tax Invoice", "Ladakh (38)", "1.00 0.09 0.09 0.00 1.18"],
-  // Special economic zones: between States, whatever the State.
-  ["zone", "29", "Gujarat SEZ", "LUT", "Tax Invoice", "Gujarat (24)", "1000.00 0.00 0.00 0.00 1000.00"],
-  ["zone", "29", "Gujarat SEZ", "no LUT", "Tax Invoice", "Gujarat (24)", "1000.00 0.00 0.00 180.00 1180.00"],
-  [
-    "zone next door",
-    "29",
-    "Karnataka SEZ",
-    "LUT",
-    "Tax Invoice",
-    "Karnataka (29)",
-    "1000.00 0.00 0.00 0.00 1000.00",
-  ],
-  [
-    "zone next door",
-    "29",
-    "Karnataka SEZ",
-    "no LUT",
-    "Tax Invoice",
-    "Karnataka (29)",
-    "0.25 0.00 0.00 0.05 0.30",
-  ],
-  // Exports, in dollars.
-  [
-    "export",
-    "29",
-    "US firm",
-    "LUT",
-    "Tax Invoice (Export)",
-    "United States (96)",
-    "100.00 0.00 0.00 0.00 100.00",
-  ],
-  [
-    "export",
-    "29",
-    "US firm",
-    "no LUT",
-    "Tax Invoice (Export)",
-    "United States (96)",
-    "100.00 0.00 0.00 18.00 118.00",
-  ],
-  [
-    "export of a cent",
-    "29",
-    "US firm",
-    "LUT",
-    "Tax Invoice (Export)",
-    "United States (96)",
-    "0.01 0.00 0.00 0.00 0.01",
-  ],
-  [
-    "export",
-    "29",
-    "British firm",
-    "LUT",
-    "Tax Invoice (Export)",
-    "United Kingdom (96)",
-    "2500.00 0.00 0.00 0.00 2500.00",
-  ],
-  [
-    "export",
-    "29",
-    "British firm",
-    "no LUT",
-    "Tax Invoice (Export)",
-    "United Kingdom (96)",
-    "33.33 0.00 0.00 6.00 39.33",
-  ],
-  // Suppliers that are not Indian.
-  ["foreign supplier", "US", "US firm", "", "Invoice", "", "50.00 0.00 0.00 0.00 50.00"],
-  ["foreign supplier", "US", "British firm", "", "Invoice", "", "50.00 0.00 0.00 0.00 50.00"],
-  // Names.
-  ["long name", "29", "Long name", "", "Tax Invoice", "Karnataka (29)", "1000.00 90.00 90.00 0.00 1180.00"],
-  ["Hindi name", "29", "Hindi name", "", "Tax Invoice", "Tamil Nadu (33)", "500.00 0.00 0.00 90.00 590.00"],
-];
+/** Name, seller, recipient, letter of undertaking, title, place of supply; taxable, CGST, SGST, IGST, total. */
+const INVOICES = `
+# Within the State.
+round              | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 1000.00 90.00 90.00 0.00 1180.00
+one paisa          | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 0.01 0.00 0.00 0.00 0.01
+4.41 paise         | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 0.49 0.04 0.04 0.00 0.57
+4.5 paise          | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 0.50 0.05 0.05 0.00 0.60
+lakh               | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 100000.00 9000.00 9000.00 0.00 118000.00
+odd                | 29 | Karnataka firm     |        | Tax Invoice          | Karnataka (29)                                | 1234567.89 111111.11 111111.11 0.00 1456790.11
+person             | 29 | Karnataka person   |        | Tax Invoice          | Karnataka (29)                                | 999.99 90.00 90.00 0.00 1179.99
+capital            | 07 | Delhi person       |        | Tax Invoice          | Delhi (07)                                    | 1000.00 90.00 90.00 0.00 1180.00
+with a legislature | 34 | Puducherry person  |        | Tax Invoice          | Puducherry (34)                               | 10.00 0.90 0.90 0.00 11.80
+# Between States.
+round              | 29 | Maharashtra firm   |        | Tax Invoice          | Maharashtra (27)                              | 1000.00 0.00 0.00 180.00 1180.00
+4.32 paise         | 29 | Maharashtra firm   |        | Tax Invoice          | Maharashtra (27)                              | 0.24 0.00 0.00 0.04 0.28
+4.5 paise          | 29 | Maharashtra firm   |        | Tax Invoice          | Maharashtra (27)                              | 0.25 0.00 0.00 0.05 0.30
+crore              | 29 | Maharashtra firm   |        | Tax Invoice          | Maharashtra (27)                              | 99999999.99 0.00 0.00 18000000.00 117999999.99
+person             | 29 | Tamil Nadu person  |        | Tax Invoice          | Tamil Nadu (33)                               | 500.00 0.00 0.00 90.00 590.00
+to a territory     | 29 | Chandigarh person  |        | Tax Invoice          | Chandigarh (04)                               | 1000.00 0.00 0.00 180.00 1180.00
+to the capital     | 29 | Delhi person       |        | Tax Invoice          | Delhi (07)                                    | 33.33 0.00 0.00 6.00 39.33
+at sea             | 29 | Person at sea      |        | Tax Invoice          | Other territory (97)                          | 100.00 0.00 0.00 18.00 118.00
+from a territory   | 04 | Punjab person      |        | Tax Invoice          | Punjab (03)                                   | 1000.00 0.00 0.00 180.00 1180.00
+# Within a union territory: UTGST.
+territory          | 04 | Chandigarh person  |        | Tax Invoice          | Chandigarh (04)                               | 1000.00 90.00 90.00 0.00 1180.00
+territory          | 35 | Andaman person     |        | Tax Invoice          | Andaman and Nicobar Islands (35)              | 0.50 0.05 0.05 0.00 0.60
+territory          | 26 | Daman person       |        | Tax Invoice          | Dadra and Nagar Haveli and Daman and Diu (26) | 77.77 7.00 7.00 0.00 91.77
+territory          | 31 | Lakshadweep person |        | Tax Invoice          | Lakshadweep (31)                              | 12.34 1.11 1.11 0.00 14.56
+territory          | 38 | Ladakh person      |        | Tax Invoice          | Ladakh (38)                                   | 1.00 0.09 0.09 0.00 1.18
+# Special economic zones: between States, whatever the State.
+zone               | 29 | Gujarat SEZ        | LUT    | Tax Invoice          | Gujarat (24)                                  | 1000.00 0.00 0.00 0.00 1000.00
+zone               | 29 | Gujarat SEZ        | no LUT | Tax Invoice          | Gujarat (24)                                  | 1000.00 0.00 0.00 180.00 1180.00
+zone next door     | 29 | Karnataka SEZ      | LUT    | Tax Invoice          | Karnataka (29)                                | 1000.00 0.00 0.00 0.00 1000.00
+zone next door     | 29 | Karnataka SEZ      | no LUT | Tax Invoice          | Karnataka (29)                                | 0.25 0.00 0.00 0.05 0.30
+# Exports, in dollars.
+export             | 29 | US firm            | LUT    | Tax Invoice (Export) | United States (96)                            | 100.00 0.00 0.00 0.00 100.00
+export             | 29 | US firm            | no LUT | Tax Invoice (Export) | United States (96)                            | 100.00 0.00 0.00 18.00 118.00
+export of a cent   | 29 | US firm            | LUT    | Tax Invoice (Export) | United States (96)                            | 0.01 0.00 0.00 0.00 0.01
+export             | 29 | British firm       | LUT    | Tax Invoice (Export) | United Kingdom (96)                           | 2500.00 0.00 0.00 0.00 2500.00
+export             | 29 | British firm       | no LUT | Tax Invoice (Export) | United Kingdom (96)                           | 33.33 0.00 0.00 6.00 39.33
+# Suppliers that are not Indian.
+foreign supplier   | US | US firm            |        | Invoice              |                                               | 50.00 0.00 0.00 0.00 50.00
+foreign supplier   | US | British firm       |        | Invoice              |                                               | 50.00 0.00 0.00 0.00 50.00
+# Names.
+long name          | 29 | Long name          |        | Tax Invoice          | Karnataka (29)                                | 1000.00 90.00 90.00 0.00 1180.00
+Hindi name         | 29 | Hindi name         |        | Tax Invoice          | Tamil Nadu (33)                               | 500.00 0.00 0.00 90.00 590.00
+`;
 
-/** Credit notes: over which invoice, what was credited before, and the part. */
-const NOTES: readonly (readonly [...Columns, of: string, before: string, part: string])[] = [
-  [
-    "a third",
-    "29",
-    "Karnataka firm",
-    "",
-    "Credit Note",
-    "Karnataka (29)",
-    "333.33 30.00 30.00 0.00 393.33",
-    "1000.00",
-    "0.00",
-    "333.33",
-  ],
-  [
-    "the rest",
-    "29",
-    "Karnataka firm",
-    "",
-    "Credit Note",
-    "Karnataka (29)",
-    "3.35 0.30 0.30 0.00 3.95",
-    "10.01",
-    "6.66",
-    "3.35",
-  ],
-  [
-    "the whole",
-    "29",
-    "Maharashtra firm",
-    "",
-    "Credit Note",
-    "Maharashtra (27)",
-    "1000.00 0.00 0.00 180.00 1180.00",
-    "1000.00",
-    "0.00",
-    "1000.00",
-  ],
-  [
-    "a territory's",
-    "04",
-    "Chandigarh person",
-    "",
-    "Credit Note",
-    "Chandigarh (04)",
-    "0.25 0.03 0.03 0.00 0.31",
-    "0.50",
-    "0.00",
-    "0.25",
-  ],
-  [
-    "a zone's",
-    "29",
-    "Gujarat SEZ",
-    "no LUT",
-    "Credit Note",
-    "Gujarat (24)",
-    "1000.00 0.00 0.00 180.00 1180.00",
-    "1000.00",
-    "0.00",
-    "1000.00",
-  ],
-  [
-    "an export's",
-    "29",
-    "US firm",
-    "LUT",
-    "Credit Note",
-    "United States (96)",
-    "40.00 0.00 0.00 0.00 40.00",
-    "100.00",
-    "0.00",
-    "40.00",
-  ],
-];
+/** Credit notes: the same, then over which amount, what was credited before, and the part. */
+const NOTES = `
+a third       | 29 | Karnataka firm    |        | Credit Note | Karnataka (29)     | 333.33 30.00 30.00 0.00 393.33   | 1000.00 | 0.00 | 333.33
+the rest      | 29 | Karnataka firm    |        | Credit Note | Karnataka (29)     | 3.35 0.30 0.30 0.00 3.95         | 10.01   | 6.66 | 3.35
+the whole     | 29 | Maharashtra firm  |        | Credit Note | Maharashtra (27)   | 1000.00 0.00 0.00 180.00 1180.00 | 1000.00 | 0.00 | 1000.00
+a territory's | 04 | Chandigarh person |        | Credit Note | Chandigarh (04)    | 0.25 0.03 0.03 0.00 0.31         | 0.50    | 0.00 | 0.25
+a zone's      | 29 | Gujarat SEZ       | no LUT | Credit Note | Gujarat (24)       | 1000.00 0.00 0.00 180.00 1180.00 | 1000.00 | 0.00 | 1000.00
+an export's   | 29 | US firm           | LUT    | Credit Note | United States (96) | 40.00 0.00 0.00 0.00 40.00       | 100.00  | 0.00 | 40.00
+`;
 
 /** Statements: a plan that is changed within its period, paid from credit. */
 const STATEMENTS: readonly (readonly [
@@ -388,22 +156,30 @@ function sellerOf(seller: Seller) {
   return supplierOf({ state_code: `'${seller}'`, gstin: first + gstinCheckCharacter(first) });
 }
 
-function invoiceOf(
-  [, seller, to, lut]: readonly [string, Seller, keyof typeof RECIPIENTS, string, ...unknown[]],
-  taxable: string,
-): InvoiceRow {
+/** Lines of a table; those with # say what follows. */
+const columnsOf = (table: string): Columns[] =>
+  table
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const cells = line.split("|").map((cell) => cell.trim());
+      const [name = "", seller = "", to = "", lut = "", title = "", place = "", figures = "", ...credit] =
+        cells;
+      return {
+        ...{ name, seller: seller as Seller, to: to as keyof typeof RECIPIENTS, lut, title, place, credit },
+        figures: figures.split(" "),
+      };
+    });
+
+function invoiceOf({ seller, to, lut }: Columns, taxable: string): InvoiceRow {
   const supplier = sellerOf(seller);
-  const row = rowOf({
-    supplier,
-    recipient: RECIPIENTS[to],
-    taxableMinor: minorOf(taxable),
-    atMs: timeOf(lut),
-  });
+  const recipient = RECIPIENTS[to];
+  const row = rowOf({ supplier, recipient, taxableMinor: minorOf(taxable), atMs: timeOf(lut) });
   return seller === "US" ? { ...row, kind: "invoice" } : row;
 }
 
-function noteOf(columns: (typeof NOTES)[number]): InvoiceRow {
-  const [, , , , , , , of, before, part] = columns;
+function noteOf(columns: Columns): InvoiceRow {
+  const [of = "", before = "", part = ""] = columns.credit;
   const original = invoiceOf(columns, of);
   const taxableMinor = minorOf(part);
   const earlier = minorOf(before);
@@ -451,18 +227,16 @@ function statementOf([, lines]: (typeof STATEMENTS)[number]): InvoiceRow {
   });
 }
 
+const goldenOf = (columns: Columns, name: string, row: InvoiceRow): Golden => {
+  const { seller, to, lut, title, place, figures } = columns;
+  return { name: `${name}: ${seller} to ${to} ${lut}`.trim(), row, title, place, figures };
+};
+
 export const GOLDEN: readonly Golden[] = [
-  ...INVOICES.map((columns): Golden => {
-    const [name, seller, to, lut, title, place, figures] = columns;
-    const parts = figures.split(" ");
-    const row = invoiceOf(columns, parts[0] ?? "");
-    return { name: `${name}: ${seller} to ${to} ${lut}`.trim(), row, title, place, figures: parts };
-  }),
-  ...NOTES.map((columns): Golden => {
-    const [name, seller, to, lut, title, place, figures] = columns;
-    const named = `credit note, ${name}: ${seller} to ${to} ${lut}`.trim();
-    return { name: named, row: noteOf(columns), title, place, figures: figures.split(" ") };
-  }),
+  ...columnsOf(INVOICES).map((columns) =>
+    goldenOf(columns, columns.name, invoiceOf(columns, columns.figures[0] ?? "")),
+  ),
+  ...columnsOf(NOTES).map((columns) => goldenOf(columns, `credit note, ${columns.name}`, noteOf(columns))),
   ...STATEMENTS.map((columns): Golden => {
     const [name, , total] = columns;
     const figures = [total, "0.00", "0.00", "0.00", total];
