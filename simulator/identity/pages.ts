@@ -60,7 +60,8 @@ code { overflow-wrap: anywhere; }
 /** For the Content-Security-Policy: no other style applies. */
 export const STYLE_SOURCE = `'sha256-${hash("sha256", STYLE, "base64")}'`;
 
-const page = (title: string, content: Html): string =>
+/** A whole page in this style. */
+export const page = (title: string, content: Html): string =>
   `<!doctype html>
 <html lang="en">
 <head>

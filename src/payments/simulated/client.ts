@@ -1,0 +1,99 @@
+/** Calls to the `simulated` payment service: JSON over HTTP, each at most ten seconds, answers checked before they are used. */
+import { z } from "zod";
+import { answerError, declined, noAnswer, unreadable } from "../failure.ts";
+import type { GatewayCall } from "../gateway.ts";
+
+export interface SimulatedService {
+  /** Base of its API; loopback. */
+  readonly url: string;
+  readonly key: string;
+  /** Signs its webhooks. */
+  readonly webhookSecret: string;
+}
+
+export interface SimulatedRequest<T> {
+  readonly what: string;
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: unknown;
+  readonly answer: z.ZodType<T>;
+  readonly call: Pick<GatewayCall, "signal"> & Partial<GatewayCall>;
+  /** A status 400 is the service's decision: it said no. */
+  readonly mayDecline?: boolean;
+}
+
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const errorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
+
+export class SimulatedClient {
+  readonly #service: () => Promise<SimulatedService>;
+  readonly #timeoutMs: number;
+
+  constructor(service: () => Promise<SimulatedService>, timeoutMs: number) {
+    this.#service = service;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** @throws GatewayError */
+  async ask<T>(request: SimulatedRequest<T>): Promise<T> {
+    const { method, call } = request;
+    const what = `simulated: ${request.what}`;
+    const hasEffect = method === "POST";
+    const { status, text, retryAfter } = await this.#send(what, request, hasEffect);
+    const json = jsonOf(text);
+    if (status >= 400) {
+      const { code, message } = errorBody.safeParse(json).data?.error ?? { code: "", message: "" };
+      if (status === 400 && request.mayDecline === true && code !== "idempotency_error")
+        throw declined(what, { code, message, kind: "hard" });
+      throw answerError({ what, status, hasEffect, code, message, retryAfter });
+    }
+    const parsed = request.answer.safeParse(json);
+    if (!parsed.success) throw unreadable(what, hasEffect && call.idempotencyKey !== undefined);
+    return parsed.data;
+  }
+
+  async #send(what: string, { method, path, body, call }: SimulatedRequest<unknown>, hasEffect: boolean) {
+    const { url, key } = await this.#service().catch((error: unknown) => {
+      throw noAnswer(what, false, error);
+    });
+    try {
+      const reply = await fetch(`${url}/simulated${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${key}`,
+          "content-type": "application/json",
+          ...(call.idempotencyKey !== undefined && { "idempotency-key": call.idempotencyKey }),
+        },
+        ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+        redirect: "error",
+        signal: AbortSignal.any([call.signal, AbortSignal.timeout(this.#timeoutMs)]),
+      });
+      const text = await boundedText(reply);
+      return { status: reply.status, text, retryAfter: reply.headers.get("retry-after") ?? "" };
+    } catch (error) {
+      throw noAnswer(what, hasEffect, error);
+    }
+  }
+}
+
+/** @throws RangeError for a longer one */
+async function boundedText(reply: Response): Promise<string> {
+  if (Number(reply.headers.get("content-length") ?? 0) > MAX_ANSWER_BYTES)
+    throw new RangeError("the answer is too long");
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of reply.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) throw new RangeError("the answer is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
