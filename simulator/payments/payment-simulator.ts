@@ -15,6 +15,7 @@ import { type HookTarget, Notices, type NoticesOptions } from "./notices.ts";
 import { problemPage } from "./pages.ts";
 import { simulatedEvents, simulatedFront } from "./simulated-api.ts";
 import type { House, SimState } from "./state.ts";
+import { stripeEvents, stripeFront } from "./stripe-api.ts";
 
 export interface PaymentSimulatorOptions {
   /** A loopback address; default 127.0.0.1. */
@@ -82,7 +83,7 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
   const webhookSecret = kept(state, "webhook_secret", state.newId("smw") + state.newId(""));
   const urlOf = (id: string) => `${url}/pay/${id}`;
   const fronts = frontsOf(engine, keys, urlOf);
-  const notices = new Notices({ clock, timers, eventsOf: eventsOf(engine) });
+  const notices = new Notices({ clock, timers, eventsOf: eventsOf(engine, urlOf) });
   for (const [house, target] of Object.entries(options.hooks ?? {}))
     notices.targets.set(house as House, target);
   engine.changed = (change) => notices.tell(change);
@@ -104,11 +105,12 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
 }
 
 const frontsOf = (engine: Engine, keys: ServiceKeys, urlOf: (id: string) => string): Fronts => ({
+  stripe: stripeFront(engine, keys.stripeKey, urlOf),
   simulated: simulatedFront(engine, keys.simulatedKey, urlOf),
 });
 
-const eventsOf = (engine: Engine): NoticesOptions["eventsOf"] => ({
-  stripe: () => [],
+const eventsOf = (engine: Engine, urlOf: (id: string) => string): NoticesOptions["eventsOf"] => ({
+  stripe: (change) => stripeEvents(engine, change, urlOf),
   razorpay: () => [],
   simulated: (change) => simulatedEvents(change, engine.state.newId("sev")),
 });

@@ -1,5 +1,6 @@
 /** Calls to the `simulated` payment service: JSON over HTTP, each at most ten seconds, answers checked before they are used. */
 import { z } from "zod";
+import { boundedFetch } from "../bounded-fetch.ts";
 import { answerError, declined, noAnswer, unreadable } from "../failure.ts";
 import type { GatewayCall } from "../gateway.ts";
 
@@ -22,7 +23,6 @@ export interface SimulatedRequest<T> {
   readonly mayDecline?: boolean;
 }
 
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const errorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export class SimulatedClient {
@@ -57,7 +57,7 @@ export class SimulatedClient {
       throw noAnswer(what, false, error);
     });
     try {
-      const reply = await fetch(`${url}/simulated${path}`, {
+      const init: RequestInit = {
         method,
         headers: {
           authorization: `Bearer ${key}`,
@@ -65,29 +65,15 @@ export class SimulatedClient {
           ...(call.idempotencyKey !== undefined && { "idempotency-key": call.idempotencyKey }),
         },
         ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
-        redirect: "error",
-        signal: AbortSignal.any([call.signal, AbortSignal.timeout(this.#timeoutMs)]),
-      });
-      const text = await boundedText(reply);
+      };
+      const limits = { signal: call.signal, timeoutMs: this.#timeoutMs };
+      const reply = await boundedFetch(`${url}/simulated${path}`, init, limits);
+      const text = await reply.text();
       return { status: reply.status, text, retryAfter: reply.headers.get("retry-after") ?? "" };
     } catch (error) {
       throw noAnswer(what, hasEffect, error);
     }
   }
-}
-
-/** @throws RangeError for a longer one */
-async function boundedText(reply: Response): Promise<string> {
-  if (Number(reply.headers.get("content-length") ?? 0) > MAX_ANSWER_BYTES)
-    throw new RangeError("the answer is too long");
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of reply.body ?? []) {
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) throw new RangeError("the answer is too long");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function jsonOf(text: string): unknown {

@@ -14,7 +14,7 @@ export function failures(at: () => Bench): void {
     const { paymentRef } = await at().paid();
     at().simulator.api.plant({ match: at().service.calls.refund, kind: "timeout_after" });
     const order = { reference: "rfd_1", paymentRef, total: { currency: at().service.currency, minor: 100 } };
-    expect((await failure(at().gateway.refund(order, at().call()))).kind).toBe("unclear");
+    expect((await failure(at().hasty.refund(order, at().call()))).kind).toBe("unclear");
     const [refund] = await at().gateway.refundsOf(paymentRef, at().call());
     expect(refund).toMatchObject({ reference: "rfd_1", total: { minor: 100 } });
   });
@@ -147,7 +147,7 @@ export function mandates(at: () => Bench): void {
     const order = await at().debitOrder();
     const ref = await at().gateway.prepareDebit(order, at().call());
     at().simulator.api.plant({ match: at().service.calls.confirm, kind: "timeout_after" });
-    expect((await failure(at().gateway.confirmDebit(ref, order, at().call()))).kind).toBe("unclear");
+    expect((await failure(at().hasty.confirmDebit(ref, order, at().call()))).kind).toBe("unclear");
     expect((await at().gateway.readDebit(ref, at().call()))?.state).toBe("paid");
     expect((await at().gateway.confirmDebit(ref, order, at().call())).state).toBe("paid");
     expect(at().simulator.engine.account.linesOf(at().service.house, 0, Infinity)).toHaveLength(1);

@@ -86,8 +86,9 @@ export interface ServiceUnderTest {
 }
 
 export const HOOK_SECRET = "whsec_of_the_test";
-/** Short: some tests wait for it. */
-const TIMEOUT_MS = 400;
+const TIMEOUT_MS = 10_000;
+/** Some tests wait for it. */
+const HASTY_MS = 700;
 
 let keys = 0;
 export const nextKey = (): string => `key-${++keys}-0000000000`;
@@ -96,6 +97,8 @@ export class Bench {
   readonly service: ServiceUnderTest;
   readonly simulator: PaymentSimulator;
   readonly gateway: PaymentGateway;
+  /** The same, with a short time limit. */
+  readonly hasty: PaymentGateway;
   readonly clock: TestClock;
   readonly receiver: HookReceiver;
   #references = 0;
@@ -111,6 +114,7 @@ export class Bench {
     this.clock = clock;
     this.receiver = receiver;
     this.gateway = service.gatewayOf(simulator, clock, TIMEOUT_MS);
+    this.hasty = service.gatewayOf(simulator, clock, HASTY_MS);
   }
 
   static async open(service: ServiceUnderTest): Promise<Bench> {
