@@ -9,6 +9,12 @@ import { z } from "zod";
 import { cidrListField } from "./cidr-list.ts";
 import { problemText, readDocument } from "./document/document.ts";
 import { LOOPBACK_HOST, type Mailbox, mailboxOf, type SmtpServer, smtpServerOf } from "./mail-settings.ts";
+import {
+  type PaymentSettings,
+  paymentSettingsOf,
+  paymentsField,
+  paymentVariables,
+} from "./payment-settings.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();
@@ -117,6 +123,8 @@ const fileSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  /** The payment gateway of each currency. */
+  payments: paymentsField,
   grant_usd: z.number().nonnegative().default(25),
   default_plan: z.string().default("local"),
   plans: z
@@ -155,6 +163,7 @@ export interface Config {
   readonly smtp: SmtpServer | undefined;
   /** Sender of mails. */
   readonly mailFrom: Mailbox;
+  readonly payments: PaymentSettings;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -196,6 +205,7 @@ const environment = z.object({
   OIDC_CLIENT_SECRET: z.string().max(2000).optional(),
   SMTP_URL: setting(smtpServerOf).optional(),
   MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
+  ...paymentVariables,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: secretsKey.optional(),
   CELL: z
@@ -221,6 +231,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const configDir = resolve(CONFIG_DIR);
   const dataDir = resolve(DATA_DIR);
   if (CLICKHOUSE_URL === undefined) checkForEngine(dataDir);
+  const publicUrl = publicUrlOf(parsed.data.PUBLIC_URL);
+  const settings = readSettings(configDir);
   return Object.freeze({
     host: HOST,
     port: PORT,
@@ -230,12 +242,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
     logLevel: LOG_LEVEL,
     secretsKey: parsed.data.WEIR_SECRETS_KEY,
-    publicUrl: publicUrlOf(parsed.data.PUBLIC_URL),
+    publicUrl,
     oidc: oidcOf(parsed.data),
     smtp: parsed.data.SMTP_URL,
     mailFrom: parsed.data.MAIL_FROM,
+    payments: paymentsOf(parsed.data, settings, isLocalOnly({ host: HOST, publicUrl })),
     cell: CELL,
-    settings: readSettings(configDir),
+    settings,
   });
 }
 
@@ -263,6 +276,15 @@ function oidcOf({
   if (clientId === undefined) throw new ConfigError("OIDC_CLIENT_ID: is needed with OIDC_ISSUER");
   if (clientSecret === undefined) throw new ConfigError("OIDC_CLIENT_SECRET: is needed with OIDC_ISSUER");
   return { issuer, clientId, clientSecret };
+}
+
+/** @throws ConfigError where a gateway lacks its secret, or simulated payments could be made from outside */
+function paymentsOf(env: Environment, { payments }: ServiceSettings, isLocal: boolean): PaymentSettings {
+  try {
+    return paymentSettingsOf(payments, env, isLocal);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
 }
 
 /** Whether only this machine reaches the gateway: nothing listens elsewhere, and no proxy is announced. */

@@ -30,6 +30,8 @@ export type ApiRoute = readonly [method: string, pattern: RegExp, handler: Handl
 export interface Front {
   readonly house: House;
   readonly routes: readonly ApiRoute[];
+  /** Status for an object that is not there; default 404. */
+  readonly missingStatus?: number;
   isAllowed(request: ApiRequest): boolean;
   /** Empty where the call has none. */
   idempotencyKey(request: ApiRequest): string;
@@ -143,8 +145,6 @@ function busyReply(front: Front, fault: Fault | undefined): ApiReply | undefined
   return { status: 429, body, headers: { "retry-after": String(fault.retryAfterS ?? 1) } };
 }
 
-const WHY = { missing: 404, state: 400, amount: 400 } as const;
-
 function run(front: Front, request: ApiRequest, fault: Fault | undefined): ApiReply {
   const failed = { status: 500, body: front.error(500, "api_error", "The service failed.") };
   if (fault?.kind === "error_before") return failed;
@@ -161,7 +161,7 @@ function answer(front: Front, request: ApiRequest): ApiReply {
     } catch (thrown) {
       if (thrown instanceof ApiError) return { status: thrown.status, body: thrown.body };
       if (!(thrown instanceof SimRefusal)) throw thrown;
-      const status = WHY[thrown.why];
+      const status = thrown.why === "missing" ? (front.missingStatus ?? 404) : 400;
       return { status, body: front.error(status, thrown.why, thrown.message) };
     }
   }

@@ -13,6 +13,8 @@ import { Engine, SimRefusal } from "./engine.ts";
 import { servePage } from "./hosted.ts";
 import { type HookTarget, Notices, type NoticesOptions } from "./notices.ts";
 import { problemPage } from "./pages.ts";
+import { razorpayFront } from "./razorpay-api.ts";
+import { razorpayEvents } from "./razorpay-events.ts";
 import { simulatedEvents, simulatedFront } from "./simulated-api.ts";
 import type { House, SimState } from "./state.ts";
 import { stripeEvents, stripeFront } from "./stripe-api.ts";
@@ -106,12 +108,13 @@ export async function startPaymentSimulator(options: PaymentSimulatorOptions): P
 
 const frontsOf = (engine: Engine, keys: ServiceKeys, urlOf: (id: string) => string): Fronts => ({
   stripe: stripeFront(engine, keys.stripeKey, urlOf),
+  razorpay: razorpayFront(engine, keys.razorpayKeyId, keys.razorpayKeySecret, urlOf),
   simulated: simulatedFront(engine, keys.simulatedKey, urlOf),
 });
 
 const eventsOf = (engine: Engine, urlOf: (id: string) => string): NoticesOptions["eventsOf"] => ({
   stripe: (change) => stripeEvents(engine, change, urlOf),
-  razorpay: () => [],
+  razorpay: (change) => razorpayEvents(engine, change, urlOf),
   simulated: (change) => simulatedEvents(change, engine.state.newId("sev")),
 });
 

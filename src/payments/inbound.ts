@@ -1,0 +1,132 @@
+/**
+ * Webhooks of payment gateways. What one of them signed is stored and answered with 200 only then; a job reads the object that
+ * changed. An event that comes again is answered and does nothing. What nobody signed costs a digest and writes nothing.
+ */
+import { z } from "zod";
+import { raw } from "../answer.ts";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import type { Hook } from "../hook.ts";
+import { type JobEnding, type JobRun, jobKind } from "../jobs/job.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { MaybePromise } from "../maybe-promise.ts";
+import { openExpiringTable } from "../store/expiring-table.ts";
+import type { Store } from "../store/store.ts";
+import { GATEWAY_IDS, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
+
+const MAX_BYTES = 256 * 1024;
+const DAY_MS = 86_400_000;
+/** For disputes with the payment service about what it told us. */
+const KEPT_DAYS = 90;
+
+/** An event as it came. */
+interface EventRow {
+  readonly gatewayId: GatewayId;
+  readonly eventId: string;
+  readonly receivedAtMs: number;
+  /** Raw body, as UTF-8. */
+  readonly body: string;
+}
+
+/** An event's id, kept for good where the signature carries no time: else the same bytes would be accepted again. */
+interface EventIdRow {
+  readonly receivedAtMs: number;
+}
+
+const readNotice = jobKind({
+  name: "payments.read",
+  payload: z.object({
+    gatewayId: z.enum(GATEWAY_IDS),
+    eventId: z.string(),
+    kind: z.enum(["checkout", "payment", "refund", "dispute", "mandate"]),
+    ref: z.string(),
+    reference: z.string(),
+  }),
+  tries: 14,
+  backoff: { firstMs: 2_000, mostMs: 3_600_000 },
+  atOnce: 8,
+  // One lane is one object: its events are read one after another.
+  atOncePerLane: 1,
+  leaseMs: 60_000,
+});
+
+/**
+ * Reads the object again and moves what is ours. Called at least once for each event, in any order.
+ * @throws anything, for another try later; GatewayError `busy` and `unclear` among them
+ */
+export type NoticeHandler = (
+  gatewayId: GatewayId,
+  notice: Notice,
+  job: JobRun,
+) => MaybePromise<JobEnding | undefined>;
+
+export interface InboundDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  /** Undefined: there is no such gateway here. */
+  readonly gatewayOf: (id: string) => PaymentGateway | undefined;
+  /** Told when old events could not be removed. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Inbound {
+  /** `POST /webhooks/payments/{gateway}`. */
+  readonly hook: Hook;
+  /** Once, before jobs start. */
+  onNotice(handler: NoticeHandler): void;
+  close(): void;
+}
+
+export function openInbound(deps: InboundDeps): Inbound {
+  const { store, clock, jobs, gatewayOf, onFailure } = deps;
+  const ids = store.table<EventIdRow>("payments.event_ids");
+  const events = openExpiringTable<EventRow>({
+    ...{ store, clock, onFailure, rows: "payments.events", periods: "payments.event_days" },
+    ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
+  });
+
+  /** In an act. */
+  function take(gatewayId: GatewayId, notices: readonly Notice[], body: string, nowMs: number): void {
+    for (const { eventId, subject } of notices) {
+      if (subject.kind === "none") continue;
+      const key = [gatewayId, eventId];
+      if (ids.get(key) !== undefined || events.get(key) !== undefined) continue;
+      if (gatewayId === "razorpay") ids.put(key, { receivedAtMs: nowMs });
+      events.put(key, { gatewayId, eventId, receivedAtMs: nowMs, body }, nowMs);
+      const { kind, ref, reference } = subject;
+      jobs.enqueue(readNotice, {
+        ...{ key: `${gatewayId}:${eventId}`, lane: `${gatewayId}:${ref}`, orgId: "" },
+        payload: { gatewayId, eventId, kind, ref, reference },
+      });
+    }
+  }
+
+  return {
+    hook: {
+      name: "receivePaymentEvent",
+      summary: "Take a payment gateway's webhook, signed by it",
+      maxBytes: MAX_BYTES,
+      async run(bytes, path, head) {
+        const gateway = gatewayOf(path.gateway ?? "");
+        if (gateway === undefined) throw fail("not_found", "There is no such payment gateway here.");
+        const nowMs = clock.now();
+        const notices = gateway.readWebhook(bytes, (name) => head.header(name), nowMs);
+        const isOfInterest = notices.some(({ subject }) => subject.kind !== "none");
+        if (isOfInterest) {
+          const body = bytes.toString("utf8");
+          await store.act(() => take(gateway.id, notices, body, nowMs));
+        }
+        return raw("application/json", '{"received":true}');
+      },
+    },
+    onNotice(handler) {
+      jobs.handle(readNotice, {
+        run({ gatewayId, eventId, ...subject }, job) {
+          return handler(gatewayId, { eventId, subject }, job);
+        },
+      });
+    },
+    close: () => events.close(),
+  };
+}
