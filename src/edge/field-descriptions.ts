@@ -229,6 +229,7 @@ const WORDS: Readonly<Record<string, string>> = {
   private_key_id: "Of the Google service account.",
   client_email: "Of the Google service account.",
   token_uri: "Where Google gives access tokens.",
+  gateway: "The payment gateway: `stripe`, `razorpay` or `simulated`.",
   // Webhooks.
   "Webhooks/id": "The id of the webhook or the delivery.",
   "Webhooks/url": "Where events are posted to.",

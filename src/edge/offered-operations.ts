@@ -57,4 +57,4 @@ type NamesOf<M> = M extends (...deps: never[]) => infer Offered ? keyof Offered 
 
 /** Hooks are no operations: they are named here. */
 export type Operations = Readonly<Record<NamesOf<Maker>, AnyOperation>> &
-  Readonly<Record<"takeLogoutNotice", Hook>>;
+  Readonly<Record<"takeLogoutNotice" | "receivePaymentEvent", Hook>>;

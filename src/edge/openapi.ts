@@ -241,11 +241,15 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
 }
 
 function hookItem(route: Extract<Route, { hook: unknown }>): OperationItem {
-  const { hook } = route;
+  const { hook, path } = route;
+  const inPath = z.object(
+    Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, z.string()])),
+  );
   return {
     ...common(route),
     operationId: hook.name,
     summary: hook.summary,
+    ...(path.includes("{") && { parameters: parameters(inPath, "path") }),
     requestBody: { required: true, content: { "*/*": { schema: {} } } },
     responses: {
       "2XX": { description: "It was taken." },

@@ -243,6 +243,7 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/events", "read:org / viewer", "Events", act(run.listEvents)),
   row("GET", "/v1/audit", "read:org / admin", "Events", act(run.listAudit)),
 
+  row("POST", "/webhooks/payments/{gateway}", "public", "Credits", { hook: run.receivePaymentEvent }),
   row("GET", "/v1/webhooks", "read:org / admin", WEBHOOKS, act(run.listWebhooks)),
   row("POST", "/v1/webhooks", "write:org / admin", WEBHOOKS, act(run.createWebhook)),
   row("GET", "/v1/webhooks/{id}", "read:org / admin", WEBHOOKS, act(run.getWebhook)),

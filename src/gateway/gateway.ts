@@ -137,12 +137,13 @@ export async function startGateway(
  * returns would find no handler.
  */
 function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
-  const { lastUsed, identity, mail, jobs } = rooms;
+  const { lastUsed, identity, mail, payments, jobs } = rooms;
   handleErasure(rooms, config);
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);
   rooms.listensAt(port);
+  payments.listensAt(port);
   const begun = handleExports(rooms, config)
     .then(() => handleRetention(rooms))
     .then(() => mail.start())

@@ -34,6 +34,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...scimOf(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
+    receivePaymentEvent: rooms.payments.inbound.hook,
   };
 }
 

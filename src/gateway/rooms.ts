@@ -47,6 +47,7 @@ import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
 import { openInvoiceRoom } from "./invoices.ts";
 import { openMailRoom } from "./mail.ts";
+import { openPaymentRoom } from "./payments.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
 import { openWebhookRoom } from "./webhooks.ts";
@@ -70,6 +71,7 @@ export async function openRooms(config: Config, log: Logger) {
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
+  const payments = await openPaymentRoom(config, log, { ...ground, ...trail, keepFrom: hooks.listensAt });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -92,7 +94,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
-    ...{ directory, identity, invoices, mail },
+    ...{ directory, identity, invoices, mail, payments },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),
@@ -107,6 +109,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
       await stopping.wait("invoices", invoices.close());
+      await stopping.wait("payments", payments.close());
       await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());

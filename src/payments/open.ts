@@ -7,6 +7,7 @@ import { CURRENCIES, type Currency } from "../currency.ts";
 import type { PaymentSettings } from "../payment-settings.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import type { SimulatedService } from "./simulated/client.ts";
+import type { SimulatedGateway } from "./simulated/simulated-gateway.ts";
 
 export interface PaymentGateways {
   /** Undefined: orgs of that currency cannot pay here. */
@@ -14,6 +15,8 @@ export interface PaymentGateways {
   /** By its id, also one from outside. */
   byId(id: string): PaymentGateway | undefined;
   readonly all: readonly PaymentGateway[];
+  /** Starts the simulated service, if it is used here: from then on its webhooks are known. */
+  reachSimulated(): Promise<void>;
 }
 
 export interface PaymentGatewaysOptions {
@@ -37,6 +40,10 @@ export async function openPaymentGateways(options: PaymentGatewaysOptions): Prom
     all,
     byId: (id) => opened.get(id),
     forCurrency: (currency) => opened.get(gateways[currency] ?? ""),
+    async reachSimulated() {
+      const gateway = opened.get("simulated");
+      if (gateway !== undefined && "reach" in gateway) await (gateway as SimulatedGateway).reach();
+    },
   };
 }
 

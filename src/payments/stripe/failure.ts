@@ -47,4 +47,4 @@ function kindOf(code: string, advice: string): Failure["kind"] {
 export const CANCELLED: Failure = { code: "canceled", message: "The payment was cancelled.", kind: "soft" };
 
 export const failureOfIntent = ({ last_payment_error: error }: Stripe.PaymentIntent): Failure | null =>
-  error === null ? null : failureOfError(error);
+  error ? failureOfError(error) : null;

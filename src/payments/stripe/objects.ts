@@ -75,13 +75,13 @@ function stateOf(intent: Stripe.PaymentIntent, charge: Stripe.Charge | undefined
     case "processing":
       return "processing";
     default:
-      return intent.last_payment_error === null ? "processing" : "failed";
+      return intent.last_payment_error ? "failed" : "processing";
   }
 }
 
 /** Nobody has tried to pay it yet. */
 const isUntried = ({ status, last_payment_error: error }: Stripe.PaymentIntent): boolean =>
-  error === null && (status === "requires_payment_method" || status === "requires_confirmation");
+  !error && (status === "requires_payment_method" || status === "requires_confirmation");
 
 /** @param session with `payment_intent.latest_charge.balance_transaction`: a session has one payment, tried again and again */
 export function checkoutOf(session: Stripe.Checkout.Session): Checkout {

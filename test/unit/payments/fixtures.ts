@@ -27,15 +27,10 @@ export interface TestClock extends Clock {
   nowMs: number;
 }
 
-export const testClock = (): TestClock => ({
-  nowMs: START_MS,
-  now() {
-    return this.nowMs;
-  },
-  monotonic() {
-    return this.nowMs;
-  },
-});
+export function testClock(): TestClock {
+  const clock = { nowMs: START_MS, now: () => clock.nowMs, monotonic: () => clock.nowMs };
+  return clock;
+}
 
 export interface ReceivedHook {
   readonly bytes: Buffer;

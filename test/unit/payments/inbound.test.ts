@@ -1,0 +1,152 @@
+/** The hook that takes webhooks of payment gateways, with a real store and real jobs. */
+
+import { createHmac } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { timedSignature } from "../../../simulator/payments/notices.ts";
+import { systemRandom, systemTimers } from "../../../src/clock.ts";
+import type { HttpHead } from "../../../src/http-head.ts";
+import { Jobs } from "../../../src/jobs/jobs.ts";
+import type { PaymentGateway } from "../../../src/payments/gateway.ts";
+import { type Inbound, openInbound } from "../../../src/payments/inbound.ts";
+import { RazorpayGateway } from "../../../src/payments/razorpay/razorpay-gateway.ts";
+import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
+import { openStore, type Store } from "../../../src/store/store.ts";
+import { type TestClock, testClock } from "./fixtures.ts";
+
+const SECRET = "whsec_inbound";
+const DAY_MS = 86_400_000;
+
+let dir: string;
+let store: Store;
+let clock: TestClock;
+let jobs: Jobs;
+let inbound: Inbound;
+let seen: string[];
+
+function open(): void {
+  store = openStore(dir, { actsTwice: true });
+  jobs = new Jobs({
+    store,
+    clock,
+    timers: systemTimers,
+    random: systemRandom,
+    holder: "test",
+    onFailure: () => {},
+  });
+  const apiBase = "http://127.0.0.1:9";
+  const common = { clock, apiBase, webhookSecrets: [SECRET] };
+  const gateways = new Map<string, PaymentGateway>([
+    ["stripe", new StripeGateway({ ...common, secretKey: "sk" })],
+    ["razorpay", new RazorpayGateway({ ...common, keyId: "id", keySecret: "secret" })],
+  ]);
+  inbound = openInbound({ store, clock, jobs, gatewayOf: (id) => gateways.get(id), onFailure: () => {} });
+}
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "weir-inbound-"));
+  clock = testClock();
+  seen = [];
+  open();
+});
+afterEach(async () => {
+  inbound.close();
+  await jobs.stop();
+  await store.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const head = (headers: Record<string, string>): HttpHead => ({
+  header: (name) => headers[name] ?? "",
+  cookie: () => undefined,
+  address: "127.0.0.1",
+});
+
+const stripeEvent = (id: string, type = "payment_intent.succeeded") =>
+  JSON.stringify({ id, type, data: { object: { id: "pi_1", metadata: { reference: "tup_1" } } } });
+
+async function post(gateway: string, body: string, headers: Record<string, string>) {
+  return inbound.hook.run(Buffer.from(body), { gateway }, head(headers), "request");
+}
+
+const postStripe = (body: string, secret = SECRET) =>
+  post("stripe", body, { "stripe-signature": timedSignature(body, secret, clock.now()) });
+
+const postRazorpay = (id: string, body: string) =>
+  post("razorpay", body, {
+    "x-razorpay-event-id": id,
+    "x-razorpay-signature": createHmac("sha256", SECRET).update(body).digest("hex"),
+  });
+
+const razorpayBody = JSON.stringify({
+  event: "payment.captured",
+  payload: { payment: { entity: { id: "pay_1" } } },
+});
+
+const rows = (table: string): number => Array.from(store.table(table).range()).length;
+
+async function work(count: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    inbound.onNotice((gatewayId, { eventId, subject }) => {
+      seen.push(`${gatewayId} ${eventId} ${JSON.stringify(subject)}`);
+      if (seen.length === count) resolve();
+      return undefined;
+    });
+    void jobs.start();
+  });
+}
+
+describe("a webhook of a payment gateway", () => {
+  test("is stored with a job that says what to read, and a replay does nothing", async () => {
+    for (let i = 0; i < 3; i++) await postStripe(stripeEvent("evt_1"));
+    expect(rows("payments.events")).toBe(1);
+    await postStripe(stripeEvent("evt_2"));
+    await work(2);
+    const subject = JSON.stringify({ kind: "payment", ref: "pi_1", reference: "tup_1" });
+    expect(seen.sort()).toEqual([`stripe evt_1 ${subject}`, `stripe evt_2 ${subject}`]);
+  });
+
+  test("is known again after a restart", async () => {
+    await postStripe(stripeEvent("evt_1"));
+    inbound.close();
+    await jobs.stop();
+    await store.close();
+    open();
+    await postStripe(stripeEvent("evt_1"));
+    expect(rows("payments.events")).toBe(1);
+  });
+
+  test("that nobody signed writes nothing", async () => {
+    await expect(postStripe(stripeEvent("evt_1"), "whsec_other")).rejects.toThrow("signature");
+    await expect(post("stripe", "{", {})).rejects.toThrow("signature");
+    await expect(post("razorpay", "{", { "x-razorpay-signature": "0".repeat(64) })).rejects.toThrow(
+      "signature",
+    );
+    expect([rows("payments.events"), rows("payments.event_ids"), rows("payments.event_days")]).toEqual([
+      0, 0, 0,
+    ]);
+  });
+
+  test("of no interest is answered and writes nothing", async () => {
+    await postStripe(stripeEvent("evt_1", "customer.created"));
+    expect(rows("payments.events")).toBe(0);
+  });
+
+  test("for a gateway that is not here is 404, and its size is bounded", async () => {
+    await expect(post("paypal", "{}", {})).rejects.toMatchObject({ status: 404 });
+    await expect(post("__proto__", "{}", {})).rejects.toMatchObject({ status: 404 });
+    expect(inbound.hook.maxBytes).toBe(262_144);
+  });
+
+  test("of Razorpay is known for good, though what it said is forgotten after 90 days", async () => {
+    await postRazorpay("event_1", razorpayBody);
+    await postStripe(stripeEvent("evt_1"));
+    clock.nowMs += 92 * DAY_MS;
+    await store.act(() => store.table("payments.events").remove(["razorpay", "event_1"]));
+    await postRazorpay("event_1", razorpayBody);
+    expect(store.table("payments.events").get(["razorpay", "event_1"])).toBeUndefined();
+    expect(store.table("payments.event_ids").get(["razorpay", "event_1"])).toBeDefined();
+  });
+});
