@@ -164,7 +164,10 @@ export interface Notice {
     | { readonly kind: "none" };
 }
 
-/** A line of a day's account, for reconciliation. */
+/**
+ * A line of a day's account, for reconciliation. `amount` is positive for what came in and negative for what went out: a refund
+ * and a withdrawn dispute are negative; a refund that failed and a dispute whose money came back are positive.
+ */
 export interface DayLine {
   readonly kind: "payment" | "refund" | "dispute";
   readonly ref: string;

@@ -33,7 +33,7 @@ interface EventIdRow {
   readonly receivedAtMs: number;
 }
 
-const readNotice = jobKind({
+export const readNotice = jobKind({
   name: "payments.read",
   payload: z.object({
     gatewayId: z.enum(GATEWAY_IDS),
