@@ -6,6 +6,7 @@ import type { PriceVersions } from "../catalog/price-versions.ts";
 import { unconfigured } from "../catalog/unconfigured.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import type { Provider } from "../endpoint.ts";
+import { supplierOf } from "../gateway/invoices.ts";
 import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
 
@@ -38,6 +39,7 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
         : `the server at ${shown(clickhouseUrl)}`,
     ],
     ["mail", mailState(config)],
+    ["supplier", supplierState(config, fault)],
     ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
     ...(await catalogRows(config, env, fault)),
   ];
@@ -47,6 +49,18 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
 }
 
 type Fault = (text: string) => string;
+
+/** Who sells, as invoices say. */
+function supplierState(config: Config, fault: Fault): string {
+  try {
+    const supplier = supplierOf(config);
+    if (supplier === undefined) return "no supplier.yaml, so nothing can be sold";
+    return `${supplier.legal_name}, ${supplier.gstin || supplier.country}`;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return fault(error.message);
+  }
+}
 
 /** Where mails go, without a password. */
 function mailState({ smtp, mailFrom, dataDir, publicUrl }: Config): string {

@@ -1,4 +1,4 @@
-/** Opens the room of invoices: reads the supplier, draws PDFs in a thread, and says where documents are registered. */
+/** Opens the room of invoices: reads the supplier, draws documents in a thread, and says where documents are registered. */
 import type { Logger } from "pino";
 import { type InvoicePortal, startInvoicePortal } from "../../simulator/invoice-portal/invoice-portal.ts";
 import type { AccountTables } from "../account/tables.ts";
@@ -7,13 +7,13 @@ import type { Clock } from "../clock.ts";
 import { type Config, ConfigError, isLocalOnly } from "../config.ts";
 import type { Cursors } from "../cursor.ts";
 import type { Trail } from "../events/trail.ts";
+import { moneyText } from "../invoices/amount.ts";
 import type { InvoiceRow } from "../invoices/invoice.ts";
 import { openInvoices } from "../invoices/invoices.ts";
-import { pageTitle } from "../invoices/page-model.ts";
+import { pageTitle } from "../invoices/page-title.ts";
 import type { EInvoicePortal } from "../invoices/portal.ts";
 import { httpPortal } from "../invoices/portal-http.ts";
 import { readSupplier, SupplierError, type SupplierFile, supplierWarnings } from "../invoices/supplier.ts";
-import { moneyText } from "../invoices/words.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { creditNote } from "../mail/templates/credit-note.ts";
 import { invoice } from "../mail/templates/invoice.ts";
@@ -45,7 +45,7 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
   const { mail, clock } = ground;
   const supplier = supplierOf(config);
   for (const line of supplier === undefined ? [] : supplierWarnings(supplier)) log.warn(line);
-  const thread = openThread(new URL("../invoices/pdf-thread.ts", import.meta.url));
+  const thread = openThread(new URL("../invoices/drawing-thread.ts", import.meta.url));
   const portal = new RegistrationPortal(config, supplier, clock, log);
   const templateOf = ({ kind }: InvoiceRow) => (kind === "credit_note" ? creditNote : invoice);
   const invoices = openInvoices({
@@ -56,7 +56,10 @@ export function openInvoiceRoom(config: Config, log: Logger, ground: InvoiceGrou
       putTo: (row, to) => mail.put(templateOf(row), { orgId: row.orgId, to, data: mailData(row) }),
     },
     portal: () => portal.ask(),
-    draw: (model) => thread.run("drawPdf", model) as Promise<Uint8Array>,
+    draw: {
+      pdf: (row) => thread.run("drawPdf", row) as Promise<Uint8Array>,
+      html: (row) => thread.run("drawHtml", row) as Promise<string>,
+    },
     onOverdue: ({ id, orgId, number }) =>
       log.error({ id, orgId, number }, "a document is not registered as an e-invoice after three days"),
     onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),

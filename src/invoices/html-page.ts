@@ -1,18 +1,8 @@
 /** A document as a page of HTML: whole in itself, without scripts, and good to print. */
 import { renderSVG } from "uqr";
 import { Html, html } from "../html.ts";
-import type { InvoiceRow } from "./invoice.ts";
-import { type Fact, type PageModel, pageModel } from "./page-model.ts";
+import type { Fact, PageModel } from "./page-model.ts";
 import { fitsQr } from "./qr.ts";
-
-/** For the answer that carries it: styles of its own, and nothing else. */
-export const PAGE_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "private, no-store",
-};
 
 const STYLE = new Html(`<style>
 body{margin:2em auto;padding:0 1em;max-width:52em;font:15px/1.45 "Noto Sans",system-ui,sans-serif;color:#1a1a1a}
@@ -27,8 +17,6 @@ th,td{text-align:left;vertical-align:top;padding:.3em .5em}.lines th{border-bott
 .notes p{margin:.3em 0}.small{font-size:.87em}footer{margin-top:1.5em}
 .irn{display:flex;gap:1.5em;margin-top:1em;align-items:flex-start}.irn svg{width:11em;height:11em;flex:none}
 </style>`);
-
-export const invoiceHtml = (row: InvoiceRow): string => htmlOf(pageModel(row));
 
 export function htmlOf(model: PageModel): string {
   const { supplier, recipient, columns, rows, totals, words, notes, registration, signature } = model;

@@ -2,9 +2,10 @@
  * What a document is worth in rupees, as returns and the registration portal take it: an export in dollars by the rate that
  * stands on it. Parts add up to their whole to the paisa.
  */
+
+import { inPaise } from "./amount.ts";
 import type { InvoiceRow, TaxedAmount } from "./invoice.ts";
 import { totalOf } from "./tax.ts";
-import { inPaise } from "./words.ts";
 
 export interface InrValue extends TaxedAmount {
   readonly totalMinor: number;

@@ -6,7 +6,6 @@ import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
 import { type CorrectionDeps, correctionOperation } from "./correction-operations.ts";
-import { invoiceHtml, PAGE_HEADERS } from "./html-page.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 import { invoiceShape, invoiceWire } from "./invoice-wire.ts";
@@ -18,9 +17,19 @@ export interface InvoiceOperationDeps extends CorrectionDeps, ResendDeps {
   readonly clock: Clock;
   readonly cursors: Cursors;
   readonly tables: InvoiceTables;
-  /** Draws a PDF beside the event loop. @throws WeirError `gateway_unavailable` where too many wait */
+  /** Both draw beside the event loop. @throws WeirError `gateway_unavailable` where too many wait */
   readonly pdf: (row: InvoiceRow) => Promise<Uint8Array>;
+  readonly html: (row: InvoiceRow) => Promise<string>;
 }
+
+/** The page has styles of its own, and nothing else. */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "private, no-store",
+};
 
 const byId = z.object({ id: z.string().max(100) });
 
@@ -72,11 +81,11 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
     path: byId,
     output: z.undefined(),
     otherTypes: ["text/html"],
-    errors: ["not_found"],
-    run: ({ path }, caller) =>
-      raw("text/html; charset=utf-8", invoiceHtml(ownInvoice(deps.tables, caller, path.id)), {
-        headers: PAGE_HEADERS,
-      }),
+    errors: ["not_found", "gateway_unavailable"],
+    async run({ path }, caller) {
+      const page = await deps.html(ownInvoice(deps.tables, caller, path.id));
+      return raw("text/html; charset=utf-8", page, { headers: PAGE_HEADERS });
+    },
   }),
   exportInvoices: operation({
     name: "exportInvoices",

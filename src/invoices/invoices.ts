@@ -19,7 +19,6 @@ import { InvoiceTables } from "./invoice-tables.ts";
 import { Issuer } from "./issuer.ts";
 import { operatorInvoiceOperations } from "./operator-invoice-operations.ts";
 import { fileName } from "./own-invoice.ts";
-import { type PageModel, pageModel } from "./page-model.ts";
 import type { EInvoicePortal } from "./portal.ts";
 import { invoiceRegistrar, OVERDUE_MS, registerInvoice } from "./registration.ts";
 import { Series } from "./series.ts";
@@ -38,8 +37,11 @@ export interface InvoicesOptions {
   readonly mails: InvoiceMails;
   /** Asked at each registration. Undefined where none is configured. */
   readonly portal: () => Promise<EInvoicePortal | undefined>;
-  /** Draws in a thread: `drawPdf` of `pdf-thread.ts`. */
-  readonly draw: (model: PageModel) => Promise<Uint8Array>;
+  /** Draws in a thread, by `drawing-thread.ts`. */
+  readonly draw: {
+    pdf(row: InvoiceRow): Promise<Uint8Array>;
+    html(row: InvoiceRow): Promise<string>;
+  };
   /** A document that is not registered after three days; for the operator's log. */
   readonly onOverdue: (row: InvoiceRow) => void;
   readonly onFailure: (error: unknown) => void;
@@ -79,12 +81,14 @@ export function openInvoices(options: InvoicesOptions) {
     onFailure,
   });
   jobs.handle(registerInvoice, invoiceRegistrar({ ...options, tables, putMail: mails.put }));
-  const pdf = bounded((row: InvoiceRow) => options.draw(pageModel(row)));
+  const drawn = new Bound();
+  const pdf = (row: InvoiceRow) => drawn.run(() => options.draw.pdf(row));
+  const html = (row: InvoiceRow) => drawn.run(() => options.draw.html(row));
   return {
     issuer,
     tables,
     operations: {
-      ...invoiceOperations({ ...options, tables, resent, pdf, putMailTo: mails.putTo }),
+      ...invoiceOperations({ ...options, tables, resent, pdf, html, putMailTo: mails.putTo }),
       ...operatorInvoiceOperations({ ...options, tables }),
     },
     /** For mails. Undefined where there is no such document. */
@@ -101,18 +105,21 @@ export function openInvoices(options: InvoicesOptions) {
   };
 }
 
-function bounded(draw: (row: InvoiceRow) => Promise<Uint8Array>) {
-  let waiting = 0;
-  return async (row: InvoiceRow): Promise<Uint8Array> => {
-    if (waiting >= MOST_DRAWN)
-      throw fail("gateway_unavailable", "Too many PDFs are asked for. Ask again shortly.");
-    waiting++;
+/** At most so many wait for the thread. */
+class Bound {
+  #waiting = 0;
+
+  /** @throws WeirError `gateway_unavailable` */
+  async run<T>(draw: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= MOST_DRAWN)
+      throw fail("gateway_unavailable", "Too many documents are asked for. Ask again shortly.");
+    this.#waiting++;
     try {
-      return await draw(row);
+      return await draw();
     } finally {
-      waiting--;
+      this.#waiting--;
     }
-  };
+  }
 }
 
 function unregisteredCounts(tables: InvoiceTables, nowMs: number) {

@@ -3,13 +3,13 @@ import { z } from "zod";
 import { type FullAnswer, raw } from "../answer.ts";
 import { isoTime } from "../clock.ts";
 import { fail } from "../errors.ts";
+import { decimalText } from "./amount.ts";
 import { indianMonth } from "./financial-year.ts";
 import { Gstr1 } from "./gstr1.ts";
 import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 import { invoiceWire, sacOf } from "./invoice-wire.ts";
-import { decimalText } from "./words.ts";
 
 export const MONTH_TYPES = ["application/json", "text/csv"];
 

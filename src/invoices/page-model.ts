@@ -4,11 +4,13 @@
  */
 import { countryName } from "../account/countries.ts";
 import { ABROAD, stateLabel } from "../account/gst-states.ts";
+import { moneyText } from "./amount.ts";
 import { indianDate } from "./financial-year.ts";
 import { inrValue } from "./inr-value.ts";
-import type { InvoiceKind, InvoiceRow, Recipient, SupplierIdentity } from "./invoice.ts";
+import type { InvoiceRow, Recipient, SupplierIdentity } from "./invoice.ts";
 import { sacOf } from "./invoice-wire.ts";
-import { amountInWords, moneyText } from "./words.ts";
+import { pageTitle } from "./page-title.ts";
+import { amountInWords } from "./words.ts";
 
 /** Name and value. */
 export type Fact = readonly [name: string, value: string];
@@ -50,21 +52,10 @@ export interface PageModel {
   readonly issuedAtMs: number;
 }
 
-const TITLES: Readonly<Record<InvoiceKind, string>> = {
-  tax_invoice: "Tax Invoice",
-  export_invoice: "Tax Invoice (Export)",
-  invoice: "Invoice",
-  statement: "Statement",
-  credit_note: "Credit Note",
-};
-
 /** CGST rule 96A and the second proviso of rule 46: what an invoice of a zero-rated supply is endorsed with. */
 const ENDORSEMENT = "SUPPLY MEANT FOR EXPORT/SUPPLY TO SEZ UNIT OR SEZ DEVELOPER FOR AUTHORISED OPERATIONS";
 const UNDER_LUT = `${ENDORSEMENT} UNDER BOND OR LETTER OF UNDERTAKING WITHOUT PAYMENT OF INTEGRATED TAX`;
 const WITH_IGST = `${ENDORSEMENT} ON PAYMENT OF INTEGRATED TAX`;
-
-/** `Tax Invoice`. */
-export const pageTitle = ({ kind }: InvoiceRow): string => TITLES[kind];
 
 const isIndian = ({ supplier }: InvoiceRow): boolean => supplier.gstin !== "";
 /** A document of the tax on goods and services. */

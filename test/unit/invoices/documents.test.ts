@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { decimalText, moneyText } from "../../../src/invoices/amount.ts";
 import { htmlOf } from "../../../src/invoices/html-page.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { invoiceShape, invoiceWire } from "../../../src/invoices/invoice-wire.ts";
 import { type PageModel, pageModel, textsOf } from "../../../src/invoices/page-model.ts";
 import { pdfOf } from "../../../src/invoices/pdf-page.ts";
-import { decimalText, moneyText } from "../../../src/invoices/words.ts";
 import { GOLDEN, minorOf } from "./golden.ts";
 import { ABROAD, INTRA, rowOf, SEZ } from "./rows.ts";
 

@@ -5,9 +5,9 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { Tickets } from "../../../src/account/tickets.ts";
 import { systemRandom, systemTimers } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
+import { drawHtml, drawPdf } from "../../../src/invoices/drawing-thread.ts";
 import type { InvoiceOrder, InvoiceRow } from "../../../src/invoices/invoice.ts";
 import { openInvoices } from "../../../src/invoices/invoices.ts";
-import { pdfOf } from "../../../src/invoices/pdf-page.ts";
 import type { EInvoicePortal } from "../../../src/invoices/portal.ts";
 import type { SupplierFile } from "../../../src/invoices/supplier.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
@@ -47,7 +47,7 @@ export function openRoom(options: RoomOptions = {}) {
       putTo: ({ id }, to) => mails.put([id, to], { id, to }),
     },
     portal: async () => portal,
-    draw: pdfOf,
+    draw: { pdf: drawPdf, html: async (row) => drawHtml(row) },
     onOverdue: ({ number }) => overdue.push(number),
     onFailure: (error) => {
       throw error;

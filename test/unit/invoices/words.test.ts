@@ -1,7 +1,8 @@
 /** Amounts as text and in words. */
 import { expect, test } from "vitest";
+import { decimalText, inPaise, moneyText } from "../../../src/invoices/amount.ts";
 import { splitBy } from "../../../src/invoices/inr-value.ts";
-import { amountInWords, decimalText, inPaise, moneyText } from "../../../src/invoices/words.ts";
+import { amountInWords } from "../../../src/invoices/words.ts";
 
 test.each([
   [0, "INR", "₹0.00", "Rupees Zero Only"],

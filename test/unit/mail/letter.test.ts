@@ -74,8 +74,16 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...["budget_exceeded", "credits_low", "erasure_done", "erasure_requested", "invitation", "key_expiring"],
-    ...["key_reported", "org_closed", "spend_spike", "ticket_decided", "webhook_disabled"],
+    ...["budget_exceeded", "credit_note", "credits_low", "erasure_done", "erasure_requested", "invitation"],
+    ...[
+      "invoice",
+      "key_expiring",
+      "key_reported",
+      "org_closed",
+      "spend_spike",
+      "ticket_decided",
+      "webhook_disabled",
+    ],
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([
     ["ticket.decided", "ticket_decided"],

@@ -1,0 +1,11 @@
+/**
+ * What the worker thread runs that draws documents: PDFs, and pages with their QR code, take tens of milliseconds. Input and
+ * result are plain values, which can be cloned between threads.
+ */
+import { htmlOf } from "./html-page.ts";
+import type { InvoiceRow } from "./invoice.ts";
+import { pageModel } from "./page-model.ts";
+import { pdfOf } from "./pdf-page.ts";
+
+export const drawPdf = (row: InvoiceRow): Promise<Uint8Array> => pdfOf(pageModel(row));
+export const drawHtml = (row: InvoiceRow): string => htmlOf(pageModel(row));
