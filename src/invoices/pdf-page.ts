@@ -80,7 +80,7 @@ class Page {
     this.#y = this.#party(recipient, this.#y) + 18;
     this.#table();
     this.#totals();
-    this.#keep(30);
+    this.#keep(Math.min(this.#closingHeight(), BOTTOM - MARGIN));
     this.#y += this.#text(words[0], MARGIN, this.#y, WIDTH, { size: 8, color: GREY });
     this.#y += this.#text(words[1], MARGIN, this.#y, WIDTH) + 8;
     for (const note of notes) this.#paragraph(note);
@@ -197,6 +197,16 @@ class Page {
       }
     }
     this.#y += 10;
+  }
+
+  /** From the amount in words to the signature: it stays on one page, so that no page bears a signature alone. */
+  #closingHeight(): number {
+    const { words, notes, registration } = this.#model;
+    const noteHeights = notes.map((note) => this.#heightOf(note, WIDTH, { size: 8.5 }) + 4);
+    const registered = registration === undefined ? 0 : QR_POINTS + 16;
+    return (
+      this.#heightOf(words[1], WIDTH) + noteHeights.reduce((sum, height) => sum + height, registered + 76)
+    );
   }
 
   #paragraph(text: string): void {

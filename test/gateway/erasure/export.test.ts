@@ -55,6 +55,7 @@ describe("an export", () => {
       [
         "audit",
         "events",
+        "invoices",
         "keys",
         "ledger",
         "members",
