@@ -112,7 +112,7 @@ test("B2B and exports are registered at the simulated portal, and then mailed wi
     "latin1",
   );
   expect(eml).toContain(`filename=TI-${fy}-0000003.pdf`);
-  const [, encoded = ""] = /application\/pdf[^]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)/.exec(eml) ?? [];
+  const [, encoded = ""] = /application\/pdf[\s\S]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)/.exec(eml) ?? [];
   expect(Buffer.from(encoded, "base64").subarray(0, 5).toString()).toBe("%PDF-");
 });
 
