@@ -45,7 +45,7 @@ export const ticketShape = z.object({
   body: z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
     .describe(
-      "The details. `limit_increase`: `key_id`, `rpm`, `reason`; `close_org`: `refund_requested`, `refundable_micro` (micro-USD); made by `POST /v1/tickets`: `message`",
+      "The details. `limit_increase`: `key_id`, `rpm`, `reason`; `invoice_correction`: `invoice_id`, `gstin`, `reason`; `close_org`: `refund_requested`, `refundable_micro` (micro-USD); made by `POST /v1/tickets`: `message`",
     ),
   created_by: z
     .string()
