@@ -1,5 +1,5 @@
 /**
- * What the worker thread runs that draws documents: PDFs, and pages with their QR code, take tens of milliseconds. Input and
+ * What the worker thread runs that draws documents: PDFs take some tenths of a second, pages with a QR code tens of milliseconds. Input and
  * result are plain values, which can be cloned between threads.
  */
 import { htmlOf } from "./html-page.ts";

@@ -61,7 +61,7 @@ export interface InvoiceFile {
 }
 
 const DAY_MS = 86_400_000;
-/** A drawing takes a tenth of a second or less; more that wait would wait for long. */
+/** A PDF takes some tenths of a second in the one thread; a task that waits for a minute fails. */
 const MOST_DRAWN = 64;
 /** Counted at most for `/metrics`. */
 const MOST_COUNTED = 1000;

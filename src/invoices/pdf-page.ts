@@ -1,6 +1,6 @@
 /**
  * A document as PDF, drawn from the model of the page: A4, Noto Sans embedded as a subset, so that ₹ and Indian scripts print.
- * The same model gives the same bytes. Runs in a worker thread: drawing takes tens of milliseconds.
+ * The same model gives the same bytes. Runs in a worker thread: drawing takes some tenths of a second.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
