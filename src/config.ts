@@ -164,6 +164,8 @@ export interface Config {
   /** Sender of mails. */
   readonly mailFrom: Mailbox;
   readonly payments: PaymentSettings;
+  /** Undefined: rates of exchange are those of `fx.yaml`. */
+  readonly fxUrl: string | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -206,6 +208,8 @@ const environment = z.object({
   SMTP_URL: setting(smtpServerOf).optional(),
   MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
   ...paymentVariables,
+  /** Where the day's rate of exchange is read. */
+  FX_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   WEIR_SECRETS_KEY: secretsKey.optional(),
   CELL: z
@@ -247,6 +251,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     smtp: parsed.data.SMTP_URL,
     mailFrom: parsed.data.MAIL_FROM,
     payments: paymentsOf(parsed.data, settings, isLocalOnly({ host: HOST, publicUrl })),
+    fxUrl: parsed.data.FX_URL,
     cell: CELL,
     settings,
   });

@@ -23,6 +23,10 @@ export const ERRORS = Object.freeze({
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
   idempotency_key_invalid: row(400, "invalid_request", "idempotency_key_invalid"),
+  /** The org's address or tax id lacks what its invoices must state. */
+  billing_profile_incomplete: row(400, "invalid_request", "billing_profile_incomplete"),
+  below_minimum: row(400, "invalid_request", "below_minimum"),
+  above_cap: row(400, "invalid_request", "above_cap"),
   /** The upstream refused the request itself; its status is kept if it is 400, 404, 409, 413 or 422. */
   upstream_rejected: row(400, "invalid_request", "upstream_rejected"),
   missing_key: row(401, "authentication", "missing_key"),
@@ -52,6 +56,8 @@ export const ERRORS = Object.freeze({
   idempotency_mismatch: row(409, "conflict", "idempotency_mismatch"),
   idempotency_in_progress: row(409, "conflict", "idempotency_in_progress", true),
   last_owner: row(409, "conflict", "last_owner"),
+  not_refundable: row(409, "conflict", "not_refundable"),
+  no_mandate: row(409, "conflict", "no_mandate"),
   state: row(409, "conflict", "state"),
   payload_too_large: row(413, "payload_too_large", "payload_too_large"),
   unsupported_media_type: row(415, "unsupported_media_type", "unsupported_media_type"),
@@ -64,7 +70,9 @@ export const ERRORS = Object.freeze({
   upstream_all_out: row(503, "unavailable", "upstream_capacity", true),
   /** The local store cannot commit (a full disk): no call that costs money is admitted. */
   storage_unavailable: row(503, "unavailable", "storage_unavailable", true),
-  /** The process has nearly reached its limit of open descriptors. */
+  /** There is no exchange rate of the last days. */
+  fx_stale: row(503, "unavailable", "fx_stale", true),
+  /** The process has nearly reached its limit of open descriptors, or the payment gateway does not answer. */
   gateway_unavailable: row(503, "unavailable", "gateway_unavailable", true),
   /** No identity provider is configured, or it does not answer. */
   identity_unavailable: row(503, "unavailable", "identity_unavailable", true),

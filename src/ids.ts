@@ -31,6 +31,7 @@ export type IdPrefix =
   | "rfd"
   | "inv"
   | "mnd"
+  | "prk"
   | "cn"
   | "pv"
   | "pk"

@@ -78,7 +78,7 @@ class LedgerBook implements Book {
 
   post(orgId: string, posting: Posting): Posted {
     checkPosting(posting);
-    const { kind, amountMicroUsd, refType, refId } = posting;
+    const { kind, amountMicroUsd, refType, refId, mayOverdraw = false } = posting;
     const earlier = this.#ledger.byReference(orgId, refType, refId);
     if (earlier !== undefined) {
       const same = earlier.kind === kind && earlier.amountMicroUsd === amountMicroUsd;
@@ -88,7 +88,7 @@ class LedgerBook implements Book {
     }
     const account = this.#accounts.of(orgId);
     const { availableMicroUsd } = account;
-    if (amountMicroUsd < 0 && availableMicroUsd < -amountMicroUsd) {
+    if (amountMicroUsd < 0 && availableMicroUsd < -amountMicroUsd && !mayOverdraw) {
       return { outcome: "insufficient_credits", availableMicroUsd };
     }
     const advanced = this.#advance(orgId, amountMicroUsd, this.#clock.now());

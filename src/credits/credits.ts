@@ -5,6 +5,7 @@ import { Accounts, type LowCredit } from "./accounts.ts";
 import { type Book, openBook } from "./book.ts";
 import type { CreditFall } from "./credit-events.ts";
 import { openLedger } from "./ledger.ts";
+import { CreditLots } from "./lots.ts";
 import { type LocalPurse, openPurse } from "./purse.ts";
 
 export interface CreditsDeps {
@@ -19,6 +20,7 @@ export interface CreditsDeps {
 export function openCredits({ store, clock, lowCredit = () => undefined, onFall = () => {} }: CreditsDeps): {
   readonly purse: LocalPurse;
   readonly book: Book;
+  readonly lots: CreditLots;
   /** The org's settings have changed, committed. */
   readonly orgChanged: (orgId: string) => void;
 } {
@@ -28,6 +30,7 @@ export function openCredits({ store, clock, lowCredit = () => undefined, onFall 
   return {
     book,
     purse: openPurse({ store, accounts, book }),
+    lots: new CreditLots({ store, ledger }),
     orgChanged: (orgId) => accounts.orgChanged(orgId),
   };
 }

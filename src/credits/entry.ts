@@ -4,9 +4,13 @@
  */
 
 /** All kinds of entries (wire values). All but `settle` are posted with a reference of their own. */
-export const LEDGER_KINDS = ["topup", "settle", "refund", "grant", "expiry", "adjustment"] as const;
+export const LEDGER_KINDS = [
+  ...["topup", "settle", "refund", "grant", "expiry", "adjustment"],
+  ...["subscription", "dispute", "dispute_reversal"],
+] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 export type PostedKind = Exclude<LedgerKind, "settle">;
+export const POSTED_KINDS = LEDGER_KINDS.filter((kind): kind is PostedKind => kind !== "settle");
 
 interface EntryBase {
   /** 1, 2, 3 … per org, without gaps. */
@@ -49,6 +53,9 @@ const CODES: Record<LedgerKind, number> = {
   grant: 3,
   expiry: 4,
   adjustment: 5,
+  subscription: 6,
+  dispute: 7,
+  dispute_reversal: 8,
 };
 const KINDS = new Map(LEDGER_KINDS.map((kind) => [CODES[kind], kind]));
 

@@ -8,6 +8,7 @@ import {
   entryOf,
   type LedgerEntry,
   type LedgerKind,
+  POSTED_KINDS,
   type PostedEntry,
   type PostedKind,
   type StoredEntry,
@@ -29,6 +30,8 @@ export interface Ledger {
   byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
   /** Sum of the amounts of one posted kind. */
   sumOf(orgId: string, kind: PostedKind): number;
+  /** Entries that are not settles with a greater `seq`, oldest first. */
+  postedAfter(orgId: string, seq: number): PostedEntry[];
   /** Only inside a store write. */
   put(orgId: string, entry: LedgerEntry): void;
 }
@@ -86,6 +89,14 @@ export function openLedger(store: Store): Ledger {
       let sum = 0;
       for (const entry of ofKind(orgId, kind, AFTER_ALL)) sum += entry.amountMicroUsd;
       return sum;
+    },
+    postedAfter(orgId, seq) {
+      const found = POSTED_KINDS.flatMap((kind) => {
+        const code = codeOf(kind);
+        const range = { start: [orgId, code, seq + 1], end: [orgId, code, AFTER_ALL] };
+        return Array.from(kinds.range(range), ({ key }) => postedAt(orgId, seqOf(key)));
+      });
+      return found.sort((a, b) => a.seq - b.seq);
     },
     put(orgId, entry) {
       entries.put([orgId, entry.seq], storedEntry(entry));

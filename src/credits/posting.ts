@@ -6,11 +6,16 @@ import type { PostedEntry, PostedKind } from "./entry.ts";
 
 export interface Posting {
   readonly kind: PostedKind;
-  /** Signed, never zero: topup and grant above, refund and expiry below zero, adjustment either. */
+  /**
+   * Signed, never zero: topup, grant and dispute_reversal above zero, refund, expiry, subscription and dispute below, adjustment
+   * either.
+   */
   readonly amountMicroUsd: number;
   /** The cause, such as `topup` and `tup_…`. The pair is unique in an org's ledger. */
   readonly refType: string;
   readonly refId: string;
+  /** It takes more than is available if it must: the money has left already. */
+  readonly mayOverdraw?: boolean;
 }
 
 export type Posted =
@@ -21,7 +26,11 @@ export type Posted =
   /** The posting would take more than is available. Nothing was written. */
   | { readonly outcome: "insufficient_credits"; readonly availableMicroUsd: number };
 
-const SIGN: Record<PostedKind, 1 | -1 | 0> = { topup: 1, grant: 1, refund: -1, expiry: -1, adjustment: 0 };
+const SIGN: Record<PostedKind, 1 | -1 | 0> = {
+  ...{ topup: 1, grant: 1, dispute_reversal: 1 },
+  ...{ refund: -1, expiry: -1, subscription: -1, dispute: -1 },
+  adjustment: 0,
+};
 
 /** LMDB keys are bounded in length, and NUL terminates a string in them. */
 const isReference = (part: string): boolean => part !== "" && part.length <= 200 && !part.includes("\0");

@@ -8,6 +8,7 @@ import type { providerKeyOperations } from "../account/provider-key-operations.t
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
+import type { billingOperations } from "../billing/operations.ts";
 import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
@@ -31,6 +32,7 @@ import type { webhookOperations } from "../webhooks/operations.ts";
 type Maker =
   | typeof accountOperations
   | typeof anthropicModelOperations
+  | typeof billingOperations
   | typeof catalogOperations
   | typeof creditOperations
   | typeof documentOperations

@@ -4,7 +4,7 @@ import type { HttpRequest } from "uWebSockets.js";
 import { parseCookie } from "cookie";
 import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
-import type { HttpHead } from "../http-head.ts";
+import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
 
 type ClientFormat = CallKind["format"];
 
@@ -171,16 +171,7 @@ export function passingHeaders(
 }
 
 /** Empty where missing. @throws WeirError 400 `idempotency_key_invalid` */
-export function idempotencyKey({ idempotencyKey: key }: RequestHead): string {
-  if (key === "" || /^[\x21-\x7e]{1,128}$/.test(key)) return key;
-  throw fail(
-    "idempotency_key_invalid",
-    "Idempotency-Key must be 1 to 128 printable characters without spaces.",
-    {
-      param: "Idempotency-Key",
-    },
-  );
-}
+export const idempotencyKey = ({ idempotencyKey: key }: RequestHead): string => checkedIdempotencyKey(key);
 
 /**
  * /24 of an IPv4, /48 of an IPv6 address: enough for the region, not for the person.

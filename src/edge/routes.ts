@@ -79,6 +79,7 @@ const POLICIES = "Routing policies";
 const ORGS = "Organisations";
 const WEBHOOKS = "Webhooks";
 const INVOICES = "Invoices";
+const CREDITS = "Credits";
 const SIGN_IN = "Sign-in";
 const OPERATOR = "Operator";
 const DIRECTORY = "Directory";
@@ -93,7 +94,7 @@ const SCIM: RouteGroup = {
 export const routes = (run: Operations): readonly Route[] => [
   ...callRoutes(run),
   ...projectRoutes(run),
-  ...invoiceRoutes(run),
+  ...billingRoutes(run),
   ...peopleRoutes(run),
   ...operatorRoutes(run),
   ...directoryRoutes(run),
@@ -201,8 +202,17 @@ const projectRoutes = (run: Operations): Route[] => [
   row("DELETE", "/v1/projects/{id}", "write:org / admin", "Projects", act(run.deleteProject)),
 ];
 
-/** What an org was billed. */
-const invoiceRoutes = (run: Operations): Route[] => [
+/** What an org pays, gets back, and was billed. */
+const billingRoutes = (run: Operations): Route[] => [
+  row("GET", "/v1/credits/topups/quote", "read:billing / billing", CREDITS, act(run.quoteTopup)),
+  row("GET", "/v1/credits/topups", "read:billing / billing", CREDITS, act(run.listTopups)),
+  row("POST", "/v1/credits/topups", "write:billing / billing", CREDITS, act(run.createTopup)),
+  row("GET", "/v1/credits/topups/{id}", "read:billing / billing", CREDITS, act(run.getTopup)),
+  lastRow("POST", "/v1/credits/topups/{id}/refund", "write:billing / billing", CREDITS, act(run.refundTopup)),
+  row("GET", "/v1/credits/refunds", "read:billing / billing", CREDITS, act(run.listRefunds)),
+  row("GET", "/v1/credits/refunds/{id}", "read:billing / billing", CREDITS, act(run.getRefund)),
+  row("GET", "/billing/topups/{id}", "public", CREDITS, act(run.topupReturnPage)),
+
   row("GET", "/v1/invoices", "read:billing / billing", INVOICES, act(run.listInvoices)),
   row("GET", "/v1/invoices/export", "read:billing / billing", INVOICES, act(run.exportInvoices)),
   row("GET", "/v1/invoices/{id}", "read:billing / billing", INVOICES, act(run.getInvoice)),
@@ -243,7 +253,7 @@ const peopleRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/events", "read:org / viewer", "Events", act(run.listEvents)),
   row("GET", "/v1/audit", "read:org / admin", "Events", act(run.listAudit)),
 
-  row("POST", "/webhooks/payments/{gateway}", "public", "Credits", { hook: run.receivePaymentEvent }),
+  row("POST", "/webhooks/payments/{gateway}", "public", CREDITS, { hook: run.receivePaymentEvent }),
   row("GET", "/v1/webhooks", "read:org / admin", WEBHOOKS, act(run.listWebhooks)),
   row("POST", "/v1/webhooks", "write:org / admin", WEBHOOKS, act(run.createWebhook)),
   row("GET", "/v1/webhooks/{id}", "read:org / admin", WEBHOOKS, act(run.getWebhook)),
@@ -285,6 +295,9 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/tickets/{id}/decide", "operator", OPERATOR, act(run.operatorDecideTicket)),
   row("GET", "/v1/operator/plans", "operator", OPERATOR, act(run.operatorListPlans)),
   row("GET", "/v1/operator/plans/{id}/orgs", "operator", OPERATOR, act(run.operatorListPlanOrgs)),
+  row("GET", "/v1/operator/payments", "operator", OPERATOR, act(run.operatorListPayments)),
+  row("POST", "/v1/operator/payments/{id}/close", "operator", OPERATOR, act(run.operatorClosePayment)),
+  row("POST", "/v1/operator/orgs/{id}/payments", "operator", OPERATOR, act(run.operatorRecordPayment)),
   row("GET", "/v1/operator/invoices", "operator", OPERATOR, act(run.operatorListUnregistered)),
   row("GET", "/v1/operator/invoices/export", "operator", OPERATOR, act(run.operatorExportInvoices)),
   row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),

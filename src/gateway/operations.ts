@@ -3,6 +3,9 @@ import { documentOperations } from "../account/document-operations.ts";
 import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
+import { billingOperations } from "../billing/operations.ts";
+import { USD_RATE } from "../billing/rate.ts";
+import { unspentPaid } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import { catalogOperations } from "../catalog/operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
@@ -14,6 +17,7 @@ import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { exportOperations } from "../exports/export-operations.ts";
+import { ownAddress } from "../identity/addresses.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
@@ -31,6 +35,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
     ...rooms.invoices.operations,
+    ...billingOf(rooms, config),
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...scimOf(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
@@ -55,7 +60,11 @@ function offeredBy(rooms: Rooms, config: Config) {
     measured: analytics.modelStats,
   });
   const { book, purse } = rooms;
-  const orgMoney = () => ({ currency: "USD", fxRate: "1.00000000" }) as const;
+  const orgMoney = (orgId: string) => {
+    const rate = rooms.billing.fx.newest();
+    const isInr = accounts.org(orgId)?.billingCurrency === "INR" && rate !== undefined;
+    return isInr ? ({ currency: "INR", fxRate: rate.usdInr } as const) : IN_USD;
+  };
   const credits = creditOperations({ book, purse, cursors, orgMoney });
   const limits = limitsOf(rooms);
   const policies = policiesOperations({
@@ -96,18 +105,29 @@ function offeredBy(rooms: Rooms, config: Config) {
   };
 }
 
+/** Amounts are shown in USD where there is no rate of exchange. */
+const IN_USD = { currency: "USD", fxRate: USD_RATE } as const;
+
+const billingOf = (rooms: Rooms, { publicUrl }: Config) =>
+  billingOperations({
+    ...rooms,
+    ...rooms.billing,
+    invoices: rooms.invoices.issuer,
+    gatewayFor: (currency) => rooms.invoices.supplier && rooms.payments.gateways.forCurrency(currency),
+    ownAddress: (head) => ownAddress(publicUrl, head.header("host")),
+  });
+
 function accountOf(rooms: Rooms, { settings }: Config) {
-  const { accounts, book, budgets, identity, invitationCounts, jobs, lastUsed, plan, tickets } = rooms;
+  const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, plan, tickets } = rooms;
   return accountOperations({
     ...{ accounts, invitationCounts, jobs, lastUsed, plan, tickets },
     ...{ clock: rooms.clock, cursors: rooms.cursors, trail: rooms.trail },
     freePlanId: settings.default_plan,
     maxOrgsOfPerson: settings.max_orgs_per_person,
-    hasPaid: (orgId) => book.entries(orgId, { limit: 1, kind: "topup" }).length > 0,
+    hasPaid: (orgId) => rooms.billing.topups.hasPaid(orgId),
     hasDirectory: (orgId) => rooms.directory.tokens.isLive(orgId),
     locksOf: identity.locksOf,
-    refundableMicroUsd: (orgId) =>
-      Math.max(0, book.balance(orgId).balanceMicroUsd - book.balance(orgId).grantedMicroUsd),
+    refundableMicroUsd: (orgId) => unspentPaid(rooms, orgId),
     previewRedaction: (presets, sample) => rooms.pool.previewRedaction(presets, sample),
     slowPattern: (patterns) => rooms.pool.slowPattern(patterns),
     sendInvitation: (mail) => rooms.mail.putInvitation(mail),

@@ -39,6 +39,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
+import { openBillingRoom } from "./billing.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openDirectory } from "./directory.ts";
@@ -72,6 +73,7 @@ export async function openRooms(config: Config, log: Logger) {
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
   const payments = await openPaymentRoom(config, log, { ...ground, ...trail, keepFrom: hooks.listensAt });
+  const billing = await openBillingRoom(config, log, { ...ground, ...trail, ...money, invoices, payments });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -94,7 +96,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
-    ...{ directory, identity, invoices, mail, payments },
+    ...{ billing, directory, identity, invoices, mail, payments },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),

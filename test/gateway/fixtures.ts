@@ -258,7 +258,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   const config = join(folder, "config");
   mkdirSync(join(config, "models"), { recursive: true });
   cpSync(join(REPO, "config/models/weir.yaml"), join(config, "models/weir.yaml"));
-  cpSync(join(REPO, "config/supplier.yaml"), join(config, "supplier.yaml"));
+  for (const name of ["supplier.yaml", "fx.yaml"]) cpSync(join(REPO, "config", name), join(config, name));
   const providers = shippedSimulators();
   for (const endpoint of options.endpoints ?? []) {
     const path = endpoint.instruction

@@ -42,6 +42,8 @@ interface RouteCall {
   /** By the names in braces, where the usual ones will not do. */
   readonly values?: (world: CallWorld) => Promise<Values> | Values;
   readonly body?: (world: CallWorld) => Promise<object> | object;
+  /** What the path must be followed by. */
+  readonly query?: string;
   /**
    * For the walk of access, where the good call would change who may call what: one that is let in and changes nothing.
    */
@@ -111,6 +113,37 @@ const newScimToken = async ({ asOwner }: CallWorld) => {
   return {};
 };
 const newMember = async (world: CallWorld) => ({ user: await world.newMember("invited") });
+const newTopup = async ({ asKey }: CallWorld) => ({
+  id: (await asKey("POST", "/v1/credits/topups", { amount_minor: 2500 })).json.topup.id as string,
+});
+
+/** Paid on the simulated page, on which anyone can pay. */
+async function pay({ asKey }: CallWorld, times = 1): Promise<{ id: string }> {
+  const { json } = await asKey("POST", "/v1/credits/topups", { amount_minor: 2500 });
+  for (let i = 0; i < times; i++)
+    await fetch(json.checkout_url, {
+      method: "POST",
+      body: new URLSearchParams({ act: "pay" }),
+      redirect: "manual",
+    });
+  return { id: json.topup.id };
+}
+
+async function paidTopup(world: CallWorld): Promise<{ id: string }> {
+  const { id } = await pay(world);
+  await until(
+    "the top-up is paid",
+    async () => (await world.asKey("GET", `/v1/credits/topups/${id}`)).json.status === "paid",
+  );
+  return { id };
+}
+
+async function newRefund(world: CallWorld): Promise<{ id: string }> {
+  const { id } = await paidTopup(world);
+  const body = { amount_minor: 500, reason: "a test", idempotency_key: fresh("refund") };
+  return { id: (await world.asKey("POST", `/v1/credits/topups/${id}/refund`, body)).json.refund.id };
+}
+
 const ofInvoice = ({ invoiceId }: CallWorld) => ({ id: invoiceId });
 const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
 /** What no org has. */
@@ -209,6 +242,20 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
     values: async ({ orgId, asOwner }) => ({ id: (await asOwner("GET", `/v1/orgs/${orgId}`)).json.plan_id }),
   },
   "POST /v1/operator/tickets/{id}/decide": { values: newTicket, body: () => ({ status: "closed" }) },
+  "GET /v1/credits/topups/quote": { query: "?amount_minor=2500" },
+  "POST /v1/credits/topups": { body: () => ({ amount_minor: 2500 }) },
+  "GET /v1/credits/topups/{id}": { values: newTopup },
+  "POST /v1/credits/topups/{id}/refund": {
+    values: async (world) => ({ id: (await paidTopup(world)).id }),
+    body: () => ({ amount_minor: 500, reason: "a test", idempotency_key: fresh("refund") }),
+  },
+  "GET /v1/credits/refunds/{id}": { values: newRefund },
+  "GET /billing/topups/{id}": { values: newTopup },
+  "POST /v1/operator/payments/{id}/close": { body: () => ({ outcome: "a test" }) },
+  "POST /v1/operator/orgs/{id}/payments": {
+    values: ({ orgId }) => ({ id: orgId }),
+    body: () => ({ amount_minor: 2500, reference: fresh("wire"), reason: "a test" }),
+  },
   "GET /v1/invoices/{id}": { values: ofInvoice },
   "GET /v1/invoices/{id}/pdf": { values: ofInvoice },
   "GET /v1/invoices/{id}/html": { values: ofInvoice },
@@ -248,7 +295,8 @@ export async function pathOf(
   const { values, harmless } = CALLS[nameOf(route)] ?? {};
   const own = isHarmless && harmless !== undefined ? harmless.values : world && (await values?.(world));
   const all: Values = { vendor: "weir", model: "sim-small", version: "1", org: orgId, ...own };
-  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => all[name] ?? "x");
+  const { query = "" } = CALLS[nameOf(route)] ?? {};
+  return route.path.replace(/\{(\w+)\}/g, (_, name: string) => all[name] ?? "x") + query;
 }
 
 /** The body of a route's good call; undefined where it takes none. @param world as for the path */

@@ -1,0 +1,127 @@
+/**
+ * Disputes: a payer asks the bank for the money back. While the money is withdrawn its credit is too, below zero if it was spent
+ * already, so that billed calls stop; it comes back with the money.
+ */
+import type { Clock } from "../clock.ts";
+import type { Book } from "../credits/book.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Dispute } from "../payments/gateway.ts";
+import type { Store, Table } from "../store/store.ts";
+import { topupDisputed } from "./billing-events.ts";
+import type { ParkedPayments } from "./parked.ts";
+import { shareUp } from "./rate.ts";
+import { isPaid, settledStatus, type TopupRow, topupWire } from "./topup.ts";
+import type { TopupTables } from "./topup-tables.ts";
+
+export interface DisputeRow {
+  readonly ref: string;
+  readonly topupId: string;
+  readonly state: Dispute["state"];
+  readonly minor: number;
+  /** Credit that is withdrawn now. */
+  readonly takenMicroUsd: number;
+  /** Counts withdrawals and returns: each is an entry of the ledger with a reference of its own. */
+  readonly moves: number;
+  readonly updatedAtMs: number;
+}
+
+export interface DisputingDeps {
+  readonly clock: Clock;
+  readonly book: Pick<Book, "post">;
+  readonly topups: TopupTables;
+  readonly disputes: DisputeTable;
+  readonly parked: ParkedPayments;
+  readonly events: Trail["events"];
+  /** Port, in the act: the first dispute or fraud warning stops automatic top-ups. */
+  readonly onDispute: (orgId: string) => void;
+}
+
+export class DisputeTable {
+  /** [top-up id, the payment gateway's id of the dispute]. */
+  readonly #rows: Table<DisputeRow>;
+
+  constructor(store: Store) {
+    this.#rows = store.table("billing.disputes");
+  }
+
+  get(topupId: string, ref: string): DisputeRow | undefined {
+    return this.#rows.get([topupId, ref]);
+  }
+
+  /** Only in an act. */
+  put(row: DisputeRow): void {
+    this.#rows.put([row.topupId, row.ref], row);
+  }
+}
+
+/** Whether the money is away in a state of a dispute. */
+const isWithdrawn = (state: Dispute["state"]): boolean => state === "withdrawn" || state === "lost";
+
+/** Only in an act: makes credit agree with a dispute that was read. The same reading twice changes nothing. */
+export function followDispute(deps: DisputingDeps, topupId: string, dispute: Dispute): void {
+  const { clock, topups, disputes, events } = deps;
+  const topup = topups.find(topupId);
+  if (topup === undefined || !isPaid(topup)) return;
+  const before = disputes.get(topupId, dispute.ref);
+  if (before?.state === dispute.state) return;
+  if (before === undefined) deps.onDispute(topup.orgId);
+  if (dispute.state === "warning") parkWarning(deps, topup, dispute);
+  const row: DisputeRow = before ?? {
+    ...{ ref: dispute.ref, topupId, state: dispute.state, minor: dispute.amount.minor },
+    ...{ takenMicroUsd: 0, moves: 0, updatedAtMs: 0 },
+  };
+  const isAway = isWithdrawn(dispute.state);
+  const moved = isAway === row.takenMicroUsd > 0 ? row : move(deps, topup, row, isAway);
+  disputes.put({ ...moved, state: dispute.state, updatedAtMs: clock.now() });
+  if (dispute.state === "warning") return;
+  const next = withDispute(topup, dispute);
+  topups.put(next);
+  if (before === undefined || before.state === "warning") {
+    const { ref, state, reason } = dispute;
+    events.emit(topupDisputed, topup.orgId, {
+      ...topupWire(next, { id: next.invoiceId }),
+      dispute: { ref, state, reason },
+    });
+  }
+}
+
+/** A dispute that is lost stays: the top-up is never refunded any more. */
+function withDispute(topup: TopupRow, { ref, state }: Dispute): TopupRow {
+  const others = topup.openDisputes.filter((open) => open !== ref);
+  const openDisputes = state === "won" || state === "reinstated" ? others : [...others, ref];
+  const next = { ...topup, openDisputes };
+  return { ...next, status: settledStatus(next) };
+}
+
+/** Posts the withdrawal of credit, or its return. */
+function move({ book }: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
+  const { orgId, quote, refundedMicroUsd } = topup;
+  const moves = row.moves + 1;
+  const refId = `${row.ref}:${moves}`;
+  if (!isAway) {
+    book.post(orgId, {
+      kind: "dispute_reversal",
+      amountMicroUsd: row.takenMicroUsd,
+      refType: "dispute",
+      refId,
+    });
+    return { ...row, moves, takenMicroUsd: 0 };
+  }
+  const disputed = shareUp(quote.creditsMicroUsd, Math.min(row.minor, quote.totalMinor), quote.totalMinor);
+  const takenMicroUsd = Math.min(disputed, quote.creditsMicroUsd - refundedMicroUsd);
+  if (takenMicroUsd <= 0) return row;
+  const amountMicroUsd = -takenMicroUsd;
+  book.post(orgId, { kind: "dispute", amountMicroUsd, refType: "dispute", refId, mayOverdraw: true });
+  return { ...row, moves, takenMicroUsd };
+}
+
+function parkWarning(
+  { parked, clock }: DisputingDeps,
+  { id, orgId, gateway }: TopupRow,
+  dispute: Dispute,
+): void {
+  const { currency, minor } = dispute.amount;
+  const detail = `The payment gateway warns of fraud: ${dispute.reason}`.slice(0, 500);
+  const given = { gateway, ref: dispute.ref, orgId, topupId: id, currency, minor, detail };
+  parked.park({ ...given, reason: "fraud_warning" }, clock.now());
+}

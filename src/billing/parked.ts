@@ -1,0 +1,110 @@
+/**
+ * Payments that an operator must look at: what came does not match what was asked, so nothing was credited. A parked payment
+ * stays until an operator says what became of it.
+ */
+import { z } from "zod";
+import { isoTime } from "../clock.ts";
+import type { Currency } from "../currency.ts";
+import { newId } from "../ids.ts";
+import { PAST_IDS } from "../store/key-order.ts";
+import type { Store, Table } from "../store/store.ts";
+
+export const PARKED_REASONS = [
+  ...["amount_differs", "currency_differs", "paid_twice", "unknown_payment"],
+  ...["refund_does_not_fit", "fraud_warning", "reconciliation"],
+] as const;
+export type ParkedReason = (typeof PARKED_REASONS)[number];
+
+export interface ParkedRow {
+  readonly id: string;
+  readonly reason: ParkedReason;
+  readonly gateway: string;
+  /** The payment gateway's id of what is parked. */
+  readonly ref: string;
+  /** Empty where it is not known whose it is. */
+  readonly orgId: string;
+  readonly topupId: string;
+  readonly currency: Currency;
+  readonly minor: number;
+  readonly detail: string;
+  readonly createdAtMs: number;
+  readonly closedAtMs: number | null;
+  /** What the operator did. */
+  readonly outcome: string;
+}
+
+export type ToPark = Omit<ParkedRow, "id" | "createdAtMs" | "closedAtMs" | "outcome">;
+
+export class ParkedPayments {
+  /** [id]. */
+  readonly #rows: Table<ParkedRow>;
+  /** [payment gateway, ref, reason] → id: told again, it is the same one. */
+  readonly #byRef: Table<string>;
+
+  constructor(store: Store) {
+    this.#rows = store.table("billing.parked");
+    this.#byRef = store.table("billing.parked_by_ref");
+  }
+
+  get(id: string): ParkedRow | undefined {
+    return this.#rows.get([id]);
+  }
+
+  /** Newest first, strictly older than `before`. Read lazily. */
+  *all(before = PAST_IDS): Generator<ParkedRow> {
+    for (const { value } of this.#rows.range({ start: [before], end: [""], reverse: true }))
+      if (value.id !== before) yield value;
+  }
+
+  /** Only in an act. @returns false where it is parked already, open or closed */
+  park(given: ToPark, nowMs: number): boolean {
+    const key = [given.gateway, given.ref, given.reason];
+    if (this.#byRef.get(key) !== undefined) return false;
+    const row: ParkedRow = {
+      ...given,
+      id: newId("prk", nowMs),
+      createdAtMs: nowMs,
+      closedAtMs: null,
+      outcome: "",
+    };
+    this.#rows.put([row.id], row);
+    this.#byRef.put(key, row.id);
+    return true;
+  }
+
+  /** Only in an act. */
+  close(row: ParkedRow, outcome: string, nowMs: number): ParkedRow {
+    const closed = { ...row, outcome, closedAtMs: nowMs };
+    this.#rows.put([row.id], closed);
+    return closed;
+  }
+}
+
+export const parkedShape = z.object({
+  id: z.string(),
+  reason: z.enum(PARKED_REASONS).describe("Why an operator must look at it"),
+  gateway: z.string(),
+  ref: z.string().describe("The payment gateway's id of the payment, refund or dispute"),
+  org_id: z.string().describe("Empty where it is not known whose it is"),
+  topup_id: z.string().describe("The top-up that it was meant for; empty where none is known"),
+  currency: z.string(),
+  amount_minor: z.int().describe("Tax included, in paise or cents"),
+  detail: z.string(),
+  created_at: z.string(),
+  closed_at: z.string().optional(),
+  outcome: z.string().optional().describe("What the operator did"),
+});
+
+export const parkedWire = (row: ParkedRow): z.input<typeof parkedShape> => ({
+  id: row.id,
+  reason: row.reason,
+  gateway: row.gateway,
+  ref: row.ref,
+  org_id: row.orgId,
+  topup_id: row.topupId,
+  currency: row.currency,
+  amount_minor: row.minor,
+  detail: row.detail,
+  created_at: isoTime(row.createdAtMs),
+  ...(row.closedAtMs !== null && { closed_at: isoTime(row.closedAtMs), outcome: row.outcome }),
+});

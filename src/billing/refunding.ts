@@ -1,0 +1,326 @@
+/**
+ * Refunds. Credit is taken in the act that asks for one, so it cannot be spent meanwhile, and comes back if the refund fails. The
+ * payment gateway is asked by a job; after an unclear answer the job reads what refunds there are, and never asks twice for one.
+ */
+import { z } from "zod";
+import type { Clock } from "../clock.ts";
+import type { Book } from "../credits/book.ts";
+import { type CreditLots, REFUND_FAILED } from "../credits/lots.ts";
+import type { Purse } from "../credits/purse.ts";
+import { fail } from "../errors.ts";
+import type { Trail } from "../events/trail.ts";
+import { newId } from "../ids.ts";
+import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
+import { taxOf } from "../invoices/tax.ts";
+import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
+import type { JobQueue } from "../jobs/jobs.ts";
+import {
+  GatewayError,
+  type GatewayId,
+  type GatewayRefund,
+  type PaymentGateway,
+} from "../payments/gateway.ts";
+import { isPossible } from "../state-moves.ts";
+import { refundFailed, refundSettled } from "./billing-events.ts";
+import { shareUp } from "./rate.ts";
+import { REFUND_MOVES, type RefundRow, refundWire } from "./refund.ts";
+import type { RefundTables } from "./refund-tables.ts";
+import { isPaid, settledStatus, type TopupRow } from "./topup.ts";
+import type { TopupTables } from "./topup-tables.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** How long an unclear answer is asked for again with the same key. */
+const STORED_FAILURE_MS = 15 * MINUTE_MS;
+
+export const sendRefund = jobKind({
+  name: "billing.refund",
+  payload: z.object({ refundId: z.string() }),
+  tries: 100,
+  backoff: { firstMs: 5_000, mostMs: HOUR_MS },
+  atOnce: 8,
+  atOncePerLane: 1,
+  leaseMs: 2 * MINUTE_MS,
+});
+
+export interface RefundingDeps {
+  readonly clock: Clock;
+  readonly book: Pick<Book, "post">;
+  readonly purse: Pick<Purse, "funds">;
+  readonly lots: CreditLots;
+  readonly topups: TopupTables;
+  readonly refunds: RefundTables;
+  readonly invoices: Pick<InvoiceIssuer, "issue" | "creditShare">;
+  readonly events: Trail["events"];
+  readonly jobs: Pick<JobQueue, "enqueue">;
+  readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
+}
+
+export interface RefundRequest {
+  readonly amountMinor: number;
+  readonly reason: string;
+  readonly idempotencyKey: string;
+}
+
+/** What of a top-up could be refunded now, before tax. */
+export interface Refundable {
+  readonly minor: number;
+  /** Credit that takes. */
+  readonly microUsd: number;
+}
+
+/**
+ * Unspent paid credit only: what is available and no grant, and never more than the top-up bought and has left. Only in an act,
+ * or of committed rows.
+ */
+export function refundableOf(deps: Pick<RefundingDeps, "purse" | "lots">, row: TopupRow): Refundable {
+  const { quote, refundedMinor, refundedMicroUsd, openDisputes } = row;
+  if (!isPaid(row) || openDisputes.length > 0) return { minor: 0, microUsd: 0 };
+  const leftMinor = quote.amountMinor - refundedMinor;
+  const leftMicroUsd = quote.creditsMicroUsd - refundedMicroUsd;
+  const microUsd = Math.min(leftMicroUsd, unspentPaid(deps, row.orgId));
+  if (microUsd === leftMicroUsd) return { minor: leftMinor, microUsd };
+  // Rounded down, because the credit for it is rounded up.
+  const minor = Number((BigInt(quote.amountMinor) * BigInt(microUsd)) / BigInt(quote.creditsMicroUsd));
+  return { minor: Math.min(minor, leftMinor), microUsd };
+}
+
+/** Paid credit that is neither spent nor held for calls that run, micro-USD. */
+export function unspentPaid({ purse, lots }: Pick<RefundingDeps, "purse" | "lots">, orgId: string): number {
+  const { grants } = lots.of(orgId);
+  const granted = grants.reduce((sum, { leftMicroUsd }) => sum + leftMicroUsd, 0);
+  return Math.max(0, purse.funds(orgId).availableMicroUsd - granted);
+}
+
+/**
+ * Only in an act. @returns the refund, and whether it was asked for before
+ * @throws WeirError 404, 409 `not_refundable` or `idempotency_mismatch`
+ */
+export function askRefund(
+  deps: RefundingDeps,
+  orgId: string,
+  topupId: string,
+  request: RefundRequest,
+): { readonly refund: RefundRow; readonly replay: boolean } {
+  const { topups, refunds, jobs, lots } = deps;
+  const topup = topups.mustGet(orgId, topupId);
+  const earlier = refunds.ofKey(orgId, topupId, request.idempotencyKey);
+  if (earlier !== undefined) {
+    if (earlier.amountMinor === request.amountMinor) return { refund: earlier, replay: true };
+    throw fail("idempotency_mismatch", "This idempotency_key was used for another amount.");
+  }
+  assertRefundable(deps, topup, request.amountMinor);
+  lots.advance(orgId);
+  const refund = newRefund(deps, topup, request);
+  take(deps, topup, refund);
+  jobs.enqueue(sendRefund, { key: refund.id, orgId, lane: topup.gateway, payload: { refundId: refund.id } });
+  return { refund, replay: false };
+}
+
+function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: number): void {
+  const no = (message: string, minor = 0) =>
+    fail("not_refundable", message, { details: { refundable_minor: minor } });
+  if (!isPaid(topup)) throw no(`The top-up is ${topup.status}: nothing was paid.`);
+  if (topup.openDisputes.length > 0) throw no("The payment is disputed.");
+  if (topup.gateway === "offline") throw no("It was paid outside of any payment gateway: ask the operator.");
+  for (const { status } of deps.refunds.ofTopup(topup.id))
+    if (status === "pending") throw no("A refund of this top-up is under way: wait until it has ended.");
+  const { minor } = refundableOf(deps, topup);
+  if (amountMinor > minor) throw no(`Of this top-up ${minor} can be refunded, before tax.`, minor);
+}
+
+/** @param known what a payment gateway says of a refund that was made with it */
+export function newRefund(
+  { clock, invoices }: Pick<RefundingDeps, "clock" | "invoices">,
+  topup: TopupRow,
+  { amountMinor, reason, idempotencyKey }: RefundRequest,
+  known: Partial<Pick<RefundRow, "gatewayRef" | "totalMinor">> = {},
+): RefundRow {
+  const nowMs = clock.now();
+  const { heads } = invoices.creditShare(topup.orgId, topup.invoiceId, amountMinor);
+  const { quote, refundedMinor, refundedMicroUsd } = topup;
+  const isRest = refundedMinor + amountMinor === quote.amountMinor;
+  const left = quote.creditsMicroUsd - refundedMicroUsd;
+  return {
+    ...{ id: newId("rfd", nowMs), orgId: topup.orgId, topupId: topup.id, status: "pending" },
+    ...{ gateway: topup.gateway, paymentRef: topup.paymentRef, gatewayRef: "" },
+    ...{ currency: quote.currency, amountMinor, heads, fxRate: quote.fxRate },
+    totalMinor: amountMinor + taxOf(heads),
+    // At the top-up's rate, rounded up; the last one takes what is left.
+    creditsMicroUsd: isRest
+      ? left
+      : Math.min(left, shareUp(quote.creditsMicroUsd, amountMinor, quote.amountMinor)),
+    ...{ creditNoteId: "", reason, idempotencyKey, attempt: 1, failure: "" },
+    ...{ createdAtMs: nowMs, settledAtMs: null },
+    ...known,
+  };
+}
+
+/** Only in an act. @throws WeirError 409 where the credit was spent meanwhile */
+export function take(
+  { book, topups, refunds }: Pick<RefundingDeps, "book" | "topups" | "refunds">,
+  topup: TopupRow,
+  refund: RefundRow,
+  { mayOverdraw = false } = {},
+): void {
+  const { orgId, id: refId, creditsMicroUsd } = refund;
+  if (creditsMicroUsd > 0) {
+    const amountMicroUsd = -creditsMicroUsd;
+    const posted = book.post(orgId, {
+      kind: "refund",
+      amountMicroUsd,
+      refType: "refund",
+      refId,
+      mayOverdraw,
+    });
+    if (posted.outcome !== "posted") throw fail("not_refundable", "The credit was spent meanwhile.");
+  }
+  refunds.put(refund);
+  putRefunded(topups, topup, refund, 1);
+}
+
+function putRefunded(topups: TopupTables, topup: TopupRow, refund: RefundRow, sign: 1 | -1): void {
+  const next = {
+    ...topup,
+    refundedMinor: topup.refundedMinor + sign * refund.amountMinor,
+    refundedMicroUsd: topup.refundedMicroUsd + sign * refund.creditsMicroUsd,
+  };
+  topups.put({ ...next, status: settledStatus(next) });
+}
+
+/** Only in an act: the money has gone back. */
+export function settleRefund(deps: RefundingDeps, refundId: string, gatewayRef: string): void {
+  const { clock, refunds, topups, invoices, events } = deps;
+  const row = refunds.find(refundId);
+  const topup = topups.find(row?.topupId ?? "");
+  if (row === undefined || topup === undefined || isPossible(REFUND_MOVES.settle, row.status) !== "now")
+    return;
+  const note = invoices.issue(noteOrder(deps, row, topup));
+  const settled: RefundRow = {
+    ...row,
+    status: "refunded",
+    gatewayRef,
+    creditNoteId: note.id,
+    settledAtMs: clock.now(),
+  };
+  refunds.put(settled);
+  events.emit(refundSettled, row.orgId, refundWire(settled));
+}
+
+/** Against the invoice that is in force: a correction may have replaced the first one. */
+function noteOrder(
+  { invoices }: RefundingDeps,
+  row: RefundRow,
+  { invoiceId, quote }: TopupRow,
+): InvoiceOrder {
+  const { originalId, treatment, heads } = invoices.creditShare(row.orgId, invoiceId, row.amountMinor);
+  return {
+    orgId: row.orgId,
+    reference: { type: "refund", id: row.id },
+    kind: "credit_note",
+    currency: row.currency,
+    lines: [
+      {
+        description: "Refund of prepaid credit for AI model inference",
+        kind: "credits",
+        quantity: 1,
+        unitMinor: row.amountMinor,
+        amountMinor: row.amountMinor,
+      },
+    ],
+    taxableMinor: row.amountMinor,
+    ...{ heads, treatment, recipient: quote.recipient, rate: quote.rate },
+    topupId: row.topupId,
+    originalId,
+  };
+}
+
+/** Only in an act: no money has moved, so the credit is available again. */
+export function failRefund(deps: RefundingDeps, refundId: string, message: string): void {
+  const { book, refunds, topups, events } = deps;
+  const row = refunds.find(refundId);
+  const topup = topups.find(row?.topupId ?? "");
+  if (row === undefined || topup === undefined || isPossible(REFUND_MOVES.fail, row.status) !== "now") return;
+  const { orgId, id: refId, creditsMicroUsd: amountMicroUsd } = row;
+  if (amountMicroUsd > 0)
+    book.post(orgId, { kind: "adjustment", amountMicroUsd, refType: REFUND_FAILED, refId });
+  const failed: RefundRow = { ...row, status: "failed", failure: message };
+  refunds.put(failed);
+  putRefunded(topups, topup, row, -1);
+  events.emit(refundFailed, orgId, refundWire(failed));
+}
+
+export const refunder = (deps: RefundingDeps): JobHandler<{ refundId: string }> => ({
+  async run({ refundId }, { signal }): Promise<JobEnding | undefined> {
+    const row = deps.refunds.find(refundId);
+    if (row?.status !== "pending" || row.gateway === "offline") return undefined;
+    const gateway = deps.gatewayOf(row.gateway);
+    if (gateway === undefined) throw new Error(`${row.gateway} is not configured any more`);
+    try {
+      return ended(deps, refundId, await refundWith(gateway, row, signal));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      return afterError(deps, gateway, row, error, signal);
+    }
+  },
+});
+
+/** One that was made before is found by its reference: the payment gateway may have forgotten the idempotency key. */
+async function refundWith(
+  gateway: PaymentGateway,
+  row: RefundRow,
+  signal: AbortSignal,
+): Promise<GatewayRefund> {
+  const made = await madeBefore(gateway, row, signal);
+  if (made !== undefined) return made;
+  const { id: reference, paymentRef, currency, totalMinor: minor, attempt } = row;
+  const order = { reference, paymentRef, total: { currency, minor } };
+  return await gateway.refund(order, { idempotencyKey: `${reference}_${attempt}`, signal });
+}
+
+const madeBefore = async (gateway: PaymentGateway, row: RefundRow, signal: AbortSignal) =>
+  (await gateway.refundsOf(row.paymentRef, { signal })).find(
+    ({ ref, reference, state }) =>
+      (reference === row.id || ref === row.gatewayRef) && (state !== "failed" || ref === row.gatewayRef),
+  );
+
+function ended(deps: RefundingDeps, refundId: string, made: GatewayRefund): JobEnding {
+  const { clock, refunds } = deps;
+  if (made.state === "refunded") return { act: () => settleRefund(deps, refundId, made.ref) };
+  if (made.state === "failed") return { act: () => failRefund(deps, refundId, made.failure?.message ?? "") };
+  const act = () => {
+    const row = refunds.find(refundId);
+    if (row?.status === "pending" && row.gatewayRef !== made.ref)
+      refunds.put({ ...row, gatewayRef: made.ref });
+  };
+  const ageMs = clock.now() - made.createdAtMs;
+  return { act, againAtMs: clock.now() + (ageMs < 10 * MINUTE_MS ? MINUTE_MS : HOUR_MS) };
+}
+
+/** @throws GatewayError for another try */
+async function afterError(
+  deps: RefundingDeps,
+  gateway: PaymentGateway,
+  row: RefundRow,
+  error: GatewayError,
+  signal: AbortSignal,
+): Promise<JobEnding> {
+  if (error.kind === "declined") {
+    return { act: () => failRefund(deps, row.id, error.failure?.message ?? error.message) };
+  }
+  if (error.kind === "busy") return { againAtMs: deps.clock.now() + (error.retryAfterMs ?? MINUTE_MS) };
+  if (error.kind !== "unclear") throw error;
+  const made = await madeBefore(gateway, row, signal);
+  if (made !== undefined) return ended(deps, row.id, made);
+  // It shows no effect, but a request that timed out may still have one: for a while the same key is asked again. Then another
+  // key is needed, because a payment gateway repeats its stored failure to the old one.
+  if (deps.clock.now() - row.createdAtMs < row.attempt * STORED_FAILURE_MS) throw error;
+  return {
+    act: () => {
+      const now = deps.refunds.find(row.id);
+      if (now?.status === "pending") deps.refunds.put({ ...now, attempt: now.attempt + 1 });
+    },
+    againAtMs: deps.clock.now() + MINUTE_MS,
+  };
+}

@@ -1,0 +1,79 @@
+/** Tables of top-ups with their indexes. Methods that write must be called in an act. */
+import { fail } from "../errors.ts";
+import type { GatewayId } from "../payments/gateway.ts";
+import { PAST_IDS } from "../store/key-order.ts";
+import type { Store, Table } from "../store/store.ts";
+import { isPaid, type TopupRow } from "./topup.ts";
+
+export class TopupTables {
+  /** [org id, top-up id]. */
+  readonly #rows: Table<TopupRow>;
+  /** [top-up id] → org id. */
+  readonly #orgOf: Table<string>;
+  /** [payment gateway, its id of the checkout or debit] → top-up id. */
+  readonly #byCheckout: Table<string>;
+  /** [payment gateway, its id of the payment] → top-up id: a payment is credited once. */
+  readonly #byPayment: Table<string>;
+  /** [org id, Idempotency-Key] → top-up id. */
+  readonly #byKey: Table<string>;
+
+  constructor(store: Store) {
+    this.#rows = store.table("billing.topups");
+    this.#orgOf = store.table("billing.orgs_of_topups");
+    this.#byCheckout = store.table("billing.topups_by_checkout");
+    this.#byPayment = store.table("billing.topups_by_payment");
+    this.#byKey = store.table("billing.topups_by_key");
+  }
+
+  get(orgId: string, id: string): TopupRow | undefined {
+    return this.#rows.get([orgId, id]);
+  }
+
+  /** Of any org. */
+  find(id: string): TopupRow | undefined {
+    const orgId = this.#orgOf.get([id]);
+    return orgId === undefined ? undefined : this.get(orgId, id);
+  }
+
+  ofCheckout(gateway: GatewayId, ref: string): TopupRow | undefined {
+    const id = this.#byCheckout.get([gateway, ref]);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  ofPayment(gateway: GatewayId, ref: string): TopupRow | undefined {
+    const id = this.#byPayment.get([gateway, ref]);
+    return id === undefined ? undefined : this.find(id);
+  }
+
+  ofKey(orgId: string, idempotencyKey: string): TopupRow | undefined {
+    const id = idempotencyKey === "" ? undefined : this.#byKey.get([orgId, idempotencyKey]);
+    return id === undefined ? undefined : this.get(orgId, id);
+  }
+
+  /** Newest first, strictly older than `before`. Read lazily. */
+  *of(orgId: string, before = PAST_IDS): Generator<TopupRow> {
+    for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
+      if (value.id !== before) yield value;
+  }
+
+  /** Whether the org ever paid: its currency is settled then. */
+  hasPaid(orgId: string): boolean {
+    for (const row of this.of(orgId)) if (isPaid(row)) return true;
+    return false;
+  }
+
+  put(row: TopupRow): void {
+    this.#rows.put([row.orgId, row.id], row);
+    this.#orgOf.put([row.id], row.orgId);
+    if (row.gatewayRef !== "") this.#byCheckout.put([row.gateway, row.gatewayRef], row.id);
+    if (row.paymentRef !== "") this.#byPayment.put([row.gateway, row.paymentRef], row.id);
+    if (row.idempotencyKey !== "") this.#byKey.put([row.orgId, row.idempotencyKey], row.id);
+  }
+
+  /** @throws WeirError 404 */
+  mustGet(orgId: string, id: string): TopupRow {
+    const row = this.get(orgId, id);
+    if (row === undefined) throw fail("not_found", "There is no such top-up.");
+    return row;
+  }
+}

@@ -1,0 +1,176 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { followRefunds } from "../../../src/billing/foreign-refunds.ts";
+import { askRefund, failRefund, refundableOf, settleRefund } from "../../../src/billing/refunding.ts";
+import { settle } from "../../../src/billing/settling.ts";
+import type { TopupRow } from "../../../src/billing/topup.ts";
+import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
+
+let billing: TestBilling;
+beforeAll(() => {
+  billing = openBilling();
+});
+afterAll(() => billing.dispose());
+
+async function paidTopup(org = someOrg(), amountMinor = 100_000): Promise<TopupRow> {
+  const row = await billing.topup(org, amountMinor);
+  await billing.store.act(() => settle(billing.deps, row.id, checkout(row, "complete", payment(row))));
+  return row;
+}
+
+let keys = 0;
+const ask = (row: TopupRow, amountMinor: number, idempotencyKey = `k${++keys}`) =>
+  billing.store.act(() =>
+    askRefund(billing.deps, row.orgId, row.id, { amountMinor, reason: "", idempotencyKey }),
+  );
+const refunded = (id: string) => billing.store.act(() => settleRefund(billing.deps, id, `re_${id}`));
+const failed = (id: string) => billing.store.act(() => failRefund(billing.deps, id, "The bank refused it."));
+const topup = (row: TopupRow) => billing.deps.topups.find(row.id) as TopupRow;
+const refusal = (details: object) => expect.objectContaining({ kind: "not_refundable", details });
+
+describe("a refund", () => {
+  test("takes the credit when it is asked for, and writes a credit note when the money has gone back", async () => {
+    const row = await paidTopup();
+    const { refund } = await ask(row, 50_000);
+    // Half of 11,077,877, rounded up.
+    expect(billing.balance(row.orgId)).toBe(11_077_877 - 5_538_939);
+    expect(billing.invoicesOf(row.orgId)).toHaveLength(1);
+    await refunded(refund.id);
+    await refunded(refund.id);
+    expect(billing.invoicesOf(row.orgId).filter(({ kind }) => kind === "credit_note")).toMatchObject([
+      { taxableMinor: 50_000, totalMinor: 59_000, heads: { cgstMinor: 4_500, sgstMinor: 4_500 } },
+    ]);
+    expect(topup(row)).toMatchObject({ status: "partially_refunded", refundedMinor: 50_000 });
+    expect(billing.eventsOf(row.orgId).filter(({ type }) => type === "refund.settled")).toHaveLength(1);
+  });
+
+  test("that fails gives the credit back, once, and may be asked for again", async () => {
+    const row = await paidTopup();
+    const { refund } = await ask(row, 100_000);
+    expect(billing.balance(row.orgId)).toBe(0);
+    await failed(refund.id);
+    await failed(refund.id);
+    await refunded(refund.id);
+    expect(billing.balance(row.orgId)).toBe(11_077_877);
+    expect(topup(row)).toMatchObject({ status: "paid", refundedMinor: 0 });
+    expect((await ask(row, 100_000)).refund.creditsMicroUsd).toBe(11_077_877);
+  });
+
+  test("asked for again with its key is the same one; with another amount it is refused", async () => {
+    const row = await paidTopup();
+    const first = await ask(row, 40_000, "same");
+    expect(await ask(row, 40_000, "same")).toMatchObject({ refund: { id: first.refund.id }, replay: true });
+    await expect(ask(row, 40_001, "same")).rejects.toMatchObject({ kind: "idempotency_mismatch" });
+  });
+
+  test("takes unspent paid credit only: what is spent, and what was granted, stays", async () => {
+    const row = await paidTopup();
+    const gift = { kind: "grant", amountMicroUsd: 3_000_000, refType: "grant", refId: row.id } as const;
+    await billing.store.act(() => billing.book.post(row.orgId, gift));
+    await billing.spend(row.orgId, 3_000_000);
+    expect(refundableOf(billing.deps, topup(row)).minor).toBe(100_000);
+    await billing.spend(row.orgId, 1);
+    expect(refundableOf(billing.deps, topup(row)).minor).toBe(99_999);
+    await expect(ask(row, 100_000)).rejects.toEqual(refusal({ refundable_minor: 99_999 }));
+    await ask(row, 99_999);
+    expect(billing.balance(row.orgId)).toBeGreaterThanOrEqual(0);
+  });
+
+  test("cannot take credit that is held for a call that runs", async () => {
+    const row = await paidTopup();
+    const hold = billing.purse.hold(row.orgId, 11_000_000);
+    await expect(ask(row, 50_000)).rejects.toMatchObject({ kind: "not_refundable" });
+    if (hold !== undefined) billing.purse.release(hold);
+    await ask(row, 50_000);
+  });
+
+  test("of 200 at once is one; the others wait until it has ended", async () => {
+    const row = await paidTopup();
+    const asked = await Promise.allSettled(Array.from({ length: 200 }, () => ask(row, 10_000)));
+    expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(topup(row).refundedMinor).toBe(10_000);
+  });
+
+  test("of something that was not paid is refused", async () => {
+    const row = await billing.topup(someOrg(), 100_000);
+    await expect(ask(row, 1)).rejects.toEqual(refusal({ refundable_minor: 0 }));
+  });
+
+  test("refunds of a top-up are together what was paid, in money, tax and credit, whatever fails between", async () => {
+    const step = fc.record({ share: fc.integer({ min: 1, max: 100 }), fails: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 10_000, max: 5_000_003 }),
+        fc.array(step, { maxLength: 6 }),
+        async (amount, steps) => {
+          const row = await paidTopup(someOrg(), amount);
+          for (const { share, fails } of steps) {
+            const left = refundableOf(billing.deps, topup(row)).minor;
+            const part = Math.max(1, Math.floor((left * share) / 100));
+            if (part > left) break;
+            const { refund } = await ask(row, part);
+            await (fails ? failed(refund.id) : refunded(refund.id));
+          }
+          const rest = refundableOf(billing.deps, topup(row)).minor;
+          if (rest > 0) await refunded((await ask(row, rest)).refund.id);
+          expect(topup(row).status).toBe("refunded");
+          expect(billing.balance(row.orgId)).toBe(0);
+          const documents = billing.invoicesOf(row.orgId);
+          const [invoice] = documents.filter(({ kind }) => kind === "tax_invoice");
+          const notes = documents.filter(({ kind }) => kind === "credit_note");
+          for (const part of ["cgstMinor", "sgstMinor", "igstMinor"] as const)
+            expect(notes.reduce((sum, { heads }) => sum + heads[part], 0)).toBe(invoice?.heads[part]);
+          expect(notes.reduce((sum, { totalMinor }) => sum + totalMinor, 0)).toBe(invoice?.totalMinor);
+          expect(invoice?.status).toBe("credited");
+        },
+      ),
+      { numRuns: 40, seed: 14 },
+    );
+  });
+});
+
+describe("a refund that was made at the payment gateway", () => {
+  const follow = (row: TopupRow, ...made: ReturnType<typeof gatewayRefund>[]) =>
+    billing.store.act(() => followRefunds(billing.deps, row.id, made));
+
+  test("becomes one of ours, with its credit note, however often it is read", async () => {
+    const row = await paidTopup();
+    const made = gatewayRefund(row);
+    await follow(row, made);
+    await follow(row, made);
+    expect(billing.ledger(row.orgId)).toEqual([
+      ["refund", -11_077_877],
+      ["topup", 11_077_877],
+    ]);
+    expect([...billing.deps.refunds.of(row.orgId)]).toMatchObject([
+      { status: "refunded", gatewayRef: made.ref, totalMinor: 118_000 },
+    ]);
+    expect(topup(row).status).toBe("refunded");
+  });
+
+  test("takes credit that is spent already: the balance falls below zero", async () => {
+    const row = await paidTopup();
+    await billing.spend(row.orgId, 11_000_000);
+    await follow(row, gatewayRefund(row));
+    expect(billing.balance(row.orgId)).toBe(-11_000_000);
+  });
+
+  test("that is more than the top-up has left is parked", async () => {
+    const row = await paidTopup();
+    await follow(row, gatewayRefund(row), gatewayRefund(row, { ref: "re_again" }));
+    expect([...billing.deps.parked.all()].filter(({ topupId }) => topupId === row.id)).toMatchObject([
+      { reason: "refund_does_not_fit", ref: "re_again" },
+    ]);
+    expect(billing.balance(row.orgId)).toBe(0);
+  });
+
+  test("with our reference is the one that we asked for", async () => {
+    const row = await paidTopup();
+    const { refund } = await ask(row, 50_000);
+    await follow(
+      row,
+      gatewayRefund(row, { reference: refund.id, total: { currency: "INR", minor: 59_000 } }),
+    );
+    expect([...billing.deps.refunds.of(row.orgId)]).toMatchObject([{ id: refund.id, status: "refunded" }]);
+  });
+});
