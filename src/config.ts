@@ -15,28 +15,10 @@ import {
   paymentsField,
   paymentVariables,
 } from "./payment-settings.ts";
+import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();
-
-const plan = z.strictObject({
-  id: z.string().regex(/^[a-z0-9_-]+$/),
-  /** 0: unlimited. */
-  rpm: count,
-  tpm: count,
-  concurrency: count,
-  keys: count,
-  projects: count,
-  /** Requests for a higher `rpm` are approved at once up to this multiple; 1: an operator decides each. */
-  auto_approve: z.number().min(1).max(1000).default(2),
-  features: z
-    .strictObject({
-      /** Provisioning by a directory (SCIM). */
-      sso: z.boolean().default(false),
-      priority_support: z.boolean().default(false),
-    })
-    .prefault({}),
-});
 
 const fileSchema = z.strictObject({
   limits: z
@@ -127,19 +109,11 @@ const fileSchema = z.strictObject({
   payments: paymentsField,
   grant_usd: z.number().nonnegative().default(25),
   default_plan: z.string().default("local"),
-  plans: z
-    .array(plan)
-    .min(1)
-    .default([
-      {
-        ...{ id: "local", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 10_000 },
-        ...{ keys: 1_000, projects: 100, auto_approve: 2 },
-        features: { sso: true, priority_support: false },
-      },
-    ]),
+  /** Where they stood before `plans.yaml`. */
+  plans: z.unknown().optional(),
 });
 
-type ServiceSettings = z.output<typeof fileSchema>;
+type ServiceSettings = Omit<z.output<typeof fileSchema>, "plans">;
 
 export interface Config {
   readonly host: string;
@@ -169,6 +143,8 @@ export interface Config {
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
+  /** Of `plans.yaml`. The default plan is among them, and free. */
+  readonly plans: readonly Plan[];
 }
 
 export class ConfigError extends Error {
@@ -236,7 +212,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const dataDir = resolve(DATA_DIR);
   if (CLICKHOUSE_URL === undefined) checkForEngine(dataDir);
   const publicUrl = publicUrlOf(parsed.data.PUBLIC_URL);
-  const settings = readSettings(configDir);
+  const read = readSettings(configDir);
   return Object.freeze({
     host: HOST,
     port: PORT,
@@ -250,10 +226,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     oidc: oidcOf(parsed.data),
     smtp: parsed.data.SMTP_URL,
     mailFrom: parsed.data.MAIL_FROM,
-    payments: paymentsOf(parsed.data, settings, isLocalOnly({ host: HOST, publicUrl })),
+    payments: paymentsOf(parsed.data, read.settings, isLocalOnly({ host: HOST, publicUrl })),
     fxUrl: parsed.data.FX_URL,
     cell: CELL,
-    settings,
+    ...read,
   });
 }
 
@@ -306,25 +282,46 @@ function checkForEngine(dataDir: string): void {
   );
 }
 
-/** `weir.yaml`; every key has a default, so the file may be absent. */
-function readSettings(configDir: string): ServiceSettings {
+/** `weir.yaml` and `plans.yaml`; every key of the first has a default, and both files may be absent. */
+function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   if (!existsSync(configDir)) throw new ConfigError(`CONFIG_DIR: there is no folder ${configDir}`);
+  const plans = readPlans(configDir);
   const file = join(configDir, "weir.yaml");
-  if (!existsSync(file)) return fileSchema.parse({});
-  const read = readDocument(readFileSync(file, "utf8"), file, fileSchema);
+  const read = readDocument(existsSync(file) ? readFileSync(file, "utf8") : "", file, fileSchema);
   if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
-  const { default_plan, plans, limits } = read.value;
-  // One org may use half of it, and one body counts twice, compressed and decompressed.
-  if (limits.max_bodies_bytes < 4 * limits.max_body_bytes) {
-    const { line, column } = read.at(["limits", "max_bodies_bytes"]);
-    const most = 4 * limits.max_body_bytes;
-    throw new ConfigError(
-      `${file}:${line}:${column} /limits/max_bodies_bytes: at least ${most}, four times max_body_bytes`,
+  const { plans: oldPlans, ...settings } = read.value;
+  const refuse = (path: readonly string[], message: string): never => {
+    const { line, column } = read.at(path);
+    throw new ConfigError(`${file}:${line}:${column} /${path.join("/")}: ${message}`);
+  };
+  if (oldPlans !== undefined) {
+    refuse(
+      ["plans"],
+      `plans stand in ${join(configDir, "plans.yaml")} now: move the list there, with rpm, tpm, concurrency, keys, projects and auto_approve of each under "limits"`,
     );
   }
-  if (!plans.some((p) => p.id === default_plan)) {
-    const { line, column } = read.at(["default_plan"]);
-    throw new ConfigError(`${file}:${line}:${column} /default_plan: no plan has the id "${default_plan}"`);
-  }
-  return Object.freeze(read.value);
+  const { default_plan: defaultPlan, limits } = settings;
+  // One org may use half of it, and one body counts twice, compressed and decompressed.
+  const most = 4 * limits.max_body_bytes;
+  if (limits.max_bodies_bytes < most)
+    refuse(["limits", "max_bodies_bytes"], `at least ${most}, four times max_body_bytes`);
+  const free = plans.find(({ id }) => id === defaultPlan);
+  if (free === undefined) refuse(["default_plan"], `no plan of plans.yaml has the id "${defaultPlan}"`);
+  else if (!isFree(free))
+    refuse(["default_plan"], `the plan "${defaultPlan}" has a price: new orgs get a free one`);
+  return { settings: Object.freeze(settings), plans: Object.freeze(plans) };
+}
+
+/** @throws ConfigError */
+function readPlans(configDir: string): readonly Plan[] {
+  const file = join(configDir, "plans.yaml");
+  if (!existsSync(file)) return [LOCAL_PLAN];
+  const read = readDocument(readFileSync(file, "utf8"), file, plansFile);
+  if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
+  const faults = planFaults(read.value.plans).map(({ path, message }) => {
+    const { line, column } = read.at(path);
+    return `${file}:${line}:${column} /${path.join("/")}: ${message}`;
+  });
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  return read.value.plans;
 }

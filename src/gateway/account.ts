@@ -93,22 +93,19 @@ function grantFirst(book: Book, orgId: string, usd: number): void {
   book.post(orgId, { kind: "grant", amountMicroUsd, refType: "first_start", refId: orgId });
 }
 
-/** An org whose plan was removed from the settings gets the default plan. */
-function planPort({ settings }: Config): PlanPort {
-  const plans = new Map(
-    settings.plans.map(({ auto_approve: autoApprove, features: _, ...plan }) => [
-      plan.id,
-      { ...plan, autoApprove },
-    ]),
+/** An org whose plan was removed from plans.yaml gets the default plan. */
+function planPort({ plans, settings }: Config): PlanPort {
+  const limits = new Map(
+    plans.map(({ id, limits: { auto_approve: autoApprove, ...rest } }) => [id, { ...rest, autoApprove }]),
   );
-  return (id) => plans.get(id) ?? plans.get(settings.default_plan) ?? NO_PLAN;
+  return (id) => limits.get(id) ?? limits.get(settings.default_plan) ?? NO_PLAN;
 }
 
-function featuresPort({ settings }: Config): PlanFeaturesPort {
-  const plans = new Map(settings.plans.map(({ id, features }) => [id, features]));
+function featuresPort({ plans, settings }: Config): PlanFeaturesPort {
+  const known = new Map(plans.map(({ id, features }) => [id, features]));
   return (id) => {
     const { sso = false, priority_support: prioritySupport = false } =
-      plans.get(id) ?? plans.get(settings.default_plan) ?? {};
+      known.get(id) ?? known.get(settings.default_plan) ?? {};
     return { sso, prioritySupport };
   };
 }

@@ -54,6 +54,8 @@ export interface GatewayOptions {
   readonly model?: Readonly<Record<string, unknown>>;
   /** `weir.yaml`. */
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** The list of `plans.yaml`; without it there is only the plan `local`. */
+  readonly plans?: readonly Readonly<Record<string, unknown>>[];
   /** `spawnGateway` puts `NODE_OPTIONS` behind those of the tests, without which each start strips all sources of their types. */
   readonly env?: Readonly<Record<string, string>>;
   /**
@@ -281,6 +283,7 @@ function prepareFolder(options: GatewayOptions, simulatorUrl: string): string {
   if (options.folder === undefined && options.engine !== false && !options.env?.CLICKHOUSE_URL)
     putAnalyticsTables(join(folder, "data"));
   if (options.settings) writeFileSync(join(config, "weir.yaml"), stringify(options.settings));
+  if (options.plans) writeFileSync(join(config, "plans.yaml"), stringify({ plans: options.plans }));
   return folder;
 }
 

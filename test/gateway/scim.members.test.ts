@@ -15,13 +15,17 @@ import {
   scimError,
 } from "./scim.fixtures.ts";
 
-const LOCAL = { id: "local", rpm: 0, tpm: 0, concurrency: 0, keys: 9, projects: 9, features: { sso: true } };
+const LOCAL = {
+  id: "local",
+  limits: { rpm: 0, tpm: 0, concurrency: 0, keys: 9, projects: 9 },
+  features: { sso: true },
+};
 
 let gateway: TestGateway;
 let owner: SignedInPerson;
 let directory: Directory;
 beforeAll(async () => {
-  gateway = await testGateway({ settings: { plans: [LOCAL], operators: ["ops@example.com"] } });
+  gateway = await testGateway({ plans: [LOCAL], settings: { operators: ["ops@example.com"] } });
   owner = await signInAt(gateway.url, { email: "owner@example.com" });
   directory = await directoryOf(gateway.url, owner);
 });
@@ -200,7 +204,7 @@ describe("a token", () => {
   });
 
   test("needs the plan's feature, and an org that is active", async () => {
-    const plain = await testGateway({ settings: { plans: [{ ...LOCAL, features: { sso: false } }] } });
+    const plain = await testGateway({ plans: [{ ...LOCAL, features: { sso: false } }] });
     const person = await signInAt(plain.url, { email: "owner@example.com" });
     const { status, json } = await person.call("POST", "/v1/org/scim/token");
     await plain.stop();

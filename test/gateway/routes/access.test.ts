@@ -18,13 +18,11 @@ const csrfTokens = new Map<string, string>();
 
 beforeAll(async () => {
   seeded = await seedWorld();
-  const wide = { id: "wide", rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 1000, keys: 10_000 };
+  const limits = { rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 1000, keys: 10_000, projects: 10_000 };
   gateway = await testGateway({
     folder: seeded.folder,
-    settings: {
-      plans: [{ ...wide, projects: 10_000, features: { sso: true } }],
-      ...{ default_plan: "wide", max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
-    },
+    plans: [{ id: "wide", limits, features: { sso: true } }],
+    settings: { default_plan: "wide", max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
     endpoints: [{ provider: "own", credentialEnv: "ACCESS_TEST_NEVER_SET" }],
   });
   const { owner, fullSecret, projectId, spare } = seeded;
