@@ -32,6 +32,7 @@ export type IdPrefix =
   | "inv"
   | "mnd"
   | "prk"
+  | "sub"
   | "cn"
   | "pv"
   | "pk"

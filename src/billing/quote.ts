@@ -61,7 +61,7 @@ export function quoteFor(
 }
 
 /** @throws WeirError 503 where the table holds no rate */
-function chargedRate(usdInr: string, spreadBps: number): string {
+export function chargedRate(usdInr: string, spreadBps: number): string {
   const rate = rateOf(usdInr);
   if (rate === undefined) throw fail("fx_stale", "There is no exchange rate.");
   return rateText(withSpread(rate, spreadBps));
