@@ -154,11 +154,13 @@ function changeActive(
   if (plan.id === row.planId) {
     const isReplay = row.nextPlanId === "" && row.lastChange?.planId === plan.id;
     if (isReplay && row.lastChange !== null) return row.lastChange;
+    if (row.nextPlanId === "") return free(plan.id, "now");
     // It stays after all.
-    return row.nextPlanId === ""
-      ? free(plan.id, "now")
-      : put(deps, row, { nextPlanId: "" }, free(plan.id, "now"));
+    assertFew(row);
+    return put(deps, row, { nextPlanId: "" }, free(plan.id, "now"));
   }
+  // Whoever cancels is never refused.
+  if (!isFree(plan)) assertFew(row);
   const isCheaper =
     monthlyMinor(plan, row.currency) < monthlyMinor(deps.plans.inForce(row.planId), row.currency);
   if ((effective ?? (isCheaper ? "period_end" : "now")) === "period_end") {
@@ -166,7 +168,6 @@ function changeActive(
     return row.nextPlanId === plan.id ? change : put(deps, row, { nextPlanId: plan.id }, change);
   }
   if (!isFree(plan)) return changeNow(deps, org, row, plan);
-  assertFew(row);
   return noted(deps, end(deps, row, plan), free(plan.id, "now"));
 }
 
@@ -207,7 +208,6 @@ function put(
   changes: Partial<SubscriptionRow>,
   lastChange: ChangeRecord,
 ): ChangeRecord {
-  assertFew(before);
   const row: SubscriptionRow = { ...before, ...changes, changes: before.changes + 1, lastChange };
   putInForce(deps, row);
   tell(deps, row);

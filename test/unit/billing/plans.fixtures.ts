@@ -76,9 +76,9 @@ export function openPlans(options: PlansOptions = {}) {
       return rooms;
     },
     /** As a restart does. */
-    async reopen() {
+    async reopen(changes: PlansOptions = {}) {
       await rooms.close();
-      rooms = openRooms(folder, clock, options);
+      rooms = openRooms(folder, clock, { ...options, ...changes });
     },
     async addOrg(org: OrgRow, microUsd = 0, owner?: string): Promise<OrgRow> {
       const { accounts, store, book } = rooms;

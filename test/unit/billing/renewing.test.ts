@@ -1,0 +1,244 @@
+/** Months that end: the next fee once, retries where credit is short, and any history of changes over a year. */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { rounds } from "../../support/effort.ts";
+import { audit } from "../credits/fixtures.ts";
+import { someOrg } from "./fixtures.ts";
+import { DAY, openPlans, PLANS, type TestPlans } from "./plans.fixtures.ts";
+
+let plans: TestPlans;
+beforeAll(() => {
+  plans = openPlans();
+});
+afterAll(() => plans.dispose());
+
+async function subscribed(microUsd: number, planId = "team") {
+  plans.clock.set("2026-01-31T10:00:00Z");
+  const org = await plans.addOrg(someOrg("US"), microUsd);
+  await plans.choose(org, planId);
+  return org;
+}
+const fees = (orgId: string) => plans.entries(orgId).filter(([kind]) => kind === "subscription");
+const ends = (orgId: string) => new Date(plans.row(orgId)?.periodEndMs ?? 0).toISOString().slice(0, 10);
+
+describe("a month that ends", () => {
+  test("is followed by the next one, on the day of the start", async () => {
+    const org = await subscribed(1_000_000_000);
+    const seen: string[] = [];
+    for (let day = 0; day < 92; day++) {
+      await plans.pass(org.id, 1);
+      if (seen.at(-1) !== ends(org.id)) seen.push(ends(org.id));
+    }
+    expect(seen).toEqual(["2026-02-28", "2026-03-31", "2026-04-30", "2026-05-31"]);
+    // Each month's credit is granted anew, and expires whole.
+    const month = [
+      ["expiry", -30_000_000],
+      ["subscription", -100_000_000],
+      ["grant", 30_000_000],
+    ];
+    expect(plans.entries(org.id).slice(3).map(String).sort()).toEqual(
+      [...month, ...month, ...month].map(String).sort(),
+    );
+    expect(plans.statements(org.id)).toMatchObject([
+      { plan: { planId: "team" }, lines: [{ kind: "plan" }] },
+      ...[{ taxableMinor: 10_000 }, { taxableMinor: 10_000 }, { taxableMinor: 10_000 }],
+    ]);
+    expect(plans.eventTypes(org.id).filter((type) => type === "subscription.renewed")).toHaveLength(3);
+  });
+
+  test("without enough credit is past due, tried again after 1, 3 and 7 days, and then the plan is the default one", async () => {
+    const org = await subscribed(100_000_000);
+    await plans.pass(org.id, 28);
+    expect([plans.row(org.id)?.status, plans.row(org.id)?.planId]).toEqual(["past_due", "team"]);
+    expect(plans.rooms.accounts.org(org.id)?.planId).toBe("team");
+    const tries: number[] = [];
+    for (let day = 1; day <= 8; day++) {
+      const before = plans.row(org.id);
+      await plans.pass(org.id, 1);
+      const after = plans.row(org.id);
+      if (after?.missed !== before?.missed || after?.status !== before?.status) tries.push(day);
+    }
+    expect(tries).toEqual([1, 3, 7]);
+    expect(plans.row(org.id)).toMatchObject({ status: "cancelled", planId: "local" });
+    expect(plans.rooms.accounts.org(org.id)?.planId).toBe("local");
+    expect(plans.eventTypes(org.id).slice(2)).toEqual(["subscription.past_due", "subscription.changed"]);
+    expect(fees(org.id)).toHaveLength(1);
+  });
+
+  test("that is past due is paid by a retry, or by choosing a plan, from when the last one ended", async () => {
+    for (const way of ["retry", "choose"]) {
+      const org = await subscribed(100_000_000);
+      await plans.pass(org.id, 29);
+      await expect(plans.choose(org, "team")).rejects.toMatchObject({ code: "insufficient_credits" });
+      const { book, store } = plans.rooms;
+      const more = { kind: "topup", amountMicroUsd: 100_000_000, refType: "topup", refId: "second" } as const;
+      await store.act(() => void book.post(org.id, more));
+      if (way === "choose") expect((await plans.choose(org, "team")).fee_micro).toBe(100_000_000);
+      else await plans.pass(org.id, 2);
+      expect(plans.row(org.id)).toMatchObject({ status: "active", planId: "team", month: 1, missed: 0 });
+      expect(ends(org.id)).toBe("2026-03-31");
+      await plans.pass(org.id, 4);
+      expect(fees(org.id)).toHaveLength(2);
+    }
+  });
+
+  test("can be given up while it is past due, and then nothing is taken", async () => {
+    const org = await subscribed(100_000_000);
+    await plans.pass(org.id, 28);
+    expect((await plans.choose(org, "local")).subscription).toMatchObject({
+      plan_id: "local",
+      status: "cancelled",
+    });
+    await plans.pass(org.id, 20);
+    expect(fees(org.id)).toHaveLength(1);
+  });
+
+  test("takes nothing for months that passed while nothing ran", async () => {
+    const org = await subscribed(1_000_000_000);
+    plans.clock.set("2026-06-10T00:00:00Z");
+    await plans.runJobs(org.id);
+    expect([fees(org.id).length, plans.row(org.id)?.month, ends(org.id)]).toEqual([2, 4, "2026-06-30"]);
+  });
+
+  test.each(["closed", "suspended"] as const)("takes nothing of an org that is %s", async (status) => {
+    const org = await subscribed(1_000_000_000);
+    const { accounts } = plans.rooms;
+    await accounts.act(() => accounts.replaceOrg({ ...org, planId: "team", status }));
+    await plans.pass(org.id, 40);
+    expect([fees(org.id).length, plans.row(org.id)?.status]).toEqual([1, "cancelled"]);
+  });
+
+  test("waits for a rate of exchange, and the plan stays meanwhile", async () => {
+    const noRate = openPlans();
+    const org = await noRate.addOrg(someOrg("IN"), 500_000_000);
+    await noRate.choose(org, "team");
+    noRate.clock.advance(28 * DAY);
+    await noRate.reopen({ rate: "" });
+    await expect(noRate.runJobs(org.id)).rejects.toMatchObject({ code: "fx_stale" });
+    await expect(noRate.choose(org, "starter")).rejects.toMatchObject({ code: "fx_stale" });
+    expect(noRate.row(org.id)).toMatchObject({ status: "active", planId: "team", month: 0 });
+    await noRate.reopen();
+    await noRate.runJobs(org.id);
+    expect(noRate.row(org.id)).toMatchObject({ status: "active", month: 1 });
+    await noRate.dispose();
+  });
+
+  test("with a clock that is set back is not renewed again", async () => {
+    const org = await subscribed(1_000_000_000);
+    await plans.pass(org.id, 28);
+    plans.clock.set("2026-02-20T10:00:00Z");
+    await plans.pass(org.id, 8);
+    expect(fees(org.id)).toHaveLength(2);
+  });
+});
+
+/** What people and the world do, one after another. */
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant("pass" as const), days: fc.integer({ min: 1, max: 40 }) }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("choose" as const),
+      planId: fc.constantFrom("local", "starter", "team", "business"),
+      effective: fc.constantFrom(undefined, "now" as const, "period_end" as const),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("spend" as const),
+      microUsd: fc.integer({ min: 1, max: 60_000_000 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("topup" as const),
+      microUsd: fc.integer({ min: 1, max: 900_000_000 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
+);
+
+test("any history over a year, with lost acts and restarts: balance is the ledger's sum, each month is paid and included once at most", async () => {
+  const each = openPlans({ actsTwice: false });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 30 }),
+      fc.array(fc.boolean(), { maxLength: 10 }),
+      async (steps, losses) => {
+        each.clock.set("2026-01-31T10:00:00Z");
+        const org = await each.addOrg(someOrg("US"), 300_000_000);
+        let n = 0;
+        const drops = () => losses[n++ % Math.max(1, losses.length)] === true && n < losses.length;
+        for (const [i, now] of steps.entries()) {
+          if (now.do === "pass") {
+            each.clock.advance(now.days * DAY);
+            await each.runJobs(org.id, drops);
+          } else if (now.do === "choose") {
+            // Refusals are part of it.
+            const asked = Array.from({ length: now.times }, () =>
+              each.choose(org, now.planId, now.effective),
+            );
+            await Promise.allSettled(asked);
+          } else if (now.do === "spend") {
+            const amount = Math.min(now.microUsd, each.rooms.purse.available(org.id));
+            if (amount > 0) await each.spend(org.id, amount);
+          } else if (now.do === "topup") {
+            const posting = {
+              kind: "topup",
+              amountMicroUsd: now.microUsd,
+              refType: "topup",
+              refId: `t${i}`,
+            } as const;
+            await each.rooms.store.act(() => void each.rooms.book.post(org.id, posting));
+          } else await each.reopen();
+          expectBooks(each, org.id);
+        }
+      },
+    ),
+    { numRuns: rounds(400), endOnFailure: true },
+  );
+  await each.dispose();
+}, 110_000);
+
+/** What must hold at any time. */
+function expectBooks(rig: TestPlans, orgId: string): void {
+  const ledger = rig.ledger(orgId);
+  expect(audit(ledger)).toBe(rig.balance(orgId));
+  expect(rig.balance(orgId)).toBeGreaterThanOrEqual(0);
+  const { grants, paidMicroUsd } = rig.rooms.lots.of(orgId);
+  expect(grants.reduce((sum, lot) => sum + lot.leftMicroUsd, paidMicroUsd)).toBe(rig.balance(orgId));
+  // By subscription and month: what was taken is at most the dearest plan's price, and so with the included credit.
+  const sums = new Map<string, { fee: number; included: number; whole: number }>();
+  for (const entry of ledger) {
+    if (entry.kind === "settle" || entry.kind === "topup" || entry.kind === "expiry") continue;
+    const [id, month, change] = entry.refId.split("/");
+    const sum = sums.get(`${id}/${month}`) ?? { fee: 0, included: 0, whole: 0 };
+    if (entry.kind === "subscription") sum.fee -= entry.amountMicroUsd;
+    if (entry.kind === "subscription" && change === "0") sum.whole++;
+    if (entry.kind === "grant") sum.included += entry.amountMicroUsd;
+    sums.set(`${id}/${month}`, sum);
+  }
+  for (const { fee, included, whole } of sums.values()) {
+    expect(whole).toBe(1);
+    expect(fee).toBeLessThanOrEqual(500_000_000);
+    expect(included).toBeLessThanOrEqual(30_000_000);
+  }
+  const statements = rig.statements(orgId);
+  expect(statements.reduce((sum, { totalMinor }) => sum + totalMinor * 10_000, 0)).toBe(
+    [...sums.values()].reduce((sum, { fee }) => sum + fee, 0),
+  );
+  const row = rig.row(orgId);
+  expect(rig.rooms.accounts.org(orgId)?.planId).toBe(row?.planId ?? "local");
+  if (row === undefined) return;
+  // Whoever is subscribed will be renewed.
+  const jobs = [...rig.rooms.jobTables.ofOrg(orgId)].filter(({ kind }) => kind === "billing.renew");
+  if (row.status !== "cancelled")
+    expect(jobs.map(({ key }) => key)).toContain(`${row.id}/${row.month}/${row.missed}`);
+  expect(PLANS.map(({ id }) => id)).toContain(row.planId);
+}
