@@ -63,7 +63,10 @@ export function planOperations(deps: PlanOperationDeps) {
     getSubscription: operation({
       name: "getSubscription",
       summary: "The org's plan and its month",
-      output: z.object({ subscription: subscriptionShape, plan: planShape }),
+      output: z.object({
+        subscription: subscriptionShape.describe("The plan in force and its month"),
+        plan: planShape.describe("The plan in force"),
+      }),
       run(_input, { orgId }) {
         const org = mustOrg(deps, orgId);
         return {

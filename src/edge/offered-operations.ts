@@ -9,6 +9,7 @@ import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
+import type { planOperations } from "../billing/plan-operations.ts";
 import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
@@ -45,6 +46,7 @@ type Maker =
   | typeof mailOperations
   | typeof operatorInvoiceOperations
   | typeof operatorOperations
+  | typeof planOperations
   | typeof policiesOperations
   | typeof providerKeyOperations
   | typeof requestsOperations

@@ -78,6 +78,7 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Usage", description: "What was called, by whom, and what it cost." },
   { name: "Routing policies", description: "Versioned documents that choose endpoints." },
   { name: "Credits", description: "The prepaid balance and its ledger." },
+  { name: "Plans", description: "What an org may do, and what it pays for that each month." },
   { name: "Invoices", description: "What an org was billed: invoices, statements, credit notes." },
   { name: "Keys", description: "API keys and their limits." },
   { name: "Provider keys", description: "An org's own keys at providers." },

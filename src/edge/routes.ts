@@ -182,6 +182,10 @@ const projectRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/credits", "read:billing / everyone", "Credits", act(run.getCredits)),
   row("GET", "/v1/credits/ledger", "read:billing / everyone", "Credits", act(run.listLedger)),
 
+  row("GET", "/v1/plans", "read:billing / billing", "Plans", act(run.listPlans)),
+  row("GET", "/v1/billing/subscription", "read:billing / billing", "Plans", act(run.getSubscription)),
+  row("POST", "/v1/billing/subscription", "write:billing / billing", "Plans", act(run.changeSubscription)),
+
   row("GET", "/v1/limits", "read:keys / viewer", "Keys", act(run.getLimits)),
   row("GET", "/v1/keys", "read:keys / viewer", "Keys", act(run.listKeys)),
   row("POST", "/v1/keys", "write:keys / member", "Keys", act(run.createKey)),

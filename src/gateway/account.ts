@@ -112,9 +112,9 @@ function featuresPort({ plans, settings }: Config): PlanFeaturesPort {
 
 /** The settings have a default plan, or the start is refused. */
 function planList(config: Config): PlanList {
-  const { plans, default_plan: defaultId } = config.settings;
+  const defaultId = config.settings.default_plan;
   const [limitsOf, featuresOf] = [planPort(config), featuresPort(config)];
-  const all = plans.map(
+  const all = config.plans.map(
     ({ id }): Plan => ({ ...limitsOf(id), id, features: featuresOf(id), isDefault: id === defaultId }),
   );
   const byId = new Map(all.map((plan) => [plan.id, plan]));

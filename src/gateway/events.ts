@@ -12,6 +12,18 @@ import {
   ticketDecided,
 } from "../account/account-events.ts";
 import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
+import {
+  refundFailed,
+  refundSettled,
+  topupDisputed,
+  topupFailed,
+  topupPaid,
+} from "../billing/billing-events.ts";
+import {
+  subscriptionChanged,
+  subscriptionPastDue,
+  subscriptionRenewed,
+} from "../billing/subscription-events.ts";
 import { creditsLow, creditsNegative } from "../credits/credit-events.ts";
 import { EVENT_NAMES, EVENT_TYPES, type EventType } from "../events/types.ts";
 import { invoiceIssued } from "../invoices/invoice-wire.ts";
@@ -25,6 +37,8 @@ const EMITTED: readonly EventType[] = [
   ...[memberAdded, memberRemoved, orgUpdated, orgClosed, erasureRequested, ticketDecided, limitsChanged],
   ...[policyActivated, canaryRed, endpointDown, budgetExceeded, spendSpike, creditsLow, creditsNegative],
   ...[invoiceIssued],
+  ...[topupPaid, topupFailed, topupDisputed, refundSettled, refundFailed],
+  ...[subscriptionChanged, subscriptionRenewed, subscriptionPastDue],
   ...[webhookDisabled, webhookTest],
 ];
 

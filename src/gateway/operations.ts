@@ -35,6 +35,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
     ...rooms.identity.operations,
     ...rooms.invoices.operations,
+    ...rooms.planRoom.operations,
     ...billingOf(rooms, config),
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...scimOf(rooms),

@@ -49,6 +49,7 @@ import { openIdentity } from "./identity.ts";
 import { openInvoiceRoom } from "./invoices.ts";
 import { openMailRoom } from "./mail.ts";
 import { openPaymentRoom } from "./payments.ts";
+import { openPlanRoom } from "./plans.ts";
 import { openPolicyRoom } from "./policies.ts";
 import type { Stopping } from "./stopping.ts";
 import { openWebhookRoom } from "./webhooks.ts";
@@ -74,6 +75,11 @@ export async function openRooms(config: Config, log: Logger) {
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
   const payments = await openPaymentRoom(config, log, { ...ground, ...trail, keepFrom: hooks.listensAt });
   const billing = await openBillingRoom(config, log, { ...ground, ...trail, ...money, invoices, payments });
+  const planRoom = openPlanRoom(config, {
+    ...{ ...ground, ...trail, ...money, ...account, fx: billing.fx, terms: billing.terms },
+    invoices: invoices.issuer,
+    hasSupplier: invoices.supplier !== undefined,
+  });
   const outbox = openOutbox(store);
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
@@ -96,7 +102,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
-    ...{ billing, directory, identity, invoices, mail, payments },
+    ...{ billing, directory, identity, invoices, mail, payments, planRoom },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),

@@ -130,10 +130,8 @@ describe("/openapi.json", () => {
     });
     expect(without).toEqual([
       "erasure.done",
-      ...["topup.paid", "topup.failed", "topup.disputed", "refund.settled", "refund.failed"],
       ...["auto_topup.notified", "auto_topup.charged", "auto_topup.failed"],
       ...["mandate.active", "mandate.paused", "mandate.failed", "mandate.cancelled"],
-      ...["subscription.changed", "subscription.renewed", "subscription.past_due"],
     ]);
   });
 });

@@ -82,7 +82,7 @@ class Seed {
 
   org(slug: string, differing: Partial<OrgRow> = {}, security: Partial<SecuritySettings> = {}): OrgRow {
     const made = newOrg(
-      { slug, name: slug, kind: "team", billingCountry: "US", planId: "wide" },
+      { slug, name: slug, kind: "team", billingCountry: "US", planId: "local" },
       this.#nowMs,
     );
     const org = { ...made, ...differing, security: { ...made.security, ...security } };

@@ -21,8 +21,8 @@ beforeAll(async () => {
   const limits = { rpm: 3_000_000, tpm: 3_000_000_000, concurrency: 1000, keys: 10_000, projects: 10_000 };
   gateway = await testGateway({
     folder: seeded.folder,
-    plans: [{ id: "wide", limits, features: { sso: true } }],
-    settings: { default_plan: "wide", max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
+    plans: [{ id: "local", limits, features: { sso: true } }],
+    settings: { max_orgs_per_person: 1000, operators: [OPERATOR_EMAIL] },
     endpoints: [{ provider: "own", credentialEnv: "ACCESS_TEST_NEVER_SET" }],
   });
   const { owner, fullSecret, projectId, spare } = seeded;

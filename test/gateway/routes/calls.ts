@@ -172,6 +172,8 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/keys": {
     body: ({ projectId }) => ({ name: "made", scopes: ["write:keys"], project_id: projectId }),
   },
+  // The plan that it has: a key of a plan with lower limits could not make the other calls.
+  "POST /v1/billing/subscription": { body: () => ({ plan_id: "local" }) },
   "GET /v1/keys/{id}": { values: newKey },
   "PATCH /v1/keys/{id}": { values: newKey, body: () => ({ name: "renamed" }) },
   "DELETE /v1/keys/{id}": { values: newKey },

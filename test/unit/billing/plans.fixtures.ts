@@ -24,7 +24,7 @@ import type { JobEnding, JobHandler, JobRow, JobRun } from "../../../src/jobs/jo
 import { JobTables } from "../../../src/jobs/job-tables.ts";
 import type { Caller } from "../../../src/operation.ts";
 import type { Plan } from "../../../src/plan.ts";
-import { openStore } from "../../../src/store/store.ts";
+import { openStore, type Store } from "../../../src/store/store.ts";
 import { ORIGIN, trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock, wholeLedger } from "../credits/fixtures.ts";
 
@@ -60,6 +60,8 @@ export interface PlansOptions {
   readonly plans?: readonly Plan[];
   /** Fixed rate of INR; empty: there is none. */
   readonly rate?: string;
+  /** Around the store of each opening. */
+  readonly around?: (store: Store) => Store;
   /** Runs each act twice, and drops the first run. */
   readonly actsTwice?: boolean;
 }
@@ -161,7 +163,8 @@ export function openPlans(options: PlansOptions = {}) {
 export type TestPlans = ReturnType<typeof openPlans>;
 
 function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
-  const store = openStore(folder, { actsTwice: options.actsTwice ?? true });
+  const { around = (own) => own, actsTwice = true } = options;
+  const store = around(openStore(folder, { actsTwice }));
   const { trail, eventsOf, auditOf, jobs, close } = trailOn(store, clock);
   const { book, purse, lots } = openCredits({ store, clock });
   const accounts = new AccountTables(store);

@@ -190,7 +190,8 @@ describe("a change in the middle of a month", () => {
   });
 
   test("to a cheaper one now pays nothing back, and going back up costs nothing", async () => {
-    const org = await midMonth("team");
+    const org = await midMonth("starter");
+    await plans.choose(org, "team");
     const paid = plans.balance(org.id);
     expect(await plans.choose(org, "starter", "now")).toMatchObject({
       ...{

@@ -1,0 +1,50 @@
+/** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
+import type { AccountTables } from "../account/tables.ts";
+import { expireIncluded, expiryHandler } from "../billing/included-credit.ts";
+import { PlanList } from "../billing/plan-list.ts";
+import { type PlanOperationDeps, planOperations } from "../billing/plan-operations.ts";
+import { renewalHandler, renewSubscription } from "../billing/renewing.ts";
+import { SubscriptionTables } from "../billing/subscription-tables.ts";
+import { type Config, ConfigError } from "../config.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import { isFree } from "../plan.ts";
+import type { Store } from "../store/store.ts";
+
+type PlanGround = Pick<
+  PlanOperationDeps,
+  "clock" | "book" | "purse" | "lots" | "fx" | "terms" | "invoices" | "accounts"
+> & {
+  readonly store: Store;
+  readonly trail: Trail;
+  readonly jobs: Jobs;
+  /** Whether there is a `supplier.yaml`. */
+  readonly hasSupplier: boolean;
+};
+
+/** @throws ConfigError where plans have a price and nobody is named who sells them */
+export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
+  const priced = plans.find((plan) => !isFree(plan));
+  if (priced !== undefined && !ground.hasSupplier) {
+    throw new ConfigError(
+      `plans.yaml: the plan "${priced.id}" has a price, and there is no supplier.yaml, which says who takes it`,
+    );
+  }
+  const { accounts, store, trail, jobs } = ground;
+  const subscriptions = new SubscriptionTables(store);
+  const list = new PlanList(plans, settings.default_plan);
+  const deps: PlanOperationDeps = {
+    ...ground,
+    ...{ subscriptions, plans: list, events: trail.events, audit: trail.audit },
+    ownersOf: (orgId) => ownersOf(accounts, orgId),
+  };
+  jobs.handle(renewSubscription, renewalHandler(deps));
+  jobs.handle(expireIncluded, expiryHandler(deps));
+  return { plans: list, subscriptions, operations: planOperations(deps) };
+}
+
+const ownersOf = ({ people }: AccountTables, orgId: string): string[] =>
+  people
+    .membersOf(orgId)
+    .filter(({ role }) => role === "owner")
+    .map(({ userId }) => userId);
