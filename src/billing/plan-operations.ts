@@ -49,6 +49,8 @@ const changeShape = z.object({
   effective: z.enum(EFFECTIVE).describe("When the plan takes over"),
 });
 
+export type SubscriptionChange = z.input<typeof changeShape>;
+
 export function planOperations(deps: PlanOperationDeps) {
   return {
     listPlans: operation({

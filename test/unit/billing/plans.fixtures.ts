@@ -10,7 +10,7 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import { FxTable } from "../../../src/billing/fx-table.ts";
 import { expireIncluded, expiryHandler } from "../../../src/billing/included-credit.ts";
 import { PlanList } from "../../../src/billing/plan-list.ts";
-import { planOperations } from "../../../src/billing/plan-operations.ts";
+import { planOperations, type SubscriptionChange } from "../../../src/billing/plan-operations.ts";
 import { renewalHandler, renewSubscription } from "../../../src/billing/renewing.ts";
 import { SubscriptionTables } from "../../../src/billing/subscription-tables.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
@@ -100,8 +100,7 @@ export function openPlans(options: PlansOptions = {}) {
       const body = { plan_id: planId, ...(effective !== undefined && { effective }) };
       const head = { header: () => key, cookie: () => undefined, address: "127.0.0.1" };
       const input = { path: undefined, query: undefined, body };
-      // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
-      return (await rooms.operations.changeSubscription.run(input, callerOf(org.id), head)) as any;
+      return (await rooms.operations.changeSubscription.run(input, callerOf(org.id), head)) as SubscriptionChange;
     },
     async spend(orgId: string, amountMicroUsd: number) {
       const charge = { requestId: newId("job", clock.now()), amountMicroUsd, atMs: clock.now() };

@@ -51,7 +51,7 @@ describe("an org without a subscription", () => {
       },
       ...{ fee_micro: 100_000_000, included_micro: 30_000_000, prorated_bps: 10_000, effective: "now" },
     });
-    expect(made.invoice.lines[0].description).toBe(
+    expect(made.invoice?.lines[0]?.description).toBe(
       "Plan Team, 2026-01-31 to 2026-02-28; includes $30.00 of credit, which expires on 2026-02-28 where it is not spent",
     );
     expect(plans.entries(org.id)).toEqual([
@@ -256,7 +256,7 @@ describe("included credit", () => {
     expect((await plans.choose(first, "team")).included_micro).toBe(30_000_000);
     const other = await plans.choose(second, "team");
     expect([other.included_micro, other.fee_micro]).toEqual([0, 100_000_000]);
-    expect(other.invoice.lines[0].description).toBe("Plan Team, 2026-11-01 to 2026-12-01");
+    expect(other.invoice?.lines[0]?.description).toBe("Plan Team, 2026-11-01 to 2026-12-01");
     expect(plans.row(second.id)?.includedMicroUsd).toBe(0);
   });
 
