@@ -91,6 +91,15 @@ export const expiryHandler = (deps: IncludedCreditDeps): JobHandler<ExpiryPayloa
   },
 });
 
+/** Only in an act: expires what is due although its job is late, so that it pays for nothing any more. */
+export function expireDue(deps: IncludedCreditDeps, orgId: string): void {
+  const { clock, lots, subscriptions } = deps;
+  for (const { refType, refId, expiresAtMs } of lots.of(orgId).grants) {
+    if (refType !== INCLUDED_CREDIT || expiresAtMs === null || expiresAtMs > clock.now()) continue;
+    expire(deps, { orgId, refId, expiries: subscriptions.included(orgId, refId)?.expiries ?? 0 });
+  }
+}
+
 /** Only in an act: posts the expiry of what is left and not held; of the rest, later. */
 function expire(deps: IncludedCreditDeps, { orgId, refId, expiries }: ExpiryPayload): void {
   const { clock, book, purse, lots, subscriptions, jobs } = deps;

@@ -11,7 +11,7 @@ import type { Trail } from "../events/trail.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import { isFree, monthlyMinor, type Plan } from "../plan.ts";
 import { after } from "../state-moves.ts";
-import { grantIncluded, type IncludedCreditDeps, mayInclude } from "./included-credit.ts";
+import { expireDue, grantIncluded, type IncludedCreditDeps, mayInclude } from "./included-credit.ts";
 import { type Period, periodAt, periodOf } from "./period.ts";
 import { type FeeDeps, feeOf, monthLines, takeFee } from "./plan-fee.ts";
 import type { PlanList } from "./plan-list.ts";
@@ -150,6 +150,7 @@ export function chargeMonth(
   period: Period,
 ): MonthCharged {
   const refId = `${subscriptionId}/${period.month}/0`;
+  expireDue(deps, org.id);
   const fee = feeOf(deps, org.billingCurrency, monthlyMinor(plan, org.billingCurrency));
   const includedMicroUsd = mayInclude(deps, org.id) ? plan.included_micro : 0;
   const lines = monthLines(plan, fee.minor, period, includedMicroUsd);

@@ -10,6 +10,7 @@ import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
 import type { planOperations } from "../billing/plan-operations.ts";
+import type { pricingOperations } from "../billing/pricing-operations.ts";
 import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
@@ -47,6 +48,7 @@ type Maker =
   | typeof operatorInvoiceOperations
   | typeof operatorOperations
   | typeof planOperations
+  | typeof pricingOperations
   | typeof policiesOperations
   | typeof providerKeyOperations
   | typeof requestsOperations

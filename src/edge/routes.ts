@@ -182,6 +182,7 @@ const projectRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/credits", "read:billing / everyone", "Credits", act(run.getCredits)),
   row("GET", "/v1/credits/ledger", "read:billing / everyone", "Credits", act(run.listLedger)),
 
+  row("GET", "/v1/pricing", "public", "Plans", act(run.getPricing)),
   row("GET", "/v1/plans", "read:billing / billing", "Plans", act(run.listPlans)),
   row("GET", "/v1/billing/subscription", "read:billing / billing", "Plans", act(run.getSubscription)),
   row("POST", "/v1/billing/subscription", "write:billing / billing", "Plans", act(run.changeSubscription)),

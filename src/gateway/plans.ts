@@ -1,12 +1,17 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { AccountTables } from "../account/tables.ts";
 import { expireIncluded, expiryHandler } from "../billing/included-credit.ts";
 import { PlanList } from "../billing/plan-list.ts";
 import { type PlanOperationDeps, planOperations } from "../billing/plan-operations.ts";
+import { pricingOperations } from "../billing/pricing-operations.ts";
 import { renewalHandler, renewSubscription } from "../billing/renewing.ts";
 import { SubscriptionTables } from "../billing/subscription-tables.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { Trail } from "../events/trail.ts";
+import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import { isFree } from "../plan.ts";
 import type { Store } from "../store/store.ts";
@@ -18,18 +23,21 @@ type PlanGround = Pick<
   readonly store: Store;
   readonly trail: Trail;
   readonly jobs: Jobs;
-  /** Whether there is a `supplier.yaml`. */
-  readonly hasSupplier: boolean;
+  /** Undefined where there is no `supplier.yaml`. */
+  readonly supplier: SupplierFile | undefined;
+  readonly catalog: Pick<Catalog, "current">;
 };
 
-/** @throws ConfigError where plans have a price and nobody is named who sells them */
-export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
+/** Runs before anything is opened. @throws ConfigError where plans have a price and nobody is named who sells them */
+export function assertSold({ configDir, plans }: Config): void {
   const priced = plans.find((plan) => !isFree(plan));
-  if (priced !== undefined && !ground.hasSupplier) {
-    throw new ConfigError(
-      `plans.yaml: the plan "${priced.id}" has a price, and there is no supplier.yaml, which says who takes it`,
-    );
-  }
+  if (priced === undefined || existsSync(join(configDir, "supplier.yaml"))) return;
+  throw new ConfigError(
+    `plans.yaml: the plan "${priced.id}" has a price, and there is no supplier.yaml, which says who takes it`,
+  );
+}
+
+export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
   const { accounts, store, trail, jobs } = ground;
   const subscriptions = new SubscriptionTables(store);
   const list = new PlanList(plans, settings.default_plan);
@@ -40,8 +48,15 @@ export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
   };
   jobs.handle(renewSubscription, renewalHandler(deps));
   jobs.handle(expireIncluded, expiryHandler(deps));
-  return { plans: list, subscriptions, operations: planOperations(deps) };
+  const pricing = pricingOperations({ ...ground, plans: list, markups: () => markupsOf(ground.catalog) });
+  return { list, subscriptions, operations: { ...planOperations(deps), ...pricing } };
 }
+
+/** Of the models that can be called. */
+const markupsOf = (catalog: Pick<Catalog, "current">): number[] =>
+  [...catalog.current().models.values()]
+    .filter(({ endpoints }) => endpoints.length > 0)
+    .map(({ markupBps }) => markupBps);
 
 const ownersOf = ({ people }: AccountTables, orgId: string): string[] =>
   people

@@ -78,7 +78,7 @@ export async function openRooms(config: Config, log: Logger) {
   const planRoom = openPlanRoom(config, {
     ...{ ...ground, ...trail, ...money, ...account, fx: billing.fx, terms: billing.terms },
     invoices: invoices.issuer,
-    hasSupplier: invoices.supplier !== undefined,
+    supplier: invoices.supplier,
   });
   const outbox = openOutbox(store);
   const pool = openPool();

@@ -6,7 +6,7 @@ import { ABROAD, isIndianState } from "../account/gst-states.ts";
 import type { Recipient, TaxedAmount, TaxHeads, TaxTreatment } from "./invoice.ts";
 
 /** 18 %: SAC 9983, Notification 11/2017-Central Tax (Rate), entry 21. */
-const RATE_BPS = 1800;
+export const RATE_BPS = 1800;
 const WHOLE_BPS = 10_000n;
 
 /** Union territories without a legislature: UTGST takes the place of SGST (UTGST Act, section 1). */

@@ -1,5 +1,11 @@
 /** Plans of a whole gateway: what a change of plan does to the org's next call. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { startGateway } from "../../src/gateway/gateway.ts";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 
 const limits = { rpm: 0, tpm: 0, concurrency: 0, keys: 9, projects: 9 };
@@ -89,4 +95,50 @@ test("a test key cannot choose, and one without the scope neither", async () => 
   const body = { plan_id: "small" };
   const { json } = await gateway.call("POST", "/v1/billing/subscription", { body, key: gateway.testKey });
   expect(json.error.code).toBe("scope");
+});
+
+test("the pricing document is for anybody", async () => {
+  const { status, json } = await gateway.call("GET", "/v1/pricing", { key: null });
+  expect([status, json.currencies, json.minimums_minor]).toEqual([
+    200,
+    ["INR", "USD"],
+    { INR: 10_000, USD: 500 },
+  ]);
+  expect(
+    json.plans.map((plan: { id: string; currency: string; monthly_minor: number }) => [
+      plan.id,
+      plan.currency,
+      plan.monthly_minor,
+    ]),
+  ).toEqual([
+    ...[
+      ["local", "", 0],
+      ["small", "INR", 90_000],
+      ["small", "USD", 1_000],
+    ],
+  ]);
+  expect(json.gst).toMatchObject({ rate_bps: 1800, supplier_state: "29" });
+  expect(json.supplier).toEqual({ legal_name: "Weir Example Private Limited", state: "29", gstin: true });
+  expect(json.rails.find(({ rail }: { rail: string }) => rail === "simulated").items).toEqual([
+    ...[
+      { method: "upi", bps: 0 },
+      { method: "card", bps: 290, fixed_minor: 30 },
+    ],
+  ]);
+});
+
+test("plans with a price need somebody who sells them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-unsold-"));
+  mkdirSync(join(folder, "config"));
+  cpSync(join(import.meta.dirname, "../../config/plans.yaml"), join(folder, "config/plans.yaml"));
+  const config = readConfig({
+    CONFIG_DIR: join(folder, "config"),
+    DATA_DIR: join(folder, "data"),
+    PORT: "0",
+  });
+  await expect(startGateway(config, pino({ level: "silent" }))).rejects.toThrow(
+    'plans.yaml: the plan "starter" has a price, and there is no supplier.yaml, which says who takes it',
+  );
+  expect(existsSync(join(folder, "data"))).toBe(false);
+  rmSync(folder, { recursive: true, force: true });
 });

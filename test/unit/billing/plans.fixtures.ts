@@ -100,7 +100,11 @@ export function openPlans(options: PlansOptions = {}) {
       const body = { plan_id: planId, ...(effective !== undefined && { effective }) };
       const head = { header: () => key, cookie: () => undefined, address: "127.0.0.1" };
       const input = { path: undefined, query: undefined, body };
-      return (await rooms.operations.changeSubscription.run(input, callerOf(org.id), head)) as SubscriptionChange;
+      return (await rooms.operations.changeSubscription.run(
+        input,
+        callerOf(org.id),
+        head,
+      )) as SubscriptionChange;
     },
     async spend(orgId: string, amountMicroUsd: number) {
       const charge = { requestId: newId("job", clock.now()), amountMicroUsd, atMs: clock.now() };
@@ -196,7 +200,8 @@ function openRooms(folder: string, clock: ManualClock, options: PlansOptions) {
     operations: planOperations(deps),
     async run({ kind, payload, key, orgId }: JobRow): Promise<JobEnding | undefined> {
       const job: JobRun = { key, orgId, createdAtMs: 0, attempt: 1, signal: new AbortController().signal };
-      return await handlers.get(kind)?.run(payload as never, job);
+      const { payload: schema } = kind === renewSubscription.name ? renewSubscription : expireIncluded;
+      return await handlers.get(kind)?.run(schema.parse(payload) as never, job);
     },
     async close() {
       close();

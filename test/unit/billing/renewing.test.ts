@@ -82,6 +82,17 @@ describe("a month that ends", () => {
     }
   });
 
+  test("is not paid for by credit that expired with it", async () => {
+    const org = await subscribed(170_000_000);
+    expect(plans.balance(org.id)).toBe(100_000_000);
+    plans.clock.advance(28 * DAY);
+    // Before any job has run.
+    expect((await plans.choose(org, "local")).subscription.status).toBe("cancelled");
+    expect([fees(org.id).length, plans.balance(org.id)]).toEqual([1, 70_000_000]);
+    await plans.runJobs(org.id);
+    expect(plans.entries(org.id).at(-1)).toEqual(["expiry", -30_000_000]);
+  });
+
   test("can be given up while it is past due, and then nothing is taken", async () => {
     const org = await subscribed(100_000_000);
     await plans.pass(org.id, 28);
@@ -162,6 +173,10 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("stall" as const), days: fc.integer({ min: 1, max: 40 }) }),
+  },
 );
 
 test("any history over a year, with lost acts and restarts: balance is the ledger's sum, each month is paid and included once at most", async () => {
@@ -196,6 +211,9 @@ test("any history over a year, with lost acts and restarts: balance is the ledge
               refId: `t${i}`,
             } as const;
             await each.rooms.store.act(() => void each.rooms.book.post(org.id, posting));
+          } else if (now.do === "stall") {
+            // Jobs are late: whoever asks meanwhile comes before them.
+            each.clock.advance(now.days * DAY);
           } else await each.reopen();
           expectBooks(each, org.id);
         }
