@@ -309,6 +309,12 @@ function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   if (free === undefined) refuse(["default_plan"], `no plan of plans.yaml has the id "${defaultPlan}"`);
   else if (!isFree(free))
     refuse(["default_plan"], `the plan "${defaultPlan}" has a price: new orgs get a free one`);
+  const priced = plans.find((plan) => !isFree(plan));
+  if (priced !== undefined && !existsSync(join(configDir, "supplier.yaml"))) {
+    throw new ConfigError(
+      `${join(configDir, "plans.yaml")}: the plan "${priced.id}" has a price, and there is no supplier.yaml, which says who takes it`,
+    );
+  }
   return { settings: Object.freeze(settings), plans: Object.freeze(plans) };
 }
 

@@ -27,7 +27,6 @@ import { handleExports } from "./exports.ts";
 import { supplierOf } from "./invoices.ts";
 import { metricSources, type ProcessFacts } from "./metric-sources.ts";
 import { operationsOf } from "./operations.ts";
-import { assertSold } from "./plans.ts";
 import { handleRetention } from "./retention.ts";
 import { openRooms, type Rooms } from "./rooms.ts";
 import { Stopping } from "./stopping.ts";
@@ -175,7 +174,6 @@ function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
 async function assertStartable(config: Config): Promise<void> {
   allowedRanges(config);
   supplierOf(config);
-  assertSold(config);
   const fault = await listenFault(config.host, config.port);
   if (fault !== undefined) throw new Error(fault);
 }

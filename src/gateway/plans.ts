@@ -1,6 +1,4 @@
 /** Opens plans and subscriptions: what is offered, who owns an org, and what runs their jobs. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { AccountTables } from "../account/tables.ts";
 import { expireIncluded, expiryHandler } from "../billing/included-credit.ts";
 import { PlanList } from "../billing/plan-list.ts";
@@ -9,11 +7,10 @@ import { pricingOperations } from "../billing/pricing-operations.ts";
 import { renewalHandler, renewSubscription } from "../billing/renewing.ts";
 import { SubscriptionTables } from "../billing/subscription-tables.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import { type Config, ConfigError } from "../config.ts";
+import type { Config } from "../config.ts";
 import type { Trail } from "../events/trail.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import { isFree } from "../plan.ts";
 import type { Store } from "../store/store.ts";
 
 type PlanGround = Pick<
@@ -27,15 +24,6 @@ type PlanGround = Pick<
   readonly supplier: SupplierFile | undefined;
   readonly catalog: Pick<Catalog, "current">;
 };
-
-/** Runs before anything is opened. @throws ConfigError where plans have a price and nobody is named who sells them */
-export function assertSold({ configDir, plans }: Config): void {
-  const priced = plans.find((plan) => !isFree(plan));
-  if (priced === undefined || existsSync(join(configDir, "supplier.yaml"))) return;
-  throw new ConfigError(
-    `plans.yaml: the plan "${priced.id}" has a price, and there is no supplier.yaml, which says who takes it`,
-  );
-}
 
 export function openPlanRoom({ plans, settings }: Config, ground: PlanGround) {
   const { accounts, store, trail, jobs } = ground;

@@ -1,11 +1,5 @@
 /** Plans of a whole gateway: what a change of plan does to the org's next call. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { startGateway } from "../../src/gateway/gateway.ts";
 import { type TestGateway, testGateway } from "./fixtures.ts";
 
 const limits = { rpm: 0, tpm: 0, concurrency: 0, keys: 9, projects: 9 };
@@ -125,20 +119,4 @@ test("the pricing document is for anybody", async () => {
       { method: "card", bps: 290, fixed_minor: 30 },
     ],
   ]);
-});
-
-test("plans with a price need somebody who sells them", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "weir-unsold-"));
-  mkdirSync(join(folder, "config"));
-  cpSync(join(import.meta.dirname, "../../config/plans.yaml"), join(folder, "config/plans.yaml"));
-  const config = readConfig({
-    CONFIG_DIR: join(folder, "config"),
-    DATA_DIR: join(folder, "data"),
-    PORT: "0",
-  });
-  await expect(startGateway(config, pino({ level: "silent" }))).rejects.toThrow(
-    'plans.yaml: the plan "starter" has a price, and there is no supplier.yaml, which says who takes it',
-  );
-  expect(existsSync(join(folder, "data"))).toBe(false);
-  rmSync(folder, { recursive: true, force: true });
 });

@@ -79,6 +79,13 @@ test.each([
     'weir.yaml:1 /default_plan: the plan "gold" has a price: new orgs get a free one',
   ],
   [
+    "a price without somebody who takes it",
+    {
+      plans: `plans:\n  - { id: local, ${LIMITS} }\n  - { id: p, ${LIMITS}, monthly_minor: { INR: 5, USD: 5 } }\n`,
+    },
+    'plans.yaml: the plan "p" has a price, and there is no supplier.yaml, which says who takes it',
+  ],
+  [
     "plans where they stood before",
     { weir: "plans:\n  - { id: local, rpm: 0 }\n" },
     'weir.yaml:2 /plans: plans stand in plans.yaml now: move the list there, with rpm, tpm, concurrency, keys, projects and auto_approve of each under "limits"',
