@@ -2,7 +2,7 @@
  * Identifiers: request ids are bare ULIDs (26 characters, Crockford base 32), resources a prefix plus a ULID. Monotonic
  * within this process, so that ids sort by creation unless the clock is set back.
  */
-import { monotonicFactory } from "ulid";
+import { encodeTime, monotonicFactory } from "ulid";
 import { systemRandom } from "./clock.ts";
 
 /** Ids still sort by creation if the clock is corrected by at most this. */
@@ -53,6 +53,9 @@ export const requestId = (nowMs: number): string => next(nowMs);
 
 /** A new resource id, such as `key_01J…`. */
 export const newId = (prefix: IdPrefix, nowMs: number): string => `${prefix}_${next(nowMs)}`;
+
+/** Lower than any id that is made from an instant on, greater than those before. */
+export const firstIdAt = (prefix: IdPrefix, ms: number): string => `${prefix}_${encodeTime(ms)}`;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ID_CHARACTERS = 26;

@@ -60,6 +60,8 @@ export interface Operation<
   readonly output: O;
   /** Media types of answers that are not JSON: `text/csv`. */
   readonly otherTypes?: readonly string[];
+  /** Most bytes of a body, where it may be a file; without it, what is usual for the control plane. */
+  readonly maxBytes?: number;
   /** A 2xx, or 303 for a redirect; 200 unless given. 204 and 303 send no body. */
   readonly status?: number;
   /** Further statuses and when they come, for the API description: 200 has the output, from 400 on an error, others nothing. */

@@ -6,16 +6,19 @@ import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
+import type { Caller } from "../operation.ts";
+import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
 import { openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import type { Finisher } from "./finisher.ts";
-import { type Canonical, lookupOperations } from "./lookup-operations.ts";
+import { type Canonical, callRecord, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import type { Outbox } from "./outbox.ts";
 import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
+import { type ProviderUsage, providerUsage } from "./provider-usage.ts";
 import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { recordsOf } from "./records-of-org.ts";
 import { requestsOperations } from "./request-operations.ts";
@@ -67,6 +70,10 @@ export interface Analytics {
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
   readonly erasure: AnalyticsErasure;
+  /** What a provider was asked for: what its bill should say. */
+  readonly usageOf: ProviderUsage;
+  /** The record of one call, if the caller may see it. @throws WeirError 404, `analytics_unavailable` */
+  recordOf(caller: Caller, requestId: string): Promise<CallRecord>;
   /** All of an org's records with their payloads, oldest first, in pages. @throws WeirError `analytics_unavailable` */
   recordsOf(orgId: string): AsyncIterable<object>;
   /** Resolves true once every record made before this call is in ClickHouse; false if that takes longer than `withinMs`. */
@@ -134,7 +141,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush: (withinMs) => spool.flush(withinMs) }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
-    shadowRuns,
+    ...{ shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
+    recordOf: async (caller, requestId) =>
+      (await callRecord({ outbox, clickhouse }, caller, requestId)).record,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),
     metrics: () => ({

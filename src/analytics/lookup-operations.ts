@@ -49,17 +49,23 @@ const idPath = z.object({
   id: z.string().regex(REQUEST_ID, "a request id: 26 characters of Crockford's base 32"),
 });
 
-export function lookupOperations(deps: LookupDeps) {
-  const { outbox, clickhouse, clock } = deps;
+/**
+ * The record of a call; `pending`: it is not in ClickHouse yet.
+ * @throws WeirError 404 where the reader may not see it, `analytics_unavailable`
+ */
+export async function callRecord(
+  { outbox, clickhouse }: Pick<LookupDeps, "outbox" | "clickhouse">,
+  reader: Caller,
+  requestId: string,
+): Promise<{ readonly record: CallRecord; readonly pending: boolean }> {
+  const recent = outbox.recent(requestId);
+  const record = recent ?? (await storedRequest(clickhouse, reader.orgId, requestId));
+  if (record !== undefined && maySeeRecord(reader, record)) return { record, pending: recent !== undefined };
+  throw fail("not_found", `No request ${requestId}.`);
+}
 
-  async function found(reader: Caller, requestId: string): Promise<{ record: CallRecord; pending: boolean }> {
-    const recent = outbox.recent(requestId);
-    const record = recent ?? (await storedRequest(clickhouse, reader.orgId, requestId));
-    if (record !== undefined && maySeeRecord(reader, record)) {
-      return { record, pending: recent !== undefined };
-    }
-    throw fail("not_found", `No request ${requestId}.`);
-  }
+export function lookupOperations(deps: LookupDeps) {
+  const { clickhouse, clock } = deps;
 
   const getGeneration = operation({
     name: "getGeneration",
@@ -68,7 +74,7 @@ export function lookupOperations(deps: LookupDeps) {
     output: generationSchema,
     errors: ["not_found", "analytics_unavailable"],
     async run({ path }, caller) {
-      return generationWire((await found(caller, path.id)).record);
+      return generationWire((await callRecord(deps, caller, path.id)).record);
     },
   });
 
@@ -82,7 +88,7 @@ export function lookupOperations(deps: LookupDeps) {
     output: requestDetailSchema,
     errors: ["not_found", "analytics_unavailable"],
     async run({ path, query }, caller) {
-      const { record, pending } = await found(caller, path.id);
+      const { record, pending } = await callRecord(deps, caller, path.id);
       if (record.payloadState !== "available") return requestDetailWire(record, record.payloadState);
       if (record.tsMs <= clock.now() - deps.retentionDays(record.orgId) * DAY_MS)
         return requestDetailWire(record, "expired");

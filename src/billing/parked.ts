@@ -56,6 +56,12 @@ export class ParkedPayments {
       if (value.id !== before) yield value;
   }
 
+  /** What is parked of one payment, refund or dispute, for whatever reason. */
+  of(gateway: string, ref: string): ParkedRow[] {
+    const ids = this.#byRef.range({ start: [gateway, ref], end: [gateway, ref, PAST_IDS] });
+    return Array.from(ids, ({ value }) => this.get(value)).filter((row) => row !== undefined);
+  }
+
   /** Only in an act. @returns false where it is parked already, open or closed */
   park(given: ToPark, nowMs: number): boolean {
     const key = [given.gateway, given.ref, given.reason];

@@ -1,5 +1,5 @@
 /** Tables of refunds with their indexes. Methods that write must be called in an act. */
-
+import { indianDay } from "../invoices/financial-year.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -16,6 +16,8 @@ export class RefundTables {
   readonly #byRef: Table<string>;
   /** [org id, top-up id, idempotency key] → refund id. */
   readonly #byKey: Table<string>;
+  /** [day in India on which it was settled, refund id] → org id: reconciliation reads a day. */
+  readonly #settledOn: Table<string>;
 
   constructor(store: Store) {
     this.#rows = store.table("billing.refunds");
@@ -23,6 +25,7 @@ export class RefundTables {
     this.#ofTopup = store.table("billing.refunds_of_topups");
     this.#byRef = store.table("billing.refunds_by_ref");
     this.#byKey = store.table("billing.refunds_by_key");
+    this.#settledOn = store.table("billing.refunds_settled_on");
   }
 
   get(orgId: string, id: string): RefundRow | undefined {
@@ -59,12 +62,22 @@ export class RefundTables {
     }
   }
 
+  /** Those settled on a day in India, strictly after an id, in the order of ids. Read lazily. @param day `YYYY-MM-DD` */
+  *settledOn(day: string, after = ""): Generator<RefundRow> {
+    for (const { key, value } of this.#settledOn.range({ start: [day, after], end: [day, PAST_IDS] })) {
+      const id = (key as [string, string])[1];
+      const row = id === after ? undefined : this.get(value, id);
+      if (row !== undefined) yield row;
+    }
+  }
+
   put(row: RefundRow): void {
     this.#rows.put([row.orgId, row.id], row);
     this.#orgOf.put([row.id], row.orgId);
     this.#ofTopup.put([row.topupId, row.id], row.orgId);
     if (row.gatewayRef !== "" && row.gateway !== "offline")
       this.#byRef.put([row.gateway, row.gatewayRef], row.id);
+    if (row.settledAtMs !== null) this.#settledOn.put([indianDay(row.settledAtMs), row.id], row.orgId);
     if (row.idempotencyKey !== "") this.#byKey.put([row.orgId, row.topupId, row.idempotencyKey], row.id);
   }
 }

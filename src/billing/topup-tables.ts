@@ -1,5 +1,6 @@
 /** Tables of top-ups with their indexes. Methods that write must be called in an act. */
 import { fail } from "../errors.ts";
+import { indianDay } from "../invoices/financial-year.ts";
 import type { GatewayId } from "../payments/gateway.ts";
 import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
@@ -16,6 +17,8 @@ export class TopupTables {
   readonly #byPayment: Table<string>;
   /** [org id, Idempotency-Key] → top-up id. */
   readonly #byKey: Table<string>;
+  /** [day in India on which it was paid, top-up id] → org id: reconciliation reads a day. */
+  readonly #paidOn: Table<string>;
 
   constructor(store: Store) {
     this.#rows = store.table("billing.topups");
@@ -23,6 +26,7 @@ export class TopupTables {
     this.#byCheckout = store.table("billing.topups_by_checkout");
     this.#byPayment = store.table("billing.topups_by_payment");
     this.#byKey = store.table("billing.topups_by_key");
+    this.#paidOn = store.table("billing.topups_paid_on");
   }
 
   get(orgId: string, id: string): TopupRow | undefined {
@@ -56,6 +60,15 @@ export class TopupTables {
       if (value.id !== before) yield value;
   }
 
+  /** Those paid on a day in India, strictly after an id, in the order of ids. Read lazily. @param day `YYYY-MM-DD` */
+  *paidOn(day: string, after = ""): Generator<TopupRow> {
+    for (const { key, value } of this.#paidOn.range({ start: [day, after], end: [day, PAST_IDS] })) {
+      const id = (key as [string, string])[1];
+      const row = id === after ? undefined : this.get(value, id);
+      if (row !== undefined) yield row;
+    }
+  }
+
   /** Whether the org ever paid: its currency is settled then. */
   hasPaid(orgId: string): boolean {
     for (const row of this.of(orgId)) if (isPaid(row)) return true;
@@ -67,6 +80,7 @@ export class TopupTables {
     this.#orgOf.put([row.id], row.orgId);
     if (row.gatewayRef !== "") this.#byCheckout.put([row.gateway, row.gatewayRef], row.id);
     if (row.paymentRef !== "") this.#byPayment.put([row.gateway, row.paymentRef], row.id);
+    if (row.paidAtMs !== null) this.#paidOn.put([indianDay(row.paidAtMs), row.id], row.orgId);
     if (row.idempotencyKey !== "") this.#byKey.put([row.orgId, row.idempotencyKey], row.id);
   }
 

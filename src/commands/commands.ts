@@ -121,6 +121,48 @@ export const COMMANDS: readonly Command[] = [
     run: async (given, shell) => (await import("./operate.ts")).plans(given, shell),
   },
   {
+    name: "reconcile",
+    summary:
+      "Say what does not match on a day: payments, top-ups, refunds, ledger, invoices. Exit code 1 if anything.",
+    options: {
+      day: { type: "string", value: "YYYY-MM-DD", summary: "A day in India that is over; else yesterday." },
+      heal: {
+        type: "boolean",
+        summary: "Do what the nightly run does: heal what is safe, park the rest, keep the report.",
+      },
+    },
+    run: async (given, shell) => (await import("./reconcile.ts")).reconcile(given, shell),
+  },
+  {
+    name: "provider-bill",
+    operand: "FILE",
+    summary: "Compare a provider's usage export, .csv or .json, with the records.",
+    options: {
+      provider: { type: "string", value: "ID", summary: "The provider's id in the catalog." },
+      format: { type: "string", value: "NAME", summary: "plain, openai or anthropic; plain unless given." },
+    },
+    run: async (given, shell) => (await import("./reconcile.ts")).checkBill(given, shell),
+  },
+  {
+    name: "verify-receipt",
+    operand: "FILE",
+    summary: "Check the signature of a receipt, - for standard input, and say what it states. Works offline.",
+    options: {
+      jwks: {
+        type: "string",
+        value: "FILE",
+        summary: "The published keys, /.well-known/jwks.json; else the running gateway's.",
+      },
+    },
+    run: async (given, shell) => (await import("./verify-receipt.ts")).verifyReceiptFile(given, shell),
+  },
+  {
+    name: "receipts rotate",
+    summary: "Sign receipts with a new key from now on. Earlier receipts still verify.",
+    options: {},
+    run: async (_, shell) => (await import("./operate.ts")).rotateReceiptKey(shell),
+  },
+  {
     name: "jobs",
     operand: "KIND/KEY",
     summary: "List jobs that were given up, or try one again.",

@@ -1,5 +1,5 @@
 /**
- * Commands of operators: `weir orgs`, `suspend`, `resume`, `grant`, `tickets`, `plans`, `jobs`. They talk to the running gateway over HTTP,
+ * Commands of operators: `weir orgs`, `suspend`, `resume`, `grant`, `tickets`, `plans`, `jobs`, `receipts rotate`. They talk to the running gateway
  * with the secret in its data folder, so they do what the operator's routes do and nothing else.
  */
 import { randomUUID } from "node:crypto";
@@ -9,7 +9,7 @@ import { OPERATOR_KEY_FILE } from "../gateway/operator-key.ts";
 import { readSecret } from "../process/secret-file.ts";
 import type { Given, Shell } from "./command.ts";
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
 /** @returns exit code. @throws Error with a line for the operator */
 export async function listOrgs({ operand }: Given, shell: Shell): Promise<number> {
@@ -89,6 +89,12 @@ export async function plans({ operand, options }: Given, shell: Shell): Promise<
 const raisedText = (keys: readonly Row[]): string =>
   keys.map(({ key_id: id, rpm }) => `${id} ${rpm} rpm`).join(", ");
 
+export async function rotateReceiptKey(shell: Shell): Promise<number> {
+  const { kid } = await ask(shell, "POST", "/receipt-keys/rotate");
+  shell.out(`Receipts are signed by ${kid}\n`);
+  return 0;
+}
+
 /** Lists jobs that were given up; with `KIND/KEY`, tries one again or drops it. */
 export async function jobs({ operand, options }: Given, shell: Shell): Promise<number> {
   if (operand === undefined) {
@@ -105,7 +111,13 @@ export async function jobs({ operand, options }: Given, shell: Shell): Promise<n
 }
 
 /** @throws Error where the gateway does not run, refuses, or has no secret here */
-async function ask(shell: Shell, method: string, path: string, body?: object): Promise<Row> {
+export async function ask(
+  shell: Shell,
+  method: string,
+  path: string,
+  body?: object,
+  withinMs = 30_000,
+): Promise<Row> {
   const { host, port, dataDir } = readConfig(shell.env);
   const secret = readSecret(join(dataDir, OPERATOR_KEY_FILE));
   if (secret === undefined) {
@@ -113,13 +125,13 @@ async function ask(shell: Shell, method: string, path: string, body?: object): P
       `${join(dataDir, OPERATOR_KEY_FILE)} does not exist: DATA_DIR names the gateway's folder`,
     );
   }
-  const at = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const url = `http://${at.includes(":") ? `[${at}]` : at}:${port}/v1/operator${path}`;
+  const at = addressOf(host);
+  const url = `http://${at}:${port}/v1/operator${path}`;
   const answer = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${secret}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(withinMs),
   }).catch((error: unknown) => {
     throw new Error(`no gateway answers at ${at}:${port}: start it first`, { cause: error });
   });
@@ -130,13 +142,19 @@ async function ask(shell: Shell, method: string, path: string, body?: object): P
   throw new Error(`${message} (${code})`);
 }
 
-function needed(value: string | boolean | undefined, name: string): string {
+/** Where a gateway that listens on this host is reached from the same machine. */
+export function addressOf(host: string): string {
+  const at = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return at.includes(":") ? `[${at}]` : at;
+}
+
+export function needed(value: string | boolean | undefined, name: string): string {
   if (typeof value !== "string" || value === "") throw new Error(`${name} is needed`);
   return value;
 }
 
 /** A line for each row, its values under their names; control characters of what people wrote are not printed. */
-function table(shell: Shell, rows: readonly Row[], columns: readonly string[]): void {
+export function table(shell: Shell, rows: readonly Row[], columns: readonly string[]): void {
   const cells = [
     columns.map((column) => column.toUpperCase()),
     ...rows.map((row) => columns.map((column) => printable(String(row[column] ?? "")))),
@@ -152,4 +170,4 @@ function table(shell: Shell, rows: readonly Row[], columns: readonly string[]): 
   }
 }
 
-const printable = (text: string): string => text.replace(/\p{C}/gu, " ").slice(0, 80);
+export const printable = (text: string): string => text.replace(/\p{C}/gu, " ").slice(0, 80);

@@ -23,6 +23,8 @@ export function send(
     mediaType === undefined
       ? headers
       : headers.map((text) => (text === "application/json" ? mediaType : text));
+  // What an operation says of caches stands in place of the usual word.
+  if (lines.includes("cache-control")) reply.isPublic();
   reply.send(status, headerLines(lines) + identityHeaders(id), body);
 }
 

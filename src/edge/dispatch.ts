@@ -152,7 +152,8 @@ function callOperation(
   }
   // An absent body has no type.
   if (head.isChunked || head.contentLength > 0) requireJsonOr(head, told);
-  deps.uploads.read(res, reply, head, caller.orgId, MAX_CONTROL_BYTES, (uploaded) => {
+  const maxBytes = operation.maxBytes ?? MAX_CONTROL_BYTES;
+  deps.uploads.read(res, reply, head, caller.orgId, maxBytes, (uploaded) => {
     if (!("body" in uploaded)) refuseBody(reply, told(uploaded), id, errorBody);
     else void run(uploaded.body).finally(() => uploaded.share.release());
   });

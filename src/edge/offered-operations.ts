@@ -11,6 +11,8 @@ import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
 import type { planOperations } from "../billing/plan-operations.ts";
 import type { pricingOperations } from "../billing/pricing-operations.ts";
+import type { providerBillOperations } from "../billing/provider-bill-operations.ts";
+import type { reconciliationOperations } from "../billing/reconciliation-operations.ts";
 import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
@@ -27,6 +29,7 @@ import type { mailOperations } from "../mail/operations.ts";
 import type { AnyOperation } from "../operation.ts";
 import type { operatorOperations } from "../operator/operations.ts";
 import type { policiesOperations } from "../policies/operations.ts";
+import type { receiptOperations } from "../receipts/operations.ts";
 import type { scimOperations } from "../scim/operations.ts";
 import type { webhookOperations } from "../webhooks/operations.ts";
 
@@ -49,6 +52,9 @@ type Maker =
   | typeof operatorOperations
   | typeof planOperations
   | typeof pricingOperations
+  | typeof providerBillOperations
+  | typeof receiptOperations
+  | typeof reconciliationOperations
   | typeof policiesOperations
   | typeof providerKeyOperations
   | typeof requestsOperations

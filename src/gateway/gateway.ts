@@ -137,15 +137,17 @@ export async function startGateway(
  * returns would find no handler.
  */
 function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
-  const { lastUsed, identity, mail, payments, jobs } = rooms;
+  const { lastUsed, identity, mail, payments, jobs, receipts } = rooms;
   handleErasure(rooms, config);
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);
+  receipts.listensAt(port);
   rooms.listensAt(port);
   payments.listensAt(port);
   const begun = handleExports(rooms, config)
     .then(() => handleRetention(rooms))
+    .then(() => rooms.books.handleJobs())
     .then(() => mail.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));

@@ -26,6 +26,7 @@ export function metricSources(
       ...jobGauges(rooms),
       ...invoiceGauges(rooms),
       ...webhookGauges(rooms),
+      ...bookGauges(rooms),
       weir_calls_live: read("Model calls under way.", () => calls().live),
       weir_bodies_bytes: read("Memory that the bodies of requests under way take.", () => bodyBudget.bytes),
       weir_calls_draining: read("Calls read to their end for clients that left.", () => calls().draining),
@@ -152,6 +153,17 @@ function jobCounters({ jobs }: Rooms): MetricSources["counters"] {
     weir_jobs_given_up_total: of("Jobs that failed too often, by kind.", "gaveUp"),
   };
 }
+
+const bookGauges = ({ books }: Rooms) => ({
+  weir_reconciliation_faults: read(
+    "What did not match on the newest day that was reconciled, and was not healed.",
+    () => books.figures().faults,
+  ),
+  weir_reconciliation_time_seconds: read(
+    "When a day was last reconciled, Unix seconds; 0 before the first time.",
+    () => books.figures().ranAtS,
+  ),
+});
 
 const webhookGauges = ({ outbound, webhooks: { standings } }: Rooms) => ({
   weir_webhooks_running: read("Deliveries to webhooks under way.", () => standings.running),

@@ -4,7 +4,9 @@ import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
 import { billingOperations } from "../billing/operations.ts";
+import { providerBillOperations } from "../billing/provider-bill-operations.ts";
 import { USD_RATE } from "../billing/rate.ts";
+import { reconciliationOperations } from "../billing/reconciliation-operations.ts";
 import { unspentPaid } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import { catalogOperations } from "../catalog/operations.ts";
@@ -22,6 +24,7 @@ import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
 import { policiesOperations } from "../policies/operations.ts";
+import { receiptOperations } from "../receipts/operations.ts";
 import { scimOperations } from "../scim/operations.ts";
 import { webhookOperations } from "../webhooks/operations.ts";
 import { exportFolder } from "./exports.ts";
@@ -38,6 +41,9 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...rooms.planRoom.operations,
     ...billingOf(rooms, config),
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
+    ...receiptsOf(rooms),
+    ...reconciliationOperations(rooms.books),
+    ...providerBillOperations({ usage: rooms.analytics.usageOf }),
     ...scimOf(rooms),
     takeLogoutNotice: rooms.identity.notices.hook,
     receivePaymentEvent: rooms.payments.inbound.hook,
@@ -136,6 +142,13 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
   });
 }
+
+const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
+  receiptOperations({
+    ...{ keys: receipts.keys, issuer: receipts.issuer, clock },
+    recordOf: analytics.recordOf,
+    ledger: (orgId, page) => book.entries(orgId, page),
+  });
 
 function scimOf({ accounts, clock, cursors, directory, identity, jobs, trail }: Rooms) {
   return scimOperations({

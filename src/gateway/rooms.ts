@@ -39,18 +39,16 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
-import { openBillingRoom } from "./billing.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openDirectory } from "./directory.ts";
 import { openEndpointDown } from "./endpoint-down.ts";
 import { openHealth } from "./health.ts";
 import { openIdentity } from "./identity.ts";
-import { openInvoiceRoom } from "./invoices.ts";
 import { openMailRoom } from "./mail.ts";
-import { openPaymentRoom } from "./payments.ts";
-import { openPlanRoom } from "./plans.ts";
 import { openPolicyRoom } from "./policies.ts";
+import { openReceipts } from "./receipts.ts";
+import { openSales } from "./sales.ts";
 import type { Stopping } from "./stopping.ts";
 import { openWebhookRoom } from "./webhooks.ts";
 
@@ -68,17 +66,12 @@ export async function openRooms(config: Config, log: Logger) {
   const money = openMoney(ground, trail, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
   const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
-  const invoices = openInvoiceRoom(config, log, { ...ground, ...trail, ...account, mail });
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
   const identity = openIdentity(config, log, { ...ground, ...trail, ...account, directory });
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
-  const payments = await openPaymentRoom(config, log, { ...ground, ...trail, keepFrom: hooks.listensAt });
-  const billing = await openBillingRoom(config, log, { ...ground, ...trail, ...money, invoices, payments });
-  const planRoom = openPlanRoom(config, {
-    ...{ ...ground, ...trail, ...money, ...account, fx: billing.fx, terms: billing.terms },
-    invoices: invoices.issuer,
-    supplier: invoices.supplier,
+  const sales = await openSales(config, log, {
+    ...{ ...ground, ...trail, ...account, ...money, mail, keepFrom: hooks.listensAt },
   });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -90,6 +83,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...{ simulated, canonical: openCanonical(thread) },
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
+  const receipts = openReceipts(config, log, ground);
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);
   const replays = openReplays({
@@ -101,8 +95,8 @@ export async function openRooms(config: Config, log: Logger) {
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
-    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing },
-    ...{ billing, directory, identity, invoices, mail, payments, planRoom },
+    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales },
+    ...{ directory, identity, mail, receipts },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),
@@ -116,8 +110,7 @@ export async function openRooms(config: Config, log: Logger) {
       kept.exports.close();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
-      await stopping.wait("invoices", invoices.close());
-      await stopping.wait("payments", payments.close());
+      await sales.closeSales(stopping);
       await stopping.wait("sign-ins", identity.close());
       await stopping.wait("times of last use", account.lastUsed.stop());
       await stopping.wait("what is known of endpoints", routing.healthMemory.stop());

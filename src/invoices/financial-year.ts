@@ -15,6 +15,13 @@ export function financialYear(ms: number): string {
 /** `YYYY-MM-DD`. */
 export const indianDay = (ms: number): string => inIndia(ms).toISOString().slice(0, 10);
 
+/** When a day begins in India. @param day `YYYY-MM-DD` @returns NaN where it is no day */
+export function indianDayStart(day: string): number {
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  // `2026-02-30` would be a day of March.
+  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== day ? Number.NaN : ms - IST_MS;
+}
+
 /** `YYYY-MM`. */
 export const indianMonth = (ms: number): string => indianDay(ms).slice(0, 7);
 

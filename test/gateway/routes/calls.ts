@@ -168,6 +168,7 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/svc/dry_run": { body: () => ({ model: "weir/sim-small", messages: said }) },
   "GET /v1/models/{id}": { values: () => ({ id: "weir%2Fsim-small" }) },
   "GET /v1/generation/{id}": { values: ofRequest },
+  "GET /v1/generation/{id}/receipt": { values: ofRequest },
   "GET /v1/requests/{id}": { values: ofRequest },
   "POST /v1/keys": {
     body: ({ projectId }) => ({ name: "made", scopes: ["write:keys"], project_id: projectId }),
@@ -265,6 +266,10 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/invoices/{id}/correction": {
     values: ofInvoice,
     body: () => ({ gstin: "33AACCN4455M1ZA", reason: "a test" }),
+  },
+  "POST /v1/operator/reconciliation": { body: () => ({}) },
+  "POST /v1/operator/provider-bills": {
+    body: () => ({ provider: "sim", csv: "day,model,cost_usd\n2026-11-01,sim-small,1.00\n" }),
   },
   "POST /v1/webhooks": { body: () => webhook },
   "GET /v1/webhooks/{id}": { values: newWebhook },

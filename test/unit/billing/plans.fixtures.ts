@@ -123,8 +123,8 @@ export function openPlans(options: PlansOptions = {}) {
         .reverse(),
     statements: (orgId: string) => [...rooms.invoiceTables.of(orgId)].reverse(),
     due: (orgId: string): JobRow[] =>
-      [...rooms.jobTables.ofOrg(orgId)]
-        .filter(({ dueMs, kind }) => dueMs <= clock.now() && kind.startsWith("billing."))
+      [...rooms.jobTables.after()]
+        .filter((job) => job.orgId === orgId && job.dueMs <= clock.now() && job.kind.startsWith("billing."))
         .sort((a, b) => a.dueMs - b.dueMs),
     /** Runs what is due, until nothing is. @param drops asked before each act; true: its run is lost, and the job stays */
     async runJobs(orgId: string, drops: () => boolean = () => false) {

@@ -35,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "catalog",
     "store",
     "credits",
+    "receipts",
   ],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
   document: ["vocabulary"],

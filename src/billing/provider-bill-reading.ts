@@ -1,0 +1,103 @@
+/** Reads a provider's bill without holding up other work: a piece at a time. */
+import { CsvError, parse } from "csv-parse";
+import { fail } from "../errors.ts";
+import { wrong } from "./provider-bill-cell.ts";
+import {
+  type BillFormat,
+  type BillLine,
+  type Column,
+  columnsOf,
+  jsonLines,
+  lineOf,
+} from "./provider-bill-formats.ts";
+
+export const MOST_LINES = 100_000;
+/** JSON is parsed in one go, some milliseconds a megabyte. */
+export const MOST_JSON_CHARACTERS = 2 * 1024 * 1024;
+const PIECE_CHARACTERS = 32 * 1024;
+const LINES_A_TURN = 500;
+const MOST_COLUMNS = 40;
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** @throws WeirError 400 that names line and column */
+export async function* readCsv(format: BillFormat, text: string): AsyncGenerator<BillLine> {
+  const parser = parse({
+    bom: true,
+    info: true,
+    skip_empty_lines: true,
+    trim: true,
+    max_record_size: 20_000,
+  });
+  let columns: readonly Column[] | undefined;
+  let lines = 0;
+  try {
+    for await (const { record, info } of recordsOf(parser, text)) {
+      if (columns === undefined) {
+        if (record.length > MOST_COLUMNS)
+          throw wrong({ line: 1, column: String(MOST_COLUMNS + 1) }, "too many columns");
+        columns = columnsOf(format, record);
+        continue;
+      }
+      if (++lines > MOST_LINES) throw tooMany();
+      yield lineOf(columns, record, info.lines);
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error.lines === "number" ? error.lines : lines + 1;
+    throw wrong({ line, column: "all" }, `this is not CSV (${error.code})`);
+  } finally {
+    parser.destroy();
+  }
+  if (columns === undefined) throw wrong({ line: 1, column: "all" }, "the file is empty");
+}
+
+interface CsvRecord {
+  readonly record: string[];
+  readonly info: { readonly lines: number };
+}
+
+async function* recordsOf(parser: ReturnType<typeof parse>, text: string): AsyncGenerator<CsvRecord> {
+  let failure: Error | undefined;
+  parser.on("error", (error) => {
+    failure = error;
+  });
+  for (let at = 0; at < text.length; at += PIECE_CHARACTERS) {
+    parser.write(text.slice(at, at + PIECE_CHARACTERS));
+    if (at + PIECE_CHARACTERS >= text.length) parser.end();
+    await nextTurn();
+    for (let record = parser.read(); record !== null; record = parser.read()) yield record;
+    if (failure !== undefined) throw failure;
+  }
+  if (text.length === 0) parser.end();
+  const mostTurns = 100 + text.length / PIECE_CHARACTERS;
+  for (let turn = 0; turn < mostTurns; turn++) {
+    await nextTurn();
+    for (let record = parser.read(); record !== null; record = parser.read()) yield record;
+    if (failure !== undefined) throw failure;
+    if (parser.readableEnded) return;
+  }
+  throw new Error("the reading of a bill did not end");
+}
+
+/** @throws WeirError 400 that names line and member */
+export async function* readJson(format: BillFormat, text: string): AsyncGenerator<BillLine> {
+  if (text.length > MOST_JSON_CHARACTERS)
+    throw fail("invalid_value", `At most ${MOST_JSON_CHARACTERS} characters of JSON at once.`, {
+      param: "/json",
+    });
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw fail("invalid_value", "It is not JSON.", { param: "/json" });
+  }
+  let lines = 0;
+  for (const line of jsonLines(format, value)) {
+    if (++lines > MOST_LINES) throw tooMany();
+    if (lines % LINES_A_TURN === 0) await nextTurn();
+    yield line;
+  }
+}
+
+const tooMany = () => fail("invalid_value", `At most ${MOST_LINES} lines at once: send the days in parts.`);

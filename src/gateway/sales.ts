@@ -1,0 +1,63 @@
+/** Opens what money from people passes through: invoices, payment gateways, billing, plans, and the books that must balance. */
+import type { Logger } from "pino";
+import type { AccountTables } from "../account/tables.ts";
+import type { Tickets } from "../account/tickets.ts";
+import { followNow } from "../billing/reconciliation-job.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Book } from "../credits/book.ts";
+import type { CreditLots } from "../credits/lots.ts";
+import type { Purse } from "../credits/purse.ts";
+import type { Cursors } from "../cursor.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+import { openBillingRoom } from "./billing.ts";
+import { openInvoiceRoom } from "./invoices.ts";
+import type { openMailRoom } from "./mail.ts";
+import { openPaymentRoom } from "./payments.ts";
+import { openPlanRoom } from "./plans.ts";
+import { openReconciliation } from "./reconciliation.ts";
+import type { Stopping } from "./stopping.ts";
+
+interface SalesGround {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly cursors: Cursors;
+  readonly catalog: Catalog;
+  readonly trail: Trail;
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  readonly tickets: Tickets;
+  readonly book: Book;
+  readonly purse: Purse;
+  readonly lots: CreditLots;
+  readonly mail: ReturnType<typeof openMailRoom>;
+  /** Tenants' webhooks must not reach this port. */
+  readonly keepFrom: (port: number) => void;
+}
+
+/** @throws ConfigError where a file of the settings is not valid */
+export async function openSales(config: Config, log: Logger, ground: SalesGround) {
+  const invoices = openInvoiceRoom(config, log, ground);
+  const payments = await openPaymentRoom(config, log, ground);
+  const billing = await openBillingRoom(config, log, { ...ground, invoices, payments });
+  const planRoom = openPlanRoom(config, {
+    ...{ ...ground, fx: billing.fx, terms: billing.terms },
+    ...{ invoices: invoices.issuer, supplier: invoices.supplier },
+  });
+  const books = openReconciliation(log, ground, {
+    gateways: () => payments.gateways.all,
+    follow: followNow(billing),
+  });
+  return {
+    ...{ billing, books, invoices, payments, planRoom },
+    /** After the jobs have stopped. */
+    async closeSales(stopping: Stopping): Promise<void> {
+      await stopping.wait("invoices", invoices.close());
+      await stopping.wait("payments", payments.close());
+      books.close();
+    },
+  };
+}
