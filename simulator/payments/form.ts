@@ -17,6 +17,11 @@ export class Form {
     return Number(this.text(name));
   }
 
+  /** Name of a field that is there and empty. */
+  emptyField(): string | undefined {
+    return [...this.#fields].find(([, value]) => value === "")?.[0];
+  }
+
   list(name: string): string[] {
     const values: string[] = [];
     for (const [key, value] of this.#fields)

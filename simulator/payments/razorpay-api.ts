@@ -327,6 +327,7 @@ const accountRoutes = (engine: Engine): ApiRoute[] => [
       return listOf(request, found.map(refundEntity));
     },
   ],
+  ["GET", /^\/v1\/refunds\/(\w+)$/, (_, id = "") => refundEntity(engine.refundById(HOUSE, id))],
   [
     "GET",
     /^\/v1\/disputes$/,

@@ -130,6 +130,7 @@ const moneyRoutes = (engine: Engine): ApiRoute[] => [
     /^\/simulated\/payments\/(\w+)\/refunds$/,
     (_, id = "") => ({ data: engine.refundsOf(engine.payment(HOUSE, id).id).map(refundOf) }),
   ],
+  ["GET", /^\/simulated\/refunds\/(\w+)$/, (_, id = "") => refundOf(engine.refundById(HOUSE, id))],
   ["GET", /^\/simulated\/disputes\/(\w+)$/, (_, id = "") => disputeOf(engine.disputeById(HOUSE, id))],
   [
     "POST",

@@ -46,6 +46,14 @@ function stripeError(status: number, code: string, message: string): unknown {
 const unexpectedState = (message: string): ApiError =>
   new ApiError(400, stripeError(400, "payment_intent_unexpected_state", message));
 
+/** Stripe takes an empty value for the wish to unset, which a new object cannot. @throws ApiError */
+function filled(form: Form): Form {
+  const name = form.emptyField();
+  if (name === undefined) return form;
+  const message = `You passed an empty string for '${name}'.`;
+  throw new ApiError(400, stripeError(400, "parameter_invalid_empty", message));
+}
+
 const methodsOf = (form: Form): string[] => {
   const types = form.list("payment_method_types");
   const names = Object.keys(STRIPE_TYPES);
@@ -74,7 +82,7 @@ const sessionRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
     "POST",
     /^\/v1\/checkout\/sessions$/,
     (request) => {
-      const checkout = createSession(engine, new Form(request));
+      const checkout = createSession(engine, filled(new Form(request)));
       return sessionObject(engine, checkout, urlOf(checkout.id), false);
     },
   ],
@@ -103,7 +111,7 @@ const sessionRoutes = (engine: Engine, urlOf: UrlOf): ApiRoute[] => [
     "POST",
     /^\/v1\/customers$/,
     (request) => {
-      const form = new Form(request);
+      const form = filled(new Form(request));
       const customer = {
         ...({ id: engine.state.newId("cus"), house: HOUSE, createdAtMs: engine.clock.now() } as const),
         ...{ name: form.text("name"), email: form.text("email") },

@@ -2,53 +2,91 @@
  * Refunds that were made in a payment gateway's dashboard. The money has gone back, so they become refunds of ours: the credit is
  * taken, below zero if it must be, and a credit note is written. What does not fit the top-up is parked.
  */
-import type { GatewayRefund } from "../payments/gateway.ts";
-import type { ParkedPayments } from "./parked.ts";
+import type { GatewayId, GatewayRefund } from "../payments/gateway.ts";
+import { readNotice } from "../payments/inbound.ts";
+import type { ParkedPayments, ParkedReason } from "./parked.ts";
 import { amountText, shareDown } from "./rate.ts";
 import type { RefundRow } from "./refund.ts";
-import { failRefund, newRefund, type RefundingDeps, settleRefund, take } from "./refunding.ts";
+import { failRefund, newRefund, orderRefund, type RefundingDeps, settleRefund, take } from "./refunding.ts";
 import type { TopupRow } from "./topup.ts";
+
+const LOOK_AGAIN_MS = 60_000;
 
 export interface ForeignRefundDeps extends RefundingDeps {
   readonly parked: ParkedPayments;
 }
 
-/** Only in an act: makes our refunds agree with what the payment gateway has of a payment. */
-export function followRefunds(
+/**
+ * Only in an act: makes our refunds agree with what the payment gateway has of a payment. One that is not known yet is only read
+ * again, in its own turn: a list may be older than what has been read of a refund since.
+ */
+export function followListed(
   deps: ForeignRefundDeps,
   topupId: string,
-  made: readonly GatewayRefund[],
+  listed: readonly GatewayRefund[],
 ): void {
-  for (const one of made) {
-    const ours = ourRefund(deps, one);
-    if (ours === undefined) adopt(deps, topupId, one);
-    else follow(deps, ours, one);
+  const gatewayId = deps.topups.find(topupId)?.gateway;
+  if (gatewayId === undefined || gatewayId === "offline") return;
+  for (const one of listed) {
+    const ours = ourRefund(deps, gatewayId, one);
+    if (ours !== undefined) follow(deps, ours, one);
+    else if (one.state !== "failed") readAgain(deps, gatewayId, one);
   }
 }
 
-const ourRefund = (
-  { refunds }: ForeignRefundDeps,
+function readAgain(
+  { jobs }: ForeignRefundDeps,
+  gatewayId: GatewayId,
   { ref, reference }: GatewayRefund,
-): RefundRow | undefined =>
-  (reference === "" ? undefined : refunds.find(reference)) ??
-  (ref === ""
-    ? undefined
-    : (refunds.ofRef("stripe", ref) ?? refunds.ofRef("razorpay", ref) ?? refunds.ofRef("simulated", ref)));
+): void {
+  const eventId = `listed:${ref}`;
+  jobs.enqueue(readNotice, {
+    ...{ key: `${gatewayId}:${eventId}`, lane: `${gatewayId}:${ref}`, orgId: "" },
+    payload: { gatewayId, eventId, kind: "refund", ref, reference },
+  });
+}
 
-function follow(deps: ForeignRefundDeps, ours: RefundRow, { ref, state, failure }: GatewayRefund): void {
+/** Only in an act: makes our refund agree with one that was read by its id. */
+export function followRefund(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): void {
+  const gatewayId = deps.topups.find(topupId)?.gateway;
+  if (gatewayId === undefined || gatewayId === "offline") return;
+  const ours = ourRefund(deps, gatewayId, made);
+  if (ours === undefined) adopt(deps, topupId, made);
+  else follow(deps, ours, made);
+}
+
+/** A reference may have been written in a dashboard by anyone: it counts for a refund of this payment only. */
+function ourRefund(
+  { refunds }: ForeignRefundDeps,
+  gatewayId: GatewayId,
+  { ref, reference, paymentRef }: GatewayRefund,
+): RefundRow | undefined {
+  const named = reference === "" ? undefined : refunds.find(reference);
+  return named?.paymentRef === paymentRef ? named : refunds.ofRef(gatewayId, ref);
+}
+
+function follow(deps: ForeignRefundDeps, ours: RefundRow, made: GatewayRefund): void {
+  const { ref, state, failure } = made;
+  const topup = deps.topups.find(ours.topupId);
+  if (topup === undefined) return;
+  const isLast = ours.gatewayRef === ref;
+  if (ours.status === "refunded" && isLast && state === "failed") {
+    park(deps, topup, made, "refund_failed_late", "came back after it had succeeded: its credit note stands");
+  } else if (ours.status === "refunded" && !isLast && state !== "failed") {
+    park(deps, topup, made, "refund_does_not_fit", `was made a second time for ${ours.id}`);
+  }
   if (state === "refunded") settleRefund(deps, ours.id, ref);
   // An earlier attempt may have failed while a later one is under way.
-  if (state === "failed" && ours.gatewayRef === ref) failRefund(deps, ours.id, failure?.message ?? "");
+  if (state === "failed" && isLast) failRefund(deps, ours.id, failure?.message ?? "");
 }
 
 function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): void {
   if (made.state === "failed") return;
   const topup = deps.topups.find(topupId);
   if (topup === undefined) return;
-  const amountMinor = netOf(topup, made.total.minor);
-  const leftMinor = topup.quote.amountMinor - topup.refundedMinor;
-  if (amountMinor === 0 || amountMinor > leftMinor || made.total.currency !== topup.quote.currency) {
-    park(deps, topup, made);
+  const amountMinor = netOf(deps, topup, made.total.minor);
+  if (amountMinor <= 0 || made.total.currency !== topup.quote.currency) {
+    park(deps, topup, made, "refund_does_not_fit", "is more than the top-up has left");
     return;
   }
   deps.lots.advance(topup.orgId);
@@ -56,20 +94,32 @@ function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): v
   const refund = newRefund(deps, topup, request, { gatewayRef: made.ref, totalMinor: made.total.minor });
   take(deps, topup, refund, { mayOverdraw: true });
   if (made.state === "refunded") settleRefund(deps, refund.id, made.ref);
+  // The webhook of its end may be lost.
+  else orderRefund(deps, refund, deps.clock.now() + LOOK_AGAIN_MS);
 }
 
-/** Before tax; the whole of what is left where the whole came back. */
-function netOf({ quote }: TopupRow, totalMinor: number): number {
-  return Math.min(quote.amountMinor, shareDown(quote.amountMinor, totalMinor, quote.totalMinor));
+/**
+ * Before tax: what all refunds together come to, less what was refunded before, so that parts of any size leave nothing behind.
+ * @returns 0 or less where it does not fit
+ */
+function netOf(
+  { refunds }: ForeignRefundDeps,
+  { id, quote, refundedMinor }: TopupRow,
+  minor: number,
+): number {
+  let sum = minor;
+  for (const { status, totalMinor } of refunds.ofTopup(id)) if (status !== "failed") sum += totalMinor;
+  return sum > quote.totalMinor ? 0 : shareDown(quote.amountMinor, sum, quote.totalMinor) - refundedMinor;
 }
 
 function park(
   { parked, clock }: ForeignRefundDeps,
   { id, orgId, gateway }: TopupRow,
   made: GatewayRefund,
+  ...[reason, what]: [reason: ParkedReason, what: string]
 ): void {
   const { currency, minor } = made.total;
-  const detail = `The payment gateway refunded ${amountText(minor, currency)}, more than the top-up has left`;
+  const detail = `The payment gateway's refund of ${amountText(minor, currency)} ${what}`;
   const given = { gateway, ref: made.ref, orgId, topupId: id, currency, minor, detail };
-  parked.park({ ...given, reason: "refund_does_not_fit" }, clock.now());
+  parked.park({ ...given, reason }, clock.now());
 }

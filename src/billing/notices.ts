@@ -3,17 +3,10 @@
  * webhook may come twice, late, or before the one that it follows.
  */
 import type { JobEnding } from "../jobs/job.ts";
-import {
-  type Dispute,
-  GatewayError,
-  type GatewayId,
-  type Notice,
-  type PaymentGateway,
-} from "../payments/gateway.ts";
+import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "../payments/gateway.ts";
 import { type DisputingDeps, followDispute } from "./dispute.ts";
-import { type ForeignRefundDeps, followRefunds } from "./foreign-refunds.ts";
+import { type ForeignRefundDeps, followListed, followRefund } from "./foreign-refunds.ts";
 import { settle } from "./settling.ts";
-import type { TopupRow } from "./topup.ts";
 import { lookAt, type WatchingDeps } from "./watching.ts";
 
 export type NoticeDeps = WatchingDeps &
@@ -40,7 +33,7 @@ export async function onNotice(
   if (kind === "mandate") return await deps.onMandate(gateway, ref, signal);
   if (kind === "checkout") return await onCheckout(deps, gatewayId, ref, reference, signal);
   if (kind === "dispute") return await onDispute(deps, gateway, ref, signal);
-  // A refund's notice names its payment.
+  if (kind === "refund") return await onRefund(deps, gateway, ref, signal);
   return await onPayment(deps, gateway, ref, reference, signal);
 }
 
@@ -76,13 +69,24 @@ async function onPayment(
   return {
     act() {
       settle(deps, row.id, look?.checkout ?? { ref: row.gatewayRef, state: "open", payments: [payment] });
-      if (isOf(deps.topups.find(row.id), ref)) followRefunds(deps, row.id, refunds);
+      const topup = deps.topups.ofPayment(gateway.id, ref);
+      if (topup !== undefined) followListed(deps, topup.id, refunds);
     },
   };
 }
 
-/** Refunds and disputes of a second payment of a top-up are no business of its credit. */
-const isOf = (row: TopupRow | undefined, paymentRef: string): boolean => row?.paymentRef === paymentRef;
+async function onRefund(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  ref: string,
+  signal: AbortSignal,
+): Promise<JobEnding | undefined> {
+  const refund = await orMissing(gateway.readRefund(ref, { signal }));
+  if (refund === undefined) return undefined;
+  return await afterPayment(deps, gateway, refund.paymentRef, signal, (topupId) =>
+    followRefund(deps, topupId, refund),
+  );
+}
 
 async function onDispute(
   deps: NoticeDeps,
@@ -90,16 +94,43 @@ async function onDispute(
   ref: string,
   signal: AbortSignal,
 ): Promise<JobEnding | undefined> {
-  let dispute: Dispute;
+  const dispute = await orMissing(gateway.readDispute(ref, { signal }));
+  if (dispute === undefined) return undefined;
+  return await afterPayment(deps, gateway, dispute.paymentRef, signal, (topupId) =>
+    followDispute(deps, topupId, dispute),
+  );
+}
+
+/**
+ * Follows what became of a payment; one that is not credited yet is credited first, for webhooks come in any order. Refunds and
+ * disputes of a second payment of a top-up are no business of its credit.
+ */
+async function afterPayment(
+  deps: NoticeDeps,
+  gateway: PaymentGateway,
+  paymentRef: string,
+  signal: AbortSignal,
+  follow: (topupId: string) => void,
+): Promise<JobEnding> {
+  const isKnown = deps.topups.ofPayment(gateway.id, paymentRef) !== undefined;
+  const first = isKnown ? undefined : await onPayment(deps, gateway, paymentRef, "", signal);
+  return {
+    act() {
+      first?.act?.();
+      const topup = deps.topups.ofPayment(gateway.id, paymentRef);
+      if (topup !== undefined) follow(topup.id);
+    },
+  };
+}
+
+/** @returns undefined for what is not there */
+async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
   try {
-    dispute = await gateway.readDispute(ref, { signal });
+    return await read;
   } catch (error) {
     if (error instanceof GatewayError && error.kind === "missing") return undefined;
     throw error;
   }
-  const row = deps.topups.ofPayment(gateway.id, dispute.paymentRef);
-  if (row === undefined) return undefined;
-  return { act: () => followDispute(deps, row.id, dispute) };
 }
 
 /** Only in an act. Money came that no top-up asked for. */

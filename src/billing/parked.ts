@@ -11,7 +11,7 @@ import type { Store, Table } from "../store/store.ts";
 
 export const PARKED_REASONS = [
   ...["amount_differs", "currency_differs", "paid_twice", "unknown_payment"],
-  ...["refund_does_not_fit", "fraud_warning", "reconciliation"],
+  ...["refund_does_not_fit", "refund_failed_late", "fraud_warning", "reconciliation"],
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 

@@ -103,7 +103,7 @@ export function askRefund(
   topupId: string,
   request: RefundRequest,
 ): { readonly refund: RefundRow; readonly replay: boolean } {
-  const { topups, refunds, jobs, lots } = deps;
+  const { topups, refunds, lots } = deps;
   const topup = topups.mustGet(orgId, topupId);
   const earlier = refunds.ofKey(orgId, topupId, request.idempotencyKey);
   if (earlier !== undefined) {
@@ -114,8 +114,17 @@ export function askRefund(
   lots.advance(orgId);
   const refund = newRefund(deps, topup, request);
   take(deps, topup, refund);
-  jobs.enqueue(sendRefund, { key: refund.id, orgId, lane: topup.gateway, payload: { refundId: refund.id } });
+  orderRefund(deps, refund, deps.clock.now());
   return { refund, replay: false };
+}
+
+/** Only in an act: the job that makes it, or only looks after one that the payment gateway has already. */
+export function orderRefund(
+  { jobs }: Pick<RefundingDeps, "jobs">,
+  { id, orgId, gateway }: RefundRow,
+  dueMs: number,
+): void {
+  jobs.enqueue(sendRefund, { key: id, orgId, lane: gateway, dueMs, payload: { refundId: id } });
 }
 
 function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: number): void {
@@ -272,6 +281,7 @@ async function refundWith(
   row: RefundRow,
   signal: AbortSignal,
 ): Promise<GatewayRefund> {
+  if (row.gatewayRef !== "") return await gateway.readRefund(row.gatewayRef, { signal });
   const made = await madeBefore(gateway, row, signal);
   if (made !== undefined) return made;
   const { id: reference, paymentRef, currency, totalMinor: minor, attempt } = row;
@@ -281,8 +291,7 @@ async function refundWith(
 
 const madeBefore = async (gateway: PaymentGateway, row: RefundRow, signal: AbortSignal) =>
   (await gateway.refundsOf(row.paymentRef, { signal })).find(
-    ({ ref, reference, state }) =>
-      (reference === row.id || ref === row.gatewayRef) && (state !== "failed" || ref === row.gatewayRef),
+    ({ reference, state }) => reference === row.id && state !== "failed",
   );
 
 function ended(deps: RefundingDeps, refundId: string, made: GatewayRefund): JobEnding {

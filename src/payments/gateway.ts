@@ -210,6 +210,7 @@ export interface PaymentGateway {
   refund(order: RefundOrder, call: GatewayCall): Promise<GatewayRefund>;
   /** All of a payment, also those made in the payment gateway's dashboard. */
   refundsOf(paymentRef: string, call: Pick<GatewayCall, "signal">): Promise<readonly GatewayRefund[]>;
+  readRefund(ref: string, call: Pick<GatewayCall, "signal">): Promise<GatewayRefund>;
   readDispute(ref: string, call: Pick<GatewayCall, "signal">): Promise<Dispute>;
   registerMandate(order: MandateOrder, call: GatewayCall): Promise<HostedPage>;
   readMandate(ref: string, call: Pick<GatewayCall, "signal">): Promise<GatewayMandate>;

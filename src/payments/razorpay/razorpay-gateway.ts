@@ -157,6 +157,14 @@ export class RazorpayGateway implements PaymentGateway {
     return refunds.reverse();
   }
 
+  async readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
+    const refund = await this.#read("read a refund", ref, call, {
+      answer: entities.refundEntity,
+      run: (razorpay) => razorpay.refunds.fetch(ref),
+    });
+    return entities.refundOf(refund);
+  }
+
   async readDispute(ref: string, call: Reading): Promise<Dispute> {
     const dispute = await this.#read("read a dispute", ref, call, {
       answer: entities.disputeEntity,

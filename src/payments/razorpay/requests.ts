@@ -1,6 +1,6 @@
 /** Bodies of Razorpay's longer requests. */
 import type Razorpay from "razorpay";
-import { type CheckoutOrder, GatewayError, type MandateOrder, type Method } from "../gateway.ts";
+import { type CheckoutOrder, GatewayError, type MandateOrder, type Method, type Payer } from "../gateway.ts";
 
 type LinkParams = Parameters<Razorpay["paymentLink"]["create"]>[0];
 type RegistrationParams = Parameters<Razorpay["subscriptions"]["createRegistrationLink"]>[0];
@@ -34,7 +34,7 @@ export function linkParams(order: CheckoutOrder, nowMs: number): LinkParams {
     ...{ amount: total.minor, currency: total.currency, accept_partial: false, reference_id: reference },
     ...{
       description,
-      customer: { name: payer.name, email: payer.email },
+      customer: customerOf(payer),
       notify: { email: false, sms: false },
     },
     ...{ reminder_enable: false, notes: { reference, org_id: payer.orgId } },
@@ -43,6 +43,9 @@ export function linkParams(order: CheckoutOrder, nowMs: number): LinkParams {
     ...(methods.length > 0 && { options: { checkout: { method: Object.fromEntries(chosen) } } }),
   } as LinkParams;
 }
+
+/** Of an org without an address for invoices, the name alone. */
+const customerOf = ({ name, email }: Payer) => ({ name, ...(email !== "" && { email }) });
 
 const REGISTERED: Readonly<Partial<Record<Method, "upi" | "emandate" | "card">>> = {
   ...{ upi: "upi", emandate: "emandate", card_domestic: "card" },
@@ -55,7 +58,7 @@ export function registrationParams(order: MandateOrder, nowMs: number): Registra
   if (registered === undefined)
     throw new GatewayError("refused", `razorpay: it has no mandate by "${method}"`);
   return {
-    customer: { name: payer.name, email: payer.email },
+    customer: customerOf(payer),
     ...{ type: "link", currency: cap.currency, description: "Automatic payments", receipt: reference },
     amount: registered === "emandate" ? 0 : REGISTRATION_PAISE,
     subscription_registration: {

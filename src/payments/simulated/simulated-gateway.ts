@@ -107,6 +107,10 @@ export class SimulatedGateway implements PaymentGateway {
     return (await this.#get("list refunds", path, answers.refundsAnswer, call)).data;
   }
 
+  readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
+    return this.#get("read a refund", `/refunds/${part(ref)}`, answers.refundAnswer, call);
+  }
+
   readDispute(ref: string, call: Reading): Promise<Dispute> {
     return this.#get("read a dispute", `/disputes/${part(ref)}`, answers.disputeAnswer, call);
   }

@@ -46,13 +46,20 @@ export class StripeClient {
   #library(signal: AbortSignal): Stripe {
     const timeoutMs = this.#timeoutMs;
     const limited = (url: string | URL | Request, init: RequestInit = {}) =>
-      boundedFetch(url instanceof Request ? url.url : url, init, { signal, timeoutMs });
+      boundedFetch(url instanceof Request ? url.url : url, withoutLength(init), { signal, timeoutMs });
     return new Stripe(this.#account.secretKey, {
       ...{ maxNetworkRetries: 0, timeout: timeoutMs, telemetry: false },
       httpClient: Stripe.createFetchHttpClient(limited as typeof fetch),
       ...addressOf(this.#account.apiBase),
     });
   }
+}
+
+/** The library adds a length to that of `fetch`; newer clients of HTTP refuse two. */
+function withoutLength(init: RequestInit): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.delete("content-length");
+  return { ...init, headers };
 }
 
 /** The library takes origins only. */

@@ -128,6 +128,10 @@ export class StripeGateway implements PaymentGateway {
     }
   }
 
+  async readRefund(ref: string, call: Reading): Promise<GatewayRefund> {
+    return refundOf(await this.#read("read a refund", ref, call, (stripe) => stripe.refunds.retrieve(ref)));
+  }
+
   async readDispute(ref: string, call: Reading): Promise<Dispute> {
     if (ref.startsWith(WARNING)) return this.#readWarning(ref, call);
     return disputeOf(
@@ -154,7 +158,11 @@ export class StripeGateway implements PaymentGateway {
     const metadata = { reference, org_id: payer.orgId, cap_minor: String(cap.minor) };
     const customer = await this.#act("create a customer", call, (stripe) =>
       stripe.customers.create(
-        { name: payer.name, email: payer.email, metadata: { org_id: payer.orgId } },
+        {
+          name: payer.name,
+          ...(payer.email !== "" && { email: payer.email }),
+          metadata: { org_id: payer.orgId },
+        },
         { idempotencyKey: `${key}-customer` },
       ),
     );
@@ -268,7 +276,9 @@ function sessionParams(order: CheckoutOrder, nowMs: number): Stripe.Checkout.Ses
     product_data: { name: description },
   };
   return {
-    ...{ mode: "payment", client_reference_id: reference, metadata, customer_email: payer.email },
+    ...{ mode: "payment", client_reference_id: reference, metadata },
+    // Empty, Stripe would refuse it.
+    ...(payer.email !== "" && { customer_email: payer.email }),
     line_items: [{ quantity: 1, price_data: price }],
     payment_intent_data: { metadata, description },
     ...(methods.length > 0 && { payment_method_types: methods.map(typeOf) }),

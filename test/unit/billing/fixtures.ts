@@ -60,7 +60,7 @@ export function openBilling() {
     onDispute: (orgId) => disputed.push(orgId),
   };
   return {
-    ...{ deps, clock, store, book, purse, lots, fx, invoices, invoiceTables, eventsOf, disputed },
+    ...{ deps, clock, store, book, purse, lots, fx, invoices, invoiceTables, eventsOf, disputed, jobs },
     balance: (orgId: string) => book.balance(orgId).balanceMicroUsd,
     ledger: (orgId: string) =>
       book.entries(orgId, { limit: 500 }).map(({ kind, amountMicroUsd }) => [kind, amountMicroUsd]),

@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { followRefunds } from "../../../src/billing/foreign-refunds.ts";
-import { askRefund, failRefund, refundableOf, settleRefund } from "../../../src/billing/refunding.ts";
+import { followListed, followRefund } from "../../../src/billing/foreign-refunds.ts";
+import {
+  askRefund,
+  failRefund,
+  refundableOf,
+  sendRefund,
+  settleRefund,
+} from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
 import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
@@ -131,7 +137,12 @@ describe("a refund", () => {
 
 describe("a refund that was made at the payment gateway", () => {
   const follow = (row: TopupRow, ...made: ReturnType<typeof gatewayRefund>[]) =>
-    billing.store.act(() => followRefunds(billing.deps, row.id, made));
+    billing.store.act(() => {
+      for (const one of made) followRefund(billing.deps, row.id, one);
+    });
+  const refundsOf = (row: TopupRow) => [...billing.deps.refunds.of(row.orgId)];
+  const parkedOf = (row: TopupRow) =>
+    [...billing.deps.parked.all()].filter(({ topupId }) => topupId === row.id);
 
   test("becomes one of ours, with its credit note, however often it is read", async () => {
     const row = await paidTopup();
@@ -172,5 +183,70 @@ describe("a refund that was made at the payment gateway", () => {
       gatewayRefund(row, { reference: refund.id, total: { currency: "INR", minor: 59_000 } }),
     );
     expect([...billing.deps.refunds.of(row.orgId)]).toMatchObject([{ id: refund.id, status: "refunded" }]);
+  });
+
+  test("in parts of any size that make up the whole empties the top-up, its credit and its invoice", async () => {
+    const cuts = fc.array(fc.integer({ min: 2, max: 117_998 }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const row = await paidTopup(someOrg("IN"));
+        const ends = [...new Set([...places, 118_000])].sort((a, b) => a - b);
+        const parts = ends.map((end, i) => end - (ends[i - 1] ?? 0));
+        fc.pre(parts.every((part) => part > 1));
+        for (const [i, minor] of parts.entries())
+          await follow(
+            row,
+            gatewayRefund(row, { ref: `re_${row.id}_${i}`, total: { currency: "INR", minor } }),
+          );
+        expect(topup(row)).toMatchObject({ status: "refunded", refundedMinor: 100_000 });
+        expect(billing.balance(row.orgId)).toBe(0);
+        const notes = billing.invoicesOf(row.orgId).filter(({ kind }) => kind === "credit_note");
+        expect(notes.reduce((sum, { totalMinor }) => sum + totalMinor, 0)).toBe(118_000);
+        expect(parkedOf(row)).toEqual([]);
+      }),
+      { numRuns: 40, seed: 14 },
+    );
+  });
+
+  test("and is pending is looked after by a job, for the webhook of its end may be lost", async () => {
+    const row = await paidTopup();
+    await follow(row, gatewayRefund(row, { state: "pending" }));
+    const [refund] = refundsOf(row);
+    expect(billing.jobs.has(sendRefund, refund?.id ?? "")).toBe(true);
+  });
+
+  test("and fails after it had succeeded is parked, for the credit note stands", async () => {
+    const row = await paidTopup();
+    await follow(row, gatewayRefund(row));
+    await follow(row, gatewayRefund(row, { state: "failed" }), gatewayRefund(row, { state: "failed" }));
+    expect(refundsOf(row)).toMatchObject([{ status: "refunded" }]);
+    expect(parkedOf(row)).toMatchObject([{ reason: "refund_failed_late" }]);
+  });
+
+  test("a second time for one that we asked for is parked", async () => {
+    const row = await paidTopup();
+    const { refund } = await ask(row, 50_000);
+    const part = { reference: refund.id, total: { currency: "INR", minor: 59_000 } } as const;
+    await follow(row, gatewayRefund(row, part), gatewayRefund(row, { ...part, ref: "re_twice" }));
+    expect(parkedOf(row)).toMatchObject([{ reason: "refund_does_not_fit", ref: "re_twice" }]);
+    expect(refundsOf(row)).toHaveLength(1);
+  });
+
+  test("with the reference of another payment's refund leaves that one alone", async () => {
+    const [row, other] = [await paidTopup(), await paidTopup()];
+    const { refund } = await ask(other, 50_000);
+    await follow(row, gatewayRefund(row, { reference: refund.id }));
+    expect(billing.deps.refunds.find(refund.id)?.status).toBe("pending");
+    expect(refundsOf(row)).toMatchObject([{ topupId: row.id, status: "refunded" }]);
+  });
+
+  test("and is only listed is read again in its own turn, for the list may be old", async () => {
+    const row = await paidTopup();
+    const made = gatewayRefund(row);
+    await billing.store.act(() => followListed(billing.deps, row.id, [made]));
+    expect(refundsOf(row)).toEqual([]);
+    expect(billing.jobs.row("payments.read", `simulated:listed:${made.ref}`)).toMatchObject({
+      payload: { kind: "refund", ref: made.ref },
+    });
   });
 });

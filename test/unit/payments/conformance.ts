@@ -64,6 +64,11 @@ function checkouts(): void {
     expect(payments[0]?.failure?.kind).toBe(outcome.slice("decline_".length));
   });
 
+  test("a payer without an e-mail address may pay too", async () => {
+    const { ref } = await bench.checkout({ payer: { orgId: "org_1", name: "Asha", email: "" } });
+    expect((await bench.gateway.readCheckout(ref, bench.call())).state).toBe("open");
+  });
+
   test("a checkout that is ended takes no payment, and ending it twice is the same", async () => {
     const { ref } = await bench.checkout();
     await bench.gateway.expireCheckout(ref, bench.call());
@@ -112,9 +117,10 @@ function checkouts(): void {
       bench.gateway.readPayment("nothing_1", bench.call()),
       bench.gateway.readCheckout("nothing_1", bench.call()),
       bench.gateway.readDispute("nothing_1", bench.call()),
+      bench.gateway.readRefund("nothing_1", bench.call()),
     ];
     const errors = await Promise.all(reads.map(failure));
-    expect(errors.map(({ kind }) => kind)).toEqual(["missing", "missing", "missing"]);
+    expect(errors.map(({ kind }) => kind)).toEqual(["missing", "missing", "missing", "missing"]);
   });
 }
 
@@ -152,9 +158,11 @@ function refunds(): void {
     const order = { reference: "rfd_1", paymentRef, total: amount(500) };
     const refund = await bench.gateway.refund(order, bench.call());
     expect(refund.state).toBe("pending");
+    expect(await bench.gateway.readRefund(refund.ref, bench.call())).toEqual(refund);
     bench.simulator.engine.finishRefund(bench.service.house, refund.ref, "failed");
     const [failed] = await bench.gateway.refundsOf(paymentRef, bench.call());
     expect(failed).toMatchObject({ state: "failed", ref: refund.ref });
+    expect(await bench.gateway.readRefund(refund.ref, bench.call())).toEqual(failed);
     expect((await bench.gateway.readPayment(paymentRef, bench.call())).refundedMinor).toBe(0);
   });
 
@@ -163,6 +171,7 @@ function refunds(): void {
     bench.simulator.engine.refund(bench.service.house, paymentRef, 700, "");
     const [refund] = await bench.gateway.refundsOf(paymentRef, bench.call());
     expect(refund).toMatchObject({ reference: "", total: amount(700), state: "refunded" });
+    expect(await bench.gateway.readRefund(refund?.ref ?? "", bench.call())).toEqual(refund);
   });
 
   test("a dispute is opened, takes the money and gives it back", async () => {
