@@ -1,8 +1,12 @@
 /**
  * `npm run simulate -- routing [--requests N] [--seed S] [--only NAME] [--json]`: runs a simulation in virtual time and prints its
  * tables, or its rows as JSON (an endpoint that never came back: `recoveryS` null).
+ *
+ * `npm run simulate -- billing [--orgs N] [--days N] [--from YYYY-MM-DD] [--seed S]`: a year of business in virtual time; ends with 1
+ * at the first night on which something does not agree.
  */
 import { parseArgs } from "node:util";
+import { simulateBilling } from "./billing/billing.ts";
 import { simulateRouting } from "./routing.ts";
 import { tableOf } from "./table.ts";
 import { TROUBLES } from "./troubles.ts";
@@ -14,17 +18,55 @@ const { values, positionals } = parseArgs({
     seed: { type: "string", default: "1" },
     only: { type: "string", default: "" },
     json: { type: "boolean", default: false },
+    orgs: { type: "string", default: "500" },
+    days: { type: "string", default: "365" },
+    from: { type: "string", default: "2026-01-01" },
   },
 });
 
-const requests = Number(values.requests);
 const seed = Number(values.seed);
-const troubles = TROUBLES.filter(({ name }) => name.startsWith(values.only));
-const isCount = Number.isSafeInteger(requests) && requests > 0;
-if (positionals.join() !== "routing" || !isCount || !Number.isSafeInteger(seed) || troubles.length === 0) {
-  console.error("usage: npm run simulate -- routing [--requests N] [--seed S] [--only NAME] [--json]");
+if (!Number.isSafeInteger(seed)) usage();
+const [which] = positionals;
+if (which === "routing" && positionals.length === 1) await routing();
+else if (which === "billing" && positionals.length === 1) await billing();
+else usage();
+
+function usage(): never {
+  console.error(`usage: npm run simulate -- routing [--requests N] [--seed S] [--only NAME] [--json]
+       npm run simulate -- billing [--orgs N] [--days N] [--from YYYY-MM-DD] [--seed S]`);
   process.exit(2);
 }
-const rows = await simulateRouting(requests, seed, troubles);
-if (values.json) console.log(JSON.stringify(rows, null, 2));
-else console.log(`${requests} calls each, seed ${seed}${tableOf(rows, troubles)}`);
+
+function count(text: string): number {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number > 0 ? number : usage();
+}
+
+async function routing(): Promise<void> {
+  const requests = count(values.requests);
+  const troubles = TROUBLES.filter(({ name }) => name.startsWith(values.only));
+  if (troubles.length === 0) usage();
+  const rows = await simulateRouting(requests, seed, troubles);
+  if (values.json) console.log(JSON.stringify(rows, null, 2));
+  else console.log(`${requests} calls each, seed ${seed}${tableOf(rows, troubles)}`);
+}
+
+async function billing(): Promise<void> {
+  const [orgs, days] = [count(values.orgs), count(values.days)];
+  const { from } = values;
+  if (Number.isNaN(Date.parse(from))) usage();
+  const startedMs = performance.now();
+  const { figures, deviation } = await simulateBilling({
+    ...{ orgs, days, from, seed },
+    onDay: (day) => day % 10 === 9 && console.error(`day ${day + 1}, ${seconds(startedMs)} s`),
+  });
+  console.log(`${orgs} orgs, ${days} days from ${from}, seed ${seed}, ${seconds(startedMs)} s`);
+  console.log(figures.table());
+  if (deviation === undefined) return;
+  console.log(`\nDEVIATION with seed ${seed}, found on ${deviation.day}: ${deviation.what}`);
+  process.exitCode = 1;
+}
+
+function seconds(sinceMs: number): string {
+  return ((performance.now() - sinceMs) / 1000).toFixed(1);
+}

@@ -10,22 +10,23 @@ interface Event {
   act: (() => void) | undefined;
 }
 
-/** Start time of every run, milliseconds since 1970. */
+/** When a run starts unless it says when, milliseconds since 1970. */
 const BEGIN_MS = Date.UTC(2026, 0, 1);
 
 export class VirtualTime implements Clock, Timers {
+  readonly #beginMs: number;
   #nowMs = 0;
   #made = 0;
   /** A binary heap, the earliest first. */
   readonly #events: Event[] = [];
 
-  now(): number {
-    return BEGIN_MS + this.#nowMs;
+  constructor(beginMs = BEGIN_MS) {
+    this.#beginMs = beginMs;
   }
 
-  monotonic(): number {
-    return this.#nowMs;
-  }
+  // Some who are given a clock take its functions out of it.
+  readonly now = (): number => this.#beginMs + this.#nowMs;
+  readonly monotonic = (): number => this.#nowMs;
 
   after(delayMs: number, act: () => void): () => void {
     const event: Event = { atMs: this.#nowMs + Math.max(0, delayMs), number: this.#made++, act };
@@ -43,6 +44,22 @@ export class VirtualTime implements Clock, Timers {
       event.act();
       await undefined;
     }
+  }
+
+  /**
+   * Runs what is due until then, after which it is that time.
+   * @param wallMs milliseconds since 1970 @param settled awaited after each instant: what its events began has done all that needs no time
+   */
+  async runUntil(wallMs: number, settled: () => Promise<void>): Promise<void> {
+    const endMs = wallMs - this.#beginMs;
+    for (let event = this.#events[0]; event !== undefined && event.atMs <= endMs; event = this.#events[0]) {
+      this.#pop();
+      if (event.act === undefined) continue;
+      this.#nowMs = Math.max(this.#nowMs, event.atMs);
+      event.act();
+      await settled();
+    }
+    this.#nowMs = Math.max(this.#nowMs, endMs);
   }
 
   #push(event: Event): void {

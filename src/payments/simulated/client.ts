@@ -23,15 +23,24 @@ export interface SimulatedRequest<T> {
   readonly mayDecline?: boolean;
 }
 
+/** Sends a request and reads its answer: `boundedFetch`, unless the service runs in the same process. */
+export type Send = (
+  url: string,
+  init: RequestInit,
+  limits: Parameters<typeof boundedFetch>[2],
+) => Promise<Pick<Response, "status" | "headers" | "text">>;
+
 const errorBody = z.object({ error: z.object({ code: z.string(), message: z.string() }) });
 
 export class SimulatedClient {
   readonly #service: () => Promise<SimulatedService>;
   readonly #timeoutMs: number;
+  readonly #sendBy: Send;
 
-  constructor(service: () => Promise<SimulatedService>, timeoutMs: number) {
+  constructor(service: () => Promise<SimulatedService>, timeoutMs: number, send: Send = boundedFetch) {
     this.#service = service;
     this.#timeoutMs = timeoutMs;
+    this.#sendBy = send;
   }
 
   /** @throws GatewayError */
@@ -67,7 +76,7 @@ export class SimulatedClient {
         ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
       };
       const limits = { signal: call.signal, timeoutMs: this.#timeoutMs };
-      const reply = await boundedFetch(`${url}/simulated${path}`, init, limits);
+      const reply = await this.#sendBy(`${url}/simulated${path}`, init, limits);
       const text = await reply.text();
       return { status: reply.status, text, retryAfter: reply.headers.get("retry-after") ?? "" };
     } catch (error) {

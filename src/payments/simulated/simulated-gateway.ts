@@ -22,7 +22,7 @@ import type {
   Settlement,
 } from "../gateway.ts";
 import { checkTimedSignature, webhookJson } from "../timed-signature.ts";
-import { SimulatedClient, type SimulatedService } from "./client.ts";
+import { type Send, SimulatedClient, type SimulatedService } from "./client.ts";
 import * as answers from "./schema.ts";
 
 type Reading = Pick<GatewayCall, "signal">;
@@ -31,6 +31,8 @@ export interface SimulatedGatewayOptions {
   /** Starts it, if it does not run yet. */
   readonly service: () => Promise<SimulatedService>;
   readonly timeoutMs?: number;
+  /** For a service in the same process. */
+  readonly send?: Send;
 }
 
 export class SimulatedGateway implements PaymentGateway {
@@ -49,9 +51,9 @@ export class SimulatedGateway implements PaymentGateway {
   /** Of the service that was reached last: webhooks come only from one that runs. */
   #secret: string | undefined;
 
-  constructor({ service, timeoutMs = CALL_TIMEOUT_MS }: SimulatedGatewayOptions) {
+  constructor({ service, timeoutMs = CALL_TIMEOUT_MS, send }: SimulatedGatewayOptions) {
     this.#service = service;
-    this.#client = new SimulatedClient(() => this.#known(), timeoutMs);
+    this.#client = new SimulatedClient(() => this.#known(), timeoutMs, send);
   }
 
   async #known(): Promise<SimulatedService> {

@@ -1,0 +1,121 @@
+/** The rooms of the gateway that money passes through, wired as src/gateway does. */
+import type { Logger } from "pino";
+import { AccountTables } from "../../../src/account/tables.ts";
+import type { Tickets } from "../../../src/account/tickets.ts";
+import { refundOperations } from "../../../src/billing/refund-operations.ts";
+import { topupOperations } from "../../../src/billing/topup-operations.ts";
+import type { Config } from "../../../src/config.ts";
+import { openCredits } from "../../../src/credits/credits.ts";
+import { cursors } from "../../../src/cursor.ts";
+import type { Trail } from "../../../src/events/trail.ts";
+import { openBillingRoom } from "../../../src/gateway/billing.ts";
+import type { openInvoiceRoom } from "../../../src/gateway/invoices.ts";
+import type { openPaymentRoom } from "../../../src/gateway/payments.ts";
+import type { HttpHead } from "../../../src/http-head.ts";
+import { type InvoicesOptions, openInvoices } from "../../../src/invoices/invoices.ts";
+import { parseSupplier } from "../../../src/invoices/supplier.ts";
+import type { Jobs } from "../../../src/jobs/jobs.ts";
+import type { Caller } from "../../../src/operation.ts";
+import { openInbound } from "../../../src/payments/inbound.ts";
+import type { Send } from "../../../src/payments/simulated/client.ts";
+import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
+import type { Store, Table } from "../../../src/store/store.ts";
+import { SUPPLIER } from "./customers.ts";
+import type { ProcessOptions } from "./process.ts";
+
+export interface RoomsGround
+  extends Pick<ProcessOptions, "time" | "figures" | "service" | "portal" | "onFailure"> {
+  readonly store: Store;
+  readonly jobs: Jobs;
+  readonly send: Send;
+}
+
+/** Call before `jobs.start`. */
+export async function openRooms(given: RoomsGround) {
+  const { store, jobs, time: clock, service, portal, figures, onFailure } = given;
+  const tallies = new Tallies(store);
+  const trail = tallies.trail();
+  const { book, purse, lots } = openCredits({ store, clock });
+  const accounts = new AccountTables(store);
+  const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
+  const invoices = openInvoices({
+    ...{ store, clock, trail, jobs, accounts, tickets: {} as Tickets, onFailure },
+    ...{ cursors: CURSORS, supplier, draw: {} as InvoicesOptions["draw"] },
+    mails: { put: ({ id }) => tallies.add("mail", id), putTo() {} },
+    portal: async () => portal,
+    onOverdue: () => figures.add("documents: tries at the portal after three days"),
+  });
+  const gateway = new SimulatedGateway({ service: async () => service.known, send: given.send });
+  await gateway.reach();
+  const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
+  const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure });
+  const ground = { store, clock, jobs, trail, book, purse, lots };
+  const billing = await openBillingRoom(CONFIG, NO_LOG, {
+    ...ground,
+    invoices: { ...invoices, supplier } as unknown as ReturnType<typeof openInvoiceRoom>,
+    payments: { inbound, gateways: { byId: gatewayOf } } as unknown as PaymentRoom,
+  });
+  const offered = {
+    ...{ ...billing, invoices: invoices.issuer, store, accounts, trail, cursors: CURSORS },
+    ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+  };
+  return {
+    ...{ ...billing, ...ground, accounts, inbound, tallies, invoiceTables: invoices.tables },
+    operations: { ...topupOperations(offered), ...refundOperations(offered) },
+    close() {
+      inbound.close();
+      invoices.close();
+    },
+  };
+}
+
+export type Rooms = Awaited<ReturnType<typeof openRooms>>;
+type PaymentRoom = Awaited<ReturnType<typeof openPaymentRoom>>;
+
+const CURSORS = cursors(Buffer.alloc(32, 7));
+/** Without a folder there are no listed rates: each day's is put. */
+const CONFIG = { configDir: "/nonexistent", fxUrl: undefined } as unknown as Config;
+const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
+
+/** Sums and counts of the simulation itself, put in the acts that they are about: as durable as these, and no more. */
+export class Tallies {
+  readonly #sums: Table<number>;
+
+  constructor(store: Store) {
+    this.#sums = store.table("simulation.tallies");
+  }
+
+  /** Only in an act. */
+  add(name: string, id: string, by = 1): void {
+    this.#sums.put([name, id], this.of(name, id) + by);
+  }
+
+  of(name: string, id: string): number {
+    return this.#sums.get([name, id]) ?? 0;
+  }
+
+  /** Events are checked and counted, by the id in their data. */
+  trail(): Trail {
+    return {
+      events: {
+        emit: (type, _orgId, data) => {
+          const { id } = type.data.parse(data) as { id?: string };
+          if (id !== undefined) this.add(type.name, id);
+        },
+      },
+      audit: { note() {} },
+    };
+  }
+}
+
+/** A person who owns the org. */
+export const callerOf = (orgId: string): Caller => ({
+  ...{ requestId: "", actor: { kind: "person", id: "usr" }, origin: { ipPrefix: "", userAgent: "" } },
+  ...{ orgId, projectId: "", environment: "live", scopes: new Set() },
+});
+
+export const headWith = (idempotencyKey: string): HttpHead => ({
+  header: (name) => (name === "idempotency-key" ? idempotencyKey : ""),
+  cookie: () => undefined,
+  address: "127.0.0.1",
+});
