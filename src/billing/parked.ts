@@ -62,6 +62,11 @@ export class ParkedPayments {
     return Array.from(ids, ({ value }) => this.get(value)).filter((row) => row !== undefined);
   }
 
+  /** Whether it is parked for one of the reasons, open or closed. */
+  isParked(gateway: string, ref: string, reasons: readonly ParkedReason[]): boolean {
+    return reasons.some((reason) => this.#byRef.get([gateway, ref, reason]) !== undefined);
+  }
+
   /** Only in an act. @returns false where it is parked already, open or closed */
   park(given: ToPark, nowMs: number): boolean {
     const key = [given.gateway, given.ref, given.reason];

@@ -121,12 +121,16 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
   };
 }
 
+/** Of one payment the first reason stands: that a wrong one is a second one too, once the right one has come, says nothing new. */
+const MISFITS: readonly ParkedReason[] = ["amount_differs", "currency_differs", "paid_twice"];
+
 function park(
   { clock, parked }: SettlingDeps,
   { id, orgId, gateway, quote }: TopupRow,
   payment: Payment,
   reason: ParkedReason,
 ): void {
+  if (parked.isParked(gateway, payment.ref, MISFITS)) return;
   const { currency, minor } = payment.total;
   const asked = amountText(quote.totalMinor, quote.currency);
   const detail = `Paid ${amountText(minor, currency)}; the top-up is of ${asked}`;

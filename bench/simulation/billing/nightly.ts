@@ -91,7 +91,8 @@ export class NightlyCheck {
       if (outcome.isPaid) this.#series.paid(reference);
       for (const id of outcome.refunded) this.#series.refunded(id);
     }
-    must(!isLast || open.size === 0, () => `at the end ${[...open][0]} is not done`);
+    const [left = ""] = isLast ? open : [];
+    must(left === "", () => `at the end ${left} is ${process.rooms.topups.find(left)?.status}, and not done`);
     this.#dirty = open;
     this.#series.check(process.store);
     for (const [orgId] of this.customers)

@@ -87,30 +87,40 @@ function follow(world: World, checkout: string, total: number, fate: Fate): void
   const wrong = Math.max(1, total + dice.pick([-100, -1, 1, 100_000]));
   switch (fate) {
     case "paid":
-      return pay(soonMs);
+      pay(soonMs);
+      break;
     case "failed_then_paid":
       pay(soonMs, { outcome: dice.pick(["decline_soft", "insufficient_funds", "decline_hard"]) });
-      return pay(soonMs + dice.between(1, 10) * MINUTE_MS);
+      pay(soonMs + dice.between(1, 10) * MINUTE_MS);
+      break;
     case "failed":
-      return pay(soonMs, { outcome: "decline_hard" });
+      pay(soonMs, { outcome: "decline_hard" });
+      break;
     case "left":
-      return;
+      break;
     case "paid_late":
-      return pay(LATE_MS + dice.between(0, 20) * dice.between(0, 1) * DAY_MS, { force: true });
+      pay(LATE_MS + dice.between(0, 20) * dice.between(0, 1) * DAY_MS, { force: true });
+      break;
     case "paid_twice":
       pay(soonMs);
-      return pay(soonMs + dice.between(0.01, 48) * HOUR_MS, { force: true });
+      pay(soonMs + dice.between(0.01, 48) * HOUR_MS, { force: true });
+      break;
     case "wrong_amount":
-      return pay(soonMs, { amount: wrong, force: true });
+      pay(soonMs, { amount: wrong, force: true });
+      break;
     case "wrong_then_right":
       pay(soonMs, { amount: wrong, force: true });
-      return pay(soonMs + dice.between(0.1, 30) * HOUR_MS, { force: true });
+      pay(soonMs + dice.between(0.1, 30) * HOUR_MS, { force: true });
+      break;
     case "wrong_currency":
-      return pay(soonMs, { currency: dice.pick(["INR", "USD"]), force: true });
+      pay(soonMs, { currency: dice.pick(["INR", "USD"]), force: true });
+      break;
     case "slow":
-      return world.laterAtService(soonMs, () => payByBank(world, checkout));
+      world.laterAtService(soonMs, () => payByBank(world, checkout));
+      break;
     case "authorized":
-      return pay(soonMs, { outcome: "authorized" });
+      pay(soonMs, { outcome: "authorized" });
+      break;
   }
 }
 

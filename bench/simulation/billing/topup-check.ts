@@ -52,7 +52,9 @@ export function checkTopup(facts: TopupFacts): TopupOutcome {
   const { id, orgId } = row;
   if (!isPaid(row)) {
     checkUnpaid(facts, row);
-    return { ...none, isDone: waits.length === 0 && row.status !== "pending", orgId };
+    // With a parked payment it waits for an operator.
+    const isParked = payments.some((payment) => facts.check.parkedOf(payment.id).length > 0);
+    return { ...none, isDone: waits.length === 0 && (row.status !== "pending" || isParked), orgId };
   }
   const payment = payments.find((one) => one.id === row.paymentRef);
   must(payment?.state === "paid", () => `${id} is ${row.status}, but ${row.paymentRef} is ${payment?.state}`);

@@ -65,6 +65,19 @@ describe("a top-up", () => {
     ]);
   });
 
+  test("whose wrong payment is parked has it parked once, though the right one comes later", async () => {
+    const org = someOrg();
+    const row = await billing.topup(org, 100_000);
+    const wrong = payment(row, { ref: "pay_wrong", total: { currency: "INR", minor: 117_999 } });
+    await told(row.id, checkout(row, "complete", wrong));
+    await told(row.id, checkout(row, "complete", wrong, payment(row)));
+    await told(row.id, checkout(row, "complete", wrong, payment(row)));
+    expect(statusOf(row.id)).toBe("paid");
+    expect([...billing.deps.parked.all()].filter(({ topupId }) => topupId === row.id)).toMatchObject([
+      { reason: "amount_differs", ref: "pay_wrong" },
+    ]);
+  });
+
   test.each(["failed", "expired"] as const)(
     "that is %s is credited all the same when money comes",
     async (end) => {
