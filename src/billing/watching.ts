@@ -15,6 +15,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Bank debits take days; what takes longer comes by webhook or by reconciliation. */
 const MOST_WATCHED_MS = 30 * DAY_MS;
+/** How long an unclear answer is asked for again with the same key. */
+const STORED_FAILURE_MS = 15 * MINUTE_MS;
 
 export const watchTopup = jobKind({
   name: "billing.watch_topup",
@@ -93,9 +95,10 @@ export async function lookAt(
   if (gateway === undefined) throw new Error(`${row.gateway} is not configured any more`);
   let checkout = await readCheckout(gateway, row, signal);
   const nowMs = deps.clock.now();
-  const isTaken = await takeAuthorized(gateway, row, checkout, signal);
+  const call = { nowMs, signal };
+  const isTaken = await takeAuthorized(gateway, row, checkout, call);
   const isClosed = verdictOf(checkout) === "open" && nowMs > row.expiresAtMs;
-  if (isClosed) await expire(gateway, row, signal);
+  if (isClosed) await expire(gateway, row, call);
   if (isTaken || isClosed) checkout = await readCheckout(gateway, row, signal);
   return { checkout, againAtMs: againAt(row, checkout, nowMs) };
 }
@@ -107,19 +110,32 @@ async function readCheckout(gateway: PaymentGateway, row: TopupRow, signal: Abor
   return { ref: row.gatewayRef, state: "complete", payments: payment === undefined ? [] : [payment] };
 }
 
+/** When a call is made. */
+interface Now {
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A key for a while, in which the first request may be under way; then another one, because a payment gateway repeats its stored
+ * failure to the old one. What is asked with it happens once by itself: a payment is taken once, a page is closed once.
+ */
+const keyOf = (what: "cap" | "exp", topupId: string, nowMs: number): string =>
+  `${what}_${topupId}_${Math.floor(nowMs / STORED_FAILURE_MS)}`;
+
 /** Only the amount that was asked for is taken; another one ends as an authorization that nobody took. */
 async function takeAuthorized(
   gateway: PaymentGateway,
   { id, quote }: TopupRow,
   { payments }: Checkout,
-  signal: AbortSignal,
+  { nowMs, signal }: Now,
 ): Promise<boolean> {
   if (payments.some((payment) => payment.state === "paid")) return false;
   const payment = payments.find(({ state }) => state === "authorized");
   if (payment === undefined) return false;
   const { currency, minor } = payment.total;
   if (currency !== quote.currency || minor !== quote.totalMinor) return false;
-  await gateway.capture(payment.ref, payment.total, { idempotencyKey: `cap_${id}`, signal });
+  await gateway.capture(payment.ref, payment.total, { idempotencyKey: keyOf("cap", id, nowMs), signal });
   return true;
 }
 
@@ -127,10 +143,10 @@ async function takeAuthorized(
 async function expire(
   gateway: PaymentGateway,
   { id, gatewayRef }: TopupRow,
-  signal: AbortSignal,
+  { nowMs, signal }: Now,
 ): Promise<void> {
   try {
-    await gateway.expireCheckout(gatewayRef, { idempotencyKey: `exp_${id}`, signal });
+    await gateway.expireCheckout(gatewayRef, { idempotencyKey: keyOf("exp", id, nowMs), signal });
   } catch (error) {
     if (!(error instanceof GatewayError && (error.kind === "declined" || error.kind === "refused")))
       throw error;

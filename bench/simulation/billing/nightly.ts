@@ -77,7 +77,7 @@ export class NightlyCheck {
     const { process, parts } = world;
     must(process !== undefined, () => "there is no process to check");
     this.#meet();
-    const open = new Set<string>();
+    const open = new Map<string, string>();
     for (const reference of this.#dirty) {
       const payments = this.#payments.get(reference) ?? [];
       const outcome = checkTopup({
@@ -86,14 +86,17 @@ export class NightlyCheck {
         disputesOf: (id) => this.#disputes.get(id) ?? [],
         isDue: (sinceMs) => isLast || this.#isDue(sinceMs),
       });
-      if (!outcome.isDone) open.add(reference);
+      if (!outcome.isDone) open.set(reference, outcome.waitsFor);
       if (outcome.orgId !== "") this.#give(reference, outcome.orgId, outcome.givenMicroUsd);
       if (outcome.isPaid) this.#series.paid(reference);
       for (const id of outcome.refunded) this.#series.refunded(id);
     }
-    const [left = ""] = isLast ? open : [];
-    must(left === "", () => `at the end ${left} is ${process.rooms.topups.find(left)?.status}, and not done`);
-    this.#dirty = open;
+    const [[left, waitsFor] = ["", ""]] = isLast ? open : [];
+    must(
+      left === "",
+      () => `at the end ${left} is ${process.rooms.topups.find(left)?.status}, and waits for ${waitsFor}`,
+    );
+    this.#dirty = new Set(open.keys());
     this.#series.check(process.store);
     for (const [orgId] of this.customers)
       this.#ledger.check(process, orgId, this.#givenTo.get(orgId) ?? 0, isLast);

@@ -38,6 +38,8 @@ export class GatewayProcess {
   readonly #raw: Store;
   readonly store: Store;
   #dead = false;
+  /** Ends connections of others to it with it. */
+  readonly #death = Promise.withResolvers<void>();
   #acts = 0;
   /** Acts that are not committed yet. */
   #waiting = 0;
@@ -94,14 +96,14 @@ export class GatewayProcess {
   /** From now on nothing that it began comes back, as after kill -9; what was committed stays. */
   kill(): void {
     if (this.#dead) return;
-    this.#dead = true;
-    this.#options.service.deliver = undefined;
+    this.end();
     this.#options.onDeath();
   }
 
   /** As `kill`, and nobody starts another one. */
   end(): void {
     this.#dead = true;
+    this.#death.resolve();
     this.#options.service.deliver = undefined;
   }
 
@@ -125,8 +127,11 @@ export class GatewayProcess {
       if (this.#dead) return 0;
       const head: HttpHead = { header, cookie: () => undefined, address: "127.0.0.1" };
       try {
-        await this.rooms.inbound.hook.run(bytes, { gateway: "simulated" }, head, "");
-        return 200;
+        const taken = this.rooms.inbound.hook.run(bytes, { gateway: "simulated" }, head, "");
+        return await Promise.race([
+          Promise.resolve(taken).then(() => 200),
+          this.#death.promise.then(() => 0),
+        ]);
       } catch {
         return 400;
       }

@@ -31,6 +31,8 @@ export interface TopupFacts {
 export interface TopupOutcome {
   /** Nothing is under way: it is looked at again when something changes. */
   readonly isDone: boolean;
+  /** For the end, when nothing may be under way any more. */
+  readonly waitsFor: string;
   /** Empty where there is no top-up. */
   readonly orgId: string;
   readonly givenMicroUsd: number;
@@ -47,7 +49,7 @@ export function checkTopup(facts: TopupFacts): TopupOutcome {
   const { rooms, reference, payments } = facts;
   const row = rooms.topups.find(reference);
   const waits = payments.filter((payment) => !checkPayment(facts, row, payment));
-  const none = { orgId: "", givenMicroUsd: 0, isPaid: false, refunded: [] };
+  const none = { orgId: "", givenMicroUsd: 0, isPaid: false, refunded: [], waitsFor: textOf(waits) };
   if (row === undefined) return { ...none, isDone: waits.length === 0 };
   const { id, orgId } = row;
   if (!isPaid(row)) {
@@ -69,9 +71,13 @@ export function checkTopup(facts: TopupFacts): TopupOutcome {
   if (isSettled) checkKept(facts, row, payment, givenMicroUsd);
   return {
     ...{ isDone: isSettled, orgId, givenMicroUsd, isPaid: true },
+    waitsFor: isRefundsDone ? (isDisputesDone ? textOf(waits) : "a dispute") : "a refund",
     refunded: refunds.filter(({ status }) => status === "refunded").map((refund) => refund.id),
   };
 }
+
+const textOf = (payments: readonly SimPayment[]): string =>
+  payments.map(({ id, state }) => `payment ${id}, ${state}`).join("; ");
 
 /** @returns whether it is credited or parked, or nothing came of it */
 function checkPayment(facts: TopupFacts, row: TopupRow | undefined, payment: SimPayment): boolean {
