@@ -10,6 +10,7 @@ import { makeCustomers } from "./customers.ts";
 import { planDay } from "./customers-life.ts";
 import { Dice } from "./dice.ts";
 import { Deviation, Figures } from "./figures.ts";
+import { MODULES, type SimulationModule } from "./module.ts";
 import { NightlyCheck } from "./nightly.ts";
 import { troublePayments } from "./payment-troubles.ts";
 import { Portal } from "./portal.ts";
@@ -33,6 +34,8 @@ export interface BillingOptions {
   /** Share of calls and webhooks that something happens to; default 3 %. */
   readonly trouble?: number;
   readonly actsTwice?: boolean;
+  /** Default: all that are built in. */
+  readonly modules?: readonly SimulationModule[];
   /** Told of each day that was checked. */
   readonly onDay?: (day: number) => void;
 }
@@ -49,7 +52,16 @@ const ENDING_DAYS = 40;
 const LOOK_MS = 10 * 60_000;
 
 export async function simulateBilling(options: BillingOptions): Promise<BillingRun> {
-  const { orgs, days, seed, from, trouble = 0.03, actsTwice = false, onDay = () => {} } = options;
+  const {
+    orgs,
+    days,
+    seed,
+    from,
+    trouble = 0.03,
+    actsTwice = false,
+    onDay = () => {},
+    modules = MODULES,
+  } = options;
   const memory = process.env.TMPDIR === undefined && existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const folder = mkdtempSync(join(memory, "weir-simulation-"));
   const time = new WholeTime(Date.parse(from));
@@ -57,10 +69,13 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
   const figures = new Figures();
   const service = new PaymentService({ time, dice, figures, trouble });
   const customers = makeCustomers(orgs, dice, time.now());
-  const check = new NightlyCheck(customers);
+  const check = new NightlyCheck(customers, modules);
   const world = new World({
     ...{ time, dice, figures, service, customers, folder, actsTwice, portal: new Portal(time, dice) },
-    onOpen: (opened) => check.follow(opened),
+    onOpen(opened) {
+      check.follow(opened);
+      for (const module of modules) module.open?.(opened);
+    },
   });
   check.world = world;
   troublePayments(world);
@@ -74,9 +89,12 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
       if (!world.isEnding) {
         planDay(world);
         troubleDay(world);
+        for (const module of modules) module.day?.(world);
       } else service.calm();
       await runTo(world, Date.parse(from) + (day + 1) * DAY_MS);
-      check.night(day === days + ENDING_DAYS - 1);
+      const isLast = day === days + ENDING_DAYS - 1;
+      check.night(isLast);
+      for (const module of modules) module.night?.(world, isLast);
       onDay(day);
     }
     return { figures, deviation: undefined };

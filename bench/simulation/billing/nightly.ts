@@ -12,6 +12,8 @@ import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";
 import { LedgerWatch } from "./ledger-watch.ts";
+import type { SimulationModule } from "./module.ts";
+import { checkParked } from "./parked-check.ts";
 import type { GatewayProcess } from "./process.ts";
 import { SeriesWatch } from "./series-watch.ts";
 import { HOUR_MS } from "./service.ts";
@@ -31,6 +33,7 @@ export class NightlyCheck {
   readonly #disputes = new Map<string, SimDispute[]>();
   /** Ref → what is parked of it. */
   readonly #parked = new Map<string, ParkedRow[]>();
+  readonly #newlyParked: ParkedRow[] = [];
   readonly #seen = new Set<string>();
   /** Top-ups, by reference, to be looked at tonight. */
   #dirty = new Set<string>();
@@ -39,7 +42,10 @@ export class NightlyCheck {
   readonly #givenTo = new Map<string, number>();
   world!: World;
 
-  constructor(customers: readonly Customer[]) {
+  readonly #modules: readonly SimulationModule[];
+
+  constructor(customers: readonly Customer[], modules: readonly SimulationModule[]) {
+    this.#modules = modules;
     this.customers = new Map(customers.map((customer) => [customer.org.id, customer]));
   }
 
@@ -60,15 +66,12 @@ export class NightlyCheck {
     const known = this.#parked.get(row.ref) ?? [];
     this.#parked.set(row.ref, [...known.filter(({ id }) => id !== row.id), row]);
     if (known.length === 0) this.world.parts.figures.add(`parked: ${row.reason.replaceAll("_", " ")}`);
+    this.#newlyParked.push(row);
     this.#dirty.add(row.topupId);
   }
 
   parkedOf(ref: string): readonly ParkedRow[] {
     return this.#parked.get(ref) ?? [];
-  }
-
-  allParked(): ParkedRow[] {
-    return [...this.#parked.values()].flat();
   }
 
   /** @throws Deviation @param isLast everything must be done, save what needs an operator */
@@ -98,8 +101,12 @@ export class NightlyCheck {
     );
     this.#dirty = new Set(open.keys());
     this.#series.check(process.store);
-    for (const [orgId] of this.customers)
-      this.#ledger.check(process, orgId, this.#givenTo.get(orgId) ?? 0, isLast);
+    for (const row of this.#newlyParked.splice(0)) checkParked(world, row);
+    for (const [orgId] of this.customers) {
+      let given = this.#givenTo.get(orgId) ?? 0;
+      for (const module of this.#modules) given += module.givenMicroUsd?.(orgId) ?? 0;
+      this.#ledger.check(process, orgId, given, isLast);
+    }
     for (const job of process.rooms.jobs.givenUp())
       must(false, () => `the job ${job.kind} ${job.key} was given up: ${job.error}`);
     parts.figures.add("checks: nights");

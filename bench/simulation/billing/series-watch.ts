@@ -39,6 +39,8 @@ export class SeriesWatch {
       () => `${row.number} is of another year`,
     );
     series.set(number, row.id);
+    // What credit paid for is the matter of the module that sells it.
+    if (row.kind === "statement") return;
     (row.kind === "credit_note" ? this.#notes : this.#invoices).add(row.reference.id);
   }
 

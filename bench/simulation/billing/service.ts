@@ -52,6 +52,8 @@ export class PaymentService {
   #trouble: number;
   readonly #api: Api;
   readonly #front: Front;
+  /** Disputes that began as a warning of fraud. */
+  readonly warnings = new Set<string>();
   /** Entity → when it last changed, and when the gateway answered a webhook about that change. */
   readonly #changedAt = new Map<string, number>();
   readonly #toldAt = new Map<string, number>();
@@ -146,6 +148,7 @@ export class PaymentService {
     for (const listener of this.#listeners) listener(change);
     const { time, dice, figures } = this.#options;
     const id = idOf(change);
+    if (change.kind === "dispute" && change.dispute.state === "warning") this.warnings.add(id);
     const version = { id, atMs: time.now() };
     this.#changedAt.set(id, version.atMs);
     this.#toldAt.delete(id);

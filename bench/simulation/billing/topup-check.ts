@@ -319,6 +319,11 @@ function checkDisputes(facts: TopupFacts, payment: SimPayment, rows: readonly Di
         () => `dispute ${dispute.id} of ${payment.reference} is ${dispute.state}, ours ${ours?.state}`,
       );
     }
+    const isWarned = ours?.state === "warning";
+    must(
+      !isWarned || check.parkedOf(dispute.id).length === 1,
+      () => `the warning ${dispute.id} is not parked`,
+    );
     for (const { reason } of check.parkedOf(dispute.id))
       must(reason === "fraud_warning", () => `dispute ${dispute.id} is parked as ${reason}`);
   }
