@@ -68,11 +68,10 @@ export async function compareGateways(books: GatewayBooks, day: DayOf, notes: No
 function lineOfDay(books: GatewayBooks, gateway: GatewayId, given: DayLine, notes: Notes): void {
   // Adapters may list what went back as negative.
   const line = { ...given, amount: { ...given.amount, minor: Math.abs(given.amount.minor) } };
-  const { kind, ref, paymentRef, reference } = line;
+  const { kind, ref, reference } = line;
   notes.sum(`gateway_${kind}s`, line.amount, line.feeMinor);
   const again = () => CHECKS[kind](books, gateway, line);
-  const subject: Subject =
-    kind === "refund" ? { kind, ref: paymentRef, reference: "" } : { kind, ref, reference };
+  const subject: Subject = { kind, ref, reference };
   notes.add(again(), { again, heal: (signal) => books.follow(gateway, subject, signal) });
 }
 

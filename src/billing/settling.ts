@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../clock.ts";
 import type { Book } from "../credits/book.ts";
+import type { CreditLots } from "../credits/lots.ts";
 import type { Trail } from "../events/trail.ts";
 import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
@@ -18,6 +19,7 @@ import type { TopupTables } from "./topup-tables.ts";
 export interface SettlingDeps {
   readonly clock: Clock;
   readonly book: Pick<Book, "post">;
+  readonly lots: Pick<CreditLots, "advance">;
   readonly topups: TopupTables;
   readonly invoices: Pick<InvoiceIssuer, "issue">;
   readonly parked: ParkedPayments;
@@ -73,11 +75,13 @@ function misfit({ topups }: SettlingDeps, row: TopupRow, { ref, total }: Payment
 
 /** Only in an act: posts the credit and issues the invoice. The reference of both is the top-up, so neither happens twice. */
 export function credit(
-  { clock, book, topups, invoices, events }: SettlingDeps,
+  { clock, book, lots, topups, invoices, events }: SettlingDeps,
   row: TopupRow,
   payment: Pick<Payment, "ref" | "method" | "feeMinor" | "paidAtMs">,
 ): TopupRow {
   const { id, orgId, quote } = row;
+  // So that what is refundable is never computed from a long ledger.
+  lots.advance(orgId);
   // A paisa may be worth less than a millionth of a dollar's credit; then there is nothing to post.
   if (quote.creditsMicroUsd > 0) {
     const amountMicroUsd = quote.creditsMicroUsd;

@@ -156,9 +156,9 @@ function orderTopup(
 /** @throws WeirError 403 `plan_limit` */
 function assertFew({ topups }: TopupOperationDeps, orgId: string, nowMs: number): void {
   let open = 0;
-  for (const { status, createdAtMs } of topups.of(orgId)) {
-    if (createdAtMs < nowMs - HOUR_MS) break;
-    if (status === "pending") open += 1;
+  for (const { createdAtMs } of topups.pendingOf(orgId)) {
+    if (createdAtMs < nowMs - HOUR_MS || open === MOST_OPEN_AN_HOUR) break;
+    open += 1;
   }
   if (open < MOST_OPEN_AN_HOUR) return;
   throw fail("plan_limit", `${open} top-ups of the last hour are not paid yet. Pay one of them, or wait.`);

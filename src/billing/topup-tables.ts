@@ -19,6 +19,10 @@ export class TopupTables {
   readonly #byKey: Table<string>;
   /** [day in India on which it was paid, top-up id] → org id: reconciliation reads a day. */
   readonly #paidOn: Table<string>;
+  /** [org id, top-up id] of those that are pending. */
+  readonly #pending: Table<true>;
+  /** [org id]: it has paid once. */
+  readonly #paidOnce: Table<true>;
 
   constructor(store: Store) {
     this.#rows = store.table("billing.topups");
@@ -27,6 +31,8 @@ export class TopupTables {
     this.#byPayment = store.table("billing.topups_by_payment");
     this.#byKey = store.table("billing.topups_by_key");
     this.#paidOn = store.table("billing.topups_paid_on");
+    this.#pending = store.table("billing.topups_pending");
+    this.#paidOnce = store.table("billing.orgs_that_paid");
   }
 
   get(orgId: string, id: string): TopupRow | undefined {
@@ -69,14 +75,25 @@ export class TopupTables {
     }
   }
 
+  /** Those that are pending, newest first. Read lazily. */
+  *pendingOf(orgId: string): Generator<TopupRow> {
+    for (const { key } of this.#pending.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true })) {
+      const row = this.get(orgId, (key as [string, string])[1]);
+      if (row !== undefined) yield row;
+    }
+  }
+
   /** Whether the org ever paid: its currency is settled then. */
   hasPaid(orgId: string): boolean {
-    for (const row of this.of(orgId)) if (isPaid(row)) return true;
-    return false;
+    return this.#paidOnce.get([orgId]) === true;
   }
 
   put(row: TopupRow): void {
-    this.#rows.put([row.orgId, row.id], row);
+    const key = [row.orgId, row.id];
+    this.#rows.put(key, row);
+    if (row.status === "pending") this.#pending.put(key, true);
+    else if (this.#pending.get(key) === true) this.#pending.remove(key);
+    if (isPaid(row) && !this.hasPaid(row.orgId)) this.#paidOnce.put([row.orgId], true);
     this.#orgOf.put([row.id], row.orgId);
     if (row.gatewayRef !== "") this.#byCheckout.put([row.gateway, row.gatewayRef], row.id);
     if (row.paymentRef !== "") this.#byPayment.put([row.gateway, row.paymentRef], row.id);

@@ -58,12 +58,13 @@ export class CreditLots {
   /** Outside an act, of committed entries. */
   of(orgId: string): Lots {
     const { ledger } = this.#deps;
-    let lots = this.#rows.get([orgId]) ?? NOTHING;
+    const lots = new OpenLots(this.#rows.get([orgId]) ?? NOTHING);
     for (const entry of ledger.postedAfter(orgId, lots.seq)) {
       const expiresAtMs = entry.kind === "grant" ? this.#expiries.get([orgId, entry.refId]) : undefined;
-      lots = afterEntry(lots, entry, expiresAtMs ?? null);
+      lots.follow(entry, expiresAtMs ?? null);
     }
-    return afterSpending(lots, ledger.newest(orgId)?.balanceMicroUsd ?? 0);
+    lots.spendTo(ledger.newest(orgId)?.balanceMicroUsd ?? 0);
+    return lots.closed();
   }
 
   /** Only in an act: the same, and remembers it, so that the next reading is short. */
@@ -74,51 +75,98 @@ export class CreditLots {
   }
 }
 
-/** @param expiresAtMs of a grant */
-function afterEntry(before: Lots, entry: PostedEntry, expiresAtMs: number | null): Lots {
-  const { amountMicroUsd: amount, seq, balanceMicroUsd } = entry;
-  const lots = afterSpending(before, balanceMicroUsd - amount);
-  const next = { ...lots, seq, balanceMicroUsd };
-  if (entry.kind === "topup" || entry.kind === "refund") return paid(next, amount);
-  if (entry.kind === "dispute" || entry.kind === "dispute_reversal") return paid(next, amount);
-  if (entry.kind === "expiry") return { ...next, grants: without(lots.grants, entry.refId, -amount) };
-  if (entry.kind === "adjustment" && entry.refType === REFUND_FAILED) return paid(next, amount);
-  if (amount < 0) return spent(next, -amount);
-  const { refType, refId } = entry;
-  const lot: Lot = { refType, refId, seq, leftMicroUsd: amount, expiresAtMs };
-  return withoutDebt({ ...next, grants: [...lots.grants, lot].sort(bySpending) });
-}
-
-/** What calls spent since. */
-const afterSpending = (lots: Lots, balanceMicroUsd: number): Lots => ({
-  ...spent(lots, lots.balanceMicroUsd - balanceMicroUsd),
-  balanceMicroUsd,
-});
+type OpenLot = { -readonly [K in keyof Lot]: Lot[K] };
 
 const bySpending = (a: Lot, b: Lot): number =>
   (a.expiresAtMs ?? Number.POSITIVE_INFINITY) - (b.expiresAtMs ?? Number.POSITIVE_INFINITY) || a.seq - b.seq;
 
-function spent(lots: Lots, microUsd: number): Lots {
-  let left = microUsd;
-  const grants: Lot[] = [];
-  for (const lot of lots.grants) {
-    const taken = Math.min(left, lot.leftMicroUsd);
-    left -= taken;
-    if (lot.leftMicroUsd > taken) grants.push({ ...lot, leftMicroUsd: lot.leftMicroUsd - taken });
+/** Lots while entries are followed; changed in place, because an org may have thousands of grants. */
+class OpenLots {
+  seq: number;
+  #balanceMicroUsd: number;
+  #paidMicroUsd: number;
+  /** In the order of spending; of those before `#first` nothing is left. */
+  readonly #grants: OpenLot[];
+  #first = 0;
+
+  constructor({ seq, balanceMicroUsd, paidMicroUsd, grants }: Lots) {
+    this.seq = seq;
+    this.#balanceMicroUsd = balanceMicroUsd;
+    this.#paidMicroUsd = paidMicroUsd;
+    this.#grants = grants.map((lot) => ({ ...lot }));
   }
-  return { ...lots, grants, paidMicroUsd: lots.paidMicroUsd - left };
+
+  closed(): Lots {
+    return {
+      ...{ seq: this.seq, balanceMicroUsd: this.#balanceMicroUsd, paidMicroUsd: this.#paidMicroUsd },
+      grants: this.#grants.slice(this.#first),
+    };
+  }
+
+  /** What calls spent until the balance was this. */
+  spendTo(balanceMicroUsd: number): void {
+    this.#spend(this.#balanceMicroUsd - balanceMicroUsd);
+    this.#balanceMicroUsd = balanceMicroUsd;
+  }
+
+  /** @param expiresAtMs of a grant */
+  follow(entry: PostedEntry, expiresAtMs: number | null): void {
+    const { amountMicroUsd: amount, seq, balanceMicroUsd } = entry;
+    this.spendTo(balanceMicroUsd - amount);
+    this.seq = seq;
+    this.#balanceMicroUsd = balanceMicroUsd;
+    if (isPaidCredit(entry)) this.#paidMicroUsd += amount;
+    else if (entry.kind === "expiry") this.#take(entry.refId, -amount);
+    else if (amount < 0) this.#spend(-amount);
+    else {
+      const { refType, refId } = entry;
+      this.#add({ refType, refId, seq, leftMicroUsd: amount, expiresAtMs });
+    }
+    this.#payDebt();
+  }
+
+  #spend(microUsd: number): void {
+    let left = microUsd;
+    for (
+      let lot = this.#grants[this.#first];
+      left > 0 && lot !== undefined;
+      lot = this.#grants[this.#first]
+    ) {
+      const taken = Math.min(left, lot.leftMicroUsd);
+      left -= taken;
+      lot.leftMicroUsd -= taken;
+      if (lot.leftMicroUsd === 0) this.#first += 1;
+    }
+    this.#paidMicroUsd -= left;
+  }
+
+  /** Where more was taken of paid credit than there was, grants make up for it. */
+  #payDebt(): void {
+    if (this.#paidMicroUsd >= 0 || this.#first === this.#grants.length) return;
+    const debt = -this.#paidMicroUsd;
+    this.#paidMicroUsd = 0;
+    this.#spend(debt);
+  }
+
+  /** Most expire later than those before, or never: looked for from the end. */
+  #add(lot: OpenLot): void {
+    let at = this.#grants.length;
+    while (at > this.#first && bySpending(this.#grants[at - 1] as OpenLot, lot) > 0) at -= 1;
+    this.#grants.splice(at, 0, lot);
+  }
+
+  #take(refId: string, microUsd: number): void {
+    const at = this.#grants.findIndex((lot, i) => i >= this.#first && lot.refId === refId);
+    const lot = this.#grants[at];
+    if (lot === undefined) return;
+    lot.leftMicroUsd -= microUsd;
+    if (lot.leftMicroUsd <= 0) this.#grants.splice(at, 1);
+  }
 }
 
-/** Where more was taken of paid credit than there was, grants make up for it. */
-const paid = (lots: Lots, microUsd: number): Lots =>
-  withoutDebt({ ...lots, paidMicroUsd: lots.paidMicroUsd + microUsd });
-
-const withoutDebt = (lots: Lots): Lots =>
-  lots.paidMicroUsd >= 0 ? lots : spent({ ...lots, paidMicroUsd: 0 }, -lots.paidMicroUsd);
-
-const without = (grants: readonly Lot[], refId: string, microUsd: number): Lot[] =>
-  grants.flatMap((lot) => {
-    if (lot.refId !== refId) return [lot];
-    const leftMicroUsd = lot.leftMicroUsd - microUsd;
-    return leftMicroUsd > 0 ? [{ ...lot, leftMicroUsd }] : [];
-  });
+const isPaidCredit = ({ kind, refType }: PostedEntry): boolean =>
+  kind === "topup" ||
+  kind === "refund" ||
+  kind === "dispute" ||
+  kind === "dispute_reversal" ||
+  (kind === "adjustment" && refType === REFUND_FAILED);

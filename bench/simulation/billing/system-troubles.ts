@@ -24,23 +24,18 @@ export function troubleDay(world: World): void {
 }
 
 /** Rates walk from day to day; some days bring none, some weeks neither. */
-let missingUntilMs = 0;
-let rupees = 88.5;
-
 function putRate(world: World): void {
   const { dice, time, figures } = world.parts;
-  if (world.rates.size === 0) {
-    missingUntilMs = 0;
-    rupees = 88.5;
-  }
-  rupees *= 1 + dice.between(-0.005, 0.005);
-  if (world.rates.size > 0 && dice.chance(0.01)) missingUntilMs = time.now() + dice.between(3, 8) * DAY_MS;
-  if (time.now() < missingUntilMs || (world.rates.size > 0 && dice.chance(0.1))) {
+  const { market } = world;
+  const isFirst = world.rates.size === 0;
+  market.rupees *= 1 + dice.between(-0.005, 0.005);
+  if (!isFirst && dice.chance(0.01)) market.closedUntilMs = time.now() + dice.between(3, 8) * DAY_MS;
+  if (time.now() < market.closedUntilMs || (!isFirst && dice.chance(0.1))) {
     figures.add("rates: days without one");
     return;
   }
   const day = dayOf(time.now());
-  const usdInr = rupees.toFixed(8);
+  const usdInr = market.rupees.toFixed(8);
   const put = async () => {
     const { process } = world;
     if (process === undefined) return world.later(HOUR_MS, put);

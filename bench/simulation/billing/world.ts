@@ -29,6 +29,8 @@ export class World {
   readonly parts: WorldParts;
   /** Rates that were put: day → INR for 1 USD. */
   readonly rates = new Map<string, string>();
+  /** Rupees for a dollar, and until when nobody tells them. */
+  readonly market = { rupees: 88.5, closedUntilMs: 0 };
   /** No more trouble and no more customers: what is under way ends. */
   isEnding = false;
   #process: GatewayProcess | undefined;

@@ -18,6 +18,14 @@ test("forty days of twenty orgs end with all books in agreement, though everythi
   expect(figures.of("checks: nights")).toBe(80);
 });
 
+test("the same seed gives the same figures, another seed others", async () => {
+  const figuresOf = async (seed: number) =>
+    (await simulateBilling({ ...SMALL, days: 8, seed })).figures.all();
+  const [one, same, other] = [await figuresOf(3), await figuresOf(3), await figuresOf(4)];
+  expect(same).toEqual(one);
+  expect(other).not.toEqual(one);
+});
+
 /** On the fifth day something is put that no room would put. */
 function tampering(act: (process: GatewayProcess, orgId: string) => void): SimulationModule {
   let days = 0;

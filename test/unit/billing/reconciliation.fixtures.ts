@@ -50,6 +50,7 @@ function gatewayOver(told: Told): PaymentGateway {
     },
     refundsOf: async (paymentRef) =>
       [...told.refunds.values()].filter((refund) => refund.paymentRef === paymentRef),
+    readRefund: async (ref) => known(told.refunds, ref),
     readDispute: async (ref) => known(told.disputes, ref),
     async *linesOf({ fromMs, toMs }) {
       if (told.failure !== undefined) throw told.failure;
