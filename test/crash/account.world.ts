@@ -39,10 +39,9 @@ export type Credential = Person | string | undefined;
 const KILL_AT_APPEND = `--import=${new URL("kill-at-append.mjs", import.meta.url)}`;
 /** Keys of an org. */
 export const KEY_CAP = 5;
-const SETTINGS = {
-  max_orgs_per_person: 1_000_000,
-  plans: [{ id: "local", rpm: 100, tpm: 0, concurrency: 0, keys: KEY_CAP, projects: 10, auto_approve: 1 }],
-};
+const SETTINGS = { max_orgs_per_person: 1_000_000 };
+const LIMITS = { rpm: 100, tpm: 0, concurrency: 0, keys: KEY_CAP, projects: 10, auto_approve: 1 };
+const PLANS = [{ id: "local", name: "Local", limits: LIMITS }];
 
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), "weir-crash-"));
@@ -75,7 +74,7 @@ export class World {
   async start(moment?: Moment): Promise<void> {
     const isAtAppend = moment?.at === "append";
     this.#gateway = await spawnGateway({
-      ...{ folder: this.folder, simulator: this.#simulator, engine: false, settings: SETTINGS },
+      ...{ folder: this.folder, simulator: this.#simulator, engine: false, settings: SETTINGS, plans: PLANS },
       env: {
         ...this.provider.env,
         ...(isAtAppend && { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: `${moment.count} ${moment.how}` }),

@@ -33,6 +33,8 @@ describe("caches", () => {
   test("O17: every route of the table, with a key and without", async () => {
     expect(paths.length).toBeGreaterThan(40);
     for (const [method, path] of paths) {
+      // The same for everybody: whoever checks receipts may keep them.
+      if (path === "/.well-known/jwks.json") continue;
       const url = path.replace(/\{\w+\}/g, "some");
       const body = method === "GET" || method === "DELETE" ? {} : { body: {} };
       for (const key of [undefined, null]) {
@@ -98,6 +100,8 @@ describe("the type of a body", () => {
       if (method === "GET" || method === "DELETE") continue;
       // A directory's errors have a shape of their own; the identity provider's notice is a form.
       if (accessOf.get(`${method} ${path}`) === "directory" || path === "/auth/backchannel-logout") continue;
+      // Its sender signs the bytes, whatever it calls them.
+      if (path === "/webhooks/payments/{gateway}") continue;
       for (const type of [
         "text/plain",
         "application/x-www-form-urlencoded",

@@ -389,7 +389,7 @@ test("a day of many payments leaves room for other work", async () => {
 }, 60_000);
 
 test("the document lists the kinds as the code has them", () => {
-  const text = readFileSync(new URL("../../../docs/billing-reconciliation.part.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../../docs/reconciliation.md", import.meta.url), "utf8");
   const listed = [...text.matchAll(/^\| `(\w+)` \| ([^|]+) \| [^|]+ \|$/gm)].map(([, kind, meaning]) => [
     kind,
     meaning,
