@@ -12,7 +12,7 @@ import type { Jobs } from "../jobs/jobs.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import { openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import { GATEWAY_IDS, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
+import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
 
 const MAX_BYTES = 256 * 1024;
 const DAY_MS = 86_400_000;
@@ -59,6 +59,23 @@ export type NoticeHandler = (
   notice: Notice,
   job: JobRun,
 ) => MaybePromise<JobEnding | undefined>;
+
+const FIRST_WAIT_MS = 2_000;
+const MOST_WAIT_MS = 3_600_000;
+/** A payment gateway that is away so long is an operator's matter. */
+const MOST_AWAY_MS = 7 * DAY_MS;
+
+/**
+ * When to read again what a payment gateway that is away, or does not say, could not tell: nobody else may ever tell of it, so this
+ * takes none of the job's tries. The wait is as long as the notice is old.
+ */
+function whenBack(error: unknown, { createdAtMs, signal }: JobRun, nowMs: number): number | undefined {
+  if (!(error instanceof GatewayError) || signal.aborted) return undefined;
+  const ageMs = Math.max(0, nowMs - createdAtMs);
+  if ((error.kind !== "busy" && error.kind !== "unclear") || ageMs > MOST_AWAY_MS) return undefined;
+  const waitMs = Math.min(MOST_WAIT_MS, Math.max(FIRST_WAIT_MS, ageMs, error.retryAfterMs ?? 0));
+  return nowMs + waitMs;
+}
 
 export interface InboundDeps {
   readonly store: Store;
@@ -122,8 +139,14 @@ export function openInbound(deps: InboundDeps): Inbound {
     },
     onNotice(handler) {
       jobs.handle(readNotice, {
-        run({ gatewayId, eventId, ...subject }, job) {
-          return handler(gatewayId, { eventId, subject }, job);
+        async run({ gatewayId, eventId, ...subject }, job) {
+          try {
+            return await handler(gatewayId, { eventId, subject }, job);
+          } catch (error) {
+            const againAtMs = whenBack(error, job, clock.now());
+            if (againAtMs === undefined) throw error;
+            return { againAtMs };
+          }
         },
       });
     },

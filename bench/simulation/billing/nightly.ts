@@ -5,6 +5,7 @@
 
 import type { SimDispute, SimPayment, SimRefund } from "../../../simulator/payments/state.ts";
 import type { DisputeRow } from "../../../src/billing/dispute.ts";
+import type { DayRate } from "../../../src/billing/fx-table.ts";
 import type { ParkedRow } from "../../../src/billing/parked.ts";
 import type { RefundRow } from "../../../src/billing/refund.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
@@ -54,6 +55,9 @@ export class NightlyCheck {
     store.table<TopupRow>("billing.topups").watch((_key, row) => row && this.#dirty.add(row.id));
     store.table<RefundRow>("billing.refunds").watch((_key, row) => row && this.#dirty.add(row.topupId));
     store.table<DisputeRow>("billing.disputes").watch((_key, row) => row && this.#dirty.add(row.topupId));
+    store
+      .table<DayRate>("billing.fx_rates")
+      .watch((_key, row) => row && this.world.rates.set(row.day, row.usdInr));
     store.table<ParkedRow>("billing.parked").watch((_key, row) => row && this.#park(row));
     store.table<InvoiceRow>("invoices.rows").watch((_key, row) => {
       if (row === undefined) return;

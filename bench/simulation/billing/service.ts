@@ -46,6 +46,8 @@ export class PaymentService {
   deliver: Deliver | undefined;
   /** It answers nobody until then. */
   awayUntilMs = 0;
+  /** While it is away it sends no webhooks either. */
+  isSilent = true;
   /** Ids of entities that changed since somebody looked. */
   readonly changed = new Set<string>();
   readonly #options: ServiceOptions;
@@ -182,7 +184,7 @@ export class PaymentService {
 
   async #send(version: Version, body: string, attempt: number): Promise<void> {
     const { time, dice, figures } = this.#options;
-    if (this.isAway) {
+    if (this.isAway && this.isSilent) {
       const backMs = this.awayUntilMs - time.now() + dice.between(0, 30) * MINUTE_MS;
       return this.#later(version, body, backMs, attempt);
     }

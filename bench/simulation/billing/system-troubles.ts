@@ -11,6 +11,7 @@ export function troubleDay(world: World): void {
   if (dice.chance(0.06))
     world.later(sometime(), () => {
       figures.add("payment service: times away");
+      service.isSilent = dice.chance(0.5);
       service.awayUntilMs = time.now() + dice.between(0.5, 9) * HOUR_MS;
     });
   if (dice.chance(0.04))
@@ -40,7 +41,6 @@ function putRate(world: World): void {
     const { process } = world;
     if (process === undefined) return world.later(HOUR_MS, put);
     await process.store.act(() => process.rooms.fx.put({ day, usdInr, source: "simulation" }));
-    world.rates.set(day, usdInr);
     figures.add("rates: days with one");
   };
   world.later(1000, put);

@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { timedSignature } from "../../../simulator/payments/notices.ts";
 import { systemRandom, systemTimers } from "../../../src/clock.ts";
 import type { HttpHead } from "../../../src/http-head.ts";
+import type { JobHandler } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
-import type { PaymentGateway } from "../../../src/payments/gateway.ts";
+import { GatewayError, type PaymentGateway } from "../../../src/payments/gateway.ts";
 import { type Inbound, openInbound, readNotice } from "../../../src/payments/inbound.ts";
 import { RazorpayGateway } from "../../../src/payments/razorpay/razorpay-gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
@@ -126,6 +127,45 @@ describe("a webhook of a payment gateway", () => {
     open();
     await postStripe(stripeEvent("evt_1"));
     expect(rows("payments.events")).toBe(1);
+  });
+
+  test("is read at last, though the payment gateway is away for a day, and is given up after a week", async () => {
+    let isAway = true;
+    let runs = 0;
+    let handle: JobHandler<unknown>["run"] = () => undefined;
+    const handled = {
+      enqueue: () => {},
+      handle: (_: unknown, handler: JobHandler<unknown>) => (handle = handler.run),
+    };
+    const listening = openInbound({
+      ...{ store, clock, gatewayOf: () => undefined, onFailure: () => {} },
+      jobs: handled as unknown as Jobs,
+    });
+    listening.onNotice(() => {
+      runs += 1;
+      if (isAway) throw new GatewayError("busy", "no answer");
+      return undefined;
+    });
+    const createdAtMs = clock.now();
+    const run = async () => {
+      const job = { key: "k", orgId: "", createdAtMs, attempt: 1, signal: new AbortController().signal };
+      const payload = { gatewayId: "stripe", eventId: "evt_1", kind: "dispute", ref: "dp_1", reference: "" };
+      return await handle(payload, job);
+    };
+    while (clock.now() < createdAtMs + DAY_MS) {
+      const again = (await run())?.againAtMs ?? 0;
+      expect(again - clock.now()).toBeGreaterThan(1000);
+      expect(again - clock.now()).toBeLessThanOrEqual(3_600_000);
+      clock.nowMs = again;
+    }
+    // Seldom enough not to be a burden, often enough to be soon.
+    expect(runs).toBeLessThan(60);
+    isAway = false;
+    expect(await run()).toBeUndefined();
+    isAway = true;
+    clock.nowMs += 7 * DAY_MS;
+    await expect(run()).rejects.toMatchObject({ kind: "busy" });
+    listening.close();
   });
 
   test("that nobody signed writes nothing", async () => {
