@@ -30,7 +30,6 @@ export const returnPageOperations = (deps: WatchingDeps) => ({
       if (!isPaid(row)) await lookNow(deps, row, LOOK_MS);
       return raw("text/html; charset=utf-8", page(deps.topups.find(path.id) ?? row), {
         headers: {
-          "cache-control": "no-store",
           "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
           "referrer-policy": "no-referrer",
         },

@@ -28,7 +28,6 @@ const PAGE_HEADERS: Readonly<Record<string, string>> = {
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
-  "cache-control": "private, no-store",
 };
 
 const byId = z.object({ id: z.string().max(100) });
@@ -70,7 +69,6 @@ export const invoiceOperations = (deps: InvoiceOperationDeps) => ({
         headers: {
           "content-disposition": `inline; filename="${fileName(row)}"`,
           "x-content-type-options": "nosniff",
-          "cache-control": "private, no-store",
         },
       });
     },

@@ -42,7 +42,6 @@ export async function monthAnswer(
   const month = asked ?? indianMonth(nowMs);
   const headers = {
     "content-disposition": `attachment; filename="invoices-${month}.${format === "csv" ? "csv" : "json"}"`,
-    "cache-control": "private, no-store",
   };
   if (format === "gstr1") {
     const gstr1 = new Gstr1(tables);
