@@ -44,6 +44,7 @@ const examples: Example[] = documents.flatMap((path) =>
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 1": "installs and runs everything: what a fresh clone does first",
   "README.md 4": "a drawing",
+  "docs/billing.md 1": "a drawing",
   "docs/plans.md 1": "a list of plans; test/unit/billing/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/gateway/money/books.test.ts gets and checks a receipt",
   "docs/receipts.md 2": "test/unit/receipts/receipts.test.ts checks one by OpenSSL",
