@@ -36,6 +36,9 @@ export interface DisputingDeps {
   readonly onDispute: (orgId: string) => void;
 }
 
+/** Greater than any id of a payment gateway. */
+const PAST_REFS = "~";
+
 export class DisputeTable {
   /** [top-up id, the payment gateway's id of the dispute]. */
   readonly #rows: Table<DisputeRow>;
@@ -46,6 +49,11 @@ export class DisputeTable {
 
   get(topupId: string, ref: string): DisputeRow | undefined {
     return this.#rows.get([topupId, ref]);
+  }
+
+  of(topupId: string): DisputeRow[] {
+    const range = { start: [topupId], end: [topupId, PAST_REFS] };
+    return Array.from(this.#rows.range(range), ({ value }) => value);
   }
 
   /** Only in an act. */
@@ -76,6 +84,8 @@ export function followDispute(deps: DisputingDeps, topupId: string, dispute: Dis
   if (dispute.state === "warning") return;
   const next = withDispute(topup, dispute);
   topups.put(next);
+  // What this one gave back another one may have a claim to.
+  if (!isAway && moved !== row) takeDisputed(deps, topupId);
   if (before === undefined || before.state === "warning") {
     const { ref, state, reason } = dispute;
     events.emit(topupDisputed, topup.orgId, {
@@ -93,26 +103,39 @@ function withDispute(topup: TopupRow, { ref, state }: Dispute): TopupRow {
   return { ...next, status: settledStatus(next) };
 }
 
-/** Posts the withdrawal of credit, or its return. */
-function move({ book }: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
-  const { orgId, quote, refundedMicroUsd } = topup;
+/** Only in an act, after credit came back from a refund that failed or from a dispute: what a dispute still has a claim to is taken. */
+export function takeDisputed(deps: Claiming & Pick<DisputingDeps, "topups">, topupId: string): void {
+  const topup = deps.topups.find(topupId);
+  if (topup === undefined) return;
+  for (const row of deps.disputes.of(topupId))
+    if (isWithdrawn(row.state)) deps.disputes.put(claim(deps, topup, row));
+}
+
+type Claiming = Pick<DisputingDeps, "book" | "disputes">;
+
+/** Posts the withdrawal of credit: all that the dispute is over, as far as refunds and other disputes have left it. */
+function claim({ book, disputes }: Claiming, topup: TopupRow, row: DisputeRow): DisputeRow {
+  const { id, orgId, quote, refundedMicroUsd } = topup;
+  const disputed = shareUp(quote.creditsMicroUsd, Math.min(row.minor, quote.totalMinor), quote.totalMinor);
+  const taken = disputes.of(id).reduce((sum, { takenMicroUsd }) => sum + takenMicroUsd, 0);
+  const left = quote.creditsMicroUsd - refundedMicroUsd - taken;
+  const more = Math.min(disputed - row.takenMicroUsd, left);
+  if (more <= 0) return row;
   const moves = row.moves + 1;
   const refId = `${row.ref}:${moves}`;
-  if (!isAway) {
-    book.post(orgId, {
-      kind: "dispute_reversal",
-      amountMicroUsd: row.takenMicroUsd,
-      refType: "dispute",
-      refId,
-    });
-    return { ...row, moves, takenMicroUsd: 0 };
-  }
-  const disputed = shareUp(quote.creditsMicroUsd, Math.min(row.minor, quote.totalMinor), quote.totalMinor);
-  const takenMicroUsd = Math.min(disputed, quote.creditsMicroUsd - refundedMicroUsd);
-  if (takenMicroUsd <= 0) return row;
-  const amountMicroUsd = -takenMicroUsd;
-  book.post(orgId, { kind: "dispute", amountMicroUsd, refType: "dispute", refId, mayOverdraw: true });
-  return { ...row, moves, takenMicroUsd };
+  book.post(orgId, { kind: "dispute", amountMicroUsd: -more, refType: "dispute", refId, mayOverdraw: true });
+  return { ...row, moves, takenMicroUsd: row.takenMicroUsd + more };
+}
+
+/** Posts the withdrawal of credit, or its return. */
+function move(deps: DisputingDeps, topup: TopupRow, row: DisputeRow, isAway: boolean): DisputeRow {
+  if (isAway) return claim(deps, topup, row);
+  const moves = row.moves + 1;
+  deps.book.post(topup.orgId, {
+    ...{ kind: "dispute_reversal", refType: "dispute", refId: `${row.ref}:${moves}` },
+    amountMicroUsd: row.takenMicroUsd,
+  });
+  return { ...row, moves, takenMicroUsd: 0 };
 }
 
 function parkWarning(

@@ -22,6 +22,7 @@ import {
 } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
 import { refundFailed, refundSettled } from "./billing-events.ts";
+import { type DisputeTable, takeDisputed } from "./dispute.ts";
 import { shareUp } from "./rate.ts";
 import { REFUND_MOVES, type RefundRow, refundWire } from "./refund.ts";
 import type { RefundTables } from "./refund-tables.ts";
@@ -51,6 +52,7 @@ export interface RefundingDeps {
   readonly lots: CreditLots;
   readonly topups: TopupTables;
   readonly refunds: RefundTables;
+  readonly disputes: DisputeTable;
   readonly invoices: Pick<InvoiceIssuer, "issue" | "creditShare">;
   readonly events: Trail["events"];
   readonly jobs: Pick<JobQueue, "enqueue">;
@@ -257,6 +259,7 @@ export function failRefund(deps: RefundingDeps, refundId: string, message: strin
   const failed: RefundRow = { ...row, status: "failed", failure: message };
   refunds.put(failed);
   putRefunded(topups, topup, row, -1);
+  takeDisputed(deps, topup.id);
   events.emit(refundFailed, orgId, refundWire(failed));
 }
 

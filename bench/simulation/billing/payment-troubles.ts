@@ -32,7 +32,9 @@ function dispute(world: World, payment: SimPayment): void {
   const { dice, figures, service } = world.parts;
   const left = payment.amount - payment.refundedMinor;
   if (world.isEnding || left < 1 || isWithdrawn(world, payment)) return;
-  const amount = dice.chance(0.2) ? dice.integer(1, left) : left;
+  // Banks do not know of refunds that are under way.
+  const whole = dice.chance(0.3) ? payment.amount : left;
+  const amount = dice.chance(0.2) ? dice.integer(1, left) : whole;
   const way = dice.weighted({ warning: 15, open: 30, withdrawn: 55 });
   figures.add(`disputes: ${way} at first`);
   const { id } = service.engine.dispute(HOUSE, payment.id, { state: way, amount });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { followDispute } from "../../../src/billing/dispute.ts";
-import { askRefund } from "../../../src/billing/refunding.ts";
+import { askRefund, failRefund } from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
 import type { Dispute } from "../../../src/payments/gateway.ts";
@@ -64,6 +64,34 @@ describe("a dispute", () => {
     await billing.store.act(() => askRefund(billing.deps, other.orgId, other.id, request));
     await read(other, "withdrawn");
     expect(billing.balance(other.orgId)).toBe(0);
+  });
+
+  test("takes what a refund that fails gives back, while the money is away", async () => {
+    const row = await paidTopup();
+    const request = { amountMinor: 8_000, reason: "", idempotencyKey: "k" };
+    const { refund } = await billing.store.act(() => askRefund(billing.deps, row.orgId, row.id, request));
+    await read(row, "withdrawn");
+    await billing.store.act(() => failRefund(billing.deps, refund.id, "The account is closed."));
+    expect(billing.balance(row.orgId)).toBe(0);
+    await read(row, "won");
+    expect([statusOf(row), billing.balance(row.orgId)]).toEqual(["paid", 100_000_000]);
+  });
+
+  test("takes no more together with another one than was paid", async () => {
+    const row = await paidTopup();
+    await read(row, "withdrawn", 6_000);
+    const other = {
+      ref: "dp_other",
+      paymentRef: `pay_${row.id}`,
+      reason: "duplicate",
+      state: "lost",
+    } as const;
+    const amount = { currency: "USD", minor: 10_000 } as const;
+    await billing.store.act(() => followDispute(billing.deps, row.id, { ...other, amount }));
+    expect(billing.balance(row.orgId)).toBe(0);
+    // The money of the other one is still away.
+    await read(row, "won", 6_000);
+    expect(billing.balance(row.orgId)).toBe(0);
   });
 
   test("stops refunds of its top-up until it is won", async () => {
