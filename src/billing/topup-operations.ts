@@ -17,7 +17,7 @@ import { type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type WatchingDeps, watchTopup } from "./watching.ts";
 
 export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
-  readonly invoices: WatchingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "ofTopup">;
+  readonly invoices: WatchingDeps["invoices"] & Pick<InvoiceIssuer, "treatmentOf" | "idOfTopup">;
   readonly accounts: AccountTables;
   readonly cursors: Cursors;
   readonly jobs: Pick<JobQueue, "enqueue">;
@@ -105,8 +105,10 @@ export function topupOperations(deps: TopupOperationDeps) {
   };
 }
 
-const show = ({ invoices }: TopupOperationDeps, row: TopupRow) =>
-  topupWire(row, invoices.ofTopup(row.orgId, row.id));
+function show({ invoices }: TopupOperationDeps, row: TopupRow) {
+  const id = invoices.idOfTopup(row.orgId, row.id);
+  return topupWire(row, id === undefined ? undefined : { id });
+}
 
 async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor: number, head: HttpHead) {
   const key = checkedIdempotencyKey(head.header("idempotency-key"));

@@ -50,8 +50,13 @@ export class InvoiceTables {
     return found === undefined ? undefined : this.get(orgId, found);
   }
 
+  /** Of the invoice in force, without reading it. */
+  idOfTopup(orgId: string, topupId: string): string | undefined {
+    return this.#topups.get([orgId, topupId]);
+  }
+
   ofTopup(orgId: string, topupId: string): InvoiceRow | undefined {
-    const found = this.#topups.get([orgId, topupId]);
+    const found = this.idOfTopup(orgId, topupId);
     return found === undefined ? undefined : this.get(orgId, found);
   }
 

@@ -156,6 +156,8 @@ export interface InvoiceIssuer {
   get(orgId: string, id: string): InvoiceRow | undefined;
   /** The invoice of a top-up that is in force: after a correction, the new one. */
   ofTopup(orgId: string, topupId: string): InvoiceRow | undefined;
+  /** Its id, for lists: a document is large. */
+  idOfTopup(orgId: string, topupId: string): string | undefined;
   /**
    * What a credit note over a part of an invoice takes back of its tax, and of which invoice: that which stands in its place
    * after a correction. The part that empties it takes each head's remainder.

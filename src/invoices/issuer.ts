@@ -79,6 +79,10 @@ export class Issuer implements InvoiceIssuer {
     return this.#deps.tables.ofTopup(orgId, topupId);
   }
 
+  idOfTopup(orgId: string, topupId: string): string | undefined {
+    return this.#deps.tables.idOfTopup(orgId, topupId);
+  }
+
   creditShare(orgId: string, originalId: string, partTaxableMinor: number) {
     const original = this.#inForce(orgId, originalId);
     const { id, treatment } = original;
