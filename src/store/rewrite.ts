@@ -55,10 +55,14 @@ export const rewritingOf = (
     },
     isDueAtClose,
     afterClose() {
-      if (isDueAtClose()) rewriteIfAsked(dataDir, onNotice);
+      // Everything was applied before the close.
+      if (isDueAtClose() && rewriteIfAsked(dataDir, onNotice)) forgetAsked(dataDir);
     },
   };
 };
+
+/** Only once nothing of the journal is left to be applied to the new file: until then a dead process leaves the note to the next. */
+export const forgetAsked = (dataDir: string): void => rmSync(notePath(dataDir), { force: true });
 
 function ask(dataDir: string): void {
   const fd = openSync(notePath(dataDir), "w", 0o600);
@@ -71,7 +75,7 @@ function ask(dataDir: string): void {
 }
 
 /**
- * Only while this process does not have the store open. Where it fails, the old file stays in force, `onNotice` says so once, and
+ * Only while this process does not have the store open. The note stays: see `forgetAsked`. Where it fails, the old file stays in force, `onNotice` says so once, and
  * the next start tries again.
  * @returns false where it failed
  * @throws Error where another process has the folder
@@ -85,7 +89,6 @@ export function rewriteIfAsked(dataDir: string, onNotice: (line: string) => void
       copyTo(next, dataDir);
       replaceBy(next, dataDir);
     }
-    rmSync(notePath(dataDir), { force: true });
     return true;
   } catch (error) {
     if (error instanceof InUse) throw error;

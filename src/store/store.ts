@@ -13,7 +13,7 @@ import { Lmdb } from "./lmdb.ts";
 import { claimDirectory } from "./lock.ts";
 import type { Log, LogMemory } from "./log.ts";
 import { Logs } from "./logs.ts";
-import { identityOf, rewriteIfAsked, rewritingOf } from "./rewrite.ts";
+import { forgetAsked, identityOf, rewriteIfAsked, rewritingOf } from "./rewrite.ts";
 import { removeUnfinished } from "./rewrite-files.ts";
 import { startJournal } from "./start.ts";
 import type { RowVersions, Table } from "./table.ts";
@@ -102,10 +102,13 @@ export function openStore(dataDir: string, options: StoreOptions = {}): Store {
     const lmdb = new Lmdb(root, disk);
     const logs = new Logs((name) => lmdb.database(name), logMemory);
     const journalFolder = journalPath(dataDir);
+    const had = lmdb.progress()?.applied ?? 0;
     const { journal, reached } = startJournal({ lmdb, logs, journalFolder, onNotice });
+    // What the journal has just removed was copied into the new file, and its bytes are in free pages of that: it is rewritten once more.
+    if (isRewritten && reached.applied === had) forgetAsked(dataDir);
+    const rewrite = rewritingOf(dataDir, onNotice, !isRewritten);
     return new JournaledStore({
-      ...{ lmdb, journal, logs, reached, release, onFailure, actsTwice },
-      rewrite: rewritingOf(dataDir, onNotice, !isRewritten),
+      ...{ lmdb, journal, logs, reached, release, onFailure, actsTwice, rewrite },
     });
   } catch (error) {
     release();
