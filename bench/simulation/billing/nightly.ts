@@ -14,7 +14,7 @@ import type { Customer } from "./customers.ts";
 import { must } from "./figures.ts";
 import { LedgerWatch } from "./ledger-watch.ts";
 import type { SimulationModule } from "./module.ts";
-import { checkParked } from "./parked-check.ts";
+import { checkParked, checkPlanted } from "./parked-check.ts";
 import type { GatewayProcess } from "./process.ts";
 import { SeriesWatch } from "./series-watch.ts";
 import { HOUR_MS } from "./service.ts";
@@ -105,6 +105,7 @@ export class NightlyCheck {
     );
     this.#dirty = new Set(open.keys());
     this.#series.check(process.store);
+    if (isLast) checkPlanted(world, (ref) => this.parkedOf(ref).length > 0);
     for (const row of this.#newlyParked.splice(0)) checkParked(world, row);
     for (const [orgId] of this.customers) {
       let given = this.#givenTo.get(orgId) ?? 0;

@@ -34,3 +34,32 @@ function isPlanted({ parts, process }: World, row: ParkedRow): boolean {
       return false;
   }
 }
+
+/**
+ * At the end: what was planted is parked. Not parked are a warning that was over before the gateway read it, a late failure of a refund
+ * that the gateway did not hold for done, and either of a payment that was not credited: that payment is parked itself.
+ * @throws Deviation
+ */
+export function checkPlanted({ parts, process }: World, isParked: (ref: string) => boolean): void {
+  const { service, figures } = parts;
+  const { state } = service.engine;
+  const creditedAs = (paymentId: string) => process?.rooms.topups.ofPayment("simulated", paymentId);
+  for (const id of [...service.warnings].filter((ref) => !isParked(ref))) {
+    const dispute = state.get("disputes", id);
+    const isCredited = creditedAs(dispute?.paymentId ?? "") !== undefined;
+    figures.add(
+      `planted, not parked: warning, ${isCredited ? "over before it was read" : "payment is not credited"}`,
+    );
+    must(!isCredited || dispute?.state !== "warning", () => `the warning ${id} is not parked`);
+  }
+  for (const id of [...service.lateFailures].filter((ref) => !isParked(ref))) {
+    const refund = state.get("refunds", id);
+    const topup = creditedAs(refund?.paymentId ?? "");
+    const ours = [...(process?.rooms.refunds.ofTopup(topup?.id ?? "") ?? [])].find(
+      ({ gatewayRef }) => gatewayRef === id,
+    );
+    const why = topup === undefined ? "payment is not credited" : `ours is ${ours?.status ?? "not there"}`;
+    figures.add(`planted, not parked: late failure, ${why}`);
+    must(ours?.status !== "refunded", () => `the late failure of ${id} is not parked`);
+  }
+}

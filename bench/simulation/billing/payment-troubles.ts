@@ -80,6 +80,7 @@ function refund(world: World, change: Extract<Change, { kind: "refund" }>): void
     if (state === "pending") service.engine.finishRefund(HOUSE, id, isToFail ? "failed" : "refunded");
     else if (state === "refunded" && failsLate) {
       figures.add("refunds: failed after they had succeeded");
+      service.lateFailures.add(id);
       service.engine.finishRefund(HOUSE, id, "failed");
     }
   });

@@ -56,6 +56,8 @@ export class PaymentService {
   readonly #front: Front;
   /** Disputes that began as a warning of fraud. */
   readonly warnings = new Set<string>();
+  /** Refunds that failed after they had succeeded. */
+  readonly lateFailures = new Set<string>();
   /** Entity → when it last changed, and when the gateway answered a webhook about that change. */
   readonly #changedAt = new Map<string, number>();
   readonly #toldAt = new Map<string, number>();
