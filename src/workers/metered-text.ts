@@ -43,27 +43,42 @@ const COMPARED_AT_ONCE = 64;
 
 /**
  * A text that counts what is read of it. re2js takes it for a string, because it asks for the tag of the object, and its engines read
- * by `charCodeAt` and `indexOf` alone; a test holds it to that.
+ * by `charCodeAt`, `indexOf` and `length` alone; a test holds it to that. It is no subclass of `String`: where V8 knows of one that
+ * overrides `charCodeAt`, the scans of all JSON in the thread that loaded it take twice the time (measured, `docs/performance.md`).
  */
-class MeteredText extends String {
-  readonly #budget: WorkBudget;
+class MeteredText {
+  readonly #text: string;
   readonly #cost: number;
+  readonly #budget: WorkBudget;
 
   constructor(text: string, cost: number, budget: WorkBudget) {
-    super(text);
+    this.#text = text;
     this.#cost = cost;
     this.#budget = budget;
   }
 
-  override charCodeAt(at: number): number {
-    this.#budget.take(this.#cost);
-    return super.charCodeAt(at);
+  get [Symbol.toStringTag](): string {
+    return "String";
   }
 
-  override indexOf(sought: string, from = 0): number {
-    const at = super.indexOf(sought, from);
-    this.#budget.take(READ_COST * (1 + Math.max(0, (at < 0 ? this.length : at) - from) / COMPARED_AT_ONCE));
+  get length(): number {
+    return this.#text.length;
+  }
+
+  charCodeAt(at: number): number {
+    this.#budget.take(this.#cost);
+    return this.#text.charCodeAt(at);
+  }
+
+  indexOf(sought: string, from = 0): number {
+    const at = this.#text.indexOf(sought, from);
+    const passed = Math.max(0, (at < 0 ? this.length : at) - from);
+    this.#budget.take(READ_COST * (1 + passed / COMPARED_AT_ONCE));
     return at;
+  }
+
+  toString(): string {
+    return this.#text;
   }
 }
 
