@@ -178,10 +178,9 @@ function assertByHand({ hasDirectory }: MemberOperationDeps, { orgId, source }: 
 /** Call in the act, before the write: of two owners who leave at once, one stays. @throws WeirError `last_owner` */
 function assertOwnerStays({ accounts }: MemberOperationDeps, { orgId, userId, role }: MemberRow): void {
   if (role !== "owner") return;
-  const others = accounts.people
-    .membersOf(orgId)
-    .filter((row) => row.role === "owner" && row.userId !== userId);
-  if (others.some((row) => accounts.people.user(row.userId)?.status === "active")) return;
+  const { people } = accounts;
+  for (const other of people.withRole(orgId, "owner"))
+    if (other.userId !== userId && people.user(other.userId)?.status === "active") return;
   throw fail("last_owner", "An organisation needs an owner who has signed in. Make somebody else one first.");
 }
 

@@ -5,9 +5,16 @@ import { PAST_IDS } from "../store/key-order.ts";
 import type { Store, Table } from "../store/store.ts";
 import { emailNormalForm } from "./email.ts";
 import type { MemberRow, UserRow } from "./person.ts";
+import type { Role } from "./roles.ts";
 
 /** People with one address: a provider gives it to somebody else in time. */
 const MOST_NAMESAKES = 100;
+
+export type AdministratorRole = Extract<Role, "owner" | "admin">;
+
+const isAdministrator = ({ role }: MemberRow): boolean => role === "owner" || role === "admin";
+const keyOf = ({ orgId, role, userId }: MemberRow): [string, string, string] => [orgId, role, userId];
+const ROWS_AN_ACT = 500;
 
 export class People {
   readonly #users: Table<UserRow>;
@@ -19,6 +26,8 @@ export class People {
   readonly #byEmail: Table<true>;
   /** [org id, user id]. */
   readonly #members: Table<MemberRow>;
+  /** [org id, role, user id] of owners and admins: an org may have thousands of other members. */
+  readonly #administrators: Table<true>;
   /** [user id, org id]. */
   readonly #orgsOf: Table<true>;
 
@@ -28,7 +37,25 @@ export class People {
     this.#invited = store.table("account.invited_users");
     this.#byEmail = store.table("account.users_by_email");
     this.#members = store.table("account.members");
+    this.#administrators = store.table("account.administrators");
     this.#orgsOf = store.table("account.orgs_of_users");
+  }
+
+  /**
+   * Call before anything else where the folder may be of a release that had no list of owners and admins: makes it, once. If it is
+   * interrupted, the next start does it again.
+   */
+  async listAdministrators(store: Pick<Store, "table" | "act">): Promise<void> {
+    const listed = store.table<true>("account.administrators_listed");
+    if (listed.get("all") !== undefined) return;
+    const administrators = Array.from(this.#members.range(), ({ value }) => value).filter(isAdministrator);
+    for (let i = 0; i < administrators.length; i += ROWS_AN_ACT) {
+      await store.act(() => {
+        for (const row of administrators.slice(i, i + ROWS_AN_ACT))
+          this.#administrators.put(keyOf(row), true);
+      });
+    }
+    await store.act(() => listed.put("all", true));
   }
 
   user(id: string): UserRow | undefined {
@@ -97,12 +124,19 @@ export class People {
       .slice(0, most);
   }
 
-  /** Reads to the first owner, who is among the oldest members. */
-  hasOwner(orgId: string): boolean {
-    for (const { value } of this.#members.range({ start: [orgId], end: [orgId, PAST_IDS] })) {
-      if (value.role === "owner") return true;
+  /** In the order in which their users were made. Read lazily; it takes no longer where the org has many other members. */
+  *withRole(orgId: string, role: AdministratorRole): Generator<MemberRow, undefined> {
+    for (const { key } of this.#administrators.range({
+      start: [orgId, role],
+      end: [orgId, role, PAST_IDS],
+    })) {
+      const row = this.member(orgId, (key as [string, string, string])[2]);
+      if (row !== undefined) yield row;
     }
-    return false;
+  }
+
+  hasOwner(orgId: string): boolean {
+    return this.withRole(orgId, "owner").next().done !== true;
   }
 
   /** Oldest membership first. */
@@ -119,11 +153,16 @@ export class People {
 
   /** Adds or replaces a membership. */
   putMember(row: MemberRow): void {
+    const before = this.member(row.orgId, row.userId);
+    if (before !== undefined && before.role !== row.role) this.#administrators.remove(keyOf(before));
+    if (isAdministrator(row)) this.#administrators.put(keyOf(row), true);
     this.#members.put([row.orgId, row.userId], row);
     this.#orgsOf.put([row.userId, row.orgId], true);
   }
 
-  removeMember({ orgId, userId }: MemberRow): void {
+  removeMember({ orgId, userId }: Pick<MemberRow, "orgId" | "userId">): void {
+    const row = this.member(orgId, userId);
+    if (row !== undefined && isAdministrator(row)) this.#administrators.remove(keyOf(row));
     this.#members.remove([orgId, userId]);
     this.#orgsOf.remove([userId, orgId]);
   }

@@ -33,6 +33,7 @@ export async function openAccount(config: Config, log: Logger, ground: AccountGr
   const { dataDir, settings } = config;
   const plan = planPort(config);
   const accounts = new AccountTables(store);
+  await accounts.people.listAdministrators(store);
   const ownKeys = new ProviderKeys({
     accounts,
     vault: openVault(installation),

@@ -47,7 +47,4 @@ const markupsOf = (catalog: Pick<Catalog, "current">): number[] =>
     .map(({ markupBps }) => markupBps);
 
 const ownersOf = ({ people }: AccountTables, orgId: string): string[] =>
-  people
-    .membersOf(orgId)
-    .filter(({ role }) => role === "owner")
-    .map(({ userId }) => userId);
+  Array.from(people.withRole(orgId, "owner"), ({ userId }) => userId);

@@ -1,11 +1,10 @@
 /** Who gets mails that are about an org, and not about one person. */
 import { emailField, emailNormalForm } from "../account/email.ts";
-import type { MemberRow } from "../account/person.ts";
-import type { Role } from "../account/roles.ts";
+import type { AdministratorRole } from "../account/people.ts";
 import type { AccountTables } from "../account/tables.ts";
 
 /** Of one mail. */
-const MOST_RECIPIENTS = 20;
+export const MOST_RECIPIENTS = 20;
 
 /**
  * The org's billing address; without one its owners, and its admins where no owner has signed in yet. Empty where the org is
@@ -14,8 +13,7 @@ const MOST_RECIPIENTS = 20;
 export function orgRecipients(accounts: Pick<AccountTables, "org" | "people">, orgId: string): string[] {
   const billingEmail = accounts.org(orgId)?.billingEmail ?? "";
   if (billingEmail !== "") return usable([billingEmail]);
-  const members = accounts.people.membersOf(orgId);
-  const withRole = (role: Role): string[] => usable(activeEmails(accounts, members, role));
+  const withRole = (role: AdministratorRole): string[] => usable(activeEmails(accounts, orgId, role));
   const owners = withRole("owner");
   return owners.length > 0 ? owners : withRole("admin");
 }
@@ -25,20 +23,19 @@ export function orgRecipients(accounts: Pick<AccountTables, "org" | "people">, o
  * money. Where there is none of them, as {@link orgRecipients}.
  */
 export function orgAdministrators(accounts: Pick<AccountTables, "org" | "people">, orgId: string): string[] {
-  const members = accounts.people.membersOf(orgId);
-  const administrators = usable(activeEmails(accounts, members, "owner", "admin"));
+  const administrators = usable(activeEmails(accounts, orgId, "owner", "admin"));
   return administrators.length > 0 ? administrators : orgRecipients(accounts, orgId);
 }
 
-/** Those of the first role first. Read lazily: an org may have thousands of members. */
+/** Those of the first role first. Read lazily: a directory may make thousands of people admins. */
 function* activeEmails(
   { people }: Pick<AccountTables, "people">,
-  members: readonly MemberRow[],
-  ...roles: readonly Role[]
+  orgId: string,
+  ...roles: readonly AdministratorRole[]
 ): Generator<string> {
   for (const role of roles) {
-    for (const member of members) {
-      const user = member.role === role ? people.user(member.userId) : undefined;
+    for (const { userId } of people.withRole(orgId, role)) {
+      const user = people.user(userId);
       if (user?.status === "active") yield user.email;
     }
   }

@@ -127,7 +127,7 @@ describe("a user", () => {
     await rig.patchUser(id, off);
     expect([rig.ended, rig.people.member(rig.two, person.id)?.role]).toEqual([[], "viewer"]);
     await rig.patchUser(id, on);
-    await rig.accounts.act(() => rig.people.removeMember({ ...elsewhere, source: "invitation" }));
+    await rig.accounts.act(() => rig.people.removeMember(elsewhere));
     await rig.patchUser(id, off);
     expect(rig.ended).toEqual([person.id]);
     expect(rig.people.user(person.id)?.status).toBe("active");
