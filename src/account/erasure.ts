@@ -31,10 +31,19 @@ export interface ErasureDeps {
   readonly accounts: AccountTables;
   readonly clock: Clock;
   readonly trail: Trail;
+  /** Tells the org's people while their addresses are there. */
+  readonly mails: {
+    /** Port: in an act. */
+    readonly putBegun: (orgId: string, name: string) => void;
+    /** Port: false while those mails wait to be sent. */
+    readonly areOut: (orgId: string) => boolean;
+  };
   /** In this order; what shows who did something comes last. */
   readonly steps: readonly ErasureStep[];
   /** Port: resolves once the rows that were written so far wait for nothing any more. Called between two slices. */
   readonly caughtUp: () => Promise<void>;
+  /** Port: for the operator's log. */
+  readonly onErased: (orgId: string) => void;
   /** Port: bytes of removed rows leave the store's files at the next chance. */
   readonly forgetRemoved: () => Promise<void>;
 }
@@ -43,6 +52,10 @@ export interface ErasureDeps {
 const AGAIN_MS = 5000;
 /** Calls that ran when the job closed the org have ended by then, and what they left is removed in a second round. */
 const LATE_MS = 20 * 60_000;
+/** A mail is out within that time, if all is well; then less and less often. */
+const FIRST_AGAIN_MS = 250;
+/** A mail server that is away holds the erasure up no longer than this. */
+const MOST_TELLING_MS = 3_600_000;
 
 export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }> {
   const { accounts, clock } = deps;
@@ -54,7 +67,11 @@ export function erasureHandler(deps: ErasureDeps): JobHandler<{ orgId: string }>
         return undefined;
       if (org.erasureDueAtMs !== null && clock.now() < org.erasureDueAtMs)
         return { againAtMs: org.erasureDueAtMs };
-      if (org.status !== "closed") await accounts.act(() => close(deps, orgId));
+      // Cancelled meanwhile.
+      if (!(await accounts.act(() => begin(deps, orgId)))) return undefined;
+      const tellingForMs = tellingFor(deps, orgId);
+      if (tellingForMs !== undefined)
+        return { againAtMs: clock.now() + Math.min(AGAIN_MS, FIRST_AGAIN_MS + tellingForMs) };
       for (const step of deps.steps) {
         const isOver = await runStep(deps, step, orgId, job.signal);
         if (!isOver) return { againAtMs: clock.now() + AGAIN_MS };
@@ -79,20 +96,40 @@ const SYSTEM: Omit<Caller, "orgId"> = {
   scopes: new Set(),
 };
 
-/** In an act: keys stop with it, as when the owner closes the org. */
-function close({ accounts, clock, trail }: ErasureDeps, orgId: string): void {
+/**
+ * In an act: keys stop with it, as when the owner closes the org. A run that follows changes nothing.
+ * @returns whether the erasure goes on
+ */
+function begin({ accounts, clock, trail, mails }: ErasureDeps, orgId: string): boolean {
   const org = accounts.org(orgId);
-  if (org === undefined || org.status === "closed") return;
-  const closed: OrgRow = { ...org, status: "closed", closedAtMs: clock.now() };
+  if (org === undefined) return false;
+  if (org.erasureBegunAtMs !== undefined || org.erasedAtMs !== undefined) return true;
+  if (org.erasureDueAtMs === null) return false;
+  const nowMs = clock.now();
+  const closed: OrgRow = {
+    ...{ ...org, erasureBegunAtMs: nowMs },
+    ...(org.status !== "closed" && { status: "closed", closedAtMs: nowMs }),
+  };
   accounts.replaceOrg(closed);
-  trail.events.emit(orgClosed, orgId, orgWire(closed));
+  mails.putBegun(orgId, org.name);
+  if (org.status !== "closed") trail.events.emit(orgClosed, orgId, orgWire(closed));
+  return true;
+}
+
+/** For how long mails have been waiting that people must get first; undefined: for none, or long enough. */
+function tellingFor({ accounts, clock, mails }: ErasureDeps, orgId: string): number | undefined {
+  const org = accounts.org(orgId);
+  if (org?.erasureBegunAtMs === undefined || org.erasedAtMs !== undefined) return undefined;
+  // A clock may be set back.
+  const forMs = Math.max(0, clock.now() - org.erasureBegunAtMs);
+  return forMs < MOST_TELLING_MS && !mails.areOut(orgId) ? forMs : undefined;
 }
 
 /**
  * In an act: what is left of the org's row. Money needs country, currency and plan; everything that somebody chose goes. Told once,
  * however often the job runs.
  */
-function finish({ accounts, clock, trail }: ErasureDeps, orgId: string): void {
+function finish({ accounts, clock, trail, onErased }: ErasureDeps, orgId: string): void {
   const org = accounts.org(orgId);
   if (org === undefined || org.erasedAtMs !== undefined) return;
   const nowMs = clock.now();
@@ -113,4 +150,5 @@ function finish({ accounts, clock, trail }: ErasureDeps, orgId: string): void {
   const erasedAt = isoTime(nowMs);
   trail.audit.note({ ...SYSTEM, orgId }, { act: "org.erase", target: orgId, after: { erased_at: erasedAt } });
   trail.events.emit(erasureDone, orgId, { id: orgId, erased_at: erasedAt });
+  onErased(orgId);
 }

@@ -52,10 +52,10 @@ export function orgEndingOperations(deps: OrgEndingDeps) {
     }),
     cancelErasure: operation({
       name: "cancelErasure",
-      summary: "Cancel an erasure that is not yet due",
+      summary: "Cancel an erasure that has not begun",
       path: orgPath,
       output: orgShape,
-      errors: ["not_found"],
+      errors: ["not_found", "state"],
       run: (_input, caller) => cancelErasure(deps, caller),
     }),
     transferOrg: operation({
@@ -127,6 +127,8 @@ async function cancelErasure(deps: OrgEndingDeps, caller: Caller) {
   return await accounts.act(() => {
     const old = ownOrg(deps, caller);
     if (old.erasureDueAtMs === null) return show(deps, caller, old);
+    if (old.erasureBegunAtMs !== undefined)
+      throw fail("state", "The erasure has begun: data are gone already, and it cannot be cancelled.");
     const kept: OrgRow = { ...old, erasureRequestedAtMs: null, erasureDueAtMs: null };
     accounts.replaceOrg(kept);
     jobs.drop(eraseOrg.name, old.id);

@@ -77,6 +77,8 @@ export interface OrgRow {
   readonly closedAtMs: number | null;
   readonly erasureRequestedAtMs: number | null;
   readonly erasureDueAtMs: number | null;
+  /** From then on data are missing, and the erasure cannot be cancelled. */
+  readonly erasureBegunAtMs?: number;
   /** Since then nothing personal is left; absent: it is not erased. */
   readonly erasedAtMs?: number;
 }

@@ -1,4 +1,6 @@
 /** What is removed of an org that is erased: each room's part, in order. A room that keeps personal data adds its step here. */
+
+import type { Logger } from "pino";
 import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
 import { eraseOrg, erasureHandler } from "../account/erasure.ts";
 import type { ErasureStep, Position } from "../account/erasure-steps.ts";
@@ -8,12 +10,14 @@ import { exportDeps } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
 
 /** Before the jobs start. */
-export function handleErasure(rooms: Rooms, config: Config): void {
-  const { accounts, clock, jobs, store, trail } = rooms;
+export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
+  const { accounts, clock, jobs, mail, store, trail } = rooms;
   jobs.handle(
     eraseOrg,
     erasureHandler({
       ...{ accounts, clock, trail, steps: stepsOf(rooms, config) },
+      mails: { putBegun: mail.putErasureBegun, areOut: mail.isErasureBegunOut },
+      onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
       caughtUp: () => store.caughtUp(),
       forgetRemoved: () => store.forgetRemoved(),
     }),

@@ -138,7 +138,7 @@ export async function startGateway(
  */
 function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): void {
   const { lastUsed, identity, mail, payments, jobs, receipts } = rooms;
-  handleErasure(rooms, config);
+  handleErasure(rooms, config, log);
   lastUsed.start();
   identity.listensAt(port);
   mail.listensAt(port);

@@ -13,10 +13,11 @@ import type { Mailbox, SmtpServer } from "../mail-settings.ts";
 import type { Store } from "../store/store.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
-import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
+import { ADMINISTRATORS, keysOfMail, OrgMails } from "./org-mails.ts";
 import { mailSender, type SendingDeps, sendMail } from "./sending.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
+import { erasureBegun } from "./templates/erasure-begun.ts";
 import { invitation } from "./templates/invitation.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { templateOfEvent } from "./templates.ts";
@@ -25,7 +26,7 @@ export interface MailOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly jobs: Pick<Jobs, "enqueue" | "handle" | "has">;
   readonly events: Pick<Events, "listen">;
   readonly accounts: AccountTables;
   readonly invitations: Pick<Invitations, "add">;
@@ -48,12 +49,22 @@ export interface Mail {
    */
   put<D>(
     template: MailTemplate<D>,
-    mail: { readonly orgId: string; readonly to: string; readonly data: D },
+    mail: {
+      readonly orgId: string;
+      readonly to: string;
+      readonly data: D;
+      /** Of its job: while one with this key waits, no other is put. */
+      readonly key?: string;
+    },
   ): void;
   /** Only in an act. */
   putInvitation(mail: InvitationMail): void;
   /** Only in an act: to the owners and admins of the key's org. */
   putKeyReported(mail: { readonly orgId: string; readonly keyId: string }): void;
+  /** Only in an act: that the erasure of an org begins. @param name the org's */
+  putErasureBegun(orgId: string, name: string): void;
+  /** Whether that mail waits no more: it is sent, or given up. */
+  isErasureBegunOut(orgId: string): boolean;
   /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
@@ -74,9 +85,9 @@ export function openMail(options: MailOptions): Mail {
   const transport =
     folder ??
     smtpTransport(smtp as SmtpServer, (error) => onFailure(error, "a connection to the mail server"));
-  const put: Mail["put"] = (template, { orgId, to, data }) => {
+  const put: Mail["put"] = (template, { orgId, to, data, key }) => {
     const payload = { template: template.name, to: emailField.parse(to), data: template.data.parse(data) };
-    jobs.enqueue(sendMail, { orgId, payload });
+    jobs.enqueue(sendMail, { orgId, payload, ...(key !== undefined && { key }) });
   };
   const toOrg = new OrgMails({ store, clock, accounts, put, onFailure });
   const looking = { accounts, clock, jobs, mails: toOrg };
@@ -96,6 +107,9 @@ export function openMail(options: MailOptions): Mail {
       put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
     putKeyReported: ({ orgId, keyId }) =>
       void toOrg.put(keyReported, { orgId, data: { keyId }, to: ADMINISTRATORS }),
+    putErasureBegun: (orgId, name) =>
+      void toOrg.put(erasureBegun, { orgId, data: { name }, key: erasureKey(orgId) }),
+    isErasureBegunOut: (orgId) => !keysOfMail(erasureKey(orgId)).some((key) => jobs.has(sendMail, key)),
     toOrg,
     folder,
     eraseFiles: (orgId) => files.erase(orgId),
@@ -106,6 +120,8 @@ export function openMail(options: MailOptions): Mail {
     },
   };
 }
+
+const erasureKey = (orgId: string): string => `erasure:${orgId}`;
 
 /** In the act of the event, which must not fail because nobody can be told of it. */
 function mailOfEvent(toOrg: OrgMails, event: EventRow, onFailure: MailOptions["onFailure"]): void {

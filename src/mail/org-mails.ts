@@ -7,7 +7,7 @@ import type { AccountTables } from "../account/tables.ts";
 import { type Clock, localDay } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import { orgAdministrators, orgRecipients } from "./recipients.ts";
+import { MOST_RECIPIENTS, orgAdministrators, orgRecipients } from "./recipients.ts";
 import type { MailTemplate } from "./template.ts";
 
 export interface OrgMailsDeps {
@@ -17,7 +17,7 @@ export interface OrgMailsDeps {
   /** In an act: puts one mail to one address. */
   readonly put: <D>(
     template: MailTemplate<D>,
-    mail: { readonly orgId: string; readonly to: string; readonly data: D },
+    mail: { readonly orgId: string; readonly to: string; readonly data: D; readonly key?: string },
   ) => void;
   readonly onFailure: (error: unknown, what: string) => void;
 }
@@ -27,7 +27,13 @@ export interface OrgMail<D> {
   readonly data: D;
   /** An address, or all owners and admins. Undefined: those who answer for the org. */
   readonly to?: string | typeof ADMINISTRATORS | undefined;
+  /** Names the mail, so that it can be asked whether it is out; one key of a job for each recipient follows from it. */
+  readonly key?: string;
 }
+
+/** Keys of the jobs of a mail that has a name. */
+export const keysOfMail = (key: string): string[] =>
+  Array.from({ length: MOST_RECIPIENTS }, (_, at) => `${key}:${at}`);
 
 /** No address. */
 export const ADMINISTRATORS = Symbol("owners and admins");
@@ -51,13 +57,17 @@ export class OrgMails {
   }
 
   /** Only in an act. @returns false where the org has had too many of this template today: nothing is put */
-  put<D>(template: MailTemplate<D>, { orgId, data, to }: OrgMail<D>): boolean {
+  put<D>(template: MailTemplate<D>, { orgId, data, to, key }: OrgMail<D>): boolean {
     if (!this.#isWithin(template, orgId)) return false;
     const { put, onFailure } = this.#deps;
     const recipients = this.#recipients(orgId, to);
     if (recipients.length === 0)
       onFailure(new Error(`${orgId} has no address`), `no mail of ${template.name} was put`);
-    for (const recipient of recipients) put(template, { orgId, to: recipient, data });
+    const keys = key === undefined ? [] : keysOfMail(key);
+    for (const [at, to] of recipients.entries()) {
+      const named = keys[at];
+      put(template, { orgId, to, data, ...(named !== undefined && { key: named }) });
+    }
     return true;
   }
 

@@ -3,7 +3,7 @@ import type { MailTemplate } from "./template.ts";
 import { budgetExceeded } from "./templates/budget-exceeded.ts";
 import { creditNote } from "./templates/credit-note.ts";
 import { creditsLow } from "./templates/credits-low.ts";
-import { erasureDone } from "./templates/erasure-done.ts";
+import { erasureBegun } from "./templates/erasure-begun.ts";
 import { erasureRequested } from "./templates/erasure-requested.ts";
 import { invitation } from "./templates/invitation.ts";
 import { invoice } from "./templates/invoice.ts";
@@ -19,7 +19,7 @@ const TEMPLATES = [
   invitation,
   ticketDecided,
   erasureRequested,
-  erasureDone,
+  erasureBegun,
   orgClosed,
   budgetExceeded,
   spendSpike,

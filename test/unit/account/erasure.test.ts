@@ -45,13 +45,20 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
   const steps = [...more, step("rows", 3), step("files", 2, true)];
   const caughtUp = () => store.caughtUp();
   const forgetRemoved = async () => void log.push("forget");
+  const mail = { isOut: true };
+  const mails = {
+    putBegun: (_orgId: string, name: string) => void log.push(`mail of ${name}`),
+    areOut: () => mail.isOut,
+  };
   const handler = erasureHandler({
     accounts,
     clock,
     trail: { events, audit },
+    mails,
     steps,
     caughtUp,
     forgetRemoved,
+    onErased: () => log.push("erased"),
   });
   const run = async (signal = new AbortController().signal) => {
     const job = { key: org.id, orgId: org.id, createdAtMs: START, attempt: 1, signal };
@@ -60,7 +67,7 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
     return ending?.againAtMs;
   };
   const told = () => Array.from(events.of(org.id), ({ type }) => type).sort();
-  return { clock, log, run, told, row: () => accounts.org(org.id) as OrgRow };
+  return { clock, log, mail, run, told, row: () => accounts.org(org.id) as OrgRow };
 }
 
 const asked = { erasureRequestedAtMs: START, erasureDueAtMs: START + 30 * DAY };
@@ -76,7 +83,11 @@ test("an open org is closed first; what is outside is asked again, and the end i
   const { clock, log, run, told, row } = await erasure(asked);
   clock.nowMs += 30 * DAY;
   expect(await run()).toBe(clock.nowMs + 5000);
-  expect([row().status, row().name, log.join(" ")]).toEqual(["closed", "Acme", "rows rows rows files"]);
+  expect([row().status, row().name, log.join(" ")]).toEqual([
+    "closed",
+    "Acme",
+    "mail of Acme rows rows rows files",
+  ]);
   clock.nowMs += 5000;
   // Calls that were under way are looked for once more.
   expect(await run()).toBe(clock.nowMs + 20 * 60_000);
@@ -93,11 +104,30 @@ test("a stop between two slices ends the run, and the next run goes on", async (
   const { clock, log, run, told, row } = await erasure(closed);
   clock.nowMs += 30 * DAY;
   await expect(run(AbortSignal.abort())).rejects.toThrow("stopped while erasing rows");
-  expect([log, row().name]).toEqual([[], "Acme"]);
+  expect([log, row().name]).toEqual([["mail of Acme"], "Acme"]);
   await run();
   clock.nowMs += 5000;
   expect(await run()).toBeUndefined();
   expect([row().name, told()]).toEqual(["", ["erasure.done"]]);
+});
+
+test("nothing is removed before people were told, for which the erasure waits an hour at most", async () => {
+  const { clock, log, mail, run } = await erasure(asked);
+  mail.isOut = false;
+  clock.nowMs += 30 * DAY;
+  expect(await run()).toBe(clock.nowMs + 250);
+  clock.nowMs += 3_599_999;
+  expect([await run(), log]).toEqual([clock.nowMs + 5000, ["mail of Acme"]]);
+  clock.nowMs += 1;
+  await run();
+  expect(log).toEqual(["mail of Acme", "rows", "rows", "rows", "files"]);
+});
+
+test("an erasure that a former release had almost finished goes on", async () => {
+  const { clock, log, run } = await erasure({ status: "closed", closedAtMs: START, erasedAtMs: START + DAY });
+  clock.nowMs += 30 * DAY;
+  await run();
+  expect(log).toEqual(["rows", "rows", "rows", "files"]);
 });
 
 test("a walk goes over all rows once, and a slice that takes long is followed by smaller ones", async () => {

@@ -130,6 +130,17 @@ describe("an erasure", () => {
     expect(actsOf(owner.orgId)).toEqual(["org.cancel_erasure", "org.request_erasure"]);
     expect(eventsOf(owner.orgId)).toEqual(["erasure.requested"]);
   });
+
+  test("cannot be cancelled once it has begun", async () => {
+    const owner = await rig.person("owner");
+    await rig.call("requestErasure", owner);
+    const { accounts } = rig;
+    const org = accounts.org(owner.orgId);
+    if (org === undefined) throw new Error("there is no org");
+    await accounts.act(() => accounts.replaceOrg({ ...org, erasureBegunAtMs: rig.clock.now() }));
+    expect(await failure(rig.call("cancelErasure", owner))).toBe("state");
+    expect(rig.trail.jobs.row("account.erase", owner.orgId)).toBeDefined();
+  });
 });
 
 describe("a transfer", () => {

@@ -74,7 +74,7 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...["budget_exceeded", "credit_note", "credits_low", "erasure_done", "erasure_requested", "invitation"],
+    ...["budget_exceeded", "credit_note", "credits_low", "erasure_begun", "erasure_requested", "invitation"],
     ...[
       "invoice",
       "key_expiring",
@@ -88,7 +88,6 @@ test("every template has a name of its own, and its event puts no other", () => 
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([
     ["ticket.decided", "ticket_decided"],
     ["erasure.requested", "erasure_requested"],
-    ["erasure.done", "erasure_done"],
     ["org.closed", "org_closed"],
     ["budget.exceeded", "budget_exceeded"],
     ["spend.spike", "spend_spike"],

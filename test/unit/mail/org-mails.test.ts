@@ -155,7 +155,6 @@ describe("the mail of", () => {
       "The data of Acme will be erased",
       "DELETE https://gateway.example/v1/orgs/acme/erasure",
     ],
-    ["erasure.done", { name: "Acme" }, "The data of Acme were erased", "were erased"],
     [
       "spend.spike",
       { day: "2026-09-09", spent_micro: 31_000_000, usual_micro: 10_000_000, spike_alert_pct: 200 },

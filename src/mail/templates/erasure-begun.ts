@@ -1,0 +1,19 @@
+/** The org's data are being erased. It is put before the first row goes: at the end nobody's address is left. */
+import { z } from "zod";
+import { text } from "../letter.ts";
+import { mailTemplate } from "../template.ts";
+import { whyOrgMail } from "../why.ts";
+
+export const erasureBegun = mailTemplate({
+  name: "erasure_begun",
+  data: z.object({ name: z.string() }),
+  compose: ({ name }) => ({
+    subject: `The data of ${name} are being erased`,
+    parts: [
+      text(`The data of the organisation “${name}” are being erased now, as an owner had asked.`),
+      text("This cannot be stopped any more. It is the last mail about the organisation."),
+      text("Invoices and the ledger are kept for as long as the law demands."),
+    ],
+    why: whyOrgMail(name),
+  }),
+});
