@@ -102,6 +102,9 @@ interface Recorded {
   readonly reason: string;
 }
 
+const usedReference = (how: string) =>
+  fail("idempotency_mismatch", `This reference was recorded ${how}.`, { param: "/reference" });
+
 /** The bank's reference is the payment's id, so it is credited once. */
 function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: string, given: Recorded) {
   const { accounts, clock, topups, trail } = deps;
@@ -113,8 +116,11 @@ function recordPayment(deps: OperatorPaymentDeps, caller: Caller, idOrSlug: stri
   if (earlier !== undefined) {
     if (earlier.quote.amountMinor === given.amount_minor)
       return topupWire(earlier, { id: earlier.invoiceId });
-    throw fail("idempotency_mismatch", "This reference was recorded with another amount.");
+    throw usedReference("with another amount");
   }
+  // A transfer has one payer: two orgs with the same one would both be credited for it.
+  if (topups.ofPayment("offline", given.reference) !== undefined)
+    throw usedReference("for another organisation");
   assertBillable(org);
   const nowMs = clock.now();
   const row: TopupRow = {

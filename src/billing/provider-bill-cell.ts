@@ -12,7 +12,7 @@ export interface Place {
 export function wrong({ line, column }: Place, what: string, value?: unknown): WeirError {
   const shown = value === undefined ? "" : `: ${JSON.stringify(String(value).slice(0, 40))}`;
   const message = `Line ${line}, column ${column}: ${what}${shown}.`;
-  return fail("invalid_value", message, { param: "/csv", details: { line, column } });
+  return fail("invalid_value", message, { details: { line, column } });
 }
 
 /** Names begin with a letter or digit: a cell that a spreadsheet would run as a formula is none. */

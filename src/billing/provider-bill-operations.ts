@@ -1,6 +1,6 @@
 /** `POST /v1/operator/provider-bills`: a provider's bill against our records. Nothing of it is kept. */
 import { z } from "zod";
-import { fail } from "../errors.ts";
+import { fail, WeirError } from "../errors.ts";
 import { operation } from "../operation.ts";
 import { BILL_KINDS, type BillRow, compareBill, type Figures, type RecordedUsage } from "./provider-bill.ts";
 import { BILL_FORMATS } from "./provider-bill-formats.ts";
@@ -92,10 +92,20 @@ export const providerBillOperations = ({ usage }: ProviderBillDeps) => ({
       if ((csv === undefined) === (json === undefined))
         throw fail("invalid_value", "Send either csv or json.", { param: "/csv" });
       const lines = json === undefined ? readCsv(format, csv ?? "") : readJson(format, json);
-      return wireOf(provider, await compareBill(lines, { provider, toleranceBps, usage }));
+      try {
+        return wireOf(provider, await compareBill(lines, { provider, toleranceBps, usage }));
+      } catch (error) {
+        throw inField(error, json === undefined ? "/csv" : "/json");
+      }
     },
   }),
 });
+
+/** What is wrong with a line is found where nobody knows in which field it came. */
+function inField(error: unknown, param: string): unknown {
+  if (!(error instanceof WeirError) || error.kind !== "invalid_value") return error;
+  return fail("invalid_value", error.message, { param, ...(error.details && { details: error.details }) });
+}
 
 function wireOf(provider: string, rows: readonly BillRow[]): z.input<typeof output> {
   const counts = Object.fromEntries(

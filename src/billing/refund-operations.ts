@@ -1,5 +1,6 @@
 /** Operations on refunds. */
 import { z } from "zod";
+import { assertMayChange } from "../account/scopes.ts";
 import { plainText } from "../account/text-field.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
@@ -86,6 +87,7 @@ interface RefundBody {
 async function refundTopup(deps: RefundOperationDeps, caller: Caller, topupId: string, body: RefundBody) {
   const { amount_minor: amountMinor, reason, idempotency_key: idempotencyKey } = body;
   const { orgId } = caller;
+  assertMayChange(caller, "live");
   const asked = await deps.store.act(() => {
     const { refund, replay } = askRefund(deps, orgId, topupId, { amountMinor, reason, idempotencyKey });
     if (!replay) {

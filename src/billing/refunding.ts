@@ -110,7 +110,9 @@ export function askRefund(
   const earlier = refunds.ofKey(orgId, topupId, request.idempotencyKey);
   if (earlier !== undefined) {
     if (earlier.amountMinor === request.amountMinor) return { refund: earlier, replay: true };
-    throw fail("idempotency_mismatch", "This idempotency_key was used for another amount.");
+    throw fail("idempotency_mismatch", "This idempotency_key was used for another amount.", {
+      param: "/idempotency_key",
+    });
   }
   assertRefundable(deps, topup, request.amountMinor);
   lots.advance(orgId);
@@ -131,7 +133,7 @@ export function orderRefund(
 
 function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: number): void {
   const no = (message: string, minor = 0) =>
-    fail("not_refundable", message, { details: { refundable_minor: minor } });
+    fail("not_refundable", message, { param: "/amount_minor", details: { refundable_minor: minor } });
   if (!isPaid(topup)) throw no(`The top-up is ${topup.status}: nothing was paid.`);
   if (topup.openDisputes.length > 0) throw no("The payment is disputed.");
   if (topup.gateway === "offline") throw no("It was paid outside of any payment gateway: ask the operator.");

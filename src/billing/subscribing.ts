@@ -56,7 +56,9 @@ export function changePlan(deps: RenewingDeps, org: OrgRow, request: ChangeReque
   const earlier = subscriptions.ofKey(org.id, idempotencyKey);
   if (earlier !== undefined) {
     if (earlier.planId === planId && earlier.effective === (effective ?? "")) return earlier.change;
-    throw fail("idempotency_mismatch", "This Idempotency-Key was used for another change of plan.");
+    throw fail("idempotency_mismatch", "This Idempotency-Key was used for another change of plan.", {
+      param: "Idempotency-Key",
+    });
   }
   const plan = chosen(deps, org, planId);
   const change = changed(deps, org, plan, effective);

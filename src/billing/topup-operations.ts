@@ -1,6 +1,7 @@
 /** Operations on top-ups: a quote, a checkout, and what became of it. */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
+import { assertMayChange } from "../account/scopes.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
@@ -24,7 +25,7 @@ export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
   readonly trail: Trail;
   /** Port: who takes payments in a currency. */
   readonly gatewayFor: (currency: OrgRow["billingCurrency"]) => PaymentGateway | undefined;
-  /** Port: where the request's browser reaches the gateway, without a slash at the end. */
+  /** Port: where the request's browser reaches the gateway, without a slash at the end. @throws WeirError where it is not known */
   readonly ownAddress: (head: HttpHead) => string;
 }
 
@@ -111,9 +112,12 @@ function show({ invoices }: TopupOperationDeps, row: TopupRow) {
 }
 
 async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor: number, head: HttpHead) {
+  assertMayChange(caller, "live");
   const key = checkedIdempotencyKey(head.header("idempotency-key"));
+  // Before anything is written: there may be none.
+  const ownAddress = deps.ownAddress(head);
   const row = await deps.store.act(() => orderTopup(deps, caller, amountMinor, key));
-  const open = await openCheckout(deps, row, deps.ownAddress(head));
+  const open = await openCheckout(deps, row, ownAddress);
   return {
     topup: { ...show(deps, open), checkout_url: open.checkoutUrl },
     checkout_url: open.checkoutUrl,
@@ -133,7 +137,9 @@ function orderTopup(
   const earlier = topups.ofKey(orgId, idempotencyKey);
   if (earlier !== undefined) {
     if (earlier.quote.amountMinor === amountMinor) return earlier;
-    throw fail("idempotency_mismatch", "This Idempotency-Key was used for a top-up of another amount.");
+    throw fail("idempotency_mismatch", "This Idempotency-Key was used for a top-up of another amount.", {
+      param: "Idempotency-Key",
+    });
   }
   const org = mustOrg(deps, orgId);
   assertBillable(org);

@@ -50,7 +50,7 @@ export class TopupTables {
     return id === undefined ? undefined : this.find(id);
   }
 
-  ofPayment(gateway: GatewayId, ref: string): TopupRow | undefined {
+  ofPayment(gateway: GatewayId | "offline", ref: string): TopupRow | undefined {
     const id = this.#byPayment.get([gateway, ref]);
     return id === undefined ? undefined : this.find(id);
   }

@@ -6,6 +6,12 @@ import { fail } from "../errors.ts";
 import type { CallKind } from "../exchange/formats.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
 
+/**
+ * A key that was sent and is empty, which no key may be. uWebSockets.js takes bytes above ASCII at a value's ends for spaces, so this
+ * may be a key too; it must not pass for none, or its repetition would be a second order.
+ */
+const NO_KEY = " ";
+
 type ClientFormat = CallKind["format"];
 
 /**
@@ -44,6 +50,7 @@ export class RequestHead {
       this.#take(name, value);
       if (this.#others !== undefined && !this.#others.has(name)) this.#others.set(name, value);
     });
+    if (this.#others?.get("idempotency-key") === "") this.#others.set("idempotency-key", NO_KEY);
   }
 
   /** The value of a header; empty where missing. Needs `keepsAll`. @param name in lower case */
@@ -69,7 +76,7 @@ export class RequestHead {
         this.userAgent ||= value;
         break;
       case "idempotency-key":
-        this.idempotencyKey ||= value;
+        this.idempotencyKey ||= value || NO_KEY;
         break;
       case "svc-version":
         this.svcVersion ||= value;

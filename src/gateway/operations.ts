@@ -15,11 +15,12 @@ import { systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
 import type { Operations } from "../edge/offered-operations.ts";
+import { fail } from "../errors.ts";
 import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { exportOperations } from "../exports/export-operations.ts";
-import { ownAddress } from "../identity/addresses.ts";
+import { knownAddress } from "../identity/addresses.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
@@ -121,7 +122,13 @@ const billingOf = (rooms: Rooms, { publicUrl }: Config) =>
     ...rooms.billing,
     invoices: rooms.invoices.issuer,
     gatewayFor: (currency) => rooms.invoices.supplier && rooms.payments.gateways.forCurrency(currency),
-    ownAddress: (head) => ownAddress(publicUrl, head.header("host")),
+    ownAddress(head) {
+      const known = knownAddress(publicUrl, head.header("host"));
+      if (known !== undefined) return known;
+      const message =
+        "Payers must find their way back: set PUBLIC_URL, or open the gateway as http://localhost.";
+      throw fail("gateway_unavailable", message, { retryable: false });
+    },
   });
 
 function accountOf(rooms: Rooms, { settings }: Config) {

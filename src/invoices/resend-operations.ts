@@ -56,6 +56,7 @@ async function resend(deps: ResendDeps, caller: Caller, id: string, to: string) 
       throw fail(
         "scope",
         "A key sends only to the org's members and its billing address. Sign in to send elsewhere.",
+        { param: "/to" },
       );
     const nowMs = clock.now();
     const key = [caller.orgId, localDay(nowMs, "UTC")];
