@@ -10,7 +10,9 @@ export interface Place {
 
 /** A wrong value, with its place; only its beginning is repeated. */
 export function wrong({ line, column }: Place, what: string, value?: unknown): WeirError {
-  const shown = value === undefined ? "" : `: ${JSON.stringify(String(value).slice(0, 40))}`;
+  // What is nested may be too deep to be written.
+  const isShown = ["string", "number", "boolean"].includes(typeof value);
+  const shown = isShown ? `: ${JSON.stringify(String(value).slice(0, 40))}` : "";
   const message = `Line ${line}, column ${column}: ${what}${shown}.`;
   return fail("invalid_value", message, { details: { line, column } });
 }
