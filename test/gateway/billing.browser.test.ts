@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import { type BrowserContext, type Browser as Chromium, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type TestGateway, testGateway, until } from "./fixtures.ts";
+import { type Answer, type TestGateway, testGateway, until } from "./fixtures.ts";
 import { drawnPages, faultsOf, isPopplerThere, wordsOf } from "./pdf.fixtures.ts";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
@@ -15,6 +15,8 @@ const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 let browser: Chromium | undefined;
 let gateway: TestGateway;
 let context: BrowserContext;
+/** Of the session, as `/auth/me` tells a console. */
+let csrf: string;
 beforeAll(async () => {
   if (CHROMIUM === undefined) return;
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
@@ -30,6 +32,7 @@ beforeAll(async () => {
     .last()
     .click();
   await page.waitForURL("**/auth/me");
+  csrf = JSON.parse((await page.textContent("body")) ?? "").csrf_token;
 });
 afterAll(async () => {
   await browser?.close();
@@ -38,8 +41,7 @@ afterAll(async () => {
 
 interface Fetched {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
-  readonly json: any;
+  readonly json: Answer["json"];
   /** Where it is no JSON. */
   readonly base64: string;
 }
@@ -47,9 +49,8 @@ interface Fetched {
 /** A call of the console: from a page of the gateway, with its cookies. */
 const call = (page: Page, method: string, path: string, org = "", body?: object): Promise<Fetched> =>
   page.evaluate(
-    async ([verb, target, slug, text]) => {
-      const me = (await (await fetch("/auth/me")).json()) as { csrf_token?: string };
-      const headers: Record<string, string> = { "x-svc-csrf": me.csrf_token ?? "" };
+    async ([verb, target, slug, text, token]) => {
+      const headers: Record<string, string> = { "x-svc-csrf": token };
       if (slug !== "") headers["svc-org"] = slug;
       if (text !== "") headers["content-type"] = "application/json";
       const answer = await fetch(target, { method: verb, headers, ...(text !== "" && { body: text }) });
@@ -59,7 +60,7 @@ const call = (page: Page, method: string, path: string, org = "", body?: object)
       const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
       return { status: answer.status, json, base64 };
     },
-    [method, path, org, body === undefined ? "" : JSON.stringify(body)] as const,
+    [method, path, org, body === undefined ? "" : JSON.stringify(body), csrf] as const,
   );
 
 interface Journey {
@@ -159,7 +160,7 @@ const documents = new Map<string, { readonly invoice: Buffer; readonly note: Buf
 
 async function registered(page: Page, slug: string, id: string) {
   const read = async () => (await call(page, "GET", `/v1/invoices/${id}`, slug)).json;
-  await until("the document is registered", async () => (await read()).irn_status !== "pending", 20_000, 50);
+  await until("the document is registered", async () => (await read()).irn_status !== "pending", 20_000, 200);
   return await read();
 }
 

@@ -82,7 +82,7 @@ export async function drawnPages(pdf: Buffer, name: string): Promise<Buffer[]> {
   const folder = kept ?? (await mkdtemp(join(tmpdir(), "weir-pages-")));
   mkdirSync(folder, { recursive: true });
   if (kept !== undefined) writeFileSync(join(folder, `${name}.pdf`), pdf);
-  await run("pdftoppm", ["-png", "-r", "90", "-", join(folder, name)], pdf);
+  await run("pdftoppm", ["-png", "-r", "72", "-", join(folder, name)], pdf);
   const pages = readdirSync(folder)
     .filter((file) => file.startsWith(`${name}-`) && file.endsWith(".png"))
     .sort()
