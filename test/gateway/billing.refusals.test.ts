@@ -129,7 +129,7 @@ describe("what has a meaning", () => {
     expect(await refused("used by another", record("other"), "/reference")).toBe("409 idempotency_mismatch");
   });
 
-  test("a payment that is closed twice, or is none", async () => {
+  test("a payment to look at that is none", async () => {
     const close = (id: string) => () => asOperator(`/payments/${id}/close`, { outcome: "given back" });
     expect(await refused("none", close("pay_none"))).toBe("404 not_found");
   });
