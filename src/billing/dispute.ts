@@ -111,6 +111,30 @@ export function takeDisputed(deps: Claiming & Pick<DisputingDeps, "topups">, top
     if (isWithdrawn(row.state)) deps.disputes.put(claim(deps, topup, row));
 }
 
+/**
+ * Only in an act, after a refund that was made at the payment gateway took its credit: disputes keep no more than it left, as if it
+ * had been told before them.
+ */
+export function leaveToRefunds(
+  { book, disputes, topups }: Claiming & Pick<DisputingDeps, "topups">,
+  topupId: string,
+): void {
+  const topup = topups.find(topupId);
+  if (topup === undefined) return;
+  const rows = disputes.of(topupId).filter(({ takenMicroUsd }) => takenMicroUsd > 0);
+  let over = rows.reduce((sum, { takenMicroUsd }) => sum + takenMicroUsd, topup.refundedMicroUsd);
+  over -= topup.quote.creditsMicroUsd;
+  for (const row of rows) {
+    const amountMicroUsd = Math.min(over, row.takenMicroUsd);
+    if (amountMicroUsd <= 0) return;
+    over -= amountMicroUsd;
+    const moves = row.moves + 1;
+    const refId = `${row.ref}:${moves}`;
+    book.post(topup.orgId, { kind: "dispute_reversal", amountMicroUsd, refType: "dispute", refId });
+    disputes.put({ ...row, moves, takenMicroUsd: row.takenMicroUsd - amountMicroUsd });
+  }
+}
+
 type Claiming = Pick<DisputingDeps, "book" | "disputes">;
 
 /** Posts the withdrawal of credit: all that the dispute is over, as far as refunds and other disputes have left it. */

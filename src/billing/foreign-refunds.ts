@@ -4,6 +4,7 @@
  */
 import type { GatewayId, GatewayRefund } from "../payments/gateway.ts";
 import { readNotice } from "../payments/inbound.ts";
+import { leaveToRefunds } from "./dispute.ts";
 import type { ParkedPayments, ParkedReason } from "./parked.ts";
 import { amountText, shareDown } from "./rate.ts";
 import type { RefundRow } from "./refund.ts";
@@ -93,6 +94,7 @@ function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): v
   const request = { amountMinor, reason: "Refunded at the payment gateway", idempotencyKey: "" };
   const refund = newRefund(deps, topup, request, { gatewayRef: made.ref, totalMinor: made.total.minor });
   take(deps, topup, refund, { mayOverdraw: true });
+  leaveToRefunds(deps, topupId);
   if (made.state === "refunded") settleRefund(deps, refund.id, made.ref);
   // The webhook of its end may be lost.
   else orderRefund(deps, refund, deps.clock.now() + LOOK_AGAIN_MS);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { followDispute } from "../../../src/billing/dispute.ts";
+import { followRefund } from "../../../src/billing/foreign-refunds.ts";
 import { askRefund, failRefund } from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
 import type { Dispute } from "../../../src/payments/gateway.ts";
-import { checkout, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
+import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
 
 let billing: TestBilling;
 beforeAll(() => {
@@ -92,6 +93,21 @@ describe("a dispute", () => {
     // The money of the other one is still away.
     await read(row, "won", 6_000);
     expect(billing.balance(row.orgId)).toBe(0);
+  });
+
+  test("leaves to a refund in the dashboard what that gave back, whichever is told first", async () => {
+    for (const first of ["dispute", "refund"]) {
+      const row = await paidTopup();
+      const made = gatewayRefund(row, { total: { currency: "USD", minor: 7_000 } });
+      const refunded = () => billing.store.act(() => followRefund(billing.deps, row.id, made));
+      if (first === "refund") await refunded();
+      await read(row, "withdrawn", 6_000);
+      if (first === "dispute") await refunded();
+      expect([first, billing.balance(row.orgId)]).toEqual([first, 0]);
+      // Of the disputed money a part had gone back before.
+      await read(row, "won", 6_000);
+      expect([first, billing.balance(row.orgId)]).toEqual([first, 30_000_000]);
+    }
   });
 
   test("stops refunds of its top-up until it is won", async () => {
