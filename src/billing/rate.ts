@@ -37,11 +37,16 @@ export const shareUp = (whole: number, part: number, of: number): number =>
 export const shareDown = (whole: number, part: number, of: number): number =>
   Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 
+/** Made once: making one takes much longer than its use. */
+const FORMATS: Readonly<Record<Currency, Intl.NumberFormat>> = {
+  INR: new Intl.NumberFormat("en-IN", { style: "currency", currency: "INR" }),
+  USD: new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" }),
+};
+
 /** An amount as people read it: `₹1,23,456.00`, `$1,234.56`. */
 export function amountText(minor: number, currency: Currency): string {
-  const locale = currency === "INR" ? "en-IN" : "en-US";
   // As a string: a division would round above 2^53 / 100.
   const digits = String(Math.abs(minor)).padStart(3, "0");
   const decimal = `${minor < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
-  return new Intl.NumberFormat(locale, { style: "currency", currency }).format(decimal as `${number}`);
+  return FORMATS[currency].format(decimal as `${number}`);
 }
