@@ -1,0 +1,273 @@
+/**
+ * The gateway's process under a schedule: the real rooms of money over a real store. Each answer of the payment service and the end
+ * of each act is a step of the schedule, and the process can die at any write: before it is made, or after it and before anybody
+ * knows of it.
+ */
+import { AccountTables } from "../../../src/account/tables.ts";
+import type { Tickets } from "../../../src/account/tickets.ts";
+import { DisputeTable } from "../../../src/billing/dispute.ts";
+import { FxTable } from "../../../src/billing/fx-table.ts";
+import { type NoticeDeps, onNotice } from "../../../src/billing/notices.ts";
+import { ParkedPayments } from "../../../src/billing/parked.ts";
+import { refundOperations } from "../../../src/billing/refund-operations.ts";
+import { RefundTables } from "../../../src/billing/refund-tables.ts";
+import { refunder, sendRefund } from "../../../src/billing/refunding.ts";
+import { returnPageOperations } from "../../../src/billing/return-page.ts";
+import { topupOperations } from "../../../src/billing/topup-operations.ts";
+import { TopupTables } from "../../../src/billing/topup-tables.ts";
+import { topupWatcher, watchTopup } from "../../../src/billing/watching.ts";
+import { openCredits } from "../../../src/credits/credits.ts";
+import { cursors } from "../../../src/cursor.ts";
+import { Audit } from "../../../src/events/audit.ts";
+import { Events } from "../../../src/events/events.ts";
+import { openPlanRoom } from "../../../src/gateway/plans.ts";
+import { type InvoicesOptions, openInvoices } from "../../../src/invoices/invoices.ts";
+import { parseSupplier } from "../../../src/invoices/supplier.ts";
+import { JobTables } from "../../../src/jobs/job-tables.ts";
+import { Jobs } from "../../../src/jobs/jobs.ts";
+import { openInbound } from "../../../src/payments/inbound.ts";
+import type { SimulatedService } from "../../../src/payments/simulated/client.ts";
+import { SimulatedGateway } from "../../../src/payments/simulated/simulated-gateway.ts";
+import type { Store } from "../../../src/store/store.ts";
+import { TERMS } from "./fixtures.ts";
+import { PLANS, SUPPLIER } from "./plans.fixtures.ts";
+import type { Schedule } from "./schedule.ts";
+
+/** At which write a process dies. */
+export interface Death {
+  /** Its number in the life of the process, from 1. */
+  readonly write: number;
+  /** It was made, and nobody was told. */
+  readonly isMade: boolean;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  text(): Promise<string>;
+}
+
+export interface ProcessGround {
+  readonly raw: Store;
+  readonly schedule: Schedule;
+  readonly service: SimulatedService;
+  /** Plays a call at the payment service. Undefined: it never answers. */
+  readonly play: (url: string, init: RequestInit) => Reply | undefined;
+  /** Undefined: it lives on. */
+  readonly death: Death | undefined;
+  readonly onDeath: () => void;
+  /** What should never happen. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+const never = <T>(): Promise<T> => new Promise(() => {});
+const CURSORS = cursors(Buffer.alloc(32, 7));
+
+export class PayProcess {
+  readonly #ground: ProcessGround;
+  readonly rooms: ReturnType<PayProcess["open"]>;
+  /** Ends connections of others to it. */
+  readonly died = Promise.withResolvers<"died">();
+  isDead = false;
+  #writes = 0;
+  /** Acts whose end is not known yet, and all of them. */
+  #open = 0;
+  #acts = 0;
+
+  constructor(ground: ProcessGround) {
+    this.#ground = ground;
+    this.rooms = this.open();
+    void this.rooms.gateway.reach();
+    void this.rooms.jobs.start();
+  }
+
+  /** What it began has come as far as it comes without a step. */
+  async settled(): Promise<void> {
+    for (let before = -1; before !== this.#acts || this.#open > 0; ) {
+      before = this.#acts;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** As after kill -9: what is committed stays, and nothing else comes back. */
+  kill(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.#ground.schedule.trace.push("-- dies --");
+    this.died.resolve("died");
+    this.#ground.onDeath();
+  }
+
+  close(): void {
+    this.isDead = true;
+    this.rooms.close();
+  }
+
+  /** Makes a write, unless it dies before. @returns false where it dies, before or after */
+  #write(make: () => void): boolean {
+    const { death } = this.#ground;
+    const isLast = ++this.#writes === death?.write;
+    if (isLast && !death?.isMade) {
+      this.kill();
+      return false;
+    }
+    make();
+    if (isLast) this.kill();
+    return !isLast;
+  }
+
+  #act<T>(run: () => Promise<T>): Promise<T> {
+    if (this.isDead) return never();
+    this.#acts++;
+    let made: Promise<T> | undefined;
+    this.#write(() => {
+      made = run();
+    });
+    if (made === undefined) return never();
+    this.#open++;
+    const ran = made.then(
+      (value) => () => value,
+      (error: unknown) => (): T => {
+        throw error;
+      },
+    );
+    return new Promise((resolve, reject) => {
+      void ran.then((end) => {
+        this.#open--;
+        if (this.isDead) return;
+        this.#ground.schedule.add("an act is committed", () => {
+          if (this.isDead) return;
+          try {
+            resolve(end());
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      });
+    });
+  }
+
+  /** A request that is on its way arrives though its sender has died. */
+  #send(url: string, init: RequestInit): Promise<Reply> {
+    if (this.isDead) return never();
+    const { schedule, play } = this.#ground;
+    const what = `${init.method} ${new URL(url).pathname}`;
+    return new Promise((resolve, reject) => {
+      const arrive = () => {
+        let reply: Reply | undefined;
+        const make = () => {
+          reply = play(url, init);
+        };
+        if (this.isDead || init.method !== "POST") make();
+        else if (!this.#write(make)) return;
+        schedule.add(`answer to ${what}`, () => {
+          if (this.isDead) return;
+          if (reply !== undefined) return resolve(reply);
+          reject(Object.assign(new Error("timeout"), { code: "timeout", name: "TimeoutError" }));
+        });
+      };
+      schedule.add(what, arrive);
+    });
+  }
+
+  #store(): Store {
+    const { raw } = this.#ground;
+    return {
+      table: (name, versions) => raw.table(name, versions),
+      bytes: (name) => raw.bytes(name),
+      log: (name) => raw.log(name),
+      ifDropped: (undo) => raw.ifDropped(undo),
+      healthy: () => raw.healthy(),
+      unsaved: () => raw.unsaved(),
+      caughtUp: () => raw.caughtUp(),
+      forgetRemoved: () => raw.forgetRemoved(),
+      close: () => raw.close(),
+      act: (act, options) => this.#act(() => raw.act(act, options)),
+    };
+  }
+
+  open() {
+    const { schedule, service } = this.#ground;
+    const store = this.#store();
+    const clock = { now: schedule.now, monotonic: schedule.monotonic };
+    const onFailure = (error: unknown) => this.isDead || this.#ground.onFailure(error);
+    const timers = {
+      after: (delayMs: number, act: () => void) => schedule.after(delayMs, () => this.isDead || act()),
+    };
+    const jobs = new Jobs({ ...{ store, clock, timers, holder: "cell", onFailure }, random: () => 0.5 });
+    const events = new Events({ store, clock, onFailure });
+    const audit = new Audit({ store, clock, onFailure });
+    const trail = { events, audit };
+    const { book, purse, lots } = openCredits({ store, clock });
+    const accounts = new AccountTables(store);
+    const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
+    const mails = store.table<number>("test.mails");
+    const invoices = openInvoices({
+      ...{ store, clock, trail, jobs, accounts, onFailure, supplier, cursors: CURSORS },
+      ...{ tickets: {} as Tickets, draw: {} as InvoicesOptions["draw"] },
+      mails: { put: ({ id }) => mails.put([id], (mails.get([id]) ?? 0) + 1), putTo() {} },
+      portal: async () => undefined,
+      onOverdue() {},
+    });
+    const gateway = new SimulatedGateway({
+      service: async () => service,
+      send: (url, init) => this.#send(url, init),
+    });
+    const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
+    const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure });
+    const fx = new FxTable({ store, clock, listed: [], always: "88.50000000" });
+    const disputed: string[] = [];
+    const deps: NoticeDeps = {
+      ...{ store, clock, book, purse, lots, jobs, events, gatewayOf },
+      ...{ topups: new TopupTables(store), refunds: new RefundTables(store) },
+      ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store), looks: new Map() },
+      ...{ invoices: invoices.issuer, onMandate: async () => undefined },
+      onDispute: (orgId) => void disputed.push(orgId),
+    };
+    jobs.handle(watchTopup, topupWatcher(deps));
+    jobs.handle(sendRefund, refunder(deps));
+    inbound.onNotice((id, notice, { signal }) => onNotice(deps, id, notice, signal));
+    const terms = TERMS;
+    const planRoom = openPlanRoom(
+      { plans: PLANS, settings: { default_plan: "local" } } as unknown as Parameters<typeof openPlanRoom>[0],
+      {
+        ...{ store, clock, trail, jobs, book, purse, lots, fx, terms, accounts, supplier },
+        ...{ invoices: invoices.issuer, catalog: { current: () => ({ models: new Map() }) } as never },
+      },
+    );
+    const offered = {
+      ...{ ...deps, invoices: invoices.issuer, accounts, trail, cursors: CURSORS, fx, terms },
+      ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+    };
+    return {
+      ...{
+        ...deps,
+        store,
+        book,
+        accounts,
+        fx,
+        inbound,
+        gateway,
+        jobs,
+        mails,
+        jobTables: new JobTables(store),
+      },
+      ...{ invoiceTables: invoices.tables, subscriptions: planRoom.subscriptions },
+      eventsOf: (orgId: string) => [...events.of(orgId)],
+      operations: {
+        ...topupOperations(offered),
+        ...refundOperations(offered),
+        ...returnPageOperations(deps),
+        ...planRoom.operations,
+      },
+      close() {
+        inbound.close();
+        invoices.close();
+        events.close();
+        audit.close();
+      },
+    };
+  }
+}
+
+export type PayRooms = PayProcess["rooms"];
