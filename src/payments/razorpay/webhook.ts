@@ -62,7 +62,7 @@ const SUBJECTS = [
 function subjectOf({ event, payload }: EventBody): Notice["subject"] {
   const found = SUBJECTS.find(([start]) => event.startsWith(start));
   const object = found === undefined ? undefined : payload[found[1]]?.entity;
-  if (found === undefined || object === undefined) return { kind: "none" };
+  if (found === undefined || object === undefined || object.id === "") return { kind: "none" };
   const { id: ref, reference_id, receipt, notes } = object;
   const isLinked = found[2] === "checkout" || found[2] === "mandate";
   const ours = isLinked ? (reference_id ?? receipt) : undefined;
