@@ -1,6 +1,6 @@
 /**
- * `payments` of weir.yaml, and the variables `STRIPE_…` and `RAZORPAY_…`: which payment gateway takes which currency, and how
- * it is reached. Errors name what is missing and never repeat a value.
+ * `payments` of weir.yaml, and the variables `STRIPE_…`, `RAZORPAY_…` and `PAYMENTS_SIMULATOR_…`: which payment gateway takes which
+ * currency, and how it is reached. Errors name what is missing and never repeat a value.
  */
 import { z } from "zod";
 import type { Currency } from "./currency.ts";
@@ -23,7 +23,13 @@ export const paymentVariables = {
   RAZORPAY_KEY_SECRET: z.string().max(500).optional(),
   RAZORPAY_WEBHOOK_SECRET: z.string().max(1000).optional(),
   RAZORPAY_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
+  PAYMENTS_SIMULATOR_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PAYMENTS_SIMULATOR_KEY: z.string().max(500).optional(),
+  PAYMENTS_SIMULATOR_WEBHOOK_SECRET: z.string().max(500).optional(),
 } as const;
+
+/** They say where simulated payments are made, not that there are real ones. */
+const OF_SIMULATOR = "PAYMENTS_SIMULATOR_";
 
 export type PaymentVariables = { readonly [K in keyof typeof paymentVariables]?: string | undefined };
 
@@ -48,6 +54,10 @@ export interface PaymentSettings {
         readonly apiBase: string | undefined;
       }
     | undefined;
+  /** The simulated service where it is a process of its own; undefined: the built-in one. */
+  readonly simulator:
+    | { readonly url: string; readonly key: string; readonly webhookSecret: string }
+    | undefined;
 }
 
 /**
@@ -59,7 +69,9 @@ export function paymentSettingsOf(
   env: PaymentVariables,
   isLocalOnly: boolean,
 ): PaymentSettings {
-  const isBare = Object.keys(paymentVariables).every((name) => !env[name as keyof PaymentVariables]);
+  const isBare = (Object.keys(paymentVariables) as (keyof PaymentVariables)[]).every(
+    (name) => name.startsWith(OF_SIMULATOR) || !env[name],
+  );
   const simulated = isLocalOnly && isBare ? "simulated" : undefined;
   const INR = asked.INR ?? (env.RAZORPAY_KEY_ID ? "razorpay" : simulated);
   const USD = asked.USD ?? (env.STRIPE_SECRET_KEY ? "stripe" : simulated);
@@ -69,6 +81,7 @@ export function paymentSettingsOf(
     gateways: { INR, USD },
     stripe: USD === "stripe" ? stripeOf(env) : undefined,
     razorpay: INR === "razorpay" ? razorpayOf(env) : undefined,
+    simulator: simulatorOf(env),
   };
 }
 
@@ -85,9 +98,26 @@ const razorpayOf = (env: PaymentVariables): PaymentSettings["razorpay"] => ({
   apiBase: baseOf(env, "RAZORPAY_API_BASE"),
 });
 
-function needed(env: PaymentVariables, name: keyof PaymentVariables, currency: Currency): string {
+/** Anyone who reaches the simulated service may pay, so it is on this machine. */
+function simulatorOf(env: PaymentVariables): PaymentSettings["simulator"] {
+  const name = "PAYMENTS_SIMULATOR_URL";
+  if (!env[name]) return undefined;
+  const { hostname, origin, pathname, search, hash, username, password } = new URL(env[name]);
+  if (!LOOPBACK_HOST.test(hostname))
+    throw new Error(`${name}: the simulated payment service must be on this machine: use a loopback address`);
+  if (pathname !== "/" || search + hash + username + password !== "")
+    throw new Error(`${name}: use an origin, such as http://127.0.0.1:9997`);
+  const key = neededFor(env, "PAYMENTS_SIMULATOR_KEY", `with ${name}`);
+  const webhookSecret = neededFor(env, "PAYMENTS_SIMULATOR_WEBHOOK_SECRET", `with ${name}`);
+  return { url: origin, key, webhookSecret };
+}
+
+const needed = (env: PaymentVariables, name: keyof PaymentVariables, currency: Currency): string =>
+  neededFor(env, name, `for payments in ${currency}`);
+
+function neededFor(env: PaymentVariables, name: keyof PaymentVariables, what: string): string {
   const value = env[name]?.trim() ?? "";
-  if (value === "") throw new Error(`${name}: is needed for payments in ${currency}`);
+  if (value === "") throw new Error(`${name}: is needed ${what}`);
   return value;
 }
 

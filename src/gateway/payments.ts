@@ -1,6 +1,7 @@
 /**
- * Opens the room of payments: the gateways of the settings and the hook that takes their webhooks. The simulated service is
- * started when a payment first needs it, and at each start after that, for the addresses of its pages are in people's browsers.
+ * Opens the room of payments: the gateways of the settings and the hook that takes their webhooks. Unless another process serves it,
+ * the simulated service is started when a payment first needs it, and at each start after that, for the addresses of its pages are in
+ * people's browsers.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +25,11 @@ interface PaymentGround {
 
 export async function openPaymentRoom(config: Config, log: Logger, ground: PaymentGround) {
   const { store, clock, jobs } = ground;
-  const service = new BuiltInService(config, clock, ground.keepFrom);
+  const { simulator } = config.payments;
+  const service =
+    simulator === undefined
+      ? new BuiltInService(config, clock, ground.keepFrom)
+      : new OtherProcess(simulator, ground.keepFrom);
   const gateways = await openPaymentGateways({
     ...{ settings: config.payments, clock },
     simulated: () => service.reach(),
@@ -50,8 +55,37 @@ export async function openPaymentRoom(config: Config, log: Logger, ground: Payme
   };
 }
 
+interface Service {
+  /** @returns whether its webhooks may come before a payment needs it */
+  listensAt(port: number): boolean;
+  reach(): Promise<SimulatedService>;
+  close(): Promise<void>;
+}
+
+/** The simulated service in a process of its own, which is told by its operator where its webhooks go. */
+class OtherProcess implements Service {
+  readonly #service: SimulatedService;
+
+  constructor(service: SimulatedService, keepFrom: (port: number) => void) {
+    this.#service = service;
+    keepFrom(Number(new URL(service.url).port));
+  }
+
+  listensAt(): boolean {
+    return true;
+  }
+
+  async reach(): Promise<SimulatedService> {
+    return this.#service;
+  }
+
+  async close(): Promise<void> {
+    // It outlives this process.
+  }
+}
+
 /** The simulated service in this process. */
-class BuiltInService {
+class BuiltInService implements Service {
   readonly #file: string;
   readonly #host: string;
   readonly #clock: Clock;
