@@ -33,12 +33,24 @@ export interface Org {
   readonly webhookId: string;
 }
 
+/** What a call carries. */
+export interface Given {
+  readonly org?: Org;
+  readonly body?: object;
+  readonly idempotencyKey?: string;
+}
+
 /** Who calls: a session, or the secret of a key or of operators. */
 export type Credential = Person | string | undefined;
 
 const KILL_AT_APPEND = `--import=${new URL("kill-at-append.mjs", import.meta.url)}`;
 /** Keys of an org. */
 export const KEY_CAP = 5;
+/** Beside the identity provider's. */
+export interface Around {
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 const SETTINGS = { max_orgs_per_person: 1_000_000 };
 const LIMITS = { rpm: 100, tpm: 0, concurrency: 0, keys: KEY_CAP, projects: 10, auto_approve: 1 };
 const PLANS = [{ id: "local", name: "Local", limits: LIMITS }];
@@ -48,18 +60,25 @@ export class World {
   readonly receiver: Receiver;
   readonly provider: TestProvider;
   readonly #simulator: Simulator;
+  readonly #env: Readonly<Record<string, string>>;
   #gateway: SpawnedGateway | undefined;
   #lives = 0;
   #orgs = 0;
 
-  private constructor(simulator: Simulator, provider: TestProvider, receiver: Receiver) {
+  private constructor(
+    simulator: Simulator,
+    provider: TestProvider,
+    receiver: Receiver,
+    { env = {} }: Around,
+  ) {
+    this.#env = env;
     this.#simulator = simulator;
     this.provider = provider;
     this.receiver = receiver;
   }
 
-  static async open(): Promise<World> {
-    return new World(await startSimulator({}), await startTestProvider(), await startReceiver());
+  static async open(around: Around = {}): Promise<World> {
+    return new World(await startSimulator({}), await startTestProvider(), await startReceiver(), around);
   }
 
   async close(): Promise<void> {
@@ -77,6 +96,7 @@ export class World {
       ...{ folder: this.folder, simulator: this.#simulator, engine: false, settings: SETTINGS, plans: PLANS },
       env: {
         ...this.provider.env,
+        ...this.#env,
         ...(isAtAppend && { NODE_OPTIONS: KILL_AT_APPEND, WEIR_KILL_AT: `${moment.count} ${moment.how}` }),
       },
     });
@@ -86,6 +106,13 @@ export class World {
   /** Of the life that runs; each has its own port. */
   get url(): string {
     return this.#running.url;
+  }
+
+  /** Resolves once the life that runs is over. */
+  get ended(): Promise<unknown> {
+    const { process } = this.#running;
+    if (process.exitCode !== null || process.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => process.once("exit", resolve));
   }
 
   get #running(): SpawnedGateway {
@@ -105,18 +132,19 @@ export class World {
 
   // -- Calls --
 
-  async call(method: string, path: string, by?: Credential, given: { org?: Org; body?: object } = {}) {
+  async call(method: string, path: string, by?: Credential, given: Given = {}) {
     const credential: Record<string, string> =
       by === undefined
         ? {}
         : typeof by === "string"
           ? { authorization: `Bearer ${by}` }
           : { cookie: by.cookie, "x-svc-csrf": by.csrf };
-    const { org, body } = given;
+    const { org, body, idempotencyKey } = given;
     const answer = await httpCall(method, `${this.url}${path}`, {
       headers: {
         ...credential,
         ...(org && { "svc-org": org.id }),
+        ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
         ...(body && { "content-type": "application/json" }),
       },
       ...(body && { body: JSON.stringify(body) }),
@@ -194,8 +222,8 @@ export class World {
   }
 
   /** An org with a webhook for everything that happens in it. */
-  async org(owner: Person, slug = this.slug()): Promise<Org> {
-    const body = { slug, name: slug, billing_country: "US" };
+  async org(owner: Person, slug = this.slug(), country = "US"): Promise<Org> {
+    const body = { slug, name: slug, billing_country: country };
     const { id } = await this.done("POST", "/v1/orgs", owner, { body });
     const org = { id, slug, projectId: "", webhookId: "" };
     const [project] = await this.list("/v1/projects", owner, org);
