@@ -19,6 +19,7 @@ import {
 
 const HOUSE = "stripe";
 const DAY_MS = 86_400_000;
+const SHORTEST_MS = 30 * 60_000;
 
 type UrlOf = (id: string) => string;
 
@@ -60,6 +61,15 @@ const methodsOf = (form: Form): string[] => {
   return types.length === 0 ? names : names.filter((name) => types.includes(STRIPE_TYPES[name] as string));
 };
 
+/** Stripe: "anywhere from 30 minutes to 24 hours after Checkout Session creation". @throws SimRefusal */
+function endOf(form: Form, nowMs: number): number {
+  const endMs = form.number("expires_at") * 1000;
+  if (endMs === 0) return nowMs + DAY_MS;
+  // Stripe counts in seconds.
+  if (endMs > nowMs + SHORTEST_MS - 1000 && endMs < nowMs + DAY_MS + 1000) return endMs;
+  throw new SimRefusal("state", "expires_at must be between 30 minutes and 24 hours from now.");
+}
+
 function createSession(engine: Engine, form: Form) {
   const isSetup = form.text("mode") === "setup";
   const metadata = form.record("metadata");
@@ -72,7 +82,7 @@ function createSession(engine: Engine, form: Form) {
     description: form.text(`${item}[product_data][name]`),
     ...{ payerName: customer?.name ?? form.text("customer_email"), customerId: customer?.id ?? "" },
     ...{ email: customer?.email ?? form.text("customer_email"), returnUrl: form.text("success_url") },
-    expiresAtMs: form.number("expires_at") * 1000 || engine.clock.now() + DAY_MS,
+    expiresAtMs: endOf(form, engine.clock.now()),
     ...{ methods: methodsOf(form), cap: Number(metadata.cap_minor ?? 0) },
   });
 }

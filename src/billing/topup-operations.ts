@@ -1,4 +1,5 @@
 /** Operations on top-ups: a quote, a checkout, and what became of it. */
+import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
@@ -172,7 +173,10 @@ function assertFew({ topups }: TopupOperationDeps, orgId: string, nowMs: number)
   throw fail("plan_limit", `${open} top-ups of the last hour are not paid yet. Pay one of them, or wait.`);
 }
 
-/** Asks the payment gateway for the page; the top-up's id is the idempotency key, so a repetition gets the same one. */
+/**
+ * Asks the payment gateway for the page. Asked again in the same words it gives the same one; in other words, such as from another
+ * address or after the org was renamed, it needs another key. The page of an answer that was lost is known to nobody, and ends unpaid.
+ */
 async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress: string): Promise<TopupRow> {
   if (row.gatewayRef !== "") return row;
   const gateway = deps.gatewayOf(row.gateway as GatewayId);
@@ -190,7 +194,7 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
   };
   try {
     const page = await gateway.createCheckout(order, {
-      idempotencyKey: row.id,
+      idempotencyKey: `${row.id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}`,
       signal: AbortSignal.timeout(OPENING_MS),
     });
     return await deps.store.act(() => {

@@ -115,6 +115,11 @@ export class World {
     return new Promise((resolve) => process.once("exit", resolve));
   }
 
+  /** What the life that runs has written to its log. */
+  get output(): string {
+    return this.#running.output();
+  }
+
   get #running(): SpawnedGateway {
     if (this.#gateway === undefined) throw new Error("no gateway runs");
     return this.#gateway;

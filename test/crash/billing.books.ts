@@ -27,6 +27,8 @@ interface Books {
   readonly balance: number;
 }
 
+const MAILED_MS = 150_000;
+
 const sorted = (texts: readonly string[]): string[] => texts.toSorted();
 const idsOf = (rows: readonly Json[], field = "id"): string[] => sorted(rows.map((row) => row[field]));
 
@@ -203,7 +205,19 @@ async function expectMails(world: World, invoices: readonly Json[]): Promise<voi
       .map((name) => readEml(readFileSync(join(folder, name))).subject);
     return sorted(subjects.flatMap((subject) => /\b[A-Z]{2}\/\d\d-\d\d\/\d{7}\b/.exec(subject)?.[0] ?? []));
   };
-  await until("all documents are mailed", () => read().length >= invoices.length, 60_000, 200);
+  const isDone = () => read().length >= invoices.length;
+  // The first retry of a mail, or of what it waits for, is a minute later.
+  await until("all documents are mailed", isDone, MAILED_MS, 200).catch((error: unknown) => {
+    const sent = new Set(read());
+    const missing = invoices.filter(({ number }) => !sent.has(number));
+    const rows = missing.map(({ number, kind, irn_status: irn, created_at: at }) => ({
+      number,
+      kind,
+      irn,
+      at,
+    }));
+    throw new Error(`${String(error)}; missing: ${JSON.stringify(rows)}; ${world.output}`);
+  });
   expect(read()).toEqual(idsOf(invoices, "number"));
 }
 

@@ -45,15 +45,15 @@ export interface Market {
 const AGAIN_MS = 60;
 const RETURN_PAGES = 2;
 const POLLS = 2;
-/** Of one call: the gateway starts again within seconds. */
-const MOST_TRIES = 2000;
+/** Of one wait: the gateway starts again within seconds, and what it missed is told again soon. */
+const MOST_MS = 60_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Asks until there is an answer that is not for later. */
 async function asked(market: Market, call: () => Promise<Answer>): Promise<Answer> {
   let last = "nothing";
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (const end = performance.now() + MOST_MS; performance.now() < end; ) {
     await market.open();
     try {
       const answer = await call();
@@ -126,12 +126,12 @@ async function until(
   read: () => Promise<Answer>,
   holds: (json: Answer["json"]) => boolean | Promise<boolean>,
 ): Promise<Answer["json"]> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const json = await done(market, read);
+  let json: Answer["json"];
+  for (const end = performance.now() + MOST_MS; performance.now() < end; await pause(AGAIN_MS)) {
+    json = await done(market, read);
     if (await holds(json)) return json;
-    await pause(AGAIN_MS);
   }
-  throw new Error("it never came");
+  throw new Error(`it never came: ${JSON.stringify(json)}`);
 }
 
 /** Some are refused late by the payment service, and some wait there. @returns id */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
+import { startPaymentSimulator } from "../../simulator/payments/payment-simulator.ts";
 import { systemClock, systemRandom, systemTimers } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import { openPaymentRoom } from "../../src/gateway/payments.ts";
@@ -70,4 +71,31 @@ test("a gateway refuses webhooks of payment services that it does not use, that 
   expect((await post("simulated", "{}")).status).toBe(400);
   expect((await post("simulated", "x".repeat(300_000))).status).toBe(413);
   await gateway.stop();
+});
+
+test("a top-up whose page was made and whose answer was lost is opened when it is asked for again at another address", async () => {
+  const simulator = await startPaymentSimulator({ clock: systemClock });
+  const { url, keys, webhookSecret } = simulator;
+  const gateway = await testGateway({
+    env: {
+      ...{ PAYMENTS_SIMULATOR_URL: url, PAYMENTS_SIMULATOR_KEY: keys.simulatedKey },
+      PAYMENTS_SIMULATOR_WEBHOOK_SECRET: webhookSecret,
+    },
+  });
+  const { port } = new URL(gateway.url);
+  const ask = (host: string) =>
+    gateway.call("POST", "/v1/credits/topups", {
+      body: { amount_minor: 2500 },
+      headers: { host: `${host}:${port}`, "idempotency-key": "lost" },
+    });
+  await simulator.control({ act: "fault", match: "POST /simulated/checkouts", kind: "drop_after" });
+  expect((await ask("127.0.0.1")).json.error.code).toBe("gateway_unavailable");
+  const { status, json } = await ask("localhost");
+  expect(status).toBe(201);
+  simulator.engine.pay(json.topup.gateway_ref);
+  const read = async () => (await gateway.call("GET", `/v1/credits/topups/${json.topup.id}`)).json;
+  expect(await read()).toMatchObject({ id: json.topup.id, status: "paid", amount_minor: 2500 });
+  expect((await ask("127.0.0.1")).json.topup.id).toBe(json.topup.id);
+  await gateway.stop();
+  await simulator.close();
 });

@@ -35,7 +35,11 @@ type Reading = Pick<GatewayCall, "signal">;
 
 const MINUTE_MS = 60_000;
 /** Stripe ends sessions 30 minutes to a day after they began; an earlier end is asked for by `expireCheckout`. */
-const SHORTEST_MS = 31 * MINUTE_MS;
+const SHORTEST_MS = 30 * MINUTE_MS;
+/** On the end of an order: it takes a moment to reach Stripe. */
+const MARGIN_MS = MINUTE_MS;
+/** Of ends that are chosen later, so that most repetitions choose the same. */
+const LATE_STEP_MS = 10 * MINUTE_MS;
 const LONGEST_MS = 24 * 60 * MINUTE_MS - MINUTE_MS;
 const PAYMENT = ["latest_charge.balance_transaction"];
 const SESSION = ["payment_intent.latest_charge.balance_transaction"];
@@ -64,8 +68,28 @@ export class StripeGateway implements PaymentGateway {
     this.#clock = clock;
   }
 
+  /**
+   * The end is that of the order, whenever it is asked for: with another one under the same key Stripe would refuse the repetition.
+   * One that comes so late that the end is too soon, and whose page was never made, gets a later end under a key of its own.
+   */
   async createCheckout(order: CheckoutOrder, call: GatewayCall): Promise<HostedPage> {
-    const params = sessionParams(order, this.#clock.now());
+    const nowMs = this.#clock.now();
+    const endMs = Math.min(order.expiresAtMs + MARGIN_MS, nowMs + LONGEST_MS);
+    try {
+      return await this.#createSession(order, endMs, call);
+    } catch (error) {
+      const isTooSoon = endMs < nowMs + SHORTEST_MS + MARGIN_MS;
+      if (!(error instanceof GatewayError && error.kind === "refused" && isTooSoon)) throw error;
+    }
+    const lateMs = Math.ceil((nowMs + SHORTEST_MS + MARGIN_MS) / LATE_STEP_MS) * LATE_STEP_MS;
+    return await this.#createSession(order, lateMs, {
+      ...call,
+      idempotencyKey: `${call.idempotencyKey}_${lateMs / LATE_STEP_MS}`,
+    });
+  }
+
+  async #createSession(order: CheckoutOrder, endMs: number, call: GatewayCall): Promise<HostedPage> {
+    const params = sessionParams(order, endMs);
     const session = await this.#act("create a checkout", call, (stripe) =>
       stripe.checkout.sessions.create(params, { idempotencyKey: call.idempotencyKey }),
     );
@@ -267,10 +291,9 @@ export class StripeGateway implements PaymentGateway {
   }
 }
 
-function sessionParams(order: CheckoutOrder, nowMs: number): Stripe.Checkout.SessionCreateParams {
-  const { reference, payer, total, description, returnUrl, expiresAtMs, methods } = order;
+function sessionParams(order: CheckoutOrder, endMs: number): Stripe.Checkout.SessionCreateParams {
+  const { reference, payer, total, description, returnUrl, methods } = order;
   const metadata = { reference, org_id: payer.orgId };
-  const endMs = Math.min(Math.max(expiresAtMs, nowMs + SHORTEST_MS), nowMs + LONGEST_MS);
   const price = {
     ...{ currency: total.currency.toLowerCase(), unit_amount: total.minor },
     product_data: { name: description },

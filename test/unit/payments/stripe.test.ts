@@ -1,10 +1,12 @@
 /** Stripe's adapter by the official library against the simulated API, held against the list of what all gateways must do. */
 import Stripe from "stripe";
 import { describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/clock.ts";
+import { startPaymentSimulator } from "../../../simulator/payments/payment-simulator.ts";
+import { seededRandom, systemClock } from "../../../src/clock.ts";
+import type { CheckoutOrder } from "../../../src/payments/gateway.ts";
 import { StripeGateway } from "../../../src/payments/stripe/stripe-gateway.ts";
 import { conformance } from "./conformance.ts";
-import { HOOK_SECRET } from "./fixtures.ts";
+import { HOOK_SECRET, testClock } from "./fixtures.ts";
 
 conformance({
   ...{ house: "stripe", currency: "USD", method: "card", mandateMethod: "card", replays500: true },
@@ -14,6 +16,28 @@ conformance({
       ...{ secretKey: simulator.keys.stripeKey, apiBase: simulator.url, clock, timeoutMs },
       webhookSecrets: ["whsec_of_before", HOOK_SECRET],
     }),
+});
+
+test("a checkout that reaches Stripe minutes late has a page all the same, and the same one when asked again", async () => {
+  const clock = testClock();
+  const simulator = await startPaymentSimulator({ clock, random: seededRandom(7) });
+  const { url: apiBase, keys } = simulator;
+  const gateway = new StripeGateway({
+    ...{ secretKey: keys.stripeKey, apiBase, clock, webhookSecrets: [HOOK_SECRET] },
+  });
+  const order: CheckoutOrder = {
+    ...{ reference: "tup_1", payer: { orgId: "org_1", name: "Asha", email: "a@example.com" } },
+    total: { currency: "USD", minor: 2500 },
+    ...{ description: "Credit", methods: [], returnUrl: "http://127.0.0.1:9/back" },
+    expiresAtMs: clock.nowMs + 30 * 60_000,
+  };
+  const ask = () =>
+    gateway.createCheckout(order, { idempotencyKey: "tup_1", signal: new AbortController().signal });
+  clock.nowMs += 5 * 60_000;
+  const { ref, url } = await ask();
+  clock.nowMs += 60_000;
+  expect(await ask()).toEqual({ ref, url });
+  await simulator.close();
 });
 
 describe("what only Stripe has", () => {
