@@ -185,15 +185,16 @@ function expectSeries(invoices: readonly Json[]): void {
   }
 }
 
-/** The payment service took each payment once and gave each refund back once. */
+/**
+ * The payment service took each payment once and gave each refund back once. A gateway that died before it knew of a page asks for
+ * another one; the first is known to nobody, so nobody pays there.
+ */
 function expectService(service: PaymentService, stories: readonly Story[]): void {
-  const references = (rows: readonly { readonly reference: string }[]) =>
-    sorted(rows.map(({ reference }) => reference).filter((reference) => reference !== ""));
-  const mine = new Set(stories.map(({ topupId }) => topupId));
-  const checkouts = service.all("checkouts").filter(({ reference }) => mine.has(reference));
-  expect(references(checkouts)).toEqual(sorted([...mine]));
+  const mine = stories.filter(({ payer }) => payer.habit.pays !== "never").map(({ topupId }) => topupId);
+  const payments = service.all("payments").filter(({ state }) => state === "paid");
+  expect(idsOf(payments, "reference")).toEqual(sorted(mine));
   const refunds = service.all("refunds").filter(({ state }) => state === "refunded");
-  expect(new Set(references(refunds)).size).toBe(refunds.length);
+  expect(new Set(idsOf(refunds, "reference")).size).toBe(refunds.length);
 }
 
 /** One mail for each document, and no more later. */
