@@ -27,6 +27,7 @@ interface Books {
   readonly balance: number;
 }
 
+/** Each mail has a PDF, which takes some tenths of a second to draw on a busy machine. */
 const MAILED_MS = 150_000;
 
 const sorted = (texts: readonly string[]): string[] => texts.toSorted();
@@ -207,7 +208,6 @@ async function expectMails(world: World, invoices: readonly Json[]): Promise<voi
     return sorted(subjects.flatMap((subject) => /\b[A-Z]{2}\/\d\d-\d\d\/\d{7}\b/.exec(subject)?.[0] ?? []));
   };
   const isDone = () => read().length >= invoices.length;
-  // The first retry of a mail, or of what it waits for, is a minute later.
   await until("all documents are mailed", isDone, MAILED_MS, 200).catch((error: unknown) => {
     const sent = new Set(read());
     const missing = invoices.filter(({ number }) => !sent.has(number));
