@@ -40,13 +40,15 @@ export interface Market {
   readonly answered: () => void;
   /** Calls whose answer was lost. */
   lost: number;
+  /** The longest wait for what was told or asked for, and what came then. */
+  slowest: { ms: number; json: unknown };
 }
 
 const AGAIN_MS = 60;
 const RETURN_PAGES = 2;
 const POLLS = 2;
 /** Of one wait: the gateway starts again within seconds, and what it missed is told again soon. */
-const MOST_MS = 60_000;
+const MOST_MS = 150_000;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -126,12 +128,16 @@ async function until(
   read: () => Promise<Answer>,
   holds: (json: Answer["json"]) => boolean | Promise<boolean>,
 ): Promise<Answer["json"]> {
+  const from = performance.now();
   let json: Answer["json"];
-  for (const end = performance.now() + MOST_MS; performance.now() < end; await pause(AGAIN_MS)) {
+  for (; performance.now() < from + MOST_MS; await pause(AGAIN_MS)) {
     json = await done(market, read);
-    if (await holds(json)) return json;
+    if (!(await holds(json))) continue;
+    const ms = Math.round(performance.now() - from);
+    if (ms > market.slowest.ms) market.slowest = { ms, json };
+    return json;
   }
-  throw new Error(`it never came: ${JSON.stringify(json)}`);
+  throw new Error(`it never came: ${JSON.stringify(json)}; ${market.world.output}`);
 }
 
 /** Some are refused late by the payment service, and some wait there. @returns id */
