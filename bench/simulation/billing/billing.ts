@@ -10,7 +10,7 @@ import { makeCustomers } from "./customers.ts";
 import { planDay } from "./customers-life.ts";
 import { Dice } from "./dice.ts";
 import { Deviation, Figures } from "./figures.ts";
-import { MODULES, type SimulationModule } from "./module.ts";
+import { allModules, type SimulationModule } from "./module.ts";
 import { NightlyCheck } from "./nightly.ts";
 import { troublePayments } from "./payment-troubles.ts";
 import { Portal } from "./portal.ts";
@@ -60,7 +60,7 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
     trouble = 0.03,
     actsTwice = false,
     onDay = () => {},
-    modules = MODULES,
+    modules = allModules(),
   } = options;
   const memory = process.env.TMPDIR === undefined && existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
   const folder = mkdtempSync(join(memory, "weir-simulation-"));
@@ -72,9 +72,9 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
   const check = new NightlyCheck(customers, modules);
   const world = new World({
     ...{ time, dice, figures, service, customers, folder, actsTwice, portal: new Portal(time, dice) },
-    onOpen(opened) {
+    async onOpen(opened) {
       check.follow(opened);
-      for (const module of modules) module.open?.(opened);
+      for (const module of modules) await module.open?.(opened, world);
     },
   });
   check.world = world;
@@ -93,8 +93,9 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
       } else service.calm();
       await runTo(world, Date.parse(from) + (day + 1) * DAY_MS);
       const isLast = day === days + ENDING_DAYS - 1;
+      for (const module of modules) await module.dusk?.(world);
       check.night(isLast);
-      for (const module of modules) module.night?.(world, isLast);
+      for (const module of modules) await module.night?.(world, isLast);
       onDay(day);
     }
     return { figures, deviation: undefined };

@@ -2,6 +2,7 @@
 import type { RefundRow, refundWire } from "../../../src/billing/refund.ts";
 import { refundableOf } from "../../../src/billing/refunding.ts";
 import { isPaid } from "../../../src/billing/topup.ts";
+import type { Lot } from "../../../src/credits/lots.ts";
 import { newId } from "../../../src/ids.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
@@ -69,8 +70,9 @@ async function expireGrants(world: World): Promise<void> {
   const { book, lots, tallies } = process.rooms;
   const nowMs = parts.time.now();
   for (const { org } of parts.customers) {
-    const isOver = ({ expiresAtMs }: { expiresAtMs: number | null }) =>
-      expiresAtMs !== null && expiresAtMs <= nowMs;
+    // What a plan included is expired by its own job.
+    const isOver = ({ refType, expiresAtMs }: Lot) =>
+      refType === "grant" && expiresAtMs !== null && expiresAtMs <= nowMs;
     if (!lots.of(org.id).grants.some(isOver)) continue;
     const expired = await process.store.act(() => {
       let sum = 0;

@@ -1,5 +1,5 @@
 /** Each org's ledger, read on from where the night before ended: numbers without gaps, sums, and where each sum comes from. */
-import { entryOf, type StoredEntry } from "../../../src/credits/entry.ts";
+import { entryOf, type LedgerEntry, type StoredEntry } from "../../../src/credits/entry.ts";
 import { must } from "./figures.ts";
 import type { GatewayProcess } from "./process.ts";
 
@@ -12,8 +12,18 @@ interface Read {
 export class LedgerWatch {
   readonly #read = new Map<string, Read>();
 
-  /** @param givenMicroUsd of top-ups, less refunds and disputes @param isWhole reads it from its beginning */
-  check({ store, rooms }: GatewayProcess, orgId: string, givenMicroUsd: number, isWhole: boolean): void {
+  /**
+   * @param given of top-ups, less refunds and disputes, and of modules; asked after `onEntry` was told of each new entry
+   * @param isWhole reads it from its beginning
+   */
+  check(
+    { store, rooms }: GatewayProcess,
+    orgId: string,
+    given: () => number,
+    isWhole: boolean,
+    onEntry: (entry: LedgerEntry) => void,
+  ): void {
+    const known = this.#read.get(orgId)?.seq ?? 0;
     const before = isWhole ? undefined : this.#read.get(orgId);
     const read = before ?? { seq: 0, sumMicroUsd: 0, posted: 0 };
     const postedBefore = read.posted;
@@ -22,6 +32,7 @@ export class LedgerWatch {
       const entry = entryOf((key as [string, number])[1], value);
       must(entry.seq === read.seq + 1, () => `${orgId}: entry ${entry.seq} follows ${read.seq}`);
       read.seq = entry.seq;
+      if (entry.seq > known) onEntry(entry);
       read.sumMicroUsd += entry.amountMicroUsd;
       if (entry.kind !== "settle") read.posted += 1;
       const { balanceMicroUsd } = entry;
@@ -35,6 +46,7 @@ export class LedgerWatch {
     const { balanceMicroUsd } = rooms.book.balance(orgId);
     const sum = read.sumMicroUsd;
     must(balanceMicroUsd === sum, () => `${orgId}: in memory ${balanceMicroUsd}, by the ledger ${sum}`);
+    const givenMicroUsd = given();
     const of = (name: string) => rooms.tallies.of(name, orgId);
     const due = givenMicroUsd + of("granted") - of("expired") - of("spent");
     must(

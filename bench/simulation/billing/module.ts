@@ -1,18 +1,30 @@
-/** A part of the business that is simulated where it is built in: plans, mandates, reconciliation. */
+/** A part of the business that is simulated beside top-ups and refunds: plans, reconciliation, returns of a month; mandates to come. */
+import type { LedgerEntry } from "../../../src/credits/entry.ts";
 import type { GatewayProcess } from "./process.ts";
+import { ReconciliationModule } from "./reconciliation.ts";
+import { ReturnsModule } from "./returns.ts";
+import { SubscriptionModule } from "./subscriptions.ts";
 import type { World } from "./world.ts";
 
 export interface SimulationModule {
   readonly name: string;
   /** Of each process, before its jobs start: registers the handlers of its room, and watches its rows. */
-  open?(process: GatewayProcess): void;
+  open?(process: GatewayProcess, world: World): Promise<void> | void;
   /** Plans the day that begins now. */
   day?(world: World): void;
-  /** After the check of the night. @throws Deviation */
-  night?(world: World, isLast: boolean): void;
-  /** What it put into an org's ledger so far, micro-USD; so that the night's sum knows of it. */
+  /** Before the check of the night: takes back what was planted for a day. */
+  dusk?(world: World): Promise<void>;
+  /** Each entry of an org's ledger, once, in its order, in the night after it was posted. */
+  entry?(world: World, orgId: string, entry: LedgerEntry): void;
+  /** What it put into an org's ledger so far, micro-USD, by the entries that it was shown; so that the night's sum knows of it. */
   givenMicroUsd?(orgId: string): number;
+  /** After the check of the night. @throws Deviation */
+  night?(world: World, isLast: boolean): Promise<void> | void;
 }
 
-/** Those that are built in. */
-export const MODULES: readonly SimulationModule[] = [];
+/** Those of a run, each with its own memory. Mandates get theirs here once they are built: a room, their life, their checks. */
+export const allModules = (): SimulationModule[] => [
+  new SubscriptionModule(),
+  new ReconciliationModule(),
+  new ReturnsModule(),
+];

@@ -74,8 +74,9 @@ export class NightlyCheck {
     this.#dirty.add(row.topupId);
   }
 
+  /** What of the payment service does not fit; what reconciliation found in our books is not of it. */
   parkedOf(ref: string): readonly ParkedRow[] {
-    return this.#parked.get(ref) ?? [];
+    return (this.#parked.get(ref) ?? []).filter(({ reason }) => reason !== "reconciliation");
   }
 
   /** @throws Deviation @param isLast everything must be done, save what needs an operator */
@@ -108,9 +109,11 @@ export class NightlyCheck {
     if (isLast) checkPlanted(world, (ref) => this.parkedOf(ref).length > 0);
     for (const row of this.#newlyParked.splice(0)) checkParked(world, row);
     for (const [orgId] of this.customers) {
-      let given = this.#givenTo.get(orgId) ?? 0;
-      for (const module of this.#modules) given += module.givenMicroUsd?.(orgId) ?? 0;
-      this.#ledger.check(process, orgId, given, isLast);
+      const ofModules = () => this.#modules.reduce((sum, one) => sum + (one.givenMicroUsd?.(orgId) ?? 0), 0);
+      const given = () => (this.#givenTo.get(orgId) ?? 0) + ofModules();
+      this.#ledger.check(process, orgId, given, isLast, (entry) => {
+        for (const module of this.#modules) module.entry?.(world, orgId, entry);
+      });
     }
     for (const job of process.rooms.jobs.givenUp())
       must(false, () => `the job ${job.kind} ${job.key} was given up: ${job.error}`);

@@ -8,7 +8,8 @@ export function checkParked(world: World, row: ParkedRow): void {
   must(isPlanted(world, row), () => `${row.reason} of ${row.ref} is parked for nothing`);
 }
 
-function isPlanted({ parts, process }: World, row: ParkedRow): boolean {
+function isPlanted(world: World, row: ParkedRow): boolean {
+  const { parts, process } = world;
   const { state } = parts.service.engine;
   switch (row.reason) {
     case "amount_differs":
@@ -30,6 +31,8 @@ function isPlanted({ parts, process }: World, row: ParkedRow): boolean {
       const asked = others.reduce((sum, { totalMinor }) => sum + totalMinor, 0);
       return made?.reference === "" && made.amount + asked > total;
     }
+    case "reconciliation":
+      return world.planted.has(row.ref);
     default:
       return false;
   }

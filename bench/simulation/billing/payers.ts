@@ -3,6 +3,7 @@ import type { topupWire } from "../../../src/billing/topup.ts";
 import { newId } from "../../../src/ids.ts";
 import type { Customer } from "./customers.ts";
 import { Deviation } from "./figures.ts";
+import { isStale } from "./rates-check.ts";
 import { callerOf, headWith } from "./rooms.ts";
 import { DAY_MS, HOUR_MS } from "./service.ts";
 import { kindOf, type World } from "./world.ts";
@@ -20,7 +21,11 @@ type Fate = keyof typeof FATES;
 /** Refusals that a buyer may meet. */
 const EXPECTED = new Set(["gateway_unavailable", "plan_limit", "fx_stale"]);
 
-/** Opens a checkout, and pays it or does not. */
+/** Opens a checkout of that amount, before tax, and pays it or does not. */
+export const buyFor = (world: World, customer: Customer, amountMinor: number): Promise<void> =>
+  ask(world, customer, amountMinor, "");
+
+/** The same, of any amount. */
 export async function buy(world: World, customer: Customer): Promise<void> {
   const { dice } = world.parts;
   const isIndian = customer.org.billingCurrency === "INR";
@@ -72,11 +77,6 @@ async function again(world: World, customer: Customer, amountMinor: number, key:
     if (kindOf(error) !== "gateway_unavailable") throw error;
   }
 }
-
-const isStale = ({ rates, parts }: World): boolean => {
-  const newest = [...rates.keys()].sort().at(-1);
-  return newest === undefined || parts.time.now() - Date.parse(newest) >= 4 * DAY_MS;
-};
 
 function follow(world: World, checkout: string, total: number, fate: Fate): void {
   const { dice, service } = world.parts;

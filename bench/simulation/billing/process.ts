@@ -23,7 +23,7 @@ export interface ProcessOptions {
   /** Each act runs twice, and its first run is dropped. */
   readonly actsTwice: boolean;
   /** Called once it is open, before its jobs start. */
-  readonly onOpen: (process: GatewayProcess) => void;
+  readonly onOpen: (process: GatewayProcess) => Promise<void>;
   /** Called when it dies of itself, at a call or an act at which it was to die. */
   readonly onDeath: () => void;
   /** A failure of a job or a sweep that is no answer of the payment service. */
@@ -70,7 +70,7 @@ export class GatewayProcess {
       ...options,
       ...{ store: process.store, jobs: process.#jobs, send: (url, init) => process.#send(url, init) },
     });
-    options.onOpen(process);
+    await options.onOpen(process);
     await process.#jobs.start();
     options.service.deliver = process.#deliver();
     return process;
@@ -85,9 +85,21 @@ export class GatewayProcess {
     return this.#dead;
   }
 
+  /** Runs that let others run in between without time, and how many of them wait for the payment service. */
+  readonly work = { running: 0, outside: 0 };
+
+  get #works(): boolean {
+    return !this.#dead && this.work.running > this.work.outside;
+  }
+
+  /** An act that nobody's death meets: for what the simulation itself does to the books. */
+  plant<T>(act: () => T): Promise<T> {
+    return this.#raw.act(act);
+  }
+
   /** Nothing it began can go on without time. */
   async settled(): Promise<void> {
-    for (let before = -1; before !== this.#acts || this.#waiting > 0; ) {
+    for (let before = -1; before !== this.#acts || this.#waiting > 0 || this.#works; ) {
       before = this.#acts;
       await tick();
     }

@@ -60,7 +60,8 @@ export async function openRooms(given: RoomsGround) {
     ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
   };
   return {
-    ...{ ...billing, ...ground, accounts, inbound, tallies, invoiceTables: invoices.tables },
+    ...{ ...billing, ...ground, accounts, inbound, tallies, gateway, supplier, issuer: invoices.issuer },
+    invoiceTables: invoices.tables,
     operations: { ...topupOperations(offered), ...refundOperations(offered) },
     close() {
       inbound.close();
@@ -75,7 +76,7 @@ type PaymentRoom = Awaited<ReturnType<typeof openPaymentRoom>>;
 const CURSORS = cursors(Buffer.alloc(32, 7));
 /** Without a folder there are no listed rates: each day's is put. */
 const CONFIG = { configDir: "/nonexistent", fxUrl: undefined } as unknown as Config;
-const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
+export const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
 
 /** Sums and counts of the simulation itself, put in the acts that they are about: as durable as these, and no more. */
 export class Tallies {
@@ -94,13 +95,14 @@ export class Tallies {
     return this.#sums.get([name, id]) ?? 0;
   }
 
-  /** Events are checked and counted, by the id in their data. */
+  /** Events are checked and counted, by the id in their data; those of subscriptions by the org. */
   trail(): Trail {
     return {
       events: {
         emit: (type, _orgId, data) => {
-          const { id } = type.data.parse(data) as { id?: string };
-          if (id !== undefined) this.add(type.name, id);
+          const { id, org_id } = type.data.parse(data) as { id?: string; org_id?: string };
+          const about = id ?? org_id;
+          if (about !== undefined) this.add(type.name, about);
         },
       },
       audit: { note() {} },

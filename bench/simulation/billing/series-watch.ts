@@ -2,6 +2,7 @@
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { must } from "./figures.ts";
+import { PLANTED } from "./planted-faults.ts";
 
 const IST_MS = 5.5 * 3_600_000;
 
@@ -39,8 +40,8 @@ export class SeriesWatch {
       () => `${row.number} is of another year`,
     );
     series.set(number, row.id);
-    // What credit paid for is the matter of the module that sells it.
-    if (row.kind === "statement") return;
+    // What credit paid for is the matter of the module that sells it; a fault that was planted for a night is none.
+    if (row.kind === "statement" || row.reference.id.includes(PLANTED)) return;
     (row.kind === "credit_note" ? this.#notes : this.#invoices).add(row.reference.id);
   }
 

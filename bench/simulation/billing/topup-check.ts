@@ -8,9 +8,10 @@ import { isPaid, type TopupRow } from "../../../src/billing/topup.ts";
 import { openLedger } from "../../../src/credits/ledger.ts";
 import type { InvoiceRow } from "../../../src/invoices/invoice.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { type Customer, SPREAD_BPS, taxDue } from "./customers.ts";
+import { type Customer, taxDue } from "./customers.ts";
 import { must } from "./figures.ts";
 import type { NightlyCheck } from "./nightly.ts";
+import { checkConverted } from "./rates-check.ts";
 import type { Rooms } from "./rooms.ts";
 import { DAY_MS, HOUR_MS } from "./service.ts";
 import type { World } from "./world.ts";
@@ -150,7 +151,9 @@ function checkCredited(facts: TopupFacts, row: TopupRow, payment: SimPayment): v
     entry?.amountMicroUsd === quote.creditsMicroUsd,
     () => `${id}: the ledger has ${entry?.amountMicroUsd}`,
   );
-  checkRate(facts, row);
+  checkConverted(facts.world, id, quote.creditsMicroUsd, {
+    ...{ minor: quote.amountMinor, currency: quote.currency, fxDay: quote.fxDay, atMs: createdAtMs },
+  });
   const customer = check.customers.get(orgId) as Customer;
   const invoice = rooms.invoiceTables.byReference(orgId, { type: "topup", id });
   must(
@@ -176,37 +179,6 @@ function checkMail({ rooms, isDue }: TopupFacts, row: InvoiceRow): void {
   must(mails === (isRegistered ? 1 : 0), () => `${row.number} is ${row.irnStatus}, and has ${mails} mails`);
   must(row.irnStatus !== "failed", () => `${row.number} was refused by the portal`);
   must(isRegistered || !isDue(row.issuedAtMs + DAY_MS), () => `${row.number} is not registered since a day`);
-}
-
-/** Credit is at most what the money buys at the rate of a day of the last four, with the spread. */
-function checkRate({ world }: TopupFacts, { id, quote, createdAtMs }: TopupRow): void {
-  const { amountMinor, creditsMicroUsd, currency, fxDay } = quote;
-  if (currency === "USD") {
-    must(
-      creditsMicroUsd === amountMinor * 10_000,
-      () => `${id}: ${creditsMicroUsd} for ${amountMinor} cents`,
-    );
-    return;
-  }
-  const rate = world.rates.get(fxDay);
-  must(rate !== undefined, () => `${id}: there is no rate of ${fxDay}`);
-  const ageMs = createdAtMs - Date.parse(fxDay);
-  must(
-    ageMs >= 0 && ageMs < 5 * DAY_MS,
-    () => `${id}: the rate of ${fxDay} at ${new Date(createdAtMs).toISOString()}`,
-  );
-  const scaled = BigInt(rate.replace(".", "")) * (10_000n + SPREAD_BPS);
-  const paid = BigInt(amountMinor) * 10_000n * 100_000_000n * 10_000n;
-  const credits = BigInt(creditsMicroUsd);
-  must(
-    credits * scaled <= paid,
-    () => `${id}: ${creditsMicroUsd} micro-USD is more than ${amountMinor} paise buy`,
-  );
-  // And not less than the next millionth; the rate is rounded up to eight digits.
-  must(
-    (credits + 2n) * scaled > paid,
-    () => `${id}: ${creditsMicroUsd} micro-USD is less than ${amountMinor} paise buy`,
-  );
 }
 
 /** @returns whether nothing is under way */
