@@ -10,6 +10,7 @@ import {
   type DayLine,
   GatewayError,
   type GatewayId,
+  type GatewayRefund,
   type Notice,
   type PaymentGateway,
 } from "../payments/gateway.ts";
@@ -52,30 +53,86 @@ const MOST_ASKED = 1_000;
 /** @throws GatewayError */
 export async function compareGateways(books: GatewayBooks, day: DayOf, notes: Notes): Promise<void> {
   const seen = new Set<string>();
+  const questions = new Questions(notes);
   for (const gateway of books.gateways()) {
     const span = { fromMs: day.fromMs - MARGIN_MS, toMs: day.toMs + MARGIN_MS };
     for await (const line of gateway.linesOf(span, { signal: day.signal })) {
       seen.add(`${gateway.id} ${line.kind} ${line.ref}`);
-      if (line.atMs >= day.fromMs && line.atMs < day.toMs) lineOfDay(books, gateway.id, line, notes);
+      if (line.atMs >= day.fromMs && line.atMs < day.toMs) {
+        const ended = await endOf(books, gateway, line, day.signal, questions);
+        lineOfDay(books, gateway.id, line, notes, ended);
+      }
       await notes.rest();
     }
     for await (const { amount, feeMinor } of gateway.settlementsOf(day, { signal: day.signal }))
       notes.sum("gateway_settlements", amount, feeMinor);
   }
-  await compareOurs(books, day, notes, seen);
+  await compareOurs(books, day, notes, seen, questions);
 }
 
-function lineOfDay(books: GatewayBooks, gateway: GatewayId, given: DayLine, notes: Notes): void {
+/** Questions about single payments and refunds in one run are bounded. */
+class Questions {
+  #asked = 0;
+  readonly #notes: Notes;
+
+  constructor(notes: Notes) {
+    this.#notes = notes;
+  }
+
+  /** @returns false: no more may be asked, and the report says so */
+  mayAsk(): boolean {
+    this.#asked += 1;
+    if (this.#asked > MOST_ASKED) this.#notes.isComplete = false;
+    return this.#asked <= MOST_ASKED;
+  }
+}
+
+/** How a refund ended. Its line is written when it begins, so it may still be pending, or have failed since. */
+async function endOf(
+  { topups, refunds }: GatewayBooks,
+  gateway: PaymentGateway,
+  { kind, ref, paymentRef }: DayLine,
+  signal: AbortSignal,
+  questions: Questions,
+): Promise<GatewayRefund["state"]> {
+  const isOurs = topups.ofPayment(gateway.id, paymentRef) !== undefined;
+  const isSettled = refunds.ofRef(gateway.id, ref)?.status === "refunded";
+  if (kind !== "refund" || !isOurs || isSettled || !questions.mayAsk()) return "refunded";
+  return (await orMissing(gateway.readRefund(ref, { signal })))?.state ?? "refunded";
+}
+
+/** @returns undefined for what is not there */
+async function orMissing<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof GatewayError && error.kind === "missing") return undefined;
+    throw error;
+  }
+}
+
+function lineOfDay(
+  ...[books, gateway, given, notes, ended]: [
+    ...[books: GatewayBooks, gateway: GatewayId, given: DayLine, notes: Notes],
+    ended: GatewayRefund["state"],
+  ]
+): void {
   // Adapters may list what went back as negative.
   const line = { ...given, amount: { ...given.amount, minor: Math.abs(given.amount.minor) } };
   const { kind, ref, reference } = line;
   notes.sum(`gateway_${kind}s`, line.amount, line.feeMinor);
-  const again = () => CHECKS[kind](books, gateway, line);
+  const again = () => CHECKS[kind](books, gateway, line, ended);
   const subject: Subject = { kind, ref, reference };
   notes.add(again(), { again, heal: (signal) => books.follow(gateway, subject, signal) });
 }
 
-type Check = (books: GatewayBooks, gateway: GatewayId, line: DayLine) => Found | undefined;
+type Check = (
+  books: GatewayBooks,
+  gateway: GatewayId,
+  line: DayLine,
+  /** Of a refund. */
+  ended: GatewayRefund["state"],
+) => Found | undefined;
 
 const CHECKS: Readonly<Record<DayLine["kind"], Check>> = {
   payment: paymentOf,
@@ -110,14 +167,9 @@ function paymentOf({ topups, parked }: GatewayBooks, gateway: GatewayId, line: D
     if (kind === "fee_differs" && !isOtherFee(credited, line)) return undefined;
     return found(kind, gateway, line, detail, credited);
   }
-  const rows = parked.of(gateway, line.ref);
-  const open = rows.filter(({ closedAtMs }) => closedAtMs === null);
-  // An operator has said what became of it.
-  if (rows.length > 0 && open.length === 0) return undefined;
-  // One that only an earlier reconciliation parked may be healed by now.
-  const isOpen = open.some(({ reason }) => reason !== "reconciliation");
+  const state = stateOf(parked, gateway, line.ref);
+  if (state === "closed") return undefined;
   const row = line.reference === "" ? undefined : topups.find(line.reference);
-  const state = isOpen ? ("parked" as const) : ("open" as const);
   if (row !== undefined && !isPaid(row) && !isSame(row, line))
     return {
       ...found("amount_differs", gateway, line, `Paid ${said(line)}, asked for ${asked(row)}`, row),
@@ -132,19 +184,38 @@ function paymentOf({ topups, parked }: GatewayBooks, gateway: GatewayId, line: D
   return { ...found("paid_not_credited", gateway, line, detail, row), state };
 }
 
+/**
+ * `closed`: an operator has said what became of it. What only an earlier reconciliation parked may be healed by now: it is `open`.
+ */
+function stateOf(parked: ParkedPayments, gateway: GatewayId, ref: string): "open" | "parked" | "closed" {
+  const rows = parked.of(gateway, ref);
+  const open = rows.filter(({ closedAtMs }) => closedAtMs === null);
+  if (rows.length > 0 && open.length === 0) return "closed";
+  return open.some(({ reason }) => reason !== "reconciliation") ? "parked" : "open";
+}
+
 /** Some fees are not known when the payment is credited. */
 const isOtherFee = (row: TopupRow, { feeMinor }: DayLine): boolean =>
   row.feeMinor !== 0 && feeMinor !== 0 && row.feeMinor !== feeMinor;
 
-function refundOf({ topups, refunds }: GatewayBooks, gateway: GatewayId, line: DayLine): Found | undefined {
+function refundOf(
+  { topups, refunds, parked }: GatewayBooks,
+  gateway: GatewayId,
+  line: DayLine,
+  ended: GatewayRefund["state"],
+): Found | undefined {
   const topup = topups.ofPayment(gateway, line.paymentRef);
   // What was never credited has no credit to take back.
   if (topup === undefined || !isPaid(topup)) return undefined;
   const byReference = line.reference === "" ? undefined : refunds.find(line.reference);
   const row = refunds.ofRef(gateway, line.ref) ?? byReference;
   if (row?.status !== "refunded") {
+    // No money has gone back, or not yet.
+    if (ended === "failed" || (ended === "pending" && row?.status === "pending")) return undefined;
+    const state = stateOf(parked, gateway, line.ref);
+    if (state === "closed") return undefined;
     const detail = `Refunded ${said(line)}; here it is ${row === undefined ? "not known" : row.status}`;
-    return { ...found("refund_unknown", gateway, line, detail, topup), subjectId: row?.id ?? "" };
+    return { ...found("refund_unknown", gateway, line, detail, topup), subjectId: row?.id ?? "", state };
   }
   if (row.totalMinor === line.amount.minor && row.currency === line.amount.currency) return undefined;
   const detail = `Refunded ${said(line)}, here ${amountText(row.totalMinor, row.currency)}`;
@@ -182,15 +253,15 @@ async function compareOurs(
   { fromMs, toMs, signal }: DayOf,
   notes: Notes,
   seen: ReadonlySet<string>,
+  questions: Questions,
 ): Promise<void> {
   const day = indianDay(fromMs);
   const byId = new Map(books.gateways().map((gateway) => [gateway.id as string, gateway]));
-  let asks = 0;
   const toAsk = (row: { gateway: string }, key: string): PaymentGateway | undefined => {
     if (row.gateway === "offline" || seen.has(key)) return undefined;
     const gateway = byId.get(row.gateway);
-    if (gateway === undefined || ++asks > MOST_ASKED) notes.isComplete = false;
-    return asks > MOST_ASKED ? undefined : gateway;
+    if (gateway === undefined) notes.isComplete = false;
+    return gateway !== undefined && questions.mayAsk() ? gateway : undefined;
   };
   await eachRow<TopupRow>(
     notes,

@@ -36,7 +36,9 @@ export class CreditWatch {
       const expiresAtMs =
         world.process?.store.table<number>("credits.grant_expiries").get([orgId, entry.refId]) ?? Infinity;
       credit.grants.push({ refId: entry.refId, seq: entry.seq, expiresAtMs, leftMicroUsd: amount });
-      credit.grants.sort((a, b) => (a.expiresAtMs === b.expiresAtMs ? a.seq - b.seq : a.expiresAtMs - b.expiresAtMs));
+      credit.grants.sort((a, b) =>
+        a.expiresAtMs === b.expiresAtMs ? a.seq - b.seq : a.expiresAtMs - b.expiresAtMs,
+      );
     }
     payDebt(credit);
   }
@@ -97,7 +99,13 @@ function payDebt(credit: Credit): void {
 }
 
 /** A refund that somebody asked us for; what the dashboard refunds may exceed what is left. */
-function mustBePaid({ process, parts }: World, orgId: string, refId: string, microUsd: number, credit: Credit): void {
+function mustBePaid(
+  { process, parts }: World,
+  orgId: string,
+  refId: string,
+  microUsd: number,
+  credit: Credit,
+): void {
   const refund = process?.rooms.refunds.get(orgId, refId);
   if (refund === undefined || refund.idempotencyKey === "") return;
   must(

@@ -45,7 +45,9 @@ function someTopup(world: World, { rooms }: GatewayProcess): TopupRow | undefine
 }
 
 function someRefund(world: World, { rooms }: GatewayProcess): RefundRow | undefined {
-  const rows = [...rooms.refunds.settledOn(ended(world))].filter(({ creditsMicroUsd }) => creditsMicroUsd > 0);
+  const rows = [...rooms.refunds.settledOn(ended(world))].filter(
+    ({ creditsMicroUsd }) => creditsMicroUsd > 0,
+  );
   return rows.length === 0 ? undefined : world.parts.dice.pick(rows);
 }
 
@@ -58,12 +60,20 @@ function withoutReference(table: string, kind: FindingKind, type: "topup" | "ref
     if (row === undefined || value === undefined) return undefined;
     process.store.table(table).remove(key);
     const ref = "gatewayRef" in row && type === "refund" ? row.gatewayRef : row.paymentRef;
-    return plant(world, { findings: [{ kind, ref }], mend: ({ store }) => store.table(table).put(key, value) });
+    return plant(world, {
+      findings: [{ kind, ref }],
+      mend: ({ store }) => store.table(table).put(key, value),
+    });
   };
 }
 
 /** Fields of a row have other values until it is mended. */
-function withFields<V extends object>(process: GatewayProcess, table: string, key: string[], fields: Partial<V>) {
+function withFields<V extends object>(
+  process: GatewayProcess,
+  table: string,
+  key: string[],
+  fields: Partial<V>,
+) {
   const row = process.store.table<V>(table).get(key) as V;
   const before = Object.fromEntries(Object.keys(fields).map((name) => [name, row[name as keyof V]]));
   process.store.table<V>(table).put(key, { ...row, ...fields });
@@ -107,7 +117,13 @@ function neverPaid(world: World, process: GatewayProcess): Plant | undefined {
   const day = ended(world);
   const [id, ref] = [`tup_${PLANTED}${day}`, `pay_${PLANTED}${day}`];
   // Of one that was refunded nobody asks for a refund.
-  const row = { ...like, id, paymentRef: ref, status: "refunded" as const, refundedMinor: like.quote.amountMinor };
+  const row = {
+    ...like,
+    id,
+    paymentRef: ref,
+    status: "refunded" as const,
+    refundedMinor: like.quote.amountMinor,
+  };
   const rows: [string, string[], unknown][] = [
     ["billing.topups", [row.orgId, id], row],
     ["billing.orgs_of_topups", [id], row.orgId],
@@ -216,7 +232,9 @@ function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefine
   const ledger = openLedger(store);
   const { id } = dice.pick(customers).org;
   const [, ...older] = ledger.page(id, { before: Number.MAX_SAFE_INTEGER, limit: 20 });
-  const entry = older.find(({ kind, createdAtMs }) => kind === "settle" && dayAt(createdAtMs) === ended(world));
+  const entry = older.find(
+    ({ kind, createdAtMs }) => kind === "settle" && dayAt(createdAtMs) === ended(world),
+  );
   if (entry === undefined) return undefined;
   const table = store.table<StoredEntry>("ledger");
   const stored = table.get([id, entry.seq]) as StoredEntry;
@@ -227,4 +245,3 @@ function wrongBalance(world: World, { store }: GatewayProcess): Plant | undefine
     mend: (process) => process.store.table<StoredEntry>("ledger").put([id, entry.seq], stored),
   });
 }
-

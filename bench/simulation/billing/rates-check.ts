@@ -28,13 +28,19 @@ export function checkConverted(
   const rate = rates.get(fxDay);
   must(rate !== undefined, () => `${what}: there is no rate of ${fxDay}`);
   const ageMs = atMs - Date.parse(fxDay);
-  must(ageMs >= 0 && ageMs < STALE_MS + DAY_MS, () => `${what}: the rate of ${fxDay} at ${new Date(atMs).toISOString()}`);
+  must(
+    ageMs >= 0 && ageMs < STALE_MS + DAY_MS,
+    () => `${what}: the rate of ${fxDay} at ${new Date(atMs).toISOString()}`,
+  );
   const scaled = BigInt(rate.replace(".", "")) * (10_000n + SPREAD_BPS);
   const paid = BigInt(minor) * 10_000n * 100_000_000n * 10_000n;
   const credits = BigInt(microUsd);
   must(credits * scaled <= paid, () => `${what}: ${microUsd} micro-USD is more than ${minor} paise buy`);
   // And not less than the next millionth; the rate is rounded up to eight digits.
-  must((credits + 2n) * scaled > paid, () => `${what}: ${microUsd} micro-USD is less than ${minor} paise buy`);
+  must(
+    (credits + 2n) * scaled > paid,
+    () => `${what}: ${microUsd} micro-USD is less than ${minor} paise buy`,
+  );
 }
 
 /** Whether there is no rate of the last days. */

@@ -36,14 +36,19 @@ export class ReconciliationModule implements SimulationModule {
     const follow = followNow(rooms);
     this.#books?.close();
     this.#books = openReconciliation(
-      { ...NO_LOG, warn: () => world.parts.figures.add("reconciliation: not healed at once") } as typeof NO_LOG,
+      {
+        ...NO_LOG,
+        warn: () => world.parts.figures.add("reconciliation: not healed at once"),
+      } as typeof NO_LOG,
       { store, clock: rooms.clock, accounts: rooms.accounts, jobs: watchedJobs(process) },
       {
         gateways: () => [readingOf(rooms.gateway, outside)],
         follow: (...given) => outside(() => follow(...given)),
       },
     );
-    store.table<ReconciliationReport>("billing.reconciliations").watch((_key, row) => row && this.#fresh.push(row));
+    store
+      .table<ReconciliationReport>("billing.reconciliations")
+      .watch((_key, row) => row && this.#fresh.push(row));
     store.table<ParkedRow>("billing.parked").watch((_key, row) => row && this.#parked.set(row.id, row));
     await this.#books.handleJobs();
   }
@@ -69,7 +74,9 @@ export class ReconciliationModule implements SimulationModule {
     const names = Object.keys(PLANTS) as (keyof typeof PLANTS)[];
     const name = parts.dice.pick(names);
     const plant = await process.plant(() => PLANTS[name](world, process));
-    parts.figures.add(plant === undefined ? "planted in our books: nothing there to spoil" : `planted in our books: ${name}`);
+    parts.figures.add(
+      plant === undefined ? "planted in our books: nothing there to spoil" : `planted in our books: ${name}`,
+    );
     if (plant === undefined) return;
     this.#plants.push(plant);
     for (const { ref } of plant.findings) world.planted.add(ref);
@@ -79,7 +86,9 @@ export class ReconciliationModule implements SimulationModule {
   async dusk(world: World): Promise<void> {
     const { process } = world;
     if (process === undefined) return;
-    const spoiled = this.#plants.filter((plant) => plant.mend !== undefined && plant.mendedAtMs === undefined);
+    const spoiled = this.#plants.filter(
+      (plant) => plant.mend !== undefined && plant.mendedAtMs === undefined,
+    );
     if (spoiled.length === 0) return;
     await process.plant(() => {
       for (const { mend } of spoiled) mend?.(process);
@@ -107,7 +116,8 @@ export class ReconciliationModule implements SimulationModule {
     }
     for (const plant of this.#plants.splice(0)) {
       if (plant.day > this.#newestDay && plant.mendedAtMs === undefined) this.#plants.push(plant);
-      else if (plant.day > this.#newestDay) figures.add("planted in our books: taken back before a late comparison");
+      else if (plant.day > this.#newestDay)
+        figures.add("planted in our books: taken back before a late comparison");
     }
     const behindMs = time.now() - Date.parse(`${this.#newestDay || "9999-01-01"}T18:30:00Z`);
     must(

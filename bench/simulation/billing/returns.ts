@@ -51,8 +51,13 @@ export class ReturnsModule implements SimulationModule {
     const due = nothing();
     for (const row of supplies) add(due, row.kind === "credit_note" ? -1 : 1, inRupees(row));
     same(month, "the return's tables", tablesOf(gstr1), { ...due, documents: 0 });
-    const numbered = gstr1.doc_issue.doc_det.flatMap(({ docs }) => docs).reduce((sum, one) => sum + one.totnum, 0);
-    must(numbered === supplies.length, () => `${month}: the return counts ${numbered} documents of ${supplies.length}`);
+    const numbered = gstr1.doc_issue.doc_det
+      .flatMap(({ docs }) => docs)
+      .reduce((sum, one) => sum + one.totnum, 0);
+    must(
+      numbered === supplies.length,
+      () => `${month}: the return counts ${numbered} documents of ${supplies.length}`,
+    );
     same(month, "its summary by code", hsnOf(gstr1), { ...due, documents: 0 });
     const listed = (JSON.parse(await read("json")) as { data: { id: string; number: string }[] }).data;
     const csv = (await read("csv")).trim().split("\r\n").length - 1;
@@ -102,7 +107,9 @@ interface Gstr1 {
   readonly cdnr: readonly { readonly nt: readonly Entry[] }[];
   readonly cdnur: readonly Entry[];
   readonly hsn: { readonly hsn_b2b: readonly Amounts[]; readonly hsn_b2c: readonly Amounts[] };
-  readonly doc_issue: { readonly doc_det: readonly { readonly docs: readonly { readonly totnum: number }[] }[] };
+  readonly doc_issue: {
+    readonly doc_det: readonly { readonly docs: readonly { readonly totnum: number }[] }[];
+  };
 }
 
 const paiseOf = (rupees = 0): number => Math.round(rupees * 100);

@@ -99,8 +99,14 @@ export class SubscriptionBooks {
     const { figures } = world.parts;
     const [id, monthText, changeText] = refId.split("/");
     const change = Number(changeText);
-    const statement = world.process?.rooms.invoiceTables.byReference(org.id, { type: "subscription", id: refId });
-    must(statement?.plan !== undefined && statement.kind === "statement", () => `the fee ${refId} has no statement`);
+    const statement = world.process?.rooms.invoiceTables.byReference(org.id, {
+      type: "subscription",
+      id: refId,
+    });
+    must(
+      statement?.plan !== undefined && statement.kind === "statement",
+      () => `the fee ${refId} has no statement`,
+    );
     this.#match(refId);
     const { planId, periodStartMs: startMs, periodEndMs: endMs } = statement.plan;
     const what = `${refId}, ${planId}`;
@@ -124,7 +130,10 @@ export class SubscriptionBooks {
       feeMinor = shareOf(Math.max(price, month.paidMinor), bps) - shareOf(month.paidMinor, bps);
       figures.add("subscriptions: dearer plans within a month");
     }
-    must(statement.totalMinor === feeMinor, () => `${what} is of ${statement.totalMinor}, due is ${feeMinor}`);
+    must(
+      statement.totalMinor === feeMinor,
+      () => `${what} is of ${statement.totalMinor}, due is ${feeMinor}`,
+    );
     must(statement.heads.igstMinor + statement.heads.cgstMinor === 0, () => `${what} bears tax`);
     checkConverted(world, what, -amountMicroUsd, {
       ...{ minor: feeMinor, currency: org.billingCurrency },
@@ -142,7 +151,8 @@ export class SubscriptionBooks {
       const claim = this.#claims.get(owner);
       return claim !== undefined && claim.orgId !== org.id && claim.untilMs > createdAtMs;
     });
-    if (isTaken && this.#due.delete(refId)) figures.add("subscriptions: included credit that an owner has elsewhere");
+    if (isTaken && this.#due.delete(refId))
+      figures.add("subscriptions: included credit that an owner has elsewhere");
     else month.includedMicroUsd = most;
     figures.add("subscriptions: fees, micro-USD", -amountMicroUsd);
   }
@@ -180,7 +190,10 @@ export class SubscriptionBooks {
   /** After all entries of the night. @throws Deviation */
   check(): void {
     const [alone] = this.#unmatched;
-    must(alone === undefined, () => `${alone} has a fee without its statement, or a statement without its fee`);
+    must(
+      alone === undefined,
+      () => `${alone} has a fee without its statement, or a statement without its fee`,
+    );
     const [[refId, microUsd] = ["", 0]] = this.#due;
     must(refId === "", () => `the included credit of ${refId}, ${microUsd}, was not granted`);
   }

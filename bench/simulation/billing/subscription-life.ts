@@ -42,7 +42,8 @@ function pastDue(module: SubscriptionModule, world: World, customer: Customer, p
   const way = dice.weighted({ waits: 35, pays: 35, again: 20, smaller: 5, cancels: 5 });
   figures.add(`past due: ${way}`);
   if (way === "waits") return;
-  if (way === "cancels") return void change(module, world, customer, FREE_PLAN, undefined).catch((e) => world.blame(e));
+  if (way === "cancels")
+    return void change(module, world, customer, FREE_PLAN, undefined).catch((e) => world.blame(e));
   payFee(world, customer, planId);
   if (way === "pays") return;
   const chosen = way === "again" ? planId : "starter";
@@ -80,10 +81,15 @@ async function change(
   try {
     const [one, other] = await Promise.all(dice.chance(0.3) ? [ask(), ask()] : [ask()]);
     if (other !== undefined && !isSameChange(one as SubscriptionChange, other))
-      throw new Deviation(`asked twice for ${planId}, ${customer.org.id} was answered ${JSON.stringify([one, other])}`);
+      throw new Deviation(
+        `asked twice for ${planId}, ${customer.org.id} was answered ${JSON.stringify([one, other])}`,
+      );
     const { effective: when = "", subscription } = one ?? {};
-    figures.add(`subscriptions: chosen, ${planId === FREE_PLAN ? "to cancel" : "a plan"}, ${when.replace("_", " ")}`);
-    if (wasPastDue && subscription?.status === "active") figures.add("past due: recovered by choosing a plan");
+    figures.add(
+      `subscriptions: chosen, ${planId === FREE_PLAN ? "to cancel" : "a plan"}, ${when.replace("_", " ")}`,
+    );
+    if (wasPastDue && subscription?.status === "active")
+      figures.add("past due: recovered by choosing a plan");
   } catch (error) {
     const kind = kindOf(error);
     if (kind === undefined || !EXPECTED.has(kind)) throw error;

@@ -36,7 +36,14 @@ export class SubscriptionModule implements SimulationModule {
   async open({ rooms, store }: GatewayProcess, world: World): Promise<void> {
     const { accounts, trail, jobs, supplier } = rooms;
     this.room = openPlanRoom(CONFIG, {
-      ...{ store, trail, jobs, accounts, supplier, catalog: { current: () => ({ models: new Map() }) as never } },
+      ...{
+        store,
+        trail,
+        jobs,
+        accounts,
+        supplier,
+        catalog: { current: () => ({ models: new Map() }) as never },
+      },
       ...{ clock: rooms.clock, book: rooms.book, purse: rooms.purse, lots: rooms.lots },
       ...{ fx: rooms.fx, terms: rooms.terms, invoices: rooms.issuer },
     });
@@ -61,7 +68,10 @@ export class SubscriptionModule implements SimulationModule {
     const before = this.#statusOf.get(orgId) ?? "none";
     if (before === status) return;
     this.#statusOf.set(orgId, status);
-    const after = missed > 3 || (before === "past_due" && missed >= 3 && status === "cancelled") ? ", tries are over" : "";
+    const after =
+      missed > 3 || (before === "past_due" && missed >= 3 && status === "cancelled")
+        ? ", tries are over"
+        : "";
     parts.figures.add(`subscriptions: ${before.replace("_", " ")} to ${status.replace("_", " ")}${after}`);
   }
 
@@ -102,7 +112,10 @@ export class SubscriptionModule implements SimulationModule {
 
   #checkOrg(world: World, { rooms }: GatewayProcess, orgId: string): void {
     const paid = rooms.lots.of(orgId).paidMicroUsd;
-    must(paid === this.#credit.paidOf(orgId), () => `${orgId}: ${paid} was paid in, not ${this.#credit.paidOf(orgId)}`);
+    must(
+      paid === this.#credit.paidOf(orgId),
+      () => `${orgId}: ${paid} was paid in, not ${this.#credit.paidOf(orgId)}`,
+    );
     const row = this.room?.subscriptions.get(orgId);
     if (row === undefined) return;
     const planId = rooms.accounts.org(orgId)?.planId;
@@ -116,10 +129,16 @@ export class SubscriptionModule implements SimulationModule {
     }
     const { missed, missedAtMs, periodEndMs } = row;
     const dueMs = missed === 0 ? periodEndMs : (missedAtMs ?? 0) + (RETRIES_MS[missed - 1] ?? 0);
-    must((row.status === "past_due") === missed > 0, () => `${orgId} is ${row.status} after ${missed} failures`);
+    must(
+      (row.status === "past_due") === missed > 0,
+      () => `${orgId} is ${row.status} after ${missed} failures`,
+    );
     // In rupees it waits for a rate.
     const waits = row.currency === "INR" && world.parts.time.now() - this.#staleAtMs < 2 * DAY_MS;
-    must(waits || !isDue(world, dueMs), () => `${orgId} is ${row.status}, and was due ${new Date(dueMs).toISOString()}`);
+    must(
+      waits || !isDue(world, dueMs),
+      () => `${orgId} is ${row.status}, and was due ${new Date(dueMs).toISOString()}`,
+    );
   }
 }
 

@@ -99,7 +99,7 @@ export function openBooks(orgs: readonly OrgRow[]) {
     store.act(() => settle(deps, row.id, checkout(row, "complete", made)));
 
   return {
-    ...{ ...billing, told, reconciliation, alarms, pay, settled, lineOf, orgs },
+    ...{ ...billing, told, notices, reconciliation, alarms, pay, settled, lineOf, orgs },
     /** A top-up that went as it should. */
     async bought(org: OrgRow, amountMinor: number): Promise<TopupRow> {
       const row = await billing.topup(org, amountMinor);
