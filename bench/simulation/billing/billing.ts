@@ -15,7 +15,7 @@ import { NightlyCheck } from "./nightly.ts";
 import { troublePayments } from "./payment-troubles.ts";
 import { Portal } from "./portal.ts";
 import { DAY_MS, HOUR_MS, PaymentService } from "./service.ts";
-import { troubleDay } from "./system-troubles.ts";
+import { putRate, troubleDay } from "./system-troubles.ts";
 import { World } from "./world.ts";
 
 /** Ids and rows hold whole milliseconds. */
@@ -90,7 +90,10 @@ export async function simulateBilling(options: BillingOptions): Promise<BillingR
         planDay(world);
         troubleDay(world);
         for (const module of modules) module.day?.(world);
-      } else service.calm();
+      } else {
+        service.calm();
+        putRate(world);
+      }
       await runTo(world, Date.parse(from) + (day + 1) * DAY_MS);
       const isLast = day === days + ENDING_DAYS - 1;
       for (const module of modules) await module.dusk?.(world);

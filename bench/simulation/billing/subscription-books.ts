@@ -61,6 +61,7 @@ export class SubscriptionBooks {
   readonly #claims = new Map<string, Claim>();
   readonly renewals = new Map<string, number>();
   readonly included = new Map<string, Included>();
+  readonly #tonight: { readonly customer: Customer; readonly entry: PostedEntry }[] = [];
   readonly #ownersOf: (orgId: string) => readonly string[];
 
   constructor(ownersOf: (orgId: string) => readonly string[]) {
@@ -82,16 +83,20 @@ export class SubscriptionBooks {
     return this.#sums.get(orgId) ?? 0;
   }
 
-  /** @throws Deviation */
-  entry(world: World, customer: Customer, entry: LedgerEntry): void {
+  /** Looked at when all of the night are known: orgs of one owner are compared in the order of time. */
+  entry(customer: Customer, entry: LedgerEntry): void {
     if (entry.kind === "settle") return;
     const isIncluded = entry.refType === "included_credit";
     const isExpiry = entry.refType.startsWith("included_credit_expiry");
     if (entry.kind !== "subscription" && !isIncluded && !isExpiry) return;
     const { id } = customer.org;
     this.#sums.set(id, this.sumOf(id) + entry.amountMicroUsd);
+    this.#tonight.push({ customer, entry });
+  }
+
+  #look(world: World, customer: Customer, entry: PostedEntry): void {
     if (entry.kind === "subscription") this.#fee(world, customer, entry);
-    else if (isIncluded) this.#grant(world, customer, entry);
+    else if (entry.kind === "grant") this.#grant(world, customer, entry);
     else this.#expiry(world, entry);
   }
 
@@ -188,7 +193,9 @@ export class SubscriptionBooks {
   }
 
   /** After all entries of the night. @throws Deviation */
-  check(): void {
+  check(world: World): void {
+    const inTime = this.#tonight.splice(0).sort((a, b) => a.entry.createdAtMs - b.entry.createdAtMs);
+    for (const { customer, entry } of inTime) this.#look(world, customer, entry);
     const [alone] = this.#unmatched;
     must(
       alone === undefined,

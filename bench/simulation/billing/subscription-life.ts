@@ -23,12 +23,15 @@ export function decide(module: SubscriptionModule, world: World, customer: Custo
   const { dice } = world.parts;
   const row = room.subscriptions.get(customer.org.id);
   const choose = (planId: string, effective?: Effective) =>
-    void change(module, world, customer, planId, effective).catch((error: unknown) => world.blame(error));
+    world.later(0, () => change(module, world, customer, planId, effective));
   if (row === undefined || row.status === "cancelled") {
     if (dice.chance(1 / 30)) choose(dice.weighted({ starter: 60, team: 30, business: 10 }));
     return;
   }
-  if (row.status === "past_due") return pastDue(module, world, customer, row.planId);
+  if (row.status === "past_due") {
+    pastDue(module, world, customer, row.planId);
+    return;
+  }
   if (!dice.chance(1 / 20)) return;
   const effective = dice.pick([undefined, undefined, "now", "period_end"] as const);
   const way = dice.weighted({ change: 60, cancel: 12, stay: 28 });
@@ -42,8 +45,10 @@ function pastDue(module: SubscriptionModule, world: World, customer: Customer, p
   const way = dice.weighted({ waits: 35, pays: 35, again: 20, smaller: 5, cancels: 5 });
   figures.add(`past due: ${way}`);
   if (way === "waits") return;
-  if (way === "cancels")
-    return void change(module, world, customer, FREE_PLAN, undefined).catch((e) => world.blame(e));
+  if (way === "cancels") {
+    world.later(0, () => change(module, world, customer, FREE_PLAN, undefined));
+    return;
+  }
   payFee(world, customer, planId);
   if (way === "pays") return;
   const chosen = way === "again" ? planId : "starter";

@@ -82,7 +82,7 @@ export class SubscriptionModule implements SimulationModule {
   }
 
   entry(world: World, orgId: string, entry: LedgerEntry): void {
-    this.#books.entry(world, this.#customers.get(orgId) as Customer, entry);
+    this.#books.entry(this.#customers.get(orgId) as Customer, entry);
     this.#credit.entry(world, orgId, entry);
   }
 
@@ -94,7 +94,7 @@ export class SubscriptionModule implements SimulationModule {
   night(world: World, isLast: boolean): void {
     const { process } = world;
     if (process === undefined) return;
-    this.#books.check();
+    this.#books.check(world);
     if (isStale(world)) this.#staleAtMs = world.parts.time.now();
     for (const { org } of world.parts.customers) this.#checkOrg(world, process, org.id);
     for (const [refId, given] of this.#books.included) {

@@ -25,13 +25,14 @@ export function troubleDay(world: World): void {
 }
 
 /** Rates walk from day to day; some days bring none, some weeks neither. */
-function putRate(world: World): void {
+export function putRate(world: World): void {
   const { dice, time, figures } = world.parts;
   const { market } = world;
   const isFirst = world.rates.size === 0;
   market.rupees *= 1 + dice.between(-0.005, 0.005);
-  if (!isFirst && dice.chance(0.01)) market.closedUntilMs = time.now() + dice.between(3, 8) * DAY_MS;
-  if (time.now() < market.closedUntilMs || (!isFirst && dice.chance(0.1))) {
+  if (!isFirst && !world.isEnding && dice.chance(0.01))
+    market.closedUntilMs = time.now() + dice.between(3, 8) * DAY_MS;
+  if (time.now() < market.closedUntilMs || (!isFirst && !world.isEnding && dice.chance(0.1))) {
     figures.add("rates: days without one");
     return;
   }
