@@ -36,6 +36,8 @@ export interface ReconciliationDeps extends Omit<GatewayBooks, "invoices" | "led
 export class Reconciliation {
   readonly #deps: ReconciliationDeps;
   readonly #reports: ExpiringTable<ReconciliationReport>;
+  /** By runs of a day that a payment gateway broke off: for the report of the run that comes to its end. */
+  #healed: { readonly day: string; readonly findings: readonly Finding[] } | undefined;
   /** One at a time: a second one of the same day shares it. */
   #running: { readonly key: string; readonly report: Promise<ReconciliationReport> } | undefined;
 
@@ -79,7 +81,11 @@ export class Reconciliation {
   run(day: string, signal: AbortSignal): Promise<ReconciliationReport> {
     return this.#one(`run ${day}`, async () => {
       const notes = await this.#look(this.#dayOf(day, signal));
-      await this.#heal(notes, signal);
+      await this.#heal(notes, signal).catch((error: unknown) => {
+        const findings = [...this.#healedOn(day), ...notes.held().map(([, { finding }]) => finding)];
+        this.#healed = { day, findings: findings.filter(({ state }) => state === "healed") };
+        throw error;
+      });
       const report = await this.#keep(day, notes);
       const faults = openFaults(report);
       if (faults.length > 0) this.#deps.onFaults(report, faults);
@@ -126,8 +132,11 @@ export class Reconciliation {
       signal.throwIfAborted();
       const isFault = FINDING_KINDS[finding.kind].level === "fault";
       if (isFault && finding.state === "open" && heal !== undefined && again !== undefined) {
-        // What fails stays as it was found: an operator sees it.
-        await heal(signal).catch(this.#deps.onFailure);
+        // What fails stays as it was found, and an operator sees it; what may be read soon fails the run, which comes again.
+        await heal(signal).catch((error: unknown) => {
+          if (isPassing(error)) throw error;
+          this.#deps.onFailure(error);
+        });
         const now = again();
         const next: Finding = now === undefined ? { ...finding, state: "healed" } : { ...finding, ...now };
         notes.replace(key, next);
@@ -168,13 +177,21 @@ export class Reconciliation {
     await store.act(close);
   }
 
+  #healedOn(day: string): readonly Finding[] {
+    return this.#healed?.day === day ? this.#healed.findings : [];
+  }
+
   /** What an earlier run of the day healed stays in the report. */
   async #keep(day: string, notes: Notes): Promise<ReconciliationReport> {
     const { store, clock } = this.#deps;
-    for (const finding of this.stored(day)?.findings ?? [])
+    for (const finding of [...this.#healedOn(day), ...(this.stored(day)?.findings ?? [])])
       if (finding.state === "healed") notes.add(finding);
     const report = notes.report(day, clock.now());
     await store.act(() => this.#reports.put(["day", day], report, clock.now()));
     return report;
   }
 }
+
+/** The payment gateway did not answer, or asks for patience. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof GatewayError && (error.kind === "busy" || error.kind === "unclear");

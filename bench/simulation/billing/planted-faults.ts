@@ -26,7 +26,7 @@ export interface Plant {
 }
 
 /** In an act, half an hour after midnight in India. @returns undefined where the day has nothing to spoil */
-type Planting = (world: World, process: GatewayProcess) => Plant | undefined;
+export type Planting = (world: World, process: GatewayProcess) => Plant | undefined;
 
 const IST_MS = 5.5 * HOUR_MS;
 const dayAt = (ms: number): string => new Date(ms + IST_MS).toISOString().slice(0, 10);

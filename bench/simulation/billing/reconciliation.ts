@@ -11,7 +11,7 @@ import type { Jobs } from "../../../src/jobs/jobs.ts";
 import type { PaymentGateway } from "../../../src/payments/gateway.ts";
 import { must } from "./figures.ts";
 import type { SimulationModule } from "./module.ts";
-import { PLANTED, PLANTS, type Plant } from "./planted-faults.ts";
+import { PLANTED, PLANTS, type Plant, type Planting } from "./planted-faults.ts";
 import type { GatewayProcess } from "./process.ts";
 import { checkReport } from "./report-check.ts";
 import { NO_LOG } from "./rooms.ts";
@@ -29,6 +29,12 @@ export class ReconciliationModule implements SimulationModule {
   readonly #parked = new Map<string, ParkedRow>();
   readonly #plants: Plant[] = [];
   readonly #sums = new Map<string, number>();
+  readonly #kinds: Readonly<Record<string, Planting>>;
+
+  /** @param kinds of faults that are planted in our books */
+  constructor(kinds: Readonly<Record<string, Planting>> = PLANTS) {
+    this.#kinds = kinds;
+  }
 
   async open(process: GatewayProcess, world: World): Promise<void> {
     const { rooms, store } = process;
@@ -71,12 +77,10 @@ export class ReconciliationModule implements SimulationModule {
   async #plant(world: World): Promise<void> {
     const { process, parts } = world;
     if (process === undefined) return;
-    const names = Object.keys(PLANTS) as (keyof typeof PLANTS)[];
-    const name = parts.dice.pick(names);
-    const plant = await process.plant(() => PLANTS[name](world, process));
-    parts.figures.add(
-      plant === undefined ? "planted in our books: nothing there to spoil" : `planted in our books: ${name}`,
-    );
+    const [name, planting] = parts.dice.pick(Object.entries(this.#kinds));
+    const plant = await process.plant(() => planting(world, process));
+    const what = plant === undefined ? "nothing there to spoil" : name;
+    parts.figures.add(`planted in our books: ${what}`);
     if (plant === undefined) return;
     this.#plants.push(plant);
     for (const { ref } of plant.findings) world.planted.add(ref);

@@ -4,8 +4,10 @@
  */
 import { expect, test } from "vitest";
 import { simulateBilling } from "../../../bench/simulation/billing/billing.ts";
-import type { SimulationModule } from "../../../bench/simulation/billing/module.ts";
+import { allModules, type SimulationModule } from "../../../bench/simulation/billing/module.ts";
+import type { Plant } from "../../../bench/simulation/billing/planted-faults.ts";
 import type { GatewayProcess } from "../../../bench/simulation/billing/process.ts";
+import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
 
 /** Over the first of April, when numbers of documents begin anew. */
 const SMALL = { orgs: 20, days: 40, from: "2026-03-05", seed: 7, actsTwice: true };
@@ -13,8 +15,15 @@ const SMALL = { orgs: 20, days: 40, from: "2026-03-05", seed: 7, actsTwice: true
 test("forty days of twenty orgs end with all books in agreement, though everything fails at times", async () => {
   const { figures, deviation } = await simulateBilling(SMALL);
   expect(deviation).toBeUndefined();
-  for (const seen of ["process: killed", "webhooks: lost", "credit: calls", "payment service: times away"])
+  for (const seen of [
+    ...["process: killed", "webhooks: lost", "credit: calls", "payment service: times away"],
+    ...["subscriptions: first months", "subscriptions: months renewed", "subscriptions: fees bought by card"],
+    ...["subscriptions: active to past due", "subscriptions: included credit expired, micro-USD"],
+    ...["planted in our books: an invoice that nobody finds", "parked: closed by an operator"],
+  ])
     expect(figures.of(seen), seen).toBeGreaterThan(0);
+  expect(figures.of("reconciliation: days compared")).toBeGreaterThan(75);
+  expect(figures.of("returns: months that add up")).toBe(3);
   expect(figures.of("checks: nights")).toBe(80);
 });
 
@@ -24,6 +33,17 @@ test("the same seed gives the same figures, another seed others", async () => {
   const [one, same, other] = [await figuresOf(3), await figuresOf(3), await figuresOf(4)];
   expect(same).toEqual(one);
   expect(other).not.toEqual(one);
+});
+
+/** Its kind is right, and what it says is nowhere. */
+const neverFound = (): Plant => ({
+  ...{ day: "2026-03-06", atMs: 0, findings: [{ kind: "no_invoice", ref: "pay_none" }] },
+});
+
+test("a planted fault that reconciliation does not report is a deviation", async () => {
+  const modules = [new ReconciliationModule({ neverFound })];
+  const { deviation } = await simulateBilling({ ...SMALL, days: 12, modules });
+  expect(deviation?.what).toMatch(/no_invoice of pay_none was planted, and is not in the report/);
 });
 
 /** On the fifth day something is put that no room would put. */
@@ -41,7 +61,9 @@ function tampering(act: (process: GatewayProcess, orgId: string) => void): Simul
   };
 }
 
-test.each<[string, RegExp, (process: GatewayProcess, orgId: string) => void]>([
+type Tampering = (process: GatewayProcess, orgId: string) => void;
+
+test.each<[string, RegExp, Tampering, (() => SimulationModule[])?]>([
   [
     "credit that nobody paid",
     /paid 0 .* balance 5/,
@@ -65,7 +87,31 @@ test.each<[string, RegExp, (process: GatewayProcess, orgId: string) => void]>([
         rooms.clock.now(),
       ),
   ],
-])("a night finds %s", async (_, what, act) => {
-  const { deviation } = await simulateBilling({ ...SMALL, days: 12, modules: [tampering(act)] });
+  [
+    "a fee without its statement",
+    /sub_none\/0\/0 has no statement/,
+    ({ rooms }, orgId) => {
+      const refId = "sub_none/0/0";
+      rooms.book.post(orgId, { kind: "grant", amountMicroUsd: 5, refType: "simulation", refId });
+      rooms.book.post(orgId, { kind: "subscription", amountMicroUsd: -5, refType: "subscription", refId });
+      rooms.tallies.add("granted", orgId, 5);
+    },
+    allModules,
+  ],
+  [
+    "included credit that nobody paid a fee for",
+    /granted 5, due is undefined/,
+    ({ rooms }, orgId) =>
+      rooms.book.post(orgId, {
+        ...{ kind: "grant", amountMicroUsd: 5, refType: "included_credit", refId: "sub_none/0/0" },
+      }),
+    allModules,
+  ],
+])("a night finds %s", async (_, what, act, modules = () => []) => {
+  const { deviation } = await simulateBilling({
+    ...SMALL,
+    days: 12,
+    modules: [...modules(), tampering(act)],
+  });
   expect(deviation?.what).toMatch(what);
 });

@@ -30,11 +30,14 @@ class Told {
   readonly lines: DayLine[] = [];
   /** Calls fail with this. */
   failure: GatewayError | undefined;
+  /** Of these it says that it is busy. */
+  readonly busy = new Set<string>();
 }
 
 function gatewayOver(told: Told): PaymentGateway {
   const known = <T>(map: Map<string, T>, ref: string): T => {
     if (told.failure !== undefined) throw told.failure;
+    if (told.busy.has(ref)) throw new GatewayError("busy", "ask again");
     const value = map.get(ref);
     if (value === undefined) throw new GatewayError("missing", `there is no ${ref}`);
     return value;

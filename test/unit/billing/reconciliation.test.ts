@@ -336,6 +336,20 @@ test("a payment gateway that is away fails the run, and a later run heals what i
   expect(kindsOf(await books.run(DAY))).toEqual(["paid_not_credited healed"]);
 });
 
+test("what cannot be read for a moment is not parked: a later run heals it, and reports what the first one healed", async () => {
+  const [first, second] = [await books.topup(ORG, 50_000), await books.topup(ORG, 60_000)];
+  await books.pay(first);
+  const { ref } = await books.pay(second);
+  overnight();
+  books.told.busy.add(ref);
+  await expect(books.run(DAY)).rejects.toMatchObject({ kind: "gateway_unavailable" });
+  expect([[...books.deps.parked.all()], books.ledger(ORG.id).length]).toEqual([[], 1]);
+  expect(books.reconciliation.stored(DAY)).toBeUndefined();
+  books.told.busy.clear();
+  expect(kindsOf(await books.run(DAY))).toEqual(["paid_not_credited healed", "paid_not_credited healed"]);
+  expect(books.ledger(ORG.id).length).toBe(2);
+});
+
 test.each(["2026-02-30", "2026-11-24", "2027-01-01"])("%s cannot be reconciled", async (day) => {
   overnight();
   await expect(books.compare(day)).rejects.toMatchObject({ kind: "invalid_value" });
