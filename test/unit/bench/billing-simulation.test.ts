@@ -10,6 +10,8 @@ import type { GatewayProcess } from "../../../bench/simulation/billing/process.t
 import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
 
 /** Over the first of April, when numbers of documents begin anew. */
+/** Milliseconds of a test, on a machine that has other work. */
+const LONG_MS = 240_000;
 const SMALL = { orgs: 20, days: 40, from: "2026-03-05", seed: 7, actsTwice: true };
 
 test("forty days of twenty orgs end with all books in agreement, though everything fails at times", async () => {
@@ -25,7 +27,7 @@ test("forty days of twenty orgs end with all books in agreement, though everythi
   expect(figures.of("reconciliation: days compared")).toBeGreaterThan(75);
   expect(figures.of("returns: months that add up")).toBe(3);
   expect(figures.of("checks: nights")).toBe(80);
-});
+}, LONG_MS);
 
 test("the same seed gives the same figures, another seed others", async () => {
   const figuresOf = async (seed: number) =>
@@ -33,7 +35,7 @@ test("the same seed gives the same figures, another seed others", async () => {
   const [one, same, other] = [await figuresOf(3), await figuresOf(3), await figuresOf(4)];
   expect(same).toEqual(one);
   expect(other).not.toEqual(one);
-});
+}, LONG_MS);
 
 /** Its kind is right, and what it says is nowhere. */
 const neverFound = (): Plant => ({
