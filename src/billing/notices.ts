@@ -2,8 +2,8 @@
  * What a webhook of a payment gateway sets off: the object that it names is read, and settled as after any other reading. So a
  * webhook may come twice, late, or before the one that it follows.
  */
-import type { JobEnding } from "../jobs/job.ts";
 import { GatewayError, type GatewayId, type Notice, type PaymentGateway } from "../payments/gateway.ts";
+import type { NoticeEnding } from "../payments/inbound.ts";
 import { type DisputingDeps, followDispute } from "./dispute.ts";
 import { type ForeignRefundDeps, followListed, followRefund } from "./foreign-refunds.ts";
 import { settle } from "./settling.ts";
@@ -17,7 +17,7 @@ export type NoticeDeps = WatchingDeps &
       gateway: PaymentGateway,
       ref: string,
       signal: AbortSignal,
-    ) => Promise<JobEnding | undefined>;
+    ) => Promise<NoticeEnding | undefined>;
   };
 
 /** @throws GatewayError for another try */
@@ -26,7 +26,7 @@ export async function onNotice(
   gatewayId: GatewayId,
   { subject }: Notice,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const gateway = deps.gatewayOf(gatewayId);
   if (gateway === undefined || subject.kind === "none") return undefined;
   const { kind, ref, reference } = subject;
@@ -43,12 +43,12 @@ async function onCheckout(
   ref: string,
   reference: string,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const row = deps.topups.ofCheckout(gatewayId, ref) ?? deps.topups.find(reference);
   if (row?.gateway !== gatewayId) return undefined;
   // The notice may come before the act that stores the checkout's id.
   const look = await lookAt(deps, row.gatewayRef === "" ? { ...row, gatewayRef: ref } : row, signal);
-  return look && { act: () => settle(deps, row.id, look.checkout) };
+  return { act: () => look && settle(deps, row.id, look.checkout), orgId: () => row.orgId };
 }
 
 async function onPayment(
@@ -57,7 +57,7 @@ async function onPayment(
   ref: string,
   reference: string,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const known = deps.topups.ofPayment(gateway.id, ref) ?? deps.topups.find(reference);
   const payment = await gateway.readPayment(ref, { signal });
   const row = known ?? deps.topups.find(payment.reference);
@@ -72,6 +72,7 @@ async function onPayment(
       const topup = deps.topups.ofPayment(gateway.id, ref);
       if (topup !== undefined) followListed(deps, topup.id, refunds);
     },
+    orgId: () => row.orgId,
   };
 }
 
@@ -80,7 +81,7 @@ async function onRefund(
   gateway: PaymentGateway,
   ref: string,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const refund = await orMissing(gateway.readRefund(ref, { signal }));
   if (refund === undefined) return undefined;
   return await afterPayment(deps, gateway, refund.paymentRef, signal, (topupId) =>
@@ -93,7 +94,7 @@ async function onDispute(
   gateway: PaymentGateway,
   ref: string,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const dispute = await orMissing(gateway.readDispute(ref, { signal }));
   if (dispute === undefined) return undefined;
   return await afterPayment(deps, gateway, dispute.paymentRef, signal, (topupId) =>
@@ -111,7 +112,7 @@ async function afterPayment(
   paymentRef: string,
   signal: AbortSignal,
   follow: (topupId: string) => void,
-): Promise<JobEnding> {
+): Promise<NoticeEnding> {
   const isKnown = deps.topups.ofPayment(gateway.id, paymentRef) !== undefined;
   const first = isKnown ? undefined : await onPayment(deps, gateway, paymentRef, "", signal);
   return {
@@ -120,6 +121,8 @@ async function afterPayment(
       const topup = deps.topups.ofPayment(gateway.id, paymentRef);
       if (topup !== undefined) follow(topup.id);
     },
+    // Of a second payment of a top-up the first reading knows it.
+    orgId: () => deps.topups.ofPayment(gateway.id, paymentRef)?.orgId ?? first?.orgId?.(),
   };
 }
 

@@ -44,6 +44,7 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
     }),
     { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },
     { name: "webhooks", erase: (orgId, most) => rooms.webhooks.erase(orgId, most) },
+    { name: "events of payments", erase: (orgId, most) => rooms.payments.inbound.erase(orgId, most) },
     ...jobsAndWhatTheyMake(rooms, config),
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },

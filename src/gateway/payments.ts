@@ -7,6 +7,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { PaymentSimulator } from "../../simulator/payments/payment-simulator.ts";
+import type { OrgRow } from "../account/org.ts";
+import type { AccountTables } from "../account/tables.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { Jobs } from "../jobs/jobs.ts";
@@ -19,12 +21,13 @@ interface PaymentGround {
   readonly store: Store;
   readonly clock: Clock;
   readonly jobs: Pick<Jobs, "enqueue" | "handle">;
+  readonly accounts: Pick<AccountTables, "org">;
   /** Tenants' webhooks must not reach the simulated service. */
   readonly keepFrom: (port: number) => void;
 }
 
 export async function openPaymentRoom(config: Config, log: Logger, ground: PaymentGround) {
-  const { store, clock, jobs } = ground;
+  const { store, clock, jobs, accounts } = ground;
   const { simulator } = config.payments;
   const service =
     simulator === undefined
@@ -36,6 +39,7 @@ export async function openPaymentRoom(config: Config, log: Logger, ground: Payme
   });
   const inbound = openInbound({
     ...{ store, clock, jobs, gatewayOf: gateways.byId },
+    isErased: (orgId) => isErased(accounts.org(orgId), clock.now()),
     onFailure: (err) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   });
   return {
@@ -54,6 +58,11 @@ export async function openPaymentRoom(config: Config, log: Logger, ground: Payme
     },
   };
 }
+
+/** Also from the day on which the erasure is due: its job may be anywhere. */
+const isErased = (org: OrgRow | undefined, nowMs: number): boolean =>
+  org !== undefined &&
+  (org.erasedAtMs !== undefined || (org.erasureDueAtMs !== null && org.erasureDueAtMs <= nowMs));
 
 interface Service {
   /** @returns whether its webhooks may come before a payment needs it */

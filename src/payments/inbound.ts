@@ -4,29 +4,16 @@
  */
 import { z } from "zod";
 import { raw } from "../answer.ts";
-import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { Hook } from "../hook.ts";
 import { type JobEnding, type JobRun, jobKind } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
-import { openExpiringTable } from "../store/expiring-table.ts";
-import type { Store } from "../store/store.ts";
+import { type EventLogDeps, openEventLog } from "./event-log.ts";
 import { GATEWAY_IDS, GatewayError, type GatewayId, type Notice, type PaymentGateway } from "./gateway.ts";
 
 const MAX_BYTES = 256 * 1024;
 const DAY_MS = 86_400_000;
-/** For disputes with the payment service about what it told us. */
-const KEPT_DAYS = 90;
-
-/** An event as it came. */
-interface EventRow {
-  readonly gatewayId: GatewayId;
-  readonly eventId: string;
-  readonly receivedAtMs: number;
-  /** Raw body, as UTF-8. */
-  readonly body: string;
-}
 
 /** An event's id, kept for good where the signature carries no time: else the same bytes would be accepted again. */
 interface EventIdRow {
@@ -50,6 +37,11 @@ export const readNotice = jobKind({
   leaseMs: 60_000,
 });
 
+export interface NoticeEnding extends JobEnding {
+  /** In the act, after `act`: to which org the object belongs; undefined: to none here. */
+  readonly orgId?: () => string | undefined;
+}
+
 /**
  * Reads the object again and moves what is ours. Called at least once for each event, in any order.
  * @throws anything, for another try later; GatewayError `busy` and `unclear` among them
@@ -58,7 +50,7 @@ export type NoticeHandler = (
   gatewayId: GatewayId,
   notice: Notice,
   job: JobRun,
-) => MaybePromise<JobEnding | undefined>;
+) => MaybePromise<NoticeEnding | undefined>;
 
 const FIRST_WAIT_MS = 2_000;
 const MOST_WAIT_MS = 3_600_000;
@@ -77,14 +69,22 @@ function whenBack(error: unknown, { createdAtMs, signal }: JobRun, nowMs: number
   return nowMs + waitMs;
 }
 
-export interface InboundDeps {
-  readonly store: Store;
-  readonly clock: Clock;
+/** The act also notes whose the event is. */
+function assigning({ act, orgId, ...rest }: NoticeEnding, assign: (orgId: string) => void): JobEnding {
+  return {
+    ...rest,
+    act() {
+      act?.();
+      const owner = orgId?.();
+      if (owner !== undefined) assign(owner);
+    },
+  };
+}
+
+export interface InboundDeps extends EventLogDeps {
   readonly jobs: Pick<Jobs, "enqueue" | "handle">;
   /** Undefined: there is no such gateway here. */
   readonly gatewayOf: (id: string) => PaymentGateway | undefined;
-  /** Told when old events could not be removed. */
-  readonly onFailure: (error: unknown) => void;
 }
 
 export interface Inbound {
@@ -92,25 +92,24 @@ export interface Inbound {
   readonly hook: Hook;
   /** Once, before jobs start. */
   onNotice(handler: NoticeHandler): void;
+  /** Only in an act: removes what an org's payers told. @param most events at once @returns whether more are left */
+  erase(orgId: string, most: number): boolean;
   close(): void;
 }
 
 export function openInbound(deps: InboundDeps): Inbound {
-  const { store, clock, jobs, gatewayOf, onFailure } = deps;
+  const { store, clock, jobs, gatewayOf } = deps;
   const ids = store.table<EventIdRow>("payments.event_ids");
-  const events = openExpiringTable<EventRow>({
-    ...{ store, clock, onFailure, rows: "payments.events", periods: "payments.event_days" },
-    ...{ periodMs: DAY_MS, keepPeriods: KEPT_DAYS },
-  });
+  const events = openEventLog(deps);
 
   /** In an act. */
   function take(gatewayId: GatewayId, notices: readonly Notice[], body: string, nowMs: number): void {
     for (const { eventId, subject } of notices) {
       if (subject.kind === "none") continue;
       const key = [gatewayId, eventId];
-      if (ids.get(key) !== undefined || events.get(key) !== undefined) continue;
+      if (ids.get(key) !== undefined || events.has(gatewayId, eventId)) continue;
       if (gatewayId === "razorpay") ids.put(key, { receivedAtMs: nowMs });
-      events.put(key, { gatewayId, eventId, receivedAtMs: nowMs, body }, nowMs);
+      events.put({ gatewayId, eventId, receivedAtMs: nowMs, subject, body });
       const { kind, ref, reference } = subject;
       jobs.enqueue(readNotice, {
         ...{ key: `${gatewayId}:${eventId}`, lane: `${gatewayId}:${ref}`, orgId: "" },
@@ -141,7 +140,8 @@ export function openInbound(deps: InboundDeps): Inbound {
       jobs.handle(readNotice, {
         async run({ gatewayId, eventId, ...subject }, job) {
           try {
-            return await handler(gatewayId, { eventId, subject }, job);
+            const ending = await handler(gatewayId, { eventId, subject }, job);
+            return ending && assigning(ending, (orgId) => events.assign(gatewayId, eventId, orgId));
           } catch (error) {
             const againAtMs = whenBack(error, job, clock.now());
             if (againAtMs === undefined) throw error;
@@ -150,6 +150,7 @@ export function openInbound(deps: InboundDeps): Inbound {
         },
       });
     },
+    erase: events.erase,
     close: () => events.close(),
   };
 }

@@ -25,7 +25,9 @@ async function room(port: number) {
   const config = readConfig({ DATA_DIR: dir });
   const ports: number[] = [];
   const keepFrom = (found: number) => void ports.push(found);
-  const opened = await openPaymentRoom(config, pino({ level: "silent" }), { store, clock, jobs, keepFrom });
+  const accounts = { org: () => undefined };
+  const ground = { store, clock, jobs, accounts, keepFrom };
+  const opened = await openPaymentRoom(config, pino({ level: "silent" }), ground);
   opened.listensAt(port);
   const close = async () => {
     await opened.close();

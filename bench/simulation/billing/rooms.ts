@@ -48,7 +48,7 @@ export async function openRooms(given: RoomsGround) {
   const gateway = new SimulatedGateway({ service: async () => service.known, send: given.send });
   await gateway.reach();
   const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
-  const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure });
+  const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
   const ground = { store, clock, jobs, trail, book, purse, lots };
   const billing = await openBillingRoom(CONFIG, NO_LOG, {
     ...ground,

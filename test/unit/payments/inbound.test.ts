@@ -26,6 +26,7 @@ let clock: TestClock;
 let jobs: Jobs;
 let inbound: Inbound;
 let seen: string[];
+const erased = new Set<string>();
 let readFirst: () => void = () => {};
 
 function open(): void {
@@ -44,7 +45,10 @@ function open(): void {
     ["stripe", new StripeGateway({ ...common, secretKey: "sk" })],
     ["razorpay", new RazorpayGateway({ ...common, keyId: "id", keySecret: "secret" })],
   ]);
-  inbound = openInbound({ store, clock, jobs, gatewayOf: (id) => gateways.get(id), onFailure: () => {} });
+  inbound = openInbound({
+    ...{ store, clock, jobs, gatewayOf: (id) => gateways.get(id), onFailure: () => {} },
+    isErased: (orgId) => erased.has(orgId),
+  });
 }
 
 beforeEach(() => {
@@ -138,7 +142,7 @@ describe("a webhook of a payment gateway", () => {
       handle: (_: unknown, handler: JobHandler<unknown>) => (handle = handler.run),
     };
     const listening = openInbound({
-      ...{ store, clock, gatewayOf: () => undefined, onFailure: () => {} },
+      ...{ store, clock, gatewayOf: () => undefined, onFailure: () => {}, isErased: () => false },
       jobs: handled as unknown as Jobs,
     });
     listening.onNotice(() => {
@@ -166,6 +170,37 @@ describe("a webhook of a payment gateway", () => {
     clock.nowMs += 7 * DAY_MS;
     await expect(run()).rejects.toMatchObject({ kind: "busy" });
     listening.close();
+  });
+
+  test("is an org's once it was read: its erasure leaves its id and what it was about, and no body", async () => {
+    const body = (id: string) => stripeEvent(id).replace("pi_1", `pi_${id}`);
+    const bodies = () =>
+      Array.from(store.table<{ body: string }>("payments.events").range(), (row) => row.value.body);
+    const orgs = new Map([
+      ["a", "org_1"],
+      ["b", "org_1"],
+      ["c", "org_1"],
+      ["d", "org_2"],
+      ["e", "org_3"],
+    ]);
+    erased.add("org_3");
+    inbound.onNotice((_, { eventId }) => ({ orgId: () => orgs.get(eventId) }));
+    void jobs.start();
+    for (const id of ["a", "b", "c", "d", "e", "nobody"]) {
+      await postStripe(body(id));
+      while (jobs.has(readNotice, `stripe:${id}`)) await new Promise(setImmediate);
+    }
+    const told = ["a", "b", "c", "d"].map(body);
+    expect(bodies()).toEqual([...told, "", body("nobody")]);
+    expect(await store.act(() => inbound.erase("org_1", 2))).toBe(true);
+    expect(await store.act(() => inbound.erase("org_1", 2))).toBe(false);
+    expect(await store.act(() => inbound.erase("org_1", 2))).toBe(false);
+    expect(bodies()).toEqual(["", "", "", body("d"), "", body("nobody")]);
+    const left = { eventId: "a", orgId: "org_1", subject: { kind: "payment", ref: "pi_a" } };
+    expect(store.table("payments.events").get(["stripe", "a"])).toMatchObject(left);
+    // It is known, though its body is gone.
+    await postStripe(body("a"));
+    expect([rows("payments.events"), rows("payments.events_of_orgs")]).toEqual([6, 1]);
   });
 
   test("that nobody signed writes nothing", async () => {
