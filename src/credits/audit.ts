@@ -4,8 +4,21 @@
  */
 import { codeOf, entryOf, type StoredEntry } from "./entry.ts";
 
-/** Tables in the order in which a start checks them. */
-export const MONEY_TABLES = ["ledger", "ledger.references", "ledger.kinds", "spend", "spend.orgs"] as const;
+/** Tables of money, of all rooms, in the order in which a start checks them. */
+export const MONEY_TABLES = [
+  ...["ledger", "ledger.references", "ledger.kinds", "spend", "spend.orgs"],
+  ...["credits.lots", "credits.grant_expiries"],
+  ...["billing.topups", "billing.orgs_of_topups", "billing.topups_by_checkout", "billing.topups_by_payment"],
+  ...["billing.topups_by_key", "billing.topups_paid_on", "billing.topups_pending", "billing.orgs_that_paid"],
+  ...["billing.refunds", "billing.orgs_of_refunds", "billing.refunds_of_topups", "billing.refunds_by_ref"],
+  ...["billing.refunds_by_key", "billing.refunds_settled_on", "billing.disputes"],
+  ...["billing.parked", "billing.parked_by_ref", "billing.fx_rates"],
+  ...["billing.subscriptions", "billing.subscription_changes_by_key"],
+  ...["billing.included_claims", "billing.included_credit"],
+  ...["invoices.rows", "invoices.references", "invoices.of_topups", "invoices.months"],
+  ...["invoices.unregistered", "invoices.series"],
+  ...["receipts.keys", "receipts.signing"],
+] as const;
 
 export class LedgerAudit {
   readonly #orgs = new Map<string, { seq: number; balance: number }>();

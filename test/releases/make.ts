@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { removeFolder, type SpawnedGateway, spawnGateway } from "../gateway/fixtures.ts";
+import { removeFolder, type SpawnedGateway, spawnGateway, until } from "../gateway/fixtures.ts";
 import { type Expected, READS, releaseOptions } from "./release.ts";
 
 const [version = ""] = process.argv.slice(2);
@@ -39,6 +39,20 @@ async function calls(gateway: SpawnedGateway): Promise<string[]> {
   return ids;
 }
 
+/** Pays a top-up on the page of the simulated payment service. Returns its id. */
+async function topUp(gateway: SpawnedGateway, amountMinor: number): Promise<string> {
+  const body = { amount_minor: amountMinor };
+  const opened = await must(gateway.call("POST", "/v1/credits/topups", { body }), "top-up");
+  const { topup, checkout_url: page } = opened.json as unknown as {
+    topup: { id: string };
+    checkout_url: string;
+  };
+  await fetch(page, { method: "POST", body: new URLSearchParams({ act: "pay" }), redirect: "manual" });
+  const path = `/v1/credits/topups/${topup.id}`;
+  await until("the top-up is paid", async () => (await gateway.call("GET", path)).json.status === "paid");
+  return topup.id;
+}
+
 const folder = mkdtempSync(join(tmpdir(), "weir-release-"));
 try {
   let gateway = await spawnGateway({ ...releaseOptions, folder, engine: false });
@@ -55,6 +69,11 @@ try {
   await post("/v1/webhooks", { url: "http://127.0.0.1:9/hook", events: ["key.created"] });
   await post("/v1/policies", { name: "house", yaml: POLICY });
   await post("/v1/policies/house/activate", { version: 1 });
+  const topups = [await topUp(gateway, 10_000)];
+  await post(`/v1/credits/topups/${topups[0]}/refund`, { amount_minor: 1_000, idempotency_key: "part" });
+  await post("/v1/billing/subscription", { plan_id: "paid" });
+  // Nobody pays it.
+  await post("/v1/credits/topups", { amount_minor: 2_000 });
   const requestIds = await calls(gateway);
   const repeated = (await must(gateway.call("POST", "/v1/chat/completions", once), "once")).text;
   const response = await post("/v1/responses", { model: "test/model", input: "Keep me.", store: true });
@@ -62,9 +81,13 @@ try {
 
   gateway = await spawnGateway({ ...releaseOptions, folder, engine: false });
   requestIds.push(...(await calls(gateway)));
+  topups.push(await topUp(gateway, 3_000));
+  await post(`/v1/credits/topups/${topups[1]}/refund`, { amount_minor: 500, idempotency_key: "part" });
+  // The keys of receipts are made by whoever first asks for them.
+  await must(gateway.call("GET", "/.well-known/jwks.json"), "keys of receipts");
   const responseId = response.json.id;
   const reads: Record<string, unknown> = {};
-  for (const path of READS({ requestIds, responseId })) {
+  for (const path of READS({ requestIds, responseId, topups })) {
     reads[path] = (await must(gateway.call("GET", path), path)).json;
   }
   const expected: Expected = {
@@ -74,6 +97,7 @@ try {
     repeated,
     requestIds,
     responseId,
+    topups,
     reads,
   };
   await gateway.kill("SIGKILL");

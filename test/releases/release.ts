@@ -10,12 +10,20 @@ export interface Expected {
   readonly repeated: string;
   readonly requestIds: readonly string[];
   readonly responseId: string;
+  /** Paid ones. Absent in releases that took no money. */
+  readonly topups?: readonly string[];
   /** Path → what GET answered. */
   readonly reads: Readonly<Record<string, unknown>>;
 }
 
+const limits = { rpm: 10_000, tpm: 100_000_000, concurrency: 500, keys: 9, projects: 9 };
+
 /** Of the release and of the gateway that opens its folder. */
 export const releaseOptions: GatewayOptions = {
+  plans: [
+    { id: "local", limits },
+    { id: "paid", name: "Paid", limits, monthly_minor: { INR: 90_000, USD: 1_000 }, included_micro: 3_000_000 },
+  ],
   endpoints: [
     { provider: "steady", price: { input: 1, output: 2 } },
     { provider: "trial", price: { input: 3, output: 4 } },
@@ -23,7 +31,15 @@ export const releaseOptions: GatewayOptions = {
   ],
 };
 
-export const READS = ({ requestIds, responseId }: Pick<Expected, "requestIds" | "responseId">): string[] => [
+type Made = Pick<Expected, "requestIds" | "responseId" | "topups">;
+
+export const READS = ({ requestIds, responseId, topups = [] }: Made): string[] => [
+  "/v1/credits/topups",
+  ...topups.map((id) => `/v1/credits/topups/${id}`),
+  "/v1/credits/refunds",
+  "/v1/invoices",
+  "/v1/billing/subscription",
+  "/.well-known/jwks.json",
   "/v1/credits",
   "/v1/credits/ledger?limit=500",
   "/v1/keys",
