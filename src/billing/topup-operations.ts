@@ -13,9 +13,14 @@ import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type Caller, operation } from "../operation.ts";
 import { pageOf, pageQuery, readPage } from "../page.ts";
-import { GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
+import {
+  type CheckoutOrder,
+  GatewayError,
+  type GatewayId,
+  type PaymentGateway,
+} from "../payments/gateway.ts";
 import { assertBillable, assertMinimum, type QuoteDeps, quoteFor, quoteShape, quoteWire } from "./quote.ts";
-import { type TopupRow, topupShape, topupWire } from "./topup.ts";
+import { isPaid, type TopupRow, topupShape, topupWire } from "./topup.ts";
 import { lookNow, type WatchingDeps, watchTopup } from "./watching.ts";
 
 export interface TopupOperationDeps extends WatchingDeps, QuoteDeps {
@@ -126,7 +131,10 @@ async function createTopup(deps: TopupOperationDeps, caller: Caller, amountMinor
   };
 }
 
-/** Only in an act: the row, before anybody is asked for money. Asked again with the same key, it is the first one. */
+/**
+ * Only in an act: the row, before anybody is asked for money. Asked again with the same key, it is the first one, unless that never
+ * had a checkout and its time is over: nobody could have paid it, and its quote binds no more.
+ */
 function orderTopup(
   deps: TopupOperationDeps,
   caller: Caller,
@@ -135,18 +143,19 @@ function orderTopup(
 ): TopupRow {
   const { orgId } = caller;
   const { topups, clock, jobs, trail } = deps;
+  const nowMs = clock.now();
   const earlier = topups.ofKey(orgId, idempotencyKey);
   if (earlier !== undefined) {
-    if (earlier.quote.amountMinor === amountMinor) return earlier;
-    throw fail("idempotency_mismatch", "This Idempotency-Key was used for a top-up of another amount.", {
-      param: "Idempotency-Key",
-    });
+    if (earlier.quote.amountMinor !== amountMinor)
+      throw fail("idempotency_mismatch", "This Idempotency-Key was used for a top-up of another amount.", {
+        param: "Idempotency-Key",
+      });
+    if (isPaid(earlier) || earlier.gatewayRef !== "" || nowMs <= earlier.expiresAtMs) return earlier;
   }
   const org = mustOrg(deps, orgId);
   assertBillable(org);
   assertMinimum(deps.terms, org.billingCurrency, amountMinor);
   const gateway = mustGateway(deps, org);
-  const nowMs = clock.now();
   assertFew(deps, orgId, nowMs);
   const row: TopupRow = {
     ...{ id: newId("tup", nowMs), orgId, status: "pending", source: "checkout", gateway: gateway.id },
@@ -174,16 +183,17 @@ function assertFew({ topups }: TopupOperationDeps, orgId: string, nowMs: number)
 }
 
 /**
- * Asks the payment gateway for the page. Asked again in the same words it gives the same one; in other words, such as from another
- * address or after the org was renamed, it needs another key. The page of an answer that was lost is known to nobody, and ends unpaid.
+ * Asks the payment gateway for the page. Those who ask at the same time in the same words get the same one, by the idempotency key. In
+ * other words, such as from another address or after the org was renamed, it needs another key; so it does after a failure, which a payment
+ * gateway repeats to the old key. A page that was made nevertheless, or whose answer was lost, is known to nobody, and ends unpaid.
  */
 async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress: string): Promise<TopupRow> {
-  if (row.gatewayRef !== "") return row;
+  if (row.gatewayRef !== "" || isPaid(row)) return row;
   const gateway = deps.gatewayOf(row.gateway as GatewayId);
   const org = mustOrg(deps, row.orgId);
   if (gateway === undefined) throw unavailable();
   const { currency, totalMinor: minor } = row.quote;
-  const order = {
+  const order: CheckoutOrder = {
     reference: row.id,
     payer: { orgId: org.id, name: row.quote.recipient.legalName, email: org.billingEmail },
     total: { currency, minor },
@@ -194,7 +204,7 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
   };
   try {
     const page = await gateway.createCheckout(order, {
-      idempotencyKey: `${row.id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}`,
+      idempotencyKey: keyOf(row, order),
       signal: AbortSignal.timeout(OPENING_MS),
     });
     return await deps.store.act(() => {
@@ -206,8 +216,23 @@ async function openCheckout(deps: TopupOperationDeps, row: TopupRow, ownAddress:
     });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
+    const now = error.kind === "busy" ? undefined : await deps.store.act(() => notOpened(deps, row));
+    if (now !== undefined && now.gatewayRef !== "") return now;
     throw unavailable(error.retryAfterMs ?? undefined);
   }
+}
+
+/** The same for the same words, as long as none of them has failed. */
+const keyOf = ({ id, failedOpenings = 0 }: TopupRow, order: CheckoutOrder): string =>
+  `${id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}${failedOpenings === 0 ? "" : `_${failedOpenings}`}`;
+
+/** Only in an act: the next one asks with another key, unless somebody else opened the checkout meanwhile, or failed too. */
+function notOpened({ topups }: TopupOperationDeps, { orgId, id, failedOpenings = 0 }: TopupRow): TopupRow {
+  const now = topups.mustGet(orgId, id);
+  if (now.gatewayRef !== "" || (now.failedOpenings ?? 0) !== failedOpenings) return now;
+  const next = { ...now, failedOpenings: failedOpenings + 1 };
+  topups.put(next);
+  return next;
 }
 
 const unavailable = (retryAfterMs = 5000) =>

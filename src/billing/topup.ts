@@ -39,6 +39,8 @@ export interface TopupRow {
   /** Of the checkout, or of the debit of a mandate; empty until the payment gateway has it. */
   readonly gatewayRef: string;
   readonly checkoutUrl: string;
+  /** Of those that did not open a checkout: payment gateways repeat their answer to a key. Absent: none. */
+  readonly failedOpenings?: number;
   /** Empty until it is paid. */
   readonly paymentRef: string;
   readonly quote: Quote;
