@@ -2,13 +2,22 @@
  * Refunds that were made in a payment gateway's dashboard. The money has gone back, so they become refunds of ours: the credit is
  * taken, below zero if it must be, and a credit note is written. What does not fit the top-up is parked.
  */
+import type { TaxedAmount } from "../invoices/invoice.ts";
 import type { GatewayId, GatewayRefund } from "../payments/gateway.ts";
 import { readNotice } from "../payments/inbound.ts";
 import { leaveToRefunds } from "./dispute.ts";
 import type { ParkedPayments, ParkedReason } from "./parked.ts";
-import { amountText, shareDown } from "./rate.ts";
+import { amountText } from "./rate.ts";
 import type { RefundRow } from "./refund.ts";
-import { failRefund, newRefund, orderRefund, type RefundingDeps, settleRefund, take } from "./refunding.ts";
+import {
+  failRefund,
+  newRefund,
+  orderRefund,
+  type RefundingDeps,
+  reservedOf,
+  settleRefund,
+  take,
+} from "./refunding.ts";
 import type { TopupRow } from "./topup.ts";
 
 const LOOK_AGAIN_MS = 60_000;
@@ -85,14 +94,19 @@ function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): v
   if (made.state === "failed") return;
   const topup = deps.topups.find(topupId);
   if (topup === undefined) return;
-  const amountMinor = netOf(deps, topup, made.total.minor);
-  if (amountMinor <= 0 || made.total.currency !== topup.quote.currency) {
+  const part = made.total.currency === topup.quote.currency && partOf(deps, topup, made.total.minor);
+  if (!part) {
     park(deps, topup, made, "refund_does_not_fit", "is more than the top-up has left");
     return;
   }
   deps.lots.advance(topup.orgId);
+  const { taxableMinor: amountMinor, heads } = part;
   const request = { amountMinor, reason: "Refunded at the payment gateway", idempotencyKey: "" };
-  const refund = newRefund(deps, topup, request, { gatewayRef: made.ref, totalMinor: made.total.minor });
+  const refund = newRefund(deps, topup, request, {
+    gatewayRef: made.ref,
+    heads,
+    totalMinor: made.total.minor,
+  });
   take(deps, topup, refund, { mayOverdraw: true });
   leaveToRefunds(deps, topupId);
   if (made.state === "refunded") settleRefund(deps, refund.id, made.ref);
@@ -101,17 +115,25 @@ function adopt(deps: ForeignRefundDeps, topupId: string, made: GatewayRefund): v
 }
 
 /**
- * Before tax: what all refunds together come to, less what was refunded before, so that parts of any size leave nothing behind.
- * @returns 0 or less where it does not fit
+ * Amount and tax of money that went back: to the paisa, and what empties the top-up empties its invoice, though a correction may
+ * have moved that by a paisa. @returns undefined where it does not fit
  */
-function netOf(
-  { refunds }: ForeignRefundDeps,
-  { id, quote, refundedMinor }: TopupRow,
+function partOf(
+  deps: ForeignRefundDeps,
+  { id, orgId, invoiceId, quote, refundedMinor }: TopupRow,
   minor: number,
-): number {
+): TaxedAmount | undefined {
+  const { invoices, refunds } = deps;
   let sum = minor;
   for (const { status, totalMinor } of refunds.ofTopup(id)) if (status !== "failed") sum += totalMinor;
-  return sum > quote.totalMinor ? 0 : shareDown(quote.amountMinor, sum, quote.totalMinor) - refundedMinor;
+  const leftMinor = quote.amountMinor - refundedMinor;
+  if (sum > quote.totalMinor || leftMinor <= 0) return undefined;
+  const reserved = reservedOf(deps, id);
+  if (sum < quote.totalMinor) return invoices.creditSplit(orgId, invoiceId, minor, reserved);
+  return {
+    taxableMinor: leftMinor,
+    heads: invoices.creditShare(orgId, invoiceId, leftMinor, reserved).heads,
+  };
 }
 
 function park(

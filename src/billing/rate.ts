@@ -33,10 +33,6 @@ export const creditsFor = (minor: number, rate: bigint): number =>
 export const shareUp = (whole: number, part: number, of: number): number =>
   Number((BigInt(whole) * BigInt(part) + BigInt(of) - 1n) / BigInt(of));
 
-/** The same, rounded down. */
-export const shareDown = (whole: number, part: number, of: number): number =>
-  Number((BigInt(whole) * BigInt(part)) / BigInt(of));
-
 /** Made once: making one takes much longer than its use. */
 const FORMATS: Readonly<Record<Currency, Intl.NumberFormat>> = {
   INR: new Intl.NumberFormat("en-IN", { style: "currency", currency: "INR" }),

@@ -10,8 +10,8 @@ import type { Purse } from "../credits/purse.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
-import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
-import { taxOf } from "../invoices/tax.ts";
+import type { InvoiceIssuer, InvoiceOrder, TaxedAmount } from "../invoices/invoice.ts";
+import { NO_AMOUNT, plus, taxOf } from "../invoices/tax.ts";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import {
@@ -53,7 +53,7 @@ export interface RefundingDeps {
   readonly topups: TopupTables;
   readonly refunds: RefundTables;
   readonly disputes: DisputeTable;
-  readonly invoices: Pick<InvoiceIssuer, "issue" | "creditShare">;
+  readonly invoices: Pick<InvoiceIssuer, "issue" | "creditShare" | "creditSplit">;
   readonly events: Trail["events"];
   readonly jobs: Pick<JobQueue, "enqueue">;
   readonly gatewayOf: (id: GatewayId) => PaymentGateway | undefined;
@@ -143,15 +143,26 @@ function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: num
   if (amountMinor > minor) throw no(`Of this top-up ${minor} can be refunded, before tax.`, minor);
 }
 
-/** @param known what a payment gateway says of a refund that was made with it */
+/** What credit notes of refunds that are under way will take back of the invoice. */
+export function reservedOf({ refunds }: Pick<RefundingDeps, "refunds">, topupId: string): TaxedAmount {
+  let sum = NO_AMOUNT;
+  for (const { status, amountMinor: taxableMinor, heads } of refunds.ofTopup(topupId))
+    if (status === "pending") sum = plus(sum, { taxableMinor, heads });
+  return sum;
+}
+
+/** @param known what a payment gateway says of a refund that was made with it, and the heads of its tax */
 export function newRefund(
-  { clock, invoices }: Pick<RefundingDeps, "clock" | "invoices">,
+  deps: Pick<RefundingDeps, "clock" | "invoices" | "refunds">,
   topup: TopupRow,
   { amountMinor, reason, idempotencyKey }: RefundRequest,
-  known: Partial<Pick<RefundRow, "gatewayRef" | "totalMinor">> = {},
+  known: Partial<Pick<RefundRow, "gatewayRef" | "heads" | "totalMinor">> = {},
 ): RefundRow {
+  const { clock, invoices } = deps;
   const nowMs = clock.now();
-  const { heads } = invoices.creditShare(topup.orgId, topup.invoiceId, amountMinor);
+  const { orgId, invoiceId } = topup;
+  const heads =
+    known.heads ?? invoices.creditShare(orgId, invoiceId, amountMinor, reservedOf(deps, topup.id)).heads;
   const { quote, refundedMinor, refundedMicroUsd } = topup;
   const isRest = refundedMinor + amountMinor === quote.amountMinor;
   const left = quote.creditsMicroUsd - refundedMicroUsd;
@@ -221,13 +232,17 @@ export function settleRefund(deps: RefundingDeps, refundId: string, gatewayRef: 
   events.emit(refundSettled, row.orgId, refundWire(settled));
 }
 
-/** Against the invoice that is in force: a correction may have replaced the first one. */
+/**
+ * Against the invoice that is in force: a correction may have replaced the first one. The tax is what the refund was made with, so
+ * that the note is of the money that went back, unless the correction has other heads.
+ */
 function noteOrder(
   { invoices }: RefundingDeps,
   row: RefundRow,
   { invoiceId, quote }: TopupRow,
 ): InvoiceOrder {
   const { originalId, treatment, heads } = invoices.creditShare(row.orgId, invoiceId, row.amountMinor);
+  const isOther = treatment.kind === "intra" ? row.heads.igstMinor > 0 : row.heads.cgstMinor > 0;
   return {
     orgId: row.orgId,
     reference: { type: "refund", id: row.id },
@@ -243,7 +258,8 @@ function noteOrder(
       },
     ],
     taxableMinor: row.amountMinor,
-    ...{ heads, treatment, recipient: quote.recipient, rate: quote.rate },
+    heads: isOther ? heads : row.heads,
+    ...{ treatment, recipient: quote.recipient, rate: quote.rate },
     topupId: row.topupId,
     originalId,
   };

@@ -161,11 +161,20 @@ export interface InvoiceIssuer {
   /**
    * What a credit note over a part of an invoice takes back of its tax, and of which invoice: that which stands in its place
    * after a correction. The part that empties it takes each head's remainder.
+   * @param reserved for credit notes that are still to come
    * @throws RangeError where the part is more than is left
    */
   creditShare(
     orgId: string,
     originalId: string,
     partTaxableMinor: number,
+    reserved?: TaxedAmount,
   ): { readonly originalId: string; readonly treatment: TaxTreatment; readonly heads: TaxHeads };
+  /** The same of a part that is given with its tax. @returns undefined where no such part is left */
+  creditSplit(
+    orgId: string,
+    originalId: string,
+    partTotalMinor: number,
+    reserved?: TaxedAmount,
+  ): TaxedAmount | undefined;
 }

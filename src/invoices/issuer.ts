@@ -14,6 +14,7 @@ import type {
   InvoiceOrder,
   InvoiceRow,
   Recipient,
+  TaxedAmount,
   TaxTreatment,
 } from "./invoice.ts";
 import { statusAfterCredit } from "./invoice-states.ts";
@@ -23,7 +24,7 @@ import { checkCredit, checkOrder } from "./order-check.ts";
 import { registerInvoice } from "./registration.ts";
 import type { Series } from "./series.ts";
 import { identityOf, type SupplierFile } from "./supplier.ts";
-import { NO_AMOUNT, plus, shareOf, totalOf, treatmentFor } from "./tax.ts";
+import { NO_AMOUNT, plus, shareOf, splitOf, totalOf, treatmentFor } from "./tax.ts";
 
 export interface IssuerDeps {
   readonly clock: Clock;
@@ -83,10 +84,16 @@ export class Issuer implements InvoiceIssuer {
     return this.#deps.tables.idOfTopup(orgId, topupId);
   }
 
-  creditShare(orgId: string, originalId: string, partTaxableMinor: number) {
+  creditShare(orgId: string, originalId: string, partTaxableMinor: number, reserved = NO_AMOUNT) {
     const original = this.#inForce(orgId, originalId);
     const { id, treatment } = original;
-    return { originalId: id, treatment, heads: shareOf(original, original.credited, partTaxableMinor) };
+    const heads = shareOf(original, takenOf(original, reserved), partTaxableMinor);
+    return { originalId: id, treatment, heads };
+  }
+
+  creditSplit(orgId: string, originalId: string, partTotalMinor: number, reserved = NO_AMOUNT) {
+    const original = this.#inForce(orgId, originalId);
+    return splitOf(original, takenOf(original, reserved), partTotalMinor);
   }
 
   /** @throws Error where there is none */
@@ -138,6 +145,19 @@ export class Issuer implements InvoiceIssuer {
       issuedAtMs: nowMs,
     };
   }
+}
+
+/** No head is more than the invoice's: what was reserved before a correction may have been of other heads. */
+function takenOf({ heads, credited }: InvoiceRow, reserved: TaxedAmount): TaxedAmount {
+  const sum = plus(credited, reserved);
+  return {
+    taxableMinor: sum.taxableMinor,
+    heads: {
+      cgstMinor: Math.min(heads.cgstMinor, sum.heads.cgstMinor),
+      sgstMinor: Math.min(heads.sgstMinor, sum.heads.sgstMinor),
+      igstMinor: Math.min(heads.igstMinor, sum.heads.igstMinor),
+    },
+  };
 }
 
 function kindOf({ kind, treatment }: InvoiceOrder, isIndian: boolean): InvoiceKind {

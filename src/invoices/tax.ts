@@ -112,6 +112,45 @@ export function shareOf(original: TaxedAmount, already: TaxedAmount, partTaxable
   return { cgstMinor: share("cgstMinor"), sgstMinor: share("sgstMinor"), igstMinor: share("igstMinor") };
 }
 
+/**
+ * A part of an invoice of which only the total is known, as money that went back elsewhere: its tax in proportion, each head so
+ * rounded that all parts so far are right together, and the rest before tax. Amount and tax are this total to the paisa.
+ * @param already what earlier credit notes took back
+ * @returns undefined where no such part is left
+ */
+export function splitOf(
+  original: TaxedAmount,
+  already: TaxedAmount,
+  partTotalMinor: number,
+): TaxedAmount | undefined {
+  assertAmount(partTotalMinor);
+  const left = {
+    taxableMinor: original.taxableMinor - already.taxableMinor,
+    heads: {
+      cgstMinor: original.heads.cgstMinor - already.heads.cgstMinor,
+      sgstMinor: original.heads.sgstMinor - already.heads.sgstMinor,
+      igstMinor: original.heads.igstMinor - already.heads.igstMinor,
+    },
+  };
+  if (left.taxableMinor <= 0 || partTotalMinor === 0 || partTotalMinor > totalOf(left)) return undefined;
+  if (partTotalMinor === totalOf(left)) return left;
+  // Central and State tax are the same amount.
+  const isHalves = original.heads.cgstMinor > 0;
+  const [head, heads] = isHalves ? (["cgstMinor", 2] as const) : (["igstMinor", 1] as const);
+  const due = proportion(original.heads[head], totalOf(already) + partTotalMinor, totalOf(original));
+  // Something is taxable, and while tax is left, something taxable is too.
+  const most = Math.min(left.heads[head], Math.floor((partTotalMinor - 1) / heads));
+  const least = Math.max(0, Math.ceil((partTotalMinor - left.taxableMinor + 1) / heads));
+  if (least > most) return undefined;
+  const each = Math.min(most, Math.max(least, due - already.heads[head]));
+  return {
+    taxableMinor: partTotalMinor - heads * each,
+    heads: isHalves
+      ? { cgstMinor: each, sgstMinor: each, igstMinor: 0 }
+      : { cgstMinor: 0, sgstMinor: 0, igstMinor: each },
+  };
+}
+
 /** `whole × part / of`, half up. */
 const proportion = (whole: number, part: number, of: number): number =>
   Number((2n * BigInt(whole) * BigInt(part) + BigInt(of)) / (2n * BigInt(of)));

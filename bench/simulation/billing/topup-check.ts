@@ -238,16 +238,12 @@ function checkRefunds(
 const describe = (row: RefundRow | undefined): string =>
   row === undefined ? "is not there" : `${row.id} is ${row.status} of ${row.totalMinor}`;
 
-/** Of refunds in the dashboard the tax is computed back, and may miss the money by the rounding of its heads. */
-const MOST_ROUNDING_MINOR = 2;
-
 function checkNotes(
   { rooms }: TopupFacts,
   { id, orgId, quote }: TopupRow,
   refunds: readonly RefundRow[],
 ): void {
   const heads = { cgstMinor: 0, sgstMinor: 0, igstMinor: 0 };
-  let missMinor = 0;
   for (const refund of refunds) {
     const note = rooms.invoiceTables.byReference(orgId, { type: "refund", id: refund.id });
     must(
@@ -255,19 +251,13 @@ function checkNotes(
       () => `${refund.id} is ${refund.status}: ${note?.number}`,
     );
     if (note === undefined) continue;
-    missMinor += note.totalMinor - refund.totalMinor;
-    const most = refund.idempotencyKey === "" ? MOST_ROUNDING_MINOR : 0;
     must(
-      Math.abs(note.totalMinor - refund.totalMinor) <= most,
+      note.totalMinor === refund.totalMinor,
       () => `${note.number} is of ${note.totalMinor}, ${refund.id} of ${refund.totalMinor}`,
     );
     must(rooms.tallies.of("refund.settled", refund.id) === 1, () => `${refund.id} has no event, or more`);
     for (const head of ["cgstMinor", "sgstMinor", "igstMinor"] as const) heads[head] += note.heads[head];
   }
-  must(
-    Math.abs(missMinor) <= MOST_ROUNDING_MINOR,
-    () => `${id}: credit notes miss the refunds by ${missMinor} together`,
-  );
   for (const head of ["cgstMinor", "sgstMinor", "igstMinor"] as const)
     must(heads[head] <= quote.heads[head], () => `${id}: ${head} of the notes exceeds the invoice`);
 }
