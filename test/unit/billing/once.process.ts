@@ -214,7 +214,7 @@ export class PayProcess {
       send: (url, init) => this.#send(url, init),
     });
     const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
-    const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure });
+    const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
     const fx = new FxTable({ store, clock, listed: [], always: "88.50000000" });
     const disputed: string[] = [];
     const deps: NoticeDeps = {

@@ -55,7 +55,10 @@ beforeAll(async () => {
     ["razorpay", new RazorpayGateway({ ...common, keyId: "id", keySecret: "secret" })],
     ["simulated", simulated],
   ]);
-  inbound = openInbound({ store, clock, jobs, gatewayOf: (id) => gateways.get(id), onFailure });
+  inbound = openInbound({
+    ...{ store, clock, jobs, gatewayOf: (id: string) => gateways.get(id), onFailure },
+    isErased: () => false,
+  });
 });
 afterAll(async () => {
   inbound.close();
