@@ -44,6 +44,8 @@ export interface BookDeps {
   readonly clock: Clock;
   readonly ledger: Ledger;
   readonly accounts: Accounts;
+  /** Port, in the act, before an entry is posted: what is derived from the ledger follows it. */
+  readonly remember: (orgId: string) => void;
   /** Port, called in the act of an entry that took the balance below a bound; must not throw. */
   readonly onFall: (fall: CreditFall) => void;
 }
@@ -55,13 +57,15 @@ class LedgerBook implements Book {
   readonly #clock: Clock;
   readonly #accounts: Accounts;
   readonly #ledger: Ledger;
+  readonly #remember: BookDeps["remember"];
   readonly #onFall: BookDeps["onFall"];
 
-  constructor({ store, clock, ledger, accounts, onFall }: BookDeps) {
+  constructor({ store, clock, ledger, accounts, remember, onFall }: BookDeps) {
     this.#store = store;
     this.#clock = clock;
     this.#accounts = accounts;
     this.#ledger = ledger;
+    this.#remember = remember;
     this.#onFall = onFall;
   }
 
@@ -91,6 +95,7 @@ class LedgerBook implements Book {
     if (amountMicroUsd < 0 && availableMicroUsd < -amountMicroUsd && !mayOverdraw) {
       return { outcome: "insufficient_credits", availableMicroUsd };
     }
+    this.#remember(orgId);
     const advanced = this.#advance(orgId, amountMicroUsd, this.#clock.now());
     const entry: PostedEntry = { ...advanced, kind, refType, refId };
     if (kind === "grant") account.grantedMicroUsd += amountMicroUsd;

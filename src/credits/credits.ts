@@ -26,11 +26,13 @@ export function openCredits({ store, clock, lowCredit = () => undefined, onFall 
 } {
   const ledger = openLedger(store);
   const accounts = new Accounts(ledger, lowCredit);
-  const book = openBook({ store, clock, ledger, accounts, onFall });
+  const lots = new CreditLots({ store, ledger });
+  const remember = (orgId: string) => lots.remember(orgId);
+  const book = openBook({ store, clock, ledger, accounts, remember, onFall });
   return {
     book,
     purse: openPurse({ store, accounts, book }),
-    lots: new CreditLots({ store, ledger }),
+    lots,
     orgChanged: (orgId) => accounts.orgChanged(orgId),
   };
 }

@@ -30,8 +30,8 @@ export interface Ledger {
   byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
   /** Sum of the amounts of one posted kind. */
   sumOf(orgId: string, kind: PostedKind): number;
-  /** Entries that are not settles with a greater `seq`, oldest first. */
-  postedAfter(orgId: string, seq: number): PostedEntry[];
+  /** Entries that are not settles with a greater `seq`, oldest first. @param most at once; default all */
+  postedAfter(orgId: string, seq: number, most?: number): PostedEntry[];
   /** Only inside a store write. */
   put(orgId: string, entry: LedgerEntry): void;
 }
@@ -90,13 +90,15 @@ export function openLedger(store: Store): Ledger {
       for (const entry of ofKind(orgId, kind, AFTER_ALL)) sum += entry.amountMicroUsd;
       return sum;
     },
-    postedAfter(orgId, seq) {
+    postedAfter(orgId, seq, most) {
       const found = POSTED_KINDS.flatMap((kind) => {
         const code = codeOf(kind);
         const range = { start: [orgId, code, seq + 1], end: [orgId, code, AFTER_ALL] };
-        return Array.from(kinds.range(range), ({ key }) => postedAt(orgId, seqOf(key)));
+        const limited = most === undefined ? range : { ...range, limit: most };
+        return Array.from(kinds.range(limited), ({ key }) => seqOf(key));
       });
-      return found.sort((a, b) => a.seq - b.seq);
+      const seqs = found.sort((a, b) => a - b).slice(0, most);
+      return seqs.map((at) => postedAt(orgId, at));
     },
     put(orgId, entry) {
       entries.put([orgId, entry.seq], storedEntry(entry));

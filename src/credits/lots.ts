@@ -7,7 +7,7 @@ import type { Store, Table } from "../store/store.ts";
 import type { PostedEntry } from "./entry.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A grant, and what is left of it. */
+/** A grant, and what is left of it; the last one without an end may stand for several. */
 export interface Lot {
   readonly refType: string;
   readonly refId: string;
@@ -26,6 +26,12 @@ export interface Lots {
   /** Those of which something is left, in the order in which they are spent. */
   readonly grants: readonly Lot[];
 }
+
+/** Grants without an end that are told apart; more of them are one lot, for nothing asks which of them is spent. */
+const MOST_APART = 20;
+
+/** Entries that are followed at once when what is known is brought up to date. */
+const MOST_FOLLOWED = 200;
 
 /** `refType` of an adjustment that gives back paid credit: the refund that took it failed. */
 export const REFUND_FAILED = "refund_failed";
@@ -59,12 +65,30 @@ export class CreditLots {
   of(orgId: string): Lots {
     const { ledger } = this.#deps;
     const lots = new OpenLots(this.#rows.get([orgId]) ?? NOTHING);
-    for (const entry of ledger.postedAfter(orgId, lots.seq)) {
+    this.#follow(orgId, lots, ledger.postedAfter(orgId, lots.seq));
+    lots.spendTo(ledger.newest(orgId)?.balanceMicroUsd ?? 0);
+    return lots.closed();
+  }
+
+  #follow(orgId: string, lots: OpenLots, entries: readonly PostedEntry[]): void {
+    for (const entry of entries) {
       const expiresAtMs = entry.kind === "grant" ? this.#expiries.get([orgId, entry.refId]) : undefined;
       lots.follow(entry, expiresAtMs ?? null);
     }
-    lots.spendTo(ledger.newest(orgId)?.balanceMicroUsd ?? 0);
-    return lots.closed();
+  }
+
+  /**
+   * Only in an act, before an entry is posted: remembers the entries before it, a bounded number at once. So a reading follows few
+   * of them, however many there are.
+   */
+  remember(orgId: string): void {
+    const row = this.#rows.get([orgId]) ?? NOTHING;
+    const entries = this.#deps.ledger.postedAfter(orgId, row.seq, MOST_FOLLOWED);
+    // A long row is written seldom.
+    if (entries.length === 0 || entries.length * MOST_APART < row.grants.length) return;
+    const lots = new OpenLots(row);
+    this.#follow(orgId, lots, entries);
+    this.#rows.put([orgId], lots.closed());
   }
 
   /** Only in an act: the same, and remembers it, so that the next reading is short. */
@@ -151,6 +175,12 @@ class OpenLots {
   /** Most expire later than those before, or never: looked for from the end. */
   #add(lot: OpenLot): void {
     let at = this.#grants.length;
+    const [last, apart] = [this.#grants[at - 1], this.#grants[at - MOST_APART]];
+    // Those without an end stand last, in the order in which they were given.
+    if (at - this.#first >= MOST_APART && last && apart?.expiresAtMs === null && lot.expiresAtMs === null) {
+      last.leftMicroUsd += lot.leftMicroUsd;
+      return;
+    }
     while (at > this.#first && bySpending(this.#grants[at - 1] as OpenLot, lot) > 0) at -= 1;
     this.#grants.splice(at, 0, lot);
   }
