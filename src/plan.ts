@@ -26,6 +26,7 @@ const planFields = z.strictObject({
     rpm: count,
     tpm: count,
     concurrency: count,
+    /** Working keys and projects of the org; 0: unlimited. */
     keys: count,
     projects: count,
     /** Requests for a higher `rpm` are approved at once up to this multiple; 1: an operator decides each. */

@@ -188,7 +188,7 @@ async function createKey(deps: KeyOperationDeps, caller: Caller, body: z.output<
     const granted = orderedScopes(body.scopes ?? DEFAULT_SCOPES);
     assertMayGrant(caller, granted, "/scopes");
     const plan = deps.plan(org.planId);
-    if (accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
+    if (plan.keys !== 0 && accounts.workingKeys(org.id, nowMs).length >= plan.keys) {
       throw fail("plan_limit", `The plan allows ${plan.keys} keys at a time. Revoke one first.`);
     }
     const defaultMs = org.security.keyDefaultExpiryDays * DAY_MS;

@@ -117,7 +117,7 @@ async function createProject(deps: ProjectOperationDeps, caller: Caller, body: z
       throw fail("slug_taken", `The org has a project "${body.slug}" already.`, { param: "/slug" });
     }
     const plan = deps.plan(org.planId);
-    if (accounts.projectsOf(org.id).length >= plan.projects) {
+    if (plan.projects !== 0 && accounts.projectsOf(org.id).length >= plan.projects) {
       throw fail("plan_limit", `The plan allows ${plan.projects} projects. Delete one first.`);
     }
     const made = newProject({ orgId: org.id, slug: body.slug, name: body.name, environment }, clock.now());

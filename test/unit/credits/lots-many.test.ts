@@ -7,11 +7,11 @@ import { ManualClock, tempStore } from "./fixtures.ts";
 const folder = tempStore();
 afterAll(() => folder.dispose());
 
-test("of 3,000 grants without an end few lots are kept, no entry but the last is followed again, and the sum is the balance", async () => {
+test("of 1,000 grants without an end few lots are kept, no entry but the last is followed again, and the sum is the balance", async () => {
   const { store } = folder;
   const { book, lots } = openCredits({ store, clock: new ManualClock("2026-03-01T10:00:00Z") });
   const org = "org_many";
-  for (let i = 0; i < 3_000; i += 100) {
+  for (let i = 0; i < 1_000; i += 100) {
     await store.act(() => {
       for (let j = i; j < i + 100; j++)
         book.post(org, { kind: "grant", amountMicroUsd: 10 + j, refType: "grant", refId: `g${j}` });
