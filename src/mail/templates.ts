@@ -11,6 +11,7 @@ import { keyExpiring } from "./templates/key-expiring.ts";
 import { keyReported } from "./templates/key-reported.ts";
 import { orgClosed } from "./templates/org-closed.ts";
 import { spendSpike } from "./templates/spend-spike.ts";
+import { subscriptionPastDue } from "./templates/subscription-past-due.ts";
 import { ticketDecided } from "./templates/ticket-decided.ts";
 import { webhookDisabled } from "./templates/webhook-disabled.ts";
 
@@ -29,6 +30,7 @@ const TEMPLATES = [
   keyReported,
   invoice,
   creditNote,
+  subscriptionPastDue,
 ] as readonly unknown[] as readonly MailTemplate[];
 
 export const templateNamed: ReadonlyMap<string, MailTemplate> = new Map(

@@ -81,6 +81,7 @@ test("every template has a name of its own, and its event puts no other", () => 
       "key_reported",
       "org_closed",
       "spend_spike",
+      "subscription_past_due",
       "ticket_decided",
       "webhook_disabled",
     ],
@@ -93,5 +94,6 @@ test("every template has a name of its own, and its event puts no other", () => 
     ["spend.spike", "spend_spike"],
     ["credits.low", "credits_low"],
     ["webhook.disabled", "webhook_disabled"],
+    ["subscription.past_due", "subscription_past_due"],
   ]);
 });

@@ -156,6 +156,12 @@ describe("the mail of", () => {
       "DELETE https://gateway.example/v1/orgs/acme/erasure",
     ],
     [
+      "subscription.past_due",
+      { plan_id: "team", period_end: "2026-10-09T10:00:00Z" },
+      "The plan of Acme could not be renewed",
+      "after one, three and seven days",
+    ],
+    [
       "spend.spike",
       { day: "2026-09-09", spent_micro: 31_000_000, usual_micro: 10_000_000, spike_alert_pct: 200 },
       "Acme spends more than usual today",
