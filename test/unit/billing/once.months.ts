@@ -58,12 +58,9 @@ export async function liveMonths(world: PayWorld, life: Months): Promise<void> {
   } as const;
   await world.put(() => void book.post(org.id, { ...start, kind: "topup" }));
   choose(world, org.id, life.planId, life.asked);
-  await world.run(
-    [...life.leaps.map(({ days }) => days * DAY), ...REST],
-    (leap) => {
-      for (const act of life.leaps[leap]?.acts ?? []) begin(world, org.id, act);
-    },
-  );
+  await world.run([...life.leaps.map(({ days }) => days * DAY), ...REST], (leap) => {
+    for (const act of life.leaps[leap]?.acts ?? []) begin(world, org.id, act);
+  });
   checkMonths(world, org.id);
 }
 
