@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { readEml } from "../../src/mail/eml.ts";
-import { until } from "../gateway/fixtures.ts";
+import { type Answer, until } from "../gateway/fixtures.ts";
 import type { Org, Person, World } from "./account.world.ts";
 import type { Story } from "./billing.payers.ts";
 import type { PaymentService } from "./billing.service.ts";
@@ -13,8 +13,7 @@ export interface Customer {
   readonly org: Org;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-type Json = any;
+type Json = Answer["json"];
 
 /** All that the API shows of an org's money. */
 interface Books {

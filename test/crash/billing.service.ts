@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { ControlAct } from "../../simulator/payments/control.ts";
 import type { Collections } from "../../simulator/payments/state.ts";
-import { removeFolder } from "../gateway/fixtures.ts";
+import { type Answer, removeFolder } from "../gateway/fixtures.ts";
 import { httpCall } from "../support/http-client.ts";
 
 const MAIN = fileURLToPath(new URL("../../simulator/payments/main.ts", import.meta.url));
@@ -20,8 +20,7 @@ export interface PaymentService {
   /** Of a gateway that is to use it. */
   readonly env: Readonly<Record<string, string>>;
   /** @returns what it changed */
-  // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
-  control(act: ControlAct): Promise<any>;
+  control(act: ControlAct): Promise<Answer["json"]>;
   /** Its webhooks go to this gateway from now on, those that it tries again too. */
   tell(gatewayUrl: string): Promise<void>;
   /** A button on one of its pages. @returns the path to which the payer is sent back; undefined where the page is over */
