@@ -9,33 +9,45 @@ import type { Plant } from "../../../bench/simulation/billing/planted-faults.ts"
 import type { GatewayProcess } from "../../../bench/simulation/billing/process.ts";
 import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
 
-/** Over the first of April, when numbers of documents begin anew. */
 /** Milliseconds of a test, on a machine that has other work. */
 const LONG_MS = 240_000;
+/** Over the first of April, when numbers of documents begin anew. */
 const SMALL = { orgs: 20, days: 40, from: "2026-03-05", seed: 7, actsTwice: true };
 
-test("forty days of twenty orgs end with all books in agreement, though everything fails at times", async () => {
-  const { figures, deviation } = await simulateBilling(SMALL);
-  expect(deviation).toBeUndefined();
-  for (const seen of [
-    ...["process: killed", "webhooks: lost", "credit: calls", "payment service: times away"],
-    ...["subscriptions: first months", "subscriptions: months renewed", "subscriptions: fees bought by card"],
-    ...["subscriptions: active to past due", "subscriptions: included credit expired, micro-USD"],
-    ...["planted in our books: an invoice that nobody finds", "parked: closed by an operator"],
-  ])
-    expect(figures.of(seen), seen).toBeGreaterThan(0);
-  expect(figures.of("reconciliation: days compared")).toBeGreaterThan(75);
-  expect(figures.of("returns: months that add up")).toBe(3);
-  expect(figures.of("checks: nights")).toBe(80);
-}, LONG_MS);
+test(
+  "forty days of twenty orgs end with all books in agreement, though everything fails at times",
+  async () => {
+    const { figures, deviation } = await simulateBilling(SMALL);
+    expect(deviation).toBeUndefined();
+    for (const seen of [
+      ...["process: killed", "webhooks: lost", "credit: calls", "payment service: times away"],
+      ...[
+        "subscriptions: first months",
+        "subscriptions: months renewed",
+        "subscriptions: fees bought by card",
+      ],
+      ...["subscriptions: active to past due", "subscriptions: included credit expired, micro-USD"],
+      ...["planted in our books: an invoice that nobody finds", "parked: closed by an operator"],
+    ])
+      expect(figures.of(seen), seen).toBeGreaterThan(0);
+    expect(figures.of("reconciliation: days compared")).toBeGreaterThan(75);
+    expect(figures.of("returns: months that add up")).toBe(3);
+    expect(figures.of("checks: nights")).toBe(80);
+  },
+  LONG_MS,
+);
 
-test("the same seed gives the same figures, another seed others", async () => {
-  const figuresOf = async (seed: number) =>
-    (await simulateBilling({ ...SMALL, days: 8, seed })).figures.all();
-  const [one, same, other] = [await figuresOf(3), await figuresOf(3), await figuresOf(4)];
-  expect(same).toEqual(one);
-  expect(other).not.toEqual(one);
-}, LONG_MS);
+test(
+  "the same seed gives the same figures, another seed others",
+  async () => {
+    const figuresOf = async (seed: number) =>
+      (await simulateBilling({ ...SMALL, days: 8, seed })).figures.all();
+    const [one, same, other] = [await figuresOf(3), await figuresOf(3), await figuresOf(4)];
+    expect(same).toEqual(one);
+    expect(other).not.toEqual(one);
+  },
+  LONG_MS,
+);
 
 /** Its kind is right, and what it says is nowhere. */
 const neverFound = (): Plant => ({
