@@ -86,7 +86,7 @@ export const topupShape = z.object({
   fee_minor: z.int().describe("What the payment gateway charged the operator; no total contains it"),
   fx_rate: z.string(),
   credits_micro: z.int().describe("Credit that it buys, micro-USD"),
-  method: z.string().describe("How it was paid; empty until then"),
+  method: z.string().describe("How it was paid; empty until that is known"),
   status: z
     .enum(TOPUP_STATUSES)
     .describe(

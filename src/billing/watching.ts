@@ -7,6 +7,7 @@ import { z } from "zod";
 import { type JobEnding, type JobHandler, jobKind } from "../jobs/job.ts";
 import { type Checkout, GatewayError, type GatewayId, type PaymentGateway } from "../payments/gateway.ts";
 import type { Store } from "../store/store.ts";
+import { readDebit } from "./debit-reading.ts";
 import { type SettlingDeps, settle, verdictOf } from "./settling.ts";
 import { isPaid, type TopupRow } from "./topup.ts";
 
@@ -93,22 +94,21 @@ export async function lookAt(
   if (row.gatewayRef === "" || row.gateway === "offline") return undefined;
   const gateway = deps.gatewayOf(row.gateway);
   if (gateway === undefined) throw new Error(`${row.gateway} is not configured any more`);
-  let checkout = await readCheckout(gateway, row, signal);
   const nowMs = deps.clock.now();
   const call = { nowMs, signal };
+  let checkout = await readCheckout(gateway, row, call);
   const isTaken = await takeAuthorized(gateway, row, checkout, call);
-  const isClosed = verdictOf(checkout) === "open" && nowMs > row.expiresAtMs;
+  // A debit that nobody confirmed is open too, and has no page to be closed.
+  const isClosed = row.source === "checkout" && verdictOf(checkout) === "open" && nowMs > row.expiresAtMs;
   if (isClosed) await expire(gateway, row, call);
-  if (isTaken || isClosed) checkout = await readCheckout(gateway, row, signal);
+  if (isTaken || isClosed) checkout = await readCheckout(gateway, row, call);
   return { checkout, againAtMs: againAt(row, checkout, nowMs) };
 }
 
-/** A debit of a mandate is read as a checkout with one payment. */
-async function readCheckout(gateway: PaymentGateway, row: TopupRow, signal: AbortSignal): Promise<Checkout> {
-  if (row.source !== "auto_topup") return await gateway.readCheckout(row.gatewayRef, { signal });
-  const payment = await gateway.readDebit(row.gatewayRef, { signal });
-  return { ref: row.gatewayRef, state: "complete", payments: payment === undefined ? [] : [payment] };
-}
+const readCheckout = (gateway: PaymentGateway, row: TopupRow, { nowMs, signal }: Now): Promise<Checkout> =>
+  row.source === "auto_topup"
+    ? readDebit(gateway, row, signal, nowMs)
+    : gateway.readCheckout(row.gatewayRef, { signal });
 
 /** When a call is made. */
 interface Now {

@@ -1,6 +1,6 @@
 /**
  * Each org's credit in memory: the end of its ledger, which the book advances, the open holds of the purse, and below which
- * balance the org is told.
+ * balances something follows.
  */
 import type { Ledger } from "./ledger.ts";
 
@@ -15,16 +15,29 @@ export class Account {
   /** Sum of the open holds. */
   heldMicroUsd = 0;
   openHolds = 0;
+  readonly #bounds: CreditBounds;
   /** The org is told when its balance falls below; `-Infinity`: it is not. */
-  lowMicroUsd: number;
+  lowMicroUsd = Number.NEGATIVE_INFINITY;
+  /** Each entry that leaves the balance below is told of; `-Infinity`: none is. */
+  watchedMicroUsd = Number.NEGATIVE_INFINITY;
+  /** The greatest of these bounds and of zero: an entry that leaves no less crosses none of them. */
+  lookBelowMicroUsd = 0;
 
-  constructor(orgId: string, ledger: Ledger, lowMicroUsd: number) {
+  constructor(orgId: string, ledger: Ledger, bounds: CreditBounds) {
     const newest = ledger.newest(orgId);
     this.orgId = orgId;
     this.seq = newest?.seq ?? 0;
     this.balanceMicroUsd = newest?.balanceMicroUsd ?? 0;
     this.grantedMicroUsd = ledger.sumOf(orgId, "grant");
-    this.lowMicroUsd = lowMicroUsd;
+    this.#bounds = bounds;
+    this.readBounds();
+  }
+
+  /** They may have changed. */
+  readBounds(): void {
+    this.lowMicroUsd = this.#bounds.lowCredit(this.orgId) ?? Number.NEGATIVE_INFINITY;
+    this.watchedMicroUsd = this.#bounds.watchedBelow(this.orgId) ?? Number.NEGATIVE_INFINITY;
+    this.lookBelowMicroUsd = Math.max(0, this.lowMicroUsd, this.watchedMicroUsd);
   }
 
   get availableMicroUsd(): number {
@@ -32,37 +45,37 @@ export class Account {
   }
 }
 
-/** The balance below which an org wants to be told; undefined: none. */
-export type LowCredit = (orgId: string) => number | undefined;
+/** Ports: balances below which something follows; undefined: none. */
+export interface CreditBounds {
+  /** The org wants to be told once, when it falls. */
+  readonly lowCredit: (orgId: string) => number | undefined;
+  /** Somebody looks at the org's credit, after every entry. */
+  readonly watchedBelow: (orgId: string) => number | undefined;
+}
 
 export class Accounts {
   readonly #ledger: Ledger;
-  readonly #lowCredit: LowCredit;
+  readonly #bounds: CreditBounds;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(ledger: Ledger, lowCredit: LowCredit) {
+  constructor(ledger: Ledger, bounds: CreditBounds) {
     this.#ledger = ledger;
-    this.#lowCredit = lowCredit;
+    this.#bounds = bounds;
   }
 
   /** Always returns the same object. An org that was never asked for cannot have uncommitted entries. */
   of(orgId: string): Account {
     let account = this.#accounts.get(orgId);
     if (account === undefined) {
-      account = new Account(orgId, this.#ledger, this.#lowMicroUsd(orgId));
+      account = new Account(orgId, this.#ledger, this.#bounds);
       this.#accounts.set(orgId, account);
     }
     return account;
   }
 
-  /** The org may want to be told at another balance now. */
-  orgChanged(orgId: string): void {
-    const account = this.#accounts.get(orgId);
-    if (account !== undefined) account.lowMicroUsd = this.#lowMicroUsd(orgId);
-  }
-
-  #lowMicroUsd(orgId: string): number {
-    return this.#lowCredit(orgId) ?? Number.NEGATIVE_INFINITY;
+  /** The org's bounds may be others now. */
+  boundsChanged(orgId: string): void {
+    this.#accounts.get(orgId)?.readBounds();
   }
 
   all(): Iterable<Account> {

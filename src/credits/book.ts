@@ -46,7 +46,7 @@ export interface BookDeps {
   readonly accounts: Accounts;
   /** Port, in the act, before an entry is posted: what is derived from the ledger follows it. */
   readonly remember: (orgId: string) => void;
-  /** Port, called in the act of an entry that took the balance below a bound; must not throw. */
+  /** Port, called in the act of an entry that took the balance below a bound, or left it below the one that is watched; must not throw. */
   readonly onFall: (fall: CreditFall) => void;
 }
 
@@ -120,15 +120,18 @@ class LedgerBook implements Book {
       account.balanceMicroUsd = before;
       account.grantedMicroUsd = grantedMicroUsd;
     });
-    // Nearly every entry is a charge that crosses neither bound: two comparisons.
-    if (balanceMicroUsd < account.lowMicroUsd || balanceMicroUsd < 0) this.#lookAtFall(account, before);
+    // Nearly every entry is a charge that leaves more than any bound: one comparison.
+    if (balanceMicroUsd < account.lookBelowMicroUsd) this.#lookAtFall(account, before);
     return { seq: seq + 1, amountMicroUsd, balanceMicroUsd, createdAtMs };
   }
 
-  #lookAtFall({ orgId, balanceMicroUsd, lowMicroUsd }: Account, beforeMicroUsd: number): void {
+  #lookAtFall(account: Account, beforeMicroUsd: number): void {
+    const { orgId, balanceMicroUsd, lowMicroUsd, watchedMicroUsd } = account;
     const isLow = balanceMicroUsd < lowMicroUsd && beforeMicroUsd >= lowMicroUsd;
     const isNegative = balanceMicroUsd < 0 && beforeMicroUsd >= 0;
-    if (!isLow && !isNegative) return;
-    this.#onFall({ orgId, balanceMicroUsd, lowMicroUsd: isLow ? lowMicroUsd : undefined, isNegative });
+    const isWatched = balanceMicroUsd < watchedMicroUsd;
+    if (!isLow && !isNegative && !isWatched) return;
+    const crossedMicroUsd = isLow ? lowMicroUsd : undefined;
+    this.#onFall({ orgId, balanceMicroUsd, lowMicroUsd: crossedMicroUsd, isNegative, isWatched });
   }
 }

@@ -24,13 +24,15 @@ export const creditsLow = eventType(
 
 export const creditsNegative = eventType("credits.negative", z.object({ balance_micro_usd: balance }));
 
-/** An entry took the balance below one bound or both. */
+/** An entry took the balance below a bound, or left it below the one that is watched. */
 export interface CreditFall {
   readonly orgId: string;
   readonly balanceMicroUsd: number;
   /** Undefined: it was below the threshold before, or is not now. */
   readonly lowMicroUsd: number | undefined;
   readonly isNegative: boolean;
+  /** It is below the balance that is watched, and may have been before. */
+  readonly isWatched: boolean;
 }
 
 export interface CreditEventDeps {

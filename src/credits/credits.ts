@@ -1,7 +1,7 @@
 /** Credits: the purse holds credit before a call, the book records charges; both use the same accounts. */
 import type { Clock } from "../clock.ts";
 import type { Store } from "../store/store.ts";
-import { Accounts, type LowCredit } from "./accounts.ts";
+import { Accounts, type CreditBounds } from "./accounts.ts";
 import { type Book, openBook } from "./book.ts";
 import type { CreditFall } from "./credit-events.ts";
 import { openLedger } from "./ledger.ts";
@@ -11,21 +11,23 @@ import { type LocalPurse, openPurse } from "./purse.ts";
 export interface CreditsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** Port: at which balances orgs are told; read once for each org, and again after `orgChanged`. */
-  readonly lowCredit?: LowCredit;
-  /** Port, called in the act of an entry that took a balance below a bound; must not throw. */
+  /** Port: read once for each org, and again after `boundsChanged`. */
+  readonly bounds?: Partial<CreditBounds>;
+  /** See `BookDeps`. */
   readonly onFall?: (fall: CreditFall) => void;
 }
 
-export function openCredits({ store, clock, lowCredit = () => undefined, onFall = () => {} }: CreditsDeps): {
+const NO_BOUNDS: CreditBounds = { lowCredit: () => undefined, watchedBelow: () => undefined };
+
+export function openCredits({ store, clock, bounds, onFall = () => {} }: CreditsDeps): {
   readonly purse: LocalPurse;
   readonly book: Book;
   readonly lots: CreditLots;
-  /** The org's settings have changed, committed. */
-  readonly orgChanged: (orgId: string) => void;
+  /** What bounds the org's credit may have changed, committed. */
+  readonly boundsChanged: (orgId: string) => void;
 } {
   const ledger = openLedger(store);
-  const accounts = new Accounts(ledger, lowCredit);
+  const accounts = new Accounts(ledger, { ...NO_BOUNDS, ...bounds });
   const lots = new CreditLots({ store, ledger });
   const remember = (orgId: string) => lots.remember(orgId);
   const book = openBook({ store, clock, ledger, accounts, remember, onFall });
@@ -33,6 +35,6 @@ export function openCredits({ store, clock, lowCredit = () => undefined, onFall 
     book,
     purse: openPurse({ store, accounts, book }),
     lots,
-    orgChanged: (orgId) => accounts.orgChanged(orgId),
+    boundsChanged: (orgId) => accounts.boundsChanged(orgId),
   };
 }

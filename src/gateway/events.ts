@@ -13,6 +13,15 @@ import {
 } from "../account/account-events.ts";
 import { keyCreated, keyRevoked, keyRotated } from "../account/key-events.ts";
 import {
+  autoTopupCharged,
+  autoTopupFailed,
+  autoTopupNotified,
+  mandateActive,
+  mandateCancelled,
+  mandateFailed,
+  mandatePaused,
+} from "../billing/auto-topup-events.ts";
+import {
   refundFailed,
   refundSettled,
   topupDisputed,
@@ -39,6 +48,8 @@ const EMITTED: readonly EventType[] = [
   ...[invoiceIssued],
   ...[topupPaid, topupFailed, topupDisputed, refundSettled, refundFailed],
   ...[subscriptionChanged, subscriptionRenewed, subscriptionPastDue],
+  ...[autoTopupNotified, autoTopupCharged, autoTopupFailed],
+  ...[mandateActive, mandatePaused, mandateFailed, mandateCancelled],
   ...[webhookDisabled, webhookTest],
 ];
 

@@ -39,6 +39,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
+import { type AutoTopupHook, autoTopupHook } from "./auto-topup.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
 import { openDirectory } from "./directory.ts";
@@ -63,7 +64,8 @@ export async function openRooms(config: Config, log: Logger) {
   const ground = await openGround(config, log);
   const { clock, store, cursors, catalog } = ground;
   const trail = openTrail(ground, log);
-  const money = openMoney(ground, trail, log);
+  const topUpHook = autoTopupHook(store);
+  const money = openMoney(ground, trail, topUpHook, log);
   const account = await openAccount(config, log, { ...ground, ...trail }, money.book);
   const mail = openMailRoom(config, log, { ...ground, ...trail, ...account });
   const directory = openDirectory(config, log, { ...ground, ...trail, ...account });
@@ -71,7 +73,7 @@ export async function openRooms(config: Config, log: Logger) {
   directory.handleJobs(trail.jobs, (personId) => void identity.sessions.endAllOf(personId));
   const hooks = openWebhookRoom(config, log, { ...ground, ...trail, otherPorts: identity.ownPorts });
   const sales = await openSales(config, log, {
-    ...{ ...ground, ...trail, ...account, ...money, mail, keepFrom: hooks.listensAt },
+    ...{ ...ground, ...trail, ...account, ...money, mail, topUpHook, keepFrom: hooks.listensAt },
   });
   const outbox = openOutbox(store);
   const pool = openPool();
@@ -217,21 +219,28 @@ function openRouting(store: Store, clock: Clock, { events }: Trail, log: Logger)
 }
 
 /** Credit, budgets and rate limits. */
-function openMoney({ store, clock }: Ground, { events }: Trail, log: Logger) {
+function openMoney({ store, clock }: Ground, { events }: Trail, topUpHook: AutoTopupHook, log: Logger) {
   const accounts = new AccountTables(store);
   const exceeded = budgetEvents({
     ...{ store, clock, events },
     onFailure: (err) => log.error({ err }, "the event of a budget could not be stored"),
   });
-  const { orgChanged, ...credits } = openCredits({
-    ...{ store, clock },
-    lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
-    onFall: creditEvents({
-      events,
-      onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
-    }),
+  const tellOfFall = creditEvents({
+    events,
+    onFailure: (err) => log.error({ err }, "the event of low credit could not be stored"),
   });
-  accounts.watch({ org: orgChanged });
+  const credits = openCredits({
+    ...{ store, clock },
+    bounds: {
+      lowCredit: (orgId) => accounts.org(orgId)?.creditsLowMicroUsd ?? undefined,
+      watchedBelow: topUpHook.watchedBelow,
+    },
+    onFall(fall) {
+      topUpHook.onFall(fall);
+      tellOfFall(fall);
+    },
+  });
+  accounts.watch({ org: credits.boundsChanged });
   return {
     ...credits,
     budgets: openBudgets({

@@ -13,6 +13,7 @@ import type { Cursors } from "../cursor.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
+import type { AutoTopupHook } from "./auto-topup.ts";
 import { openBillingRoom } from "./billing.ts";
 import { openInvoiceRoom } from "./invoices.ts";
 import type { openMailRoom } from "./mail.ts";
@@ -34,6 +35,8 @@ interface SalesGround {
   readonly purse: Purse;
   readonly lots: CreditLots;
   readonly mail: ReturnType<typeof openMailRoom>;
+  readonly boundsChanged: (orgId: string) => void;
+  readonly topUpHook: AutoTopupHook;
   /** Tenants' webhooks must not reach this port. */
   readonly keepFrom: (port: number) => void;
 }

@@ -1,5 +1,7 @@
 /** The list of all sorts of mails. */
 import type { MailTemplate } from "./template.ts";
+import { autoTopupFailed } from "./templates/auto-topup-failed.ts";
+import { autoTopupNotified } from "./templates/auto-topup-notified.ts";
 import { budgetExceeded } from "./templates/budget-exceeded.ts";
 import { creditNote } from "./templates/credit-note.ts";
 import { creditsLow } from "./templates/credits-low.ts";
@@ -9,6 +11,7 @@ import { invitation } from "./templates/invitation.ts";
 import { invoice } from "./templates/invoice.ts";
 import { keyExpiring } from "./templates/key-expiring.ts";
 import { keyReported } from "./templates/key-reported.ts";
+import { mandatePaused } from "./templates/mandate-paused.ts";
 import { orgClosed } from "./templates/org-closed.ts";
 import { spendSpike } from "./templates/spend-spike.ts";
 import { subscriptionPastDue } from "./templates/subscription-past-due.ts";
@@ -31,6 +34,9 @@ const TEMPLATES = [
   invoice,
   creditNote,
   subscriptionPastDue,
+  autoTopupNotified,
+  autoTopupFailed,
+  mandatePaused,
 ] as readonly unknown[] as readonly MailTemplate[];
 
 export const templateNamed: ReadonlyMap<string, MailTemplate> = new Map(

@@ -22,7 +22,7 @@ import { openStore } from "../../../src/store/store.ts";
 import { trailOn } from "../../support/trail.fixtures.ts";
 import { ManualClock } from "../credits/fixtures.ts";
 
-const SUPPLIER = `
+export const SUPPLIER = `
 legal_name: Weir Example Private Limited
 address: { line1: 12 Residency Road, city: Bengaluru, postal_code: "560025" }
 state_code: "29"

@@ -19,7 +19,7 @@ function open() {
   const { store } = disk;
   trail = trailOn(store, clock);
   credits = openPurseAndBook({
-    ...{ store, clock, lowCredit: () => low },
+    ...{ store, clock, bounds: { lowCredit: () => low } },
     onFall: creditEvents({ events: trail.events, onFailure: (error) => failures.push(error) }),
   });
 }
@@ -106,7 +106,7 @@ test("credits.negative comes when a call cost more than was there, with or witho
     ["credits.negative", -1],
   ]);
   low = undefined;
-  credits.orgChanged(ORG);
+  credits.boundsChanged(ORG);
   await post("grant", 1_000);
   await spend(995);
   expect(told()).toHaveLength(3);
@@ -115,12 +115,12 @@ test("credits.negative comes when a call cost more than was there, with or witho
 
 test("without a threshold nothing is low; a changed one holds from the next entry on", async () => {
   low = undefined;
-  credits.orgChanged(ORG);
+  credits.boundsChanged(ORG);
   await post("grant", 1_000);
   await spend(900);
   expect(told()).toEqual([]);
   low = 50;
-  credits.orgChanged(ORG);
+  credits.boundsChanged(ORG);
   await spend(51);
   expect(told()).toEqual([["credits.low", 49]]);
 });

@@ -74,17 +74,10 @@ describe("for an org", () => {
 
 test("every template has a name of its own, and its event puts no other", () => {
   expect([...templateNamed.keys()].sort()).toEqual([
-    ...["budget_exceeded", "credit_note", "credits_low", "erasure_begun", "erasure_requested", "invitation"],
-    ...[
-      "invoice",
-      "key_expiring",
-      "key_reported",
-      "org_closed",
-      "spend_spike",
-      "subscription_past_due",
-      "ticket_decided",
-      "webhook_disabled",
-    ],
+    ...["auto_topup_failed", "auto_topup_notified", "budget_exceeded", "credit_note", "credits_low"],
+    ...["erasure_begun", "erasure_requested", "invitation", "invoice", "key_expiring", "key_reported"],
+    ...["mandate_paused", "org_closed", "spend_spike", "subscription_past_due", "ticket_decided"],
+    "webhook_disabled",
   ]);
   expect([...templateOfEvent].map(([event, { name }]) => [event, name])).toEqual([
     ["ticket.decided", "ticket_decided"],
@@ -95,5 +88,8 @@ test("every template has a name of its own, and its event puts no other", () => 
     ["credits.low", "credits_low"],
     ["webhook.disabled", "webhook_disabled"],
     ["subscription.past_due", "subscription_past_due"],
+    ["auto_topup.notified", "auto_topup_notified"],
+    ["auto_topup.failed", "auto_topup_failed"],
+    ["mandate.paused", "mandate_paused"],
   ]);
 });

@@ -179,6 +179,31 @@ describe("the mail of", () => {
       "A webhook of Acme was disabled",
       "Endpoint: https://hooks.example:8443/in\nNumber: wh_1",
     ],
+    [
+      "auto_topup.notified",
+      {
+        ...{ mandate_id: "mnd_1", currency: "INR", amount_minor: 10_000_000, total_minor: 11_800_000 },
+        due_at: "2026-09-10T11:00:00Z",
+      },
+      "₹1,18,000.00 will be debited for Acme",
+      "Tax: ₹18,000.00\nDebited: ₹1,18,000.00\nNot before: 10 September 2026",
+    ],
+    [
+      "auto_topup.failed",
+      { mandate_id: "mnd_1", currency: "USD", total_minor: 1_000, failure: "No funds." },
+      "An automatic top-up of Acme failed",
+      "It is not tried again.",
+    ],
+    [
+      "auto_topup.failed",
+      {
+        ...{ mandate_id: "mnd_1", currency: "USD", total_minor: 1_000, failure: "" },
+        retry_at: "2026-09-10T11:00:00Z",
+      },
+      "An automatic top-up of Acme failed",
+      "not before 10 September 2026",
+    ],
+    ["mandate.paused", { reason: "dispute" }, "The mandate of Acme is paused", "is disputed"],
   ] as const)("%s says what happened", async (name, data, subject, words) => {
     await rig.member("owner@acme.example", "owner");
     await emit(eventType(name, z.looseObject({})), data);

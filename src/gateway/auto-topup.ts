@@ -1,0 +1,84 @@
+/**
+ * Opens mandates and automatic top-ups. The hook comes first, because the ledger is opened before the rooms that sell credit; the room
+ * is opened before the first event and before jobs start.
+ */
+import type { AccountTables } from "../account/tables.ts";
+import { type AutoToppingDeps, autoTopper } from "../billing/auto-topping.ts";
+import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
+import { creditListener } from "../billing/auto-topup-ending.ts";
+import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/auto-topup-jobs.ts";
+import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
+import { AutoTopupWatch, autoTopupSweeper, watchedBelow } from "../billing/auto-topup-watch.ts";
+import { type MandateOperationDeps, mandateOperations } from "../billing/mandate-operations.ts";
+import { mandatePageOperations } from "../billing/mandate-page.ts";
+import { MandateTables } from "../billing/mandate-tables.ts";
+import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
+import { pauseMandate } from "../billing/mandates.ts";
+import type { NoticeDeps } from "../billing/notices.ts";
+import type { Timers } from "../clock.ts";
+import type { CreditFall } from "../credits/credit-events.ts";
+import type { Events } from "../events/events.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { Store } from "../store/store.ts";
+
+export type AutoTopupHook = ReturnType<typeof autoTopupHook>;
+
+/** What the ledger is opened with, so that it tells of balances that fell. */
+export function autoTopupHook(store: Store) {
+  const tables = { autoTopups: new AutoTopupTables(store), mandates: new MandateTables(store) };
+  let below: (orgId: string) => void = () => {};
+  return {
+    tables,
+    /** Port of `openCredits`. */
+    watchedBelow: (orgId: string) => watchedBelow(tables, orgId),
+    /** Part of `openCredits`' port `onFall`. */
+    onFall({ orgId, isWatched }: Pick<CreditFall, "orgId" | "isWatched">): void {
+      if (isWatched) below(orgId);
+    },
+    connect(watch: AutoTopupWatch): void {
+      below = watch.below;
+    },
+  };
+}
+
+type Made = "autoTopups" | "mandates" | "mandateLooks" | "debitRules" | "jobs" | "accounts";
+
+/** What the room of billing passes: its tables and ports. */
+export interface AutoTopupGround
+  extends Omit<AutoToppingDeps, Made>,
+    Pick<AutoTopupOperationDeps, "trail" | "gatewayFor">,
+    Pick<MandateOperationDeps, "ownAddress"> {
+  readonly timers: Timers;
+  readonly jobs: Jobs;
+  readonly accounts: AccountTables;
+  readonly events: Pick<Events, "emit" | "listen">;
+  /** Of `openCredits`. */
+  readonly boundsChanged: (orgId: string) => void;
+  readonly onFailure: (error: unknown) => void;
+  readonly debitRules?: AutoToppingDeps["debitRules"];
+}
+
+export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
+  const { jobs, events, boundsChanged, debitRules = DEBIT_RULES } = ground;
+  const deps = { ...ground, ...hook.tables, debitRules, mandateLooks: new Map<string, Promise<void>>() };
+  const watch = new AutoTopupWatch(deps);
+  hook.connect(watch);
+  hook.tables.autoTopups.watch(boundsChanged);
+  hook.tables.mandates.watch(boundsChanged);
+  events.listen(creditListener(deps));
+  jobs.handle(autoTopup, autoTopper(deps));
+  jobs.handle(sweepAutoTopups, autoTopupSweeper(deps));
+  jobs.handle(watchMandate, mandateWatcher(deps));
+  jobs.handle(endMandate, mandateEnder(deps));
+  const noticed: NoticeDeps["onMandate"] = (gateway, ref, signal) => onMandate(deps, gateway, ref, signal);
+  return {
+    watch,
+    operations: { ...autoTopupOperations(deps), ...mandateOperations(deps), ...mandatePageOperations(deps) },
+    /** Ports of `NoticeDeps`. */
+    onMandate: noticed,
+    onDispute: (orgId: string) => pauseMandate(deps, orgId, "dispute"),
+    /** Before the jobs start. */
+    start: () => watch.start(),
+    stop: () => watch.stop(),
+  };
+}
