@@ -4,12 +4,17 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { MANDATE_MOVES } from "../src/billing/mandate.ts";
 import { REFUND_MOVES } from "../src/billing/refund.ts";
 import { TOPUP_MOVES } from "../src/billing/topup.ts";
 import type { Moves } from "../src/state-moves.ts";
 
 const BILLING_DOC = join(import.meta.dirname, "../docs/billing.md");
-const TABLES: Readonly<Record<string, Moves<string>>> = { topups: TOPUP_MOVES, refunds: REFUND_MOVES };
+const TABLES: Readonly<Record<string, Moves<string>>> = {
+  topups: TOPUP_MOVES,
+  refunds: REFUND_MOVES,
+  mandates: MANDATE_MOVES,
+};
 
 /** A row for each move, in Markdown. */
 export const movesTable = (moves: Moves<string>): string =>

@@ -28,7 +28,7 @@ const MOST_MICRO = 1_000_000_000_000;
 
 const view = z.object({
   mandate: mandateShape.nullable().describe("What is debited; null where none was ever registered"),
-  config: configShape,
+  config: configShape.describe("When and how much is bought"),
   rail: z.string().describe("The payment gateway; empty where none takes the org's currency"),
   methods: z.array(z.enum(MANDATE_METHODS)).describe("By which a mandate can be registered"),
   cap_minor: z.int().describe("Most of one debit, tax included, in paise or cents"),
@@ -49,7 +49,7 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
     name: "setAutoTopup",
     summary: "Switch automatic top-ups on or off; switching on also resumes a paused mandate",
     body: z.strictObject({
-      enabled: z.boolean(),
+      enabled: z.boolean().describe("Switching on needs a mandate, and resumes one that is paused"),
       threshold_micro: z
         .int()
         .min(0)

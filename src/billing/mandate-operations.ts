@@ -17,6 +17,7 @@ import {
   methodsOf,
   takenMethod,
 } from "./mandate.ts";
+import { mandatePageOperations } from "./mandate-page.ts";
 import type { MandateWatchingDeps } from "./mandate-watching.ts";
 import { cancelMandate, endAtGateway, shownMandate, switchOff } from "./mandates.ts";
 import { assertBillable, recipientOf } from "./quote.ts";
@@ -42,7 +43,7 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
     summary: "Register a mandate on the payment gateway's page; once active it replaces the one before",
     body: z.strictObject({ method: z.enum(MANDATE_METHODS).describe("One of `methods` of the settings") }),
     output: z.object({
-      mandate: mandateShape,
+      mandate: mandateShape.describe("The new mandate, or the one of the same `Idempotency-Key`"),
       url: z.string().describe("Where the payer registers it; empty where that is over"),
     }),
     status: 201,
@@ -55,10 +56,11 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
   cancelMandate: operation({
     name: "cancelMandate",
     summary: "Cancel the mandate, and one that is being registered; automatic top-ups end",
-    output: z.object({ mandate: mandateShape }),
+    output: z.object({ mandate: mandateShape.describe("The mandate, cancelled") }),
     errors: ["no_mandate"],
     run: (_input, caller) => deps.store.act(() => cancelAllOf(deps, caller)),
   }),
+  ...mandatePageOperations(deps),
 });
 
 async function createMandate(

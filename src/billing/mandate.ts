@@ -110,13 +110,15 @@ export const mandateShape = z.object({
   token_ref: z.string().describe("The payment gateway's id of what is debited; empty until it is active"),
   max_amount_minor: z.int().describe("Most of one debit, tax included"),
   currency: z.string(),
-  status: z.enum(MANDATE_STATUSES),
-  auto_topup: configShape,
+  status: z
+    .enum(MANDATE_STATUSES)
+    .describe("`pending` until the payer has approved it; nothing is debited while it is not `active`"),
+  auto_topup: configShape.describe("When and how much it is debited for"),
   notify_hours: z.int().describe("A debit is announced at least so many hours before it"),
   consecutive_failures: z.int().describe("Debits that failed since the last one that did not"),
-  registered_at: z.string().optional(),
+  registered_at: z.string().optional().describe("When it became active first"),
   created_at: z.string(),
-  cancelled_at: z.string().optional(),
+  cancelled_at: z.string().optional().describe("When it was cancelled, by whomever"),
   hosted_url: z.string().optional().describe("Where the payer registers it; on creation only"),
 });
 

@@ -8,6 +8,8 @@ import type { providerKeyOperations } from "../account/provider-key-operations.t
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
+import type { autoTopupOperations } from "../billing/auto-topup-operations.ts";
+import type { mandateOperations } from "../billing/mandate-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
 import type { planOperations } from "../billing/plan-operations.ts";
 import type { pricingOperations } from "../billing/pricing-operations.ts";
@@ -37,6 +39,7 @@ import type { webhookOperations } from "../webhooks/operations.ts";
 type Maker =
   | typeof accountOperations
   | typeof anthropicModelOperations
+  | typeof autoTopupOperations
   | typeof billingOperations
   | typeof catalogOperations
   | typeof creditOperations
@@ -48,6 +51,7 @@ type Maker =
   | typeof limitsOperations
   | typeof lookupOperations
   | typeof mailOperations
+  | typeof mandateOperations
   | typeof operatorInvoiceOperations
   | typeof operatorOperations
   | typeof planOperations

@@ -218,6 +218,11 @@ const billingRoutes = (run: Operations): Route[] => [
   lastRow("POST", "/v1/credits/topups/{id}/refund", "write:billing / billing", CREDITS, act(run.refundTopup)),
   row("GET", "/v1/credits/refunds", "read:billing / billing", CREDITS, act(run.listRefunds)),
   row("GET", "/v1/credits/refunds/{id}", "read:billing / billing", CREDITS, act(run.getRefund)),
+  row("GET", "/v1/credits/auto-topup", "read:billing / billing", CREDITS, act(run.getAutoTopup)),
+  row("PUT", "/v1/credits/auto-topup", "write:billing / billing", CREDITS, act(run.setAutoTopup)),
+  row("POST", "/v1/credits/mandates", "write:billing / billing", CREDITS, act(run.createMandate)),
+  row("DELETE", "/v1/credits/mandates", "write:billing / billing", CREDITS, act(run.cancelMandate)),
+  row("GET", "/billing/mandates/{id}", "public", CREDITS, act(run.mandateReturnPage)),
   row("GET", "/billing/topups/{id}", "public", CREDITS, act(run.topupReturnPage)),
 
   row("GET", "/v1/invoices", "read:billing / billing", INVOICES, act(run.listInvoices)),

@@ -10,7 +10,6 @@ import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing
 import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import { AutoTopupWatch, autoTopupSweeper, watchedBelow } from "../billing/auto-topup-watch.ts";
 import { type MandateOperationDeps, mandateOperations } from "../billing/mandate-operations.ts";
-import { mandatePageOperations } from "../billing/mandate-page.ts";
 import { MandateTables } from "../billing/mandate-tables.ts";
 import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
 import { pauseMandate } from "../billing/mandates.ts";
@@ -73,7 +72,7 @@ export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
   const noticed: NoticeDeps["onMandate"] = (gateway, ref, signal) => onMandate(deps, gateway, ref, signal);
   return {
     watch,
-    operations: { ...autoTopupOperations(deps), ...mandateOperations(deps), ...mandatePageOperations(deps) },
+    operations: { ...autoTopupOperations(deps), ...mandateOperations(deps) },
     /** Ports of `NoticeDeps`. */
     onMandate: noticed,
     onDispute: (orgId: string) => pauseMandate(deps, orgId, "dispute"),

@@ -1,5 +1,6 @@
 /** Opens the room of billing: what is sold and on which terms, and what payment gateways tell of it. */
 import type { Logger } from "pino";
+import type { AccountTables } from "../account/tables.ts";
 import { DisputeTable } from "../billing/dispute.ts";
 import { readFxRates } from "../billing/fx-config.ts";
 import { beginToReadFx, fxReader, readFx } from "../billing/fx-reading.ts";
@@ -12,15 +13,21 @@ import type { BillingTerms } from "../billing/terms.ts";
 import { TopupTables } from "../billing/topup-tables.ts";
 import { refundWaiter } from "../billing/waiting.ts";
 import { topupWatcher, watchTopup } from "../billing/watching.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import { type Config, ConfigError } from "../config.ts";
 import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
+import type { Currency } from "../currency.ts";
+import { fail } from "../errors.ts";
+import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
+import type { HttpHead } from "../http-head.ts";
+import { knownAddress } from "../identity/addresses.ts";
 import type { SupplierFile } from "../invoices/supplier.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
+import { type AutoTopupHook, openAutoTopup } from "./auto-topup.ts";
 import type { openInvoiceRoom } from "./invoices.ts";
 import type { openPaymentRoom } from "./payments.ts";
 
@@ -32,6 +39,12 @@ interface BillingGround {
   readonly book: Book;
   readonly purse: Purse;
   readonly lots: CreditLots;
+  readonly accounts: AccountTables;
+  readonly events: Pick<Events, "emit" | "listen">;
+  /** Default: the system's. */
+  readonly timers?: Timers;
+  readonly boundsChanged: (orgId: string) => void;
+  readonly topUpHook: AutoTopupHook;
   readonly invoices: ReturnType<typeof openInvoiceRoom>;
   readonly payments: Awaited<ReturnType<typeof openPaymentRoom>>;
 }
@@ -40,28 +53,44 @@ interface BillingGround {
 export async function openBillingRoom(config: Config, log: Logger, ground: BillingGround) {
   const { store, clock, jobs, payments } = ground;
   const fx = new FxTable({ store, clock, ...ratesOf(config) });
-  const deps: NoticeDeps = {
-    ...{ store, clock, jobs, book: ground.book, purse: ground.purse, lots: ground.lots },
-    invoices: ground.invoices.issuer,
-    events: ground.trail.events,
+  const { invoices, trail } = ground;
+  const deps = {
+    ...{ store, clock, jobs, fx, trail, book: ground.book, purse: ground.purse, lots: ground.lots },
+    ...{ invoices: invoices.issuer, terms: termsOf(invoices.supplier) },
+    events: trail.events,
     topups: new TopupTables(store),
     refunds: new RefundTables(store),
     disputes: new DisputeTable(store),
     parked: new ParkedPayments(store),
-    looks: new Map(),
+    looks: new Map<string, Promise<void>>(),
     gatewayOf: payments.gateways.byId,
-    onDispute: (orgId) =>
-      log.error({ orgId }, "a payment is disputed, or may be fraud: see /v1/operator/payments"),
-    onMandate: async () => undefined,
+    /** Without a supplier nothing is sold. */
+    gatewayFor: (currency: Currency) => invoices.supplier && payments.gateways.forCurrency(currency),
+    ownAddress: (head: HttpHead) => payersAddress(config, head),
+  };
+  const topUps = openAutoTopup(
+    {
+      ...{ ...ground, ...deps, events: ground.events, timers: ground.timers ?? systemTimers },
+      onFailure: (err) => log.error({ err }, "an automatic top-up could not be begun; it is tried again"),
+    },
+    ground.topUpHook,
+  );
+  const noticed: NoticeDeps = {
+    ...deps,
+    onMandate: topUps.onMandate,
+    onDispute(orgId) {
+      log.error({ orgId }, "a payment is disputed, or may be fraud: see /v1/operator/payments");
+      topUps.onDispute(orgId);
+    },
   };
   jobs.handle(watchTopup, topupWatcher(deps));
   jobs.handle(sendRefund, refunder(deps));
-  payments.inbound.onNotice((id, notice, { signal }) => onNotice(deps, id, notice, signal));
+  payments.inbound.onNotice((id, notice, { signal }) => onNotice(noticed, id, notice, signal));
   if (config.fxUrl !== undefined) {
     jobs.handle(readFx, fxReader({ fx, clock, jobs, url: config.fxUrl }));
     await store.act(() => beginToReadFx(jobs));
   }
-  return { ...deps, fx, terms: termsOf(ground.invoices.supplier), settled: refundWaiter(store) };
+  return { ...noticed, ...deps, topUps, settled: refundWaiter(store) };
 }
 
 function ratesOf({ configDir }: Config) {
@@ -78,3 +107,11 @@ const termsOf = (supplier: SupplierFile | undefined): BillingTerms => ({
   rails: supplier?.rails ?? [],
   spreadBps: supplier?.fx.spread_bps ?? 0,
 });
+
+/** Where the payment service sends payers back to. @throws WeirError 503 where nobody knows */
+function payersAddress({ publicUrl }: Config, head: HttpHead): string {
+  const known = knownAddress(publicUrl, head.header("host"));
+  if (known !== undefined) return known;
+  const message = "Payers must find their way back: set PUBLIC_URL, or open the gateway as http://localhost.";
+  throw fail("gateway_unavailable", message, { retryable: false });
+}

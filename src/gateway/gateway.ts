@@ -149,6 +149,7 @@ function beginWork(rooms: Rooms, config: Config, port: number, log: Logger): voi
     .then(() => handleRetention(rooms))
     .then(() => rooms.books.handleJobs())
     .then(() => mail.start())
+    .then(() => rooms.billing.topUps.start())
     .then(() => jobs.start());
   begun.catch((err: unknown) => log.error({ err }, "jobs do not run: no mail or webhook is sent"));
 }

@@ -15,12 +15,10 @@ import { systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
 import { creditOperations } from "../credits/operations.ts";
 import type { Operations } from "../edge/offered-operations.ts";
-import { fail } from "../errors.ts";
 import { eventOperations } from "../events/operations.ts";
 import { scopeOf } from "../exchange/holds.ts";
 import { responseOperations } from "../exchange/response-operations.ts";
 import { exportOperations } from "../exports/export-operations.ts";
-import { knownAddress } from "../identity/addresses.ts";
 import { limitsOperations } from "../limits/operations.ts";
 import { mailOperations } from "../mail/operations.ts";
 import { operatorOperations } from "../operator/operations.ts";
@@ -40,7 +38,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...rooms.identity.operations,
     ...rooms.invoices.operations,
     ...rooms.planRoom.operations,
-    ...billingOf(rooms, config),
+    ...billingOf(rooms),
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...receiptsOf(rooms),
     ...reconciliationOperations(rooms.books),
@@ -116,20 +114,10 @@ function offeredBy(rooms: Rooms, config: Config) {
 /** Amounts are shown in USD where there is no rate of exchange. */
 const IN_USD = { currency: "USD", fxRate: USD_RATE } as const;
 
-const billingOf = (rooms: Rooms, { publicUrl }: Config) =>
-  billingOperations({
-    ...rooms,
-    ...rooms.billing,
-    invoices: rooms.invoices.issuer,
-    gatewayFor: (currency) => rooms.invoices.supplier && rooms.payments.gateways.forCurrency(currency),
-    ownAddress(head) {
-      const known = knownAddress(publicUrl, head.header("host"));
-      if (known !== undefined) return known;
-      const message =
-        "Payers must find their way back: set PUBLIC_URL, or open the gateway as http://localhost.";
-      throw fail("gateway_unavailable", message, { retryable: false });
-    },
-  });
+const billingOf = (rooms: Rooms) => ({
+  ...billingOperations({ ...rooms, ...rooms.billing, invoices: rooms.invoices.issuer }),
+  ...rooms.billing.topUps.operations,
+});
 
 function accountOf(rooms: Rooms, { settings }: Config) {
   const { accounts, budgets, identity, invitationCounts, jobs, lastUsed, plan, tickets } = rooms;

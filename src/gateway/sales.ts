@@ -10,6 +10,7 @@ import type { Book } from "../credits/book.ts";
 import type { CreditLots } from "../credits/lots.ts";
 import type { Purse } from "../credits/purse.ts";
 import type { Cursors } from "../cursor.ts";
+import type { Events } from "../events/events.ts";
 import type { Trail } from "../events/trail.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
@@ -28,6 +29,7 @@ interface SalesGround {
   readonly cursors: Cursors;
   readonly catalog: Catalog;
   readonly trail: Trail;
+  readonly events: Events;
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
   readonly tickets: Tickets;
@@ -58,6 +60,7 @@ export async function openSales(config: Config, log: Logger, ground: SalesGround
     ...{ billing, books, invoices, payments, planRoom },
     /** After the jobs have stopped. */
     async closeSales(stopping: Stopping): Promise<void> {
+      billing.topUps.stop();
       await stopping.wait("invoices", invoices.close());
       await stopping.wait("payments", payments.close());
       books.close();

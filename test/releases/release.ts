@@ -22,7 +22,13 @@ const limits = { rpm: 10_000, tpm: 100_000_000, concurrency: 500, keys: 9, proje
 export const releaseOptions: GatewayOptions = {
   plans: [
     { id: "local", limits },
-    { id: "paid", name: "Paid", limits, monthly_minor: { INR: 90_000, USD: 1_000 }, included_micro: 3_000_000 },
+    {
+      id: "paid",
+      name: "Paid",
+      limits,
+      monthly_minor: { INR: 90_000, USD: 1_000 },
+      included_micro: 3_000_000,
+    },
   ],
   endpoints: [
     { provider: "steady", price: { input: 1, output: 2 } },

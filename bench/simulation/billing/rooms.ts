@@ -7,7 +7,9 @@ import { topupOperations } from "../../../src/billing/topup-operations.ts";
 import type { Config } from "../../../src/config.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
 import { cursors } from "../../../src/cursor.ts";
+import type { EventListener, Events } from "../../../src/events/events.ts";
 import type { Trail } from "../../../src/events/trail.ts";
+import { autoTopupHook } from "../../../src/gateway/auto-topup.ts";
 import { openBillingRoom } from "../../../src/gateway/billing.ts";
 import type { openInvoiceRoom } from "../../../src/gateway/invoices.ts";
 import type { openPaymentRoom } from "../../../src/gateway/payments.ts";
@@ -35,7 +37,10 @@ export async function openRooms(given: RoomsGround) {
   const { store, jobs, time: clock, service, portal, figures, onFailure } = given;
   const tallies = new Tallies(store);
   const trail = tallies.trail();
-  const { book, purse, lots } = openCredits({ store, clock });
+  const topUpHook = autoTopupHook(store);
+  const { boundsChanged, ...credits } = openCredits({
+    ...{ store, clock, bounds: topUpHook, onFall: topUpHook.onFall },
+  });
   const accounts = new AccountTables(store);
   const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
   const invoices = openInvoices({
@@ -49,9 +54,9 @@ export async function openRooms(given: RoomsGround) {
   await gateway.reach();
   const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
   const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
-  const ground = { store, clock, jobs, trail, book, purse, lots };
+  const ground = { store, clock, jobs, trail, ...credits };
   const billing = await openBillingRoom(CONFIG, NO_LOG, {
-    ...ground,
+    ...{ ...ground, accounts, boundsChanged, topUpHook, events: trail.events },
     invoices: { ...invoices, supplier } as unknown as ReturnType<typeof openInvoiceRoom>,
     payments: { inbound, gateways: { byId: gatewayOf } } as unknown as PaymentRoom,
   });
@@ -95,15 +100,19 @@ export class Tallies {
     return this.#sums.get([name, id]) ?? 0;
   }
 
-  /** Events are checked and counted, by the id in their data; those of subscriptions by the org. */
-  trail(): Trail {
+  /** Events are checked, counted by the id in their data, those of subscriptions by the org, and heard of. */
+  trail(): Trail & { readonly events: Pick<Events, "emit" | "listen"> } {
+    const listeners: EventListener[] = [];
     return {
       events: {
-        emit: (type, _orgId, data) => {
-          const { id, org_id } = type.data.parse(data) as { id?: string; org_id?: string };
-          const about = id ?? org_id;
+        emit: (type, orgId, data) => {
+          const checked = type.data.parse(data) as { id?: string; org_id?: string };
+          const about = checked.id ?? checked.org_id;
           if (about !== undefined) this.add(type.name, about);
+          for (const listen of listeners)
+            listen({ id: "", orgId, type: type.name, createdAtMs: 0, data: checked });
         },
+        listen: (listener) => void listeners.push(listener),
       },
       audit: { note() {} },
     };

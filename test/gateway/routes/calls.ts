@@ -152,6 +152,18 @@ async function newRefund(world: CallWorld): Promise<{ id: string }> {
   return { id: (await world.asKey("POST", `/v1/credits/topups/${id}/refund`, body)).json.refund.id };
 }
 
+/** One for each world: an org may begin ten an hour. */
+const mandates = new WeakMap<CallWorld, Promise<{ id: string }>>();
+function newMandate(world: CallWorld): Promise<{ id: string }> {
+  const made =
+    mandates.get(world) ??
+    world
+      .asKey("POST", "/v1/credits/mandates", { method: "card" })
+      .then(({ json }) => ({ id: json.mandate.id as string }));
+  mandates.set(world, made);
+  return made;
+}
+
 const ofInvoice = ({ invoiceId }: CallWorld) => ({ id: invoiceId });
 const ofRequest = ({ requestId }: CallWorld) => ({ id: requestId });
 /** What no org has. */
@@ -265,6 +277,20 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   },
   "GET /v1/credits/refunds/{id}": { values: newRefund },
   "GET /billing/topups/{id}": { values: newTopup },
+  // Harmless: there is no mandate of another method, and none that is in force.
+  "PUT /v1/credits/auto-topup": { body: () => ({ enabled: false, threshold_micro: 0, amount_minor: 0 }) },
+  "POST /v1/credits/mandates": {
+    body: () => ({ method: "card" }),
+    harmless: { body: { method: "upi" } },
+  },
+  "DELETE /v1/credits/mandates": {
+    values: async (world) => {
+      await newMandate(world);
+      return {};
+    },
+    harmless: {},
+  },
+  "GET /billing/mandates/{id}": { values: newMandate },
   "POST /v1/operator/payments/{id}/close": { body: () => ({ outcome: "a test" }) },
   "POST /v1/operator/orgs/{id}/payments": {
     values: ({ orgId }) => ({ id: orgId }),
