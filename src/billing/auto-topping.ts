@@ -5,7 +5,7 @@
  */
 import type { JobEnding, JobHandler } from "../jobs/job.ts";
 import { type Failure, GatewayError, type PaymentGateway } from "../payments/gateway.ts";
-import type { AutoTopupRow, Debit } from "./auto-topup.ts";
+import { type AutoTopupRow, type Debit, withoutFuture } from "./auto-topup.ts";
 import { concludeFailed, concludePaid, type EndingDeps, optedOut } from "./auto-topup-ending.ts";
 import { drop, isStillWanted, type PlanDeps, plan } from "./auto-topup-plan.ts";
 import { debitTime, isFinal } from "./debit-times.ts";
@@ -35,7 +35,7 @@ interface Task {
 
 export const autoTopper = (deps: AutoToppingDeps): JobHandler<{ orgId: string }> => ({
   async run({ orgId }, { signal }): Promise<JobEnding | undefined> {
-    const row = deps.autoTopups.of(orgId);
+    const row = await mendedRow(deps, orgId);
     if (row.debit === null || row.debit.phase === "announced") {
       const againAtMs = await deps.store.act(() => plan(deps, orgId));
       return againAtMs === undefined ? undefined : { againAtMs };
@@ -53,6 +53,18 @@ export const autoTopper = (deps: AutoToppingDeps): JobHandler<{ orgId: string }>
       drop(deps, orgId, debit.topupId, deps.clock.now() + HOUR_MS);
   },
 });
+
+/** @returns the org's row, rid of times of a clock that was ahead */
+async function mendedRow(deps: AutoToppingDeps, orgId: string): Promise<AutoTopupRow> {
+  const nowMs = deps.clock.now();
+  const row = deps.autoTopups.of(orgId);
+  if (withoutFuture(row, nowMs) === row) return row;
+  return await deps.store.act(() => {
+    const mended = withoutFuture(deps.autoTopups.of(orgId), nowMs);
+    deps.autoTopups.put(mended);
+    return mended;
+  });
+}
 
 function taskOf(deps: AutoToppingDeps, { orgId }: AutoTopupRow, debit: Debit, signal: AbortSignal): Task {
   const topup = deps.topups.get(orgId, debit.topupId);

@@ -4,25 +4,28 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Clock, Timers } from "../clock.ts";
+import type { Book } from "../credits/book.ts";
 import type { JobHandler } from "../jobs/job.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Store } from "../store/store.ts";
-import type { AutoTopupRow } from "./auto-topup.ts";
-import { autoTopup, lookAtOrg, sweepAutoTopups } from "./auto-topup-jobs.ts";
-import { isBelow, type PlanDeps } from "./auto-topup-plan.ts";
+import { autoTopup, hastenLook, lookAtOrg, sweepAutoTopups } from "./auto-topup-jobs.ts";
+import type { PlanDeps } from "./auto-topup-plan.ts";
 
-export interface AutoTopupWatchDeps extends Pick<PlanDeps, "autoTopups" | "mandates" | "book"> {
+export interface AutoTopupWatchDeps extends Pick<PlanDeps, "autoTopups" | "mandates"> {
+  readonly book: Pick<Book, "balanceOnce">;
   readonly store: Pick<Store, "act">;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly jobs: Pick<Jobs, "enqueue" | "has" | "row">;
+  readonly jobs: Pick<Jobs, "enqueue" | "drop" | "row">;
   readonly onFailure: (error: unknown) => void;
 }
 
 const TICK_MS = 1000;
-/** Orgs of one act. */
-const SLICE = 500;
-const SWEEP_MS = 10 * 60_000;
+/** Orgs that are looked at without a pause: some ten reads each. */
+const SLICE = 50;
+const SWEEP_MS = 3_600_000;
+/** An org's job waits less than this for an announced debit or a ceiling; a longer wait is of a clock that was ahead. */
+const MOST_WAIT_MS = 2 * 86_400_000;
 
 /** The balance below which an org's credit is to be looked at; undefined: nothing would follow. Port of `openCredits`. */
 export function watchedBelow(
@@ -44,12 +47,12 @@ export class AutoTopupWatch {
     this.#deps = deps;
   }
 
-  /** Port of `openCredits`: called in acts that may be dropped, at most once an entry. */
+  /** For `openCredits`, at most once an entry, in acts that may be dropped; and where settings or a mandate have changed. */
   readonly below = (orgId: string): void => void this.#below.add(orgId);
 
-  /** After the jobs have handlers. */
+  /** After the jobs have handlers. The sweep begins at once: what the process before heard is forgotten. */
   async start(): Promise<void> {
-    await this.#deps.store.act(() => this.#deps.jobs.enqueue(sweepAutoTopups, SWEEP), { isOwed: true });
+    await this.#deps.store.act(() => sweepNow(this.#deps.jobs), { isOwed: true });
     this.#later();
   }
 
@@ -60,29 +63,43 @@ export class AutoTopupWatch {
 
   /** Puts jobs for the orgs that were heard of. Never rejects: they are kept for the next time. */
   async flush(): Promise<void> {
-    const { store, jobs, onFailure } = this.#deps;
     const heard = [...this.#below];
     this.#below = new Set();
-    for (let i = 0; i < heard.length; i += SLICE) {
-      const asked = heard.slice(i, i + SLICE).filter((orgId) => this.#isToBeAsked(orgId));
-      if (asked.length === 0) continue;
-      try {
-        await store.act(() => {
-          for (const orgId of asked) lookAtOrg(jobs, orgId);
-        });
-      } catch (error) {
-        for (const orgId of heard.slice(i)) this.#below.add(orgId);
-        onFailure(error);
-        return;
+    let done = 0;
+    try {
+      await this.#keepSweep();
+      for (; done < heard.length; done += SLICE) {
+        await this.#ask(heard.slice(done, done + SLICE));
+        if (done > 0) await setImmediate();
       }
+    } catch (error) {
+      for (const orgId of heard.slice(done)) this.#below.add(orgId);
+      if (!this.#isStopped) this.#deps.onFailure(error);
     }
+  }
+
+  /** A clock that was ahead has put the next sweep far off. */
+  async #keepSweep(): Promise<void> {
+    const { store, jobs, clock } = this.#deps;
+    const row = jobs.row(sweepAutoTopups.name, SWEEP.key);
+    if (row?.state === "waiting" && row.dueMs > clock.now() + 2 * SWEEP_MS)
+      await store.act(() => sweepNow(jobs));
+  }
+
+  async #ask(heard: readonly string[]): Promise<void> {
+    const { store, jobs } = this.#deps;
+    const asked = heard.filter((orgId) => this.#isToBeAsked(orgId));
+    if (asked.length === 0) return;
+    await store.act(() => {
+      for (const orgId of asked) lookAtOrg(jobs, orgId);
+    });
   }
 
   /** A job that waits looks by itself. One that runs may have looked before the balance fell, so it is asked again after it. */
   #isToBeAsked(orgId: string): boolean {
     const state = this.#deps.jobs.row(autoTopup.name, orgId)?.state;
     if (state === "running") this.#below.add(orgId);
-    return state === undefined || state === "given_up";
+    return (state === undefined || state === "given_up") && hasWork(this.#deps, orgId);
   }
 
   stop(): void {
@@ -93,16 +110,25 @@ export class AutoTopupWatch {
 
 const SWEEP = { key: "all", lane: "installation", orgId: "", payload: {} };
 
-/** Reads all orgs that were ever set up, in slices, so that the event loop is free between two of them. */
+/** Only in an act. */
+function sweepNow(jobs: Pick<Jobs, "enqueue" | "drop">): void {
+  jobs.drop(sweepAutoTopups.name, SWEEP.key);
+  jobs.enqueue(sweepAutoTopups, SWEEP);
+}
+
+/**
+ * Looks at all orgs that have automatic top-ups, in slices between which the event loop is free, and keeps none of their accounts in
+ * memory. It finds what was heard of and lost with a process, and jobs that a clock which was ahead has put far off.
+ */
 export const autoTopupSweeper = (deps: AutoTopupWatchDeps): JobHandler<unknown> => ({
   async run(_payload, { signal }) {
     const { autoTopups, store, jobs, clock } = deps;
     for (let after = ""; !signal.aborted; await setImmediate()) {
-      const rows = autoTopups.slice(SLICE, after);
-      const left = rows.filter((row) => isLeft(deps, row));
+      const rows = autoTopups.liveSlice(SLICE, after);
+      const left = rows.filter(({ orgId }) => isLeft(deps, orgId));
       if (left.length > 0) {
         await store.act(() => {
-          for (const { orgId } of left) lookAtOrg(jobs, orgId);
+          for (const { orgId } of left) hastenLook(jobs, orgId);
         });
       }
       if (rows.length < SLICE) return { againAtMs: clock.now() + SWEEP_MS };
@@ -113,7 +139,17 @@ export const autoTopupSweeper = (deps: AutoTopupWatchDeps): JobHandler<unknown> 
   gaveUp: () => deps.jobs.enqueue(sweepAutoTopups, { ...SWEEP, dueMs: deps.clock.now() + SWEEP_MS }),
 });
 
-/** Something is to be done for it, and nothing does it. */
-const isLeft = (deps: AutoTopupWatchDeps, row: AutoTopupRow): boolean =>
-  !deps.jobs.has(autoTopup, row.orgId) &&
-  (row.debit !== null || (watchedBelow(deps, row.orgId) !== undefined && isBelow(deps, row)));
+/** Something is to be done for it, and nothing does it soon. */
+function isLeft(deps: AutoTopupWatchDeps, orgId: string): boolean {
+  const job = deps.jobs.row(autoTopup.name, orgId);
+  if (job?.state === "running") return false;
+  if (job?.state === "waiting") return job.dueMs > deps.clock.now() + MOST_WAIT_MS;
+  return hasWork(deps, orgId);
+}
+
+/** A debit is under way, or the balance is below the threshold. */
+function hasWork(deps: AutoTopupWatchDeps, orgId: string): boolean {
+  if (deps.autoTopups.of(orgId).debit !== null) return true;
+  const belowMicroUsd = watchedBelow(deps, orgId);
+  return belowMicroUsd !== undefined && deps.book.balanceOnce(orgId) < belowMicroUsd;
+}

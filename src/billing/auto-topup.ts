@@ -88,11 +88,14 @@ const DAY_MS = 86_400_000;
 export class AutoTopupTables {
   /** [org id]. */
   readonly #rows: Table<AutoTopupRow>;
+  /** [org id] → the same: those that are switched on or have a debit, so that the sweep reads no others. */
+  readonly #live: Table<string>;
   /** [top-up id] → id of the mandate that it was debited of. */
   readonly #mandateOf: Table<string>;
 
   constructor(store: Store) {
     this.#rows = store.table("billing.auto_topups");
+    this.#live = store.table("billing.auto_topups_live");
     this.#mandateOf = store.table("billing.mandates_of_topups");
   }
 
@@ -101,11 +104,11 @@ export class AutoTopupTables {
     return this.#rows.get([orgId]) ?? { orgId, ...NONE };
   }
 
-  /** A slice of all that were ever set up, by org. @param after the last org of the slice before */
-  slice(most: number, after = ""): AutoTopupRow[] {
+  /** A slice of those that are switched on or have a debit, by org. @param after the last org of the slice before */
+  liveSlice(most: number, after = ""): AutoTopupRow[] {
     const rows: AutoTopupRow[] = [];
-    for (const { value } of this.#rows.range({ start: [after] })) {
-      if (value.orgId !== after) rows.push(value);
+    for (const { value: orgId } of this.#live.range({ start: [after] })) {
+      if (orgId !== after) rows.push(this.of(orgId));
       if (rows.length === most) break;
     }
     return rows;
@@ -117,7 +120,12 @@ export class AutoTopupTables {
 
   /** Only in an act. */
   put(row: AutoTopupRow): void {
-    this.#rows.put([row.orgId], row);
+    const key = [row.orgId];
+    this.#rows.put(key, row);
+    const isLive = row.enabled || row.debit !== null;
+    const wasLive = this.#live.get(key) !== undefined;
+    if (isLive && !wasLive) this.#live.put(key, row.orgId);
+    if (!isLive && wasLive) this.#live.remove(key);
   }
 
   /** Only in an act. */
@@ -132,6 +140,37 @@ export class AutoTopupTables {
     });
   }
 }
+
+/** A clock may be wrong by so much without anything following from it. */
+const SLACK_MS = 60_000;
+
+/**
+ * The row where its times are of a clock that was ahead and has been set right: what has happened happened now at the latest, and
+ * what was announced for a day after tomorrow is announced again. The same row where there is nothing to mend.
+ */
+export function withoutFuture(row: AutoTopupRow, nowMs: number): AutoTopupRow {
+  const { debit, recent, notBeforeMs } = row;
+  const isAhead = (ms: number) => ms > nowMs + SLACK_MS;
+  const past = (ms: number) => (isAhead(ms) ? nowMs : ms);
+  const isAnnounced = debit?.phase === "announced";
+  const isFarOff = isAnnounced && isAhead(debit.dueMs - 2 * DAY_MS);
+  const since = isAnnounced || debit === null ? [] : [debit.dueMs, debit.keyFromMs, debit.askedAtMs];
+  const isBarred = isAhead(notBeforeMs - DAY_MS);
+  if (!isFarOff && !isBarred && ![...since, ...recent.map(({ atMs }) => atMs)].some(isAhead)) return row;
+  return {
+    ...row,
+    debit: isFarOff ? null : debit && (isAnnounced ? debit : sinceThen(debit, past)),
+    recent: recent.map((one) => ({ ...one, atMs: past(one.atMs) })),
+    notBeforeMs: isBarred ? nowMs + DAY_MS : notBeforeMs,
+  };
+}
+
+const sinceThen = (debit: Debit, past: (ms: number) => number): Debit => ({
+  ...debit,
+  dueMs: past(debit.dueMs),
+  keyFromMs: past(debit.keyFromMs),
+  askedAtMs: past(debit.askedAtMs),
+});
 
 export const configWire = (row: AutoTopupRow): ConfigWire => ({
   enabled: row.enabled,

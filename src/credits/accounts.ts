@@ -73,6 +73,12 @@ export class Accounts {
     return account;
   }
 
+  /** The balance, without keeping the account: for walks over many orgs of which nothing is wanted. */
+  balanceOnce(orgId: string): number {
+    const account = this.#accounts.get(orgId);
+    return account?.balanceMicroUsd ?? this.#ledger.newest(orgId)?.balanceMicroUsd ?? 0;
+  }
+
   /** The org's bounds may be others now. */
   boundsChanged(orgId: string): void {
     this.#accounts.get(orgId)?.readBounds();

@@ -27,6 +27,8 @@ export interface Charge {
 
 export interface Book {
   balance(orgId: string): Balance;
+  /** `balanceMicroUsd` of an org that may never be asked for again: nothing of it stays in memory. */
+  balanceOnce(orgId: string): number;
   /** Only in an act: writes the entry of a call, whatever the balance. @throws Error where the balance would overflow */
   charge(orgId: string, charge: Charge): SettleEntry;
   /**
@@ -72,6 +74,10 @@ class LedgerBook implements Book {
   balance(orgId: string): Balance {
     const { balanceMicroUsd, grantedMicroUsd } = this.#accounts.of(orgId);
     return { balanceMicroUsd, grantedMicroUsd };
+  }
+
+  balanceOnce(orgId: string): number {
+    return this.#accounts.balanceOnce(orgId);
   }
 
   charge(orgId: string, { requestId, amountMicroUsd, atMs }: Charge): SettleEntry {

@@ -8,7 +8,7 @@ import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
 import { creditListener } from "../billing/auto-topup-ending.ts";
 import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/auto-topup-jobs.ts";
 import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
-import { AutoTopupWatch, autoTopupSweeper, watchedBelow } from "../billing/auto-topup-watch.ts";
+import { AutoTopupWatch, type AutoTopupWatchDeps, autoTopupSweeper, watchedBelow } from "../billing/auto-topup-watch.ts";
 import { type MandateOperationDeps, mandateOperations } from "../billing/mandate-operations.ts";
 import { MandateTables } from "../billing/mandate-tables.ts";
 import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
@@ -47,6 +47,7 @@ export interface AutoTopupGround
   extends Omit<AutoToppingDeps, Made>,
     Pick<AutoTopupOperationDeps, "trail" | "gatewayFor">,
     Pick<MandateOperationDeps, "ownAddress"> {
+  readonly book: AutoToppingDeps["book"] & AutoTopupWatchDeps["book"];
   readonly timers: Timers;
   readonly jobs: Jobs;
   readonly accounts: AccountTables;
@@ -62,8 +63,13 @@ export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
   const deps = { ...ground, ...hook.tables, debitRules, mandateLooks: new Map<string, Promise<void>>() };
   const watch = new AutoTopupWatch(deps);
   hook.connect(watch);
-  hook.tables.autoTopups.watch(boundsChanged);
-  hook.tables.mandates.watch(boundsChanged);
+  // A job that ends while the change is made has not seen it: so it is heard of like a balance that fell.
+  const changed = (orgId: string) => {
+    boundsChanged(orgId);
+    watch.below(orgId);
+  };
+  hook.tables.autoTopups.watch(changed);
+  hook.tables.mandates.watch(changed);
   events.listen(creditListener(deps));
   jobs.handle(autoTopup, autoTopper(deps));
   jobs.handle(sweepAutoTopups, autoTopupSweeper(deps));
