@@ -11,6 +11,9 @@ let disk: ReturnType<typeof tempStore>;
 let clock: ManualClock;
 let trail: TestTrail;
 let low: number | undefined;
+let watched: number | undefined;
+/** Balances that were told of as below what is watched; an act may run twice. */
+let seen: Set<number>;
 let failures: unknown[];
 let credits: ReturnType<typeof openPurseAndBook>;
 let calls = 0;
@@ -18,15 +21,21 @@ let calls = 0;
 function open() {
   const { store } = disk;
   trail = trailOn(store, clock);
+  const tell = creditEvents({ events: trail.events, onFailure: (error) => failures.push(error) });
   credits = openPurseAndBook({
-    ...{ store, clock, bounds: { lowCredit: () => low } },
-    onFall: creditEvents({ events: trail.events, onFailure: (error) => failures.push(error) }),
+    ...{ store, clock, bounds: { lowCredit: () => low, watchedBelow: () => watched } },
+    onFall(fall) {
+      if (fall.isWatched) seen.add(fall.balanceMicroUsd);
+      tell(fall);
+    },
   });
 }
 beforeEach(() => {
   disk = tempStore();
   clock = new ManualClock("2026-03-01T10:00:00Z");
   low = 500;
+  watched = undefined;
+  seen = new Set();
   failures = [];
   open();
 });
@@ -77,6 +86,31 @@ test("credits.low comes when the balance falls below the threshold, once until i
     ["credits.low", 499],
     ["credits.low", 439],
   ]);
+});
+
+test("what is watched is told of at each entry below it, and not at it; the org's own threshold goes its own way", async () => {
+  await post("grant", 1_000);
+  await spend(600);
+  expect(seen.size).toBe(0);
+  watched = 390;
+  credits.boundsChanged(ORG);
+  await spend(10);
+  await spend(1);
+  await spend(1);
+  expect([...seen]).toEqual([389, 388]);
+  expect(told()).toEqual([["credits.low", 400]]);
+  watched = undefined;
+  credits.boundsChanged(ORG);
+  await spend(1);
+  expect(seen.size).toBe(2);
+});
+
+test("a balance that is read once is the right one, with and without its account in memory", async () => {
+  await post("grant", 1_000);
+  await spend(250);
+  expect([credits.book.balanceOnce(ORG), credits.book.balanceOnce("org_other")]).toEqual([750, 0]);
+  const reopened = openPurseAndBook({ store: disk.store, clock });
+  expect(reopened.book.balanceOnce(ORG)).toBe(750);
 });
 
 test("a refund makes it fall as a call does", async () => {
