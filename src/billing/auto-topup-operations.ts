@@ -1,6 +1,7 @@
 /** Operations on automatic top-ups: how they stand, and when and how much. */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
+import { assertMayChange } from "../account/scopes.ts";
 import { CURRENCIES } from "../currency.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
@@ -66,7 +67,10 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
       "billing_profile_incomplete",
       "fx_stale",
     ],
-    run: ({ body }, caller) => deps.store.act(() => setConfig(deps, caller, body)),
+    async run({ body }, caller) {
+      assertMayChange(caller, "live");
+      return await deps.store.act(() => setConfig(deps, caller, body));
+    },
   }),
 });
 

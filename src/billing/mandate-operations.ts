@@ -1,6 +1,7 @@
 /** Operations on mandates: register one on the payment gateway's page, and cancel. */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
+import { assertMayChange } from "../account/scopes.ts";
 import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
@@ -58,7 +59,10 @@ export const mandateOperations = (deps: MandateOperationDeps) => ({
     summary: "Cancel the mandate, and one that is being registered; automatic top-ups end",
     output: z.object({ mandate: mandateShape.describe("The mandate, cancelled") }),
     errors: ["no_mandate"],
-    run: (_input, caller) => deps.store.act(() => cancelAllOf(deps, caller)),
+    async run(_input, caller) {
+      assertMayChange(caller, "live");
+      return await deps.store.act(() => cancelAllOf(deps, caller));
+    },
   }),
   ...mandatePageOperations(deps),
 });
@@ -69,6 +73,7 @@ async function createMandate(
   method: MandateMethod,
   head: HttpHead,
 ) {
+  assertMayChange(caller, "live");
   const key = checkedIdempotencyKey(head.header("idempotency-key"));
   const row = await deps.store.act(() => orderMandate(deps, caller, method, key));
   const open = await openRegistration(deps, row, deps.ownAddress(head));

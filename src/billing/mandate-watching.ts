@@ -4,6 +4,7 @@
  */
 import type { JobEnding, JobHandler } from "../jobs/job.ts";
 import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
+import type { NoticeEnding } from "../payments/inbound.ts";
 import type { Store } from "../store/store.ts";
 import type { MandateRow } from "./mandate.ts";
 import { endAtGateway, failMandate, followMandate, type MandateDeps } from "./mandates.ts";
@@ -82,13 +83,13 @@ export async function onMandate(
   gateway: PaymentGateway,
   ref: string,
   signal: AbortSignal,
-): Promise<JobEnding | undefined> {
+): Promise<NoticeEnding | undefined> {
   const reading = await readIfThere(gateway, ref, signal);
   if (reading === undefined) return undefined;
   // The notice may come before the act that stores the registration's id.
   const row = deps.mandates.ofRef(gateway.id, ref) ?? deps.mandates.find(reading.reference);
   if (row?.gateway !== gateway.id) return undefined;
-  return { act: () => followMandate(deps, row.id, reading) };
+  return { act: () => followMandate(deps, row.id, reading), orgId: () => row.orgId };
 }
 
 async function readIfThere(gateway: PaymentGateway, ref: string, signal: AbortSignal) {

@@ -8,7 +8,12 @@ import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
 import { creditListener } from "../billing/auto-topup-ending.ts";
 import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/auto-topup-jobs.ts";
 import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
-import { AutoTopupWatch, type AutoTopupWatchDeps, autoTopupSweeper, watchedBelow } from "../billing/auto-topup-watch.ts";
+import {
+  AutoTopupWatch,
+  type AutoTopupWatchDeps,
+  autoTopupSweeper,
+  watchedBelow,
+} from "../billing/auto-topup-watch.ts";
 import { type MandateOperationDeps, mandateOperations } from "../billing/mandate-operations.ts";
 import { MandateTables } from "../billing/mandate-tables.ts";
 import { mandateEnder, mandateWatcher, onMandate } from "../billing/mandate-watching.ts";
