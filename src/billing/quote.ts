@@ -21,7 +21,7 @@ export interface Quote {
   /** INR for 1 USD of credit, the spread included; `1.00000000` in USD. */
   readonly fxRate: string;
   readonly fxDay: string;
-  /** The day's rate without the spread, which exports are valued by. */
+  /** The day's rate without the spread, which exports are valued by, and with it. */
   readonly rate: InvoiceRate;
   /** Who is billed, as of now. */
   readonly recipient: Recipient;
@@ -56,7 +56,10 @@ export function quoteFor(
     creditsMicroUsd: creditsFor(amountMinor, rateOf(fxRate) ?? 1n),
     fxRate,
     fxDay: day?.day ?? "",
-    rate: { usdInr: day?.usdInr ?? "", day: day?.day ?? "", source: day?.source ?? "" },
+    rate: {
+      ...{ usdInr: day?.usdInr ?? "", day: day?.day ?? "", source: day?.source ?? "" },
+      ...(currency === "INR" && { charged: fxRate }),
+    },
   };
 }
 

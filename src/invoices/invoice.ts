@@ -78,6 +78,8 @@ export interface InvoiceRate {
   /** `YYYY-MM-DD`. */
   readonly day: string;
   readonly source: string;
+  /** INR for 1 USD of credit, spread included, eight digits; absent where the buyer did not pay in INR. */
+  readonly charged?: string;
 }
 
 export interface InvoiceOrder {

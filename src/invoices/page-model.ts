@@ -207,6 +207,9 @@ function notesOf(row: InvoiceRow): string[] {
   if (kind !== "statement" && rate.usdInr !== "" && (isIndian(row) || row.currency === "INR")) {
     const source = rate.source === "" ? "" : ` (${rate.source})`;
     notes.push(`Rate of exchange: 1 USD = ${rate.usdInr} INR on ${rate.day}${source}`);
+    // Without it nobody could check the credit against the amount.
+    if (rate.charged !== undefined)
+      notes.push(`Credit was sold at that rate and our spread: 1 USD of it for ${rate.charged} INR`);
   }
   if (irnStatus === "pending" || irnStatus === "failed")
     notes.push("Registration as an e-invoice: pending. It is valid once it bears its IRN.");

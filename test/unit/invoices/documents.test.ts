@@ -107,6 +107,13 @@ describe.each(GOLDEN.map((golden) => [golden.name, golden] as const))("%s", (_, 
     }
   });
 
+  test("says at which rate credit was sold for INR", () => {
+    const charged = "90.27000000";
+    const { notes } = pageModel({ ...row, currency: "INR", rate: { ...row.rate, charged } });
+    const isSaid = notes.at(-1)?.includes("1 USD of it for 90.27000000 INR");
+    expect(isSaid).toBe(row.kind !== "statement");
+  });
+
   test("reads the same as page", () => {
     expect(dense(htmlText(htmlOf(model)))).toBe(dense(texts.join(" ")));
   });
