@@ -40,25 +40,36 @@ export class AutoTopupWatch {
   readonly #deps: AutoTopupWatchDeps;
   /** Orgs whose balance was seen below their threshold. */
   #below = new Set<string>();
-  #cancel: () => void = () => {};
-  #isStopped = false;
+  /** Cancels the timer; undefined: nothing was heard of, so there is none. */
+  #cancel: (() => void) | undefined;
+  #isRunning = false;
 
   constructor(deps: AutoTopupWatchDeps) {
     this.#deps = deps;
   }
 
   /** For `openCredits`, at most once an entry, in acts that may be dropped; and where settings or a mandate have changed. */
-  readonly below = (orgId: string): void => void this.#below.add(orgId);
+  readonly below = (orgId: string): void => {
+    this.#below.add(orgId);
+    this.#later();
+  };
 
   /** After the jobs have handlers. The sweep begins at once: what the process before heard is forgotten. */
   async start(): Promise<void> {
     await this.#deps.store.act(() => sweepNow(this.#deps.jobs), { isOwed: true });
+    this.#isRunning = true;
     this.#later();
   }
 
   #later(): void {
-    if (this.#isStopped) return;
-    this.#cancel = this.#deps.timers.after(TICK_MS, () => void this.flush().then(() => this.#later()));
+    if (!this.#isRunning || this.#cancel !== undefined || this.#below.size === 0) return;
+    this.#cancel = this.#deps.timers.after(TICK_MS, () => void this.#flushAndGoOn());
+  }
+
+  async #flushAndGoOn(): Promise<void> {
+    await this.flush();
+    this.#cancel = undefined;
+    this.#later();
   }
 
   /** Puts jobs for the orgs that were heard of. Never rejects: they are kept for the next time. */
@@ -74,7 +85,7 @@ export class AutoTopupWatch {
       }
     } catch (error) {
       for (const orgId of heard.slice(done)) this.#below.add(orgId);
-      if (!this.#isStopped) this.#deps.onFailure(error);
+      if (this.#isRunning) this.#deps.onFailure(error);
     }
   }
 
@@ -103,8 +114,8 @@ export class AutoTopupWatch {
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#cancel();
+    this.#isRunning = false;
+    this.#cancel?.();
   }
 }
 
