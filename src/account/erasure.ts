@@ -33,10 +33,10 @@ export interface ErasureDeps {
   readonly trail: Trail;
   /** Tells the org's people while their addresses are there. */
   readonly mails: {
-    /** Port: in an act. */
-    readonly putBegun: (orgId: string, name: string) => void;
-    /** Port: false while those mails wait to be sent. */
-    readonly areOut: (orgId: string) => boolean;
+    /** Port: in an act. @returns what each mail is called */
+    readonly putBegun: (orgId: string, name: string) => readonly string[];
+    /** Port: false while that mail waits to be sent. */
+    readonly isOut: (mail: string) => boolean;
   };
   /** In this order; what shows who did something comes last. */
   readonly steps: readonly ErasureStep[];
@@ -107,11 +107,10 @@ function begin({ accounts, clock, trail, mails }: ErasureDeps, orgId: string): b
   if (org.erasureDueAtMs === null) return false;
   const nowMs = clock.now();
   const closed: OrgRow = {
-    ...{ ...org, erasureBegunAtMs: nowMs },
+    ...{ ...org, erasureBegunAtMs: nowMs, erasureMails: mails.putBegun(orgId, org.name) },
     ...(org.status !== "closed" && { status: "closed", closedAtMs: nowMs }),
   };
   accounts.replaceOrg(closed);
-  mails.putBegun(orgId, org.name);
   if (org.status !== "closed") trail.events.emit(orgClosed, orgId, orgWire(closed));
   return true;
 }
@@ -122,7 +121,8 @@ function tellingFor({ accounts, clock, mails }: ErasureDeps, orgId: string): num
   if (org?.erasureBegunAtMs === undefined || org.erasedAtMs !== undefined) return undefined;
   // A clock may be set back.
   const forMs = Math.max(0, clock.now() - org.erasureBegunAtMs);
-  return forMs < MOST_TELLING_MS && !mails.areOut(orgId) ? forMs : undefined;
+  const areOut = (org.erasureMails ?? []).every(mails.isOut);
+  return forMs < MOST_TELLING_MS && !areOut ? forMs : undefined;
 }
 
 /**

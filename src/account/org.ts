@@ -79,6 +79,8 @@ export interface OrgRow {
   readonly erasureDueAtMs: number | null;
   /** From then on data are missing, and the erasure cannot be cancelled. */
   readonly erasureBegunAtMs?: number;
+  /** The mails that tell of it, which go out first. */
+  readonly erasureMails?: readonly string[];
   /** Since then nothing personal is left; absent: it is not erased. */
   readonly erasedAtMs?: number;
 }

@@ -16,7 +16,7 @@ export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
     eraseOrg,
     erasureHandler({
       ...{ accounts, clock, trail, steps: stepsOf(rooms, config) },
-      mails: { putBegun: mail.putErasureBegun, areOut: mail.isErasureBegunOut },
+      mails: { putBegun: mail.putErasureBegun, isOut: mail.isOut },
       onErased: (org) => log.info({ org }, "the data of an organisation were erased"),
       caughtUp: () => store.caughtUp(),
       forgetRemoved: () => store.forgetRemoved(),

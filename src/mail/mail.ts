@@ -8,12 +8,13 @@ import type { InvitationMail } from "../account/member-operations.ts";
 import type { AccountTables } from "../account/tables.ts";
 import type { Clock, Timers } from "../clock.ts";
 import type { EventRow, Events } from "../events/events.ts";
+import { newId } from "../ids.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Mailbox, SmtpServer } from "../mail-settings.ts";
 import type { Store } from "../store/store.ts";
 import { MailFolder } from "./folder-transport.ts";
 import { beginToLook, keyLooker, lookAtKeys } from "./key-expiry.ts";
-import { ADMINISTRATORS, keysOfMail, OrgMails } from "./org-mails.ts";
+import { ADMINISTRATORS, OrgMails } from "./org-mails.ts";
 import { mailSender, type SendingDeps, sendMail } from "./sending.ts";
 import { smtpTransport } from "./smtp-transport.ts";
 import type { MailTemplate } from "./template.ts";
@@ -45,26 +46,21 @@ export interface MailOptions {
 export interface Mail {
   /**
    * Only in an act: the mail goes out if and only if the act commits.
+   * @returns the key of its job
    * @throws ZodError where the data are not what the template reads, or `to` is no address
    */
   put<D>(
     template: MailTemplate<D>,
-    mail: {
-      readonly orgId: string;
-      readonly to: string;
-      readonly data: D;
-      /** Of its job: while one with this key waits, no other is put. */
-      readonly key?: string;
-    },
-  ): void;
+    mail: { readonly orgId: string; readonly to: string; readonly data: D },
+  ): string;
   /** Only in an act. */
   putInvitation(mail: InvitationMail): void;
   /** Only in an act: to the owners and admins of the key's org. */
   putKeyReported(mail: { readonly orgId: string; readonly keyId: string }): void;
-  /** Only in an act: that the erasure of an org begins. @param name the org's */
-  putErasureBegun(orgId: string, name: string): void;
-  /** Whether that mail waits no more: it is sent, or given up. */
-  isErasureBegunOut(orgId: string): boolean;
+  /** Only in an act: that the erasure of an org begins. @param name the org's @returns keys of the jobs */
+  putErasureBegun(orgId: string, name: string): readonly string[];
+  /** Whether a mail waits no more: it is sent, or given up. @param key of its job */
+  isOut(key: string): boolean;
   /** Only in an act: to those who answer for the org; at most 50 a day of one template. */
   readonly toOrg: Pick<OrgMails, "put" | "putOnce">;
   /** Undefined where mails are sent. */
@@ -85,9 +81,11 @@ export function openMail(options: MailOptions): Mail {
   const transport =
     folder ??
     smtpTransport(smtp as SmtpServer, (error) => onFailure(error, "a connection to the mail server"));
-  const put: Mail["put"] = (template, { orgId, to, data, key }) => {
+  const put: Mail["put"] = (template, { orgId, to, data }) => {
     const payload = { template: template.name, to: emailField.parse(to), data: template.data.parse(data) };
-    jobs.enqueue(sendMail, { orgId, payload, ...(key !== undefined && { key }) });
+    const key = newId("job", clock.now());
+    jobs.enqueue(sendMail, { orgId, payload, key });
+    return key;
   };
   const toOrg = new OrgMails({ store, clock, accounts, put, onFailure });
   const looking = { accounts, clock, jobs, mails: toOrg };
@@ -104,12 +102,11 @@ export function openMail(options: MailOptions): Mail {
   return {
     put,
     putInvitation: ({ orgId, email, userId, orgName, role, invitedBy }) =>
-      put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
+      void put(invitation, { orgId, to: email, data: { userId, orgName, role, invitedBy } }),
     putKeyReported: ({ orgId, keyId }) =>
       void toOrg.put(keyReported, { orgId, data: { keyId }, to: ADMINISTRATORS }),
-    putErasureBegun: (orgId, name) =>
-      void toOrg.put(erasureBegun, { orgId, data: { name }, key: erasureKey(orgId) }),
-    isErasureBegunOut: (orgId) => !keysOfMail(erasureKey(orgId)).some((key) => jobs.has(sendMail, key)),
+    putErasureBegun: (orgId, name) => toOrg.put(erasureBegun, { orgId, data: { name } }) ?? [],
+    isOut: (key) => !jobs.has(sendMail, key),
     toOrg,
     folder,
     eraseFiles: (orgId) => files.erase(orgId),
@@ -120,8 +117,6 @@ export function openMail(options: MailOptions): Mail {
     },
   };
 }
-
-const erasureKey = (orgId: string): string => `erasure:${orgId}`;
 
 /** In the act of the event, which must not fail because nobody can be told of it. */
 function mailOfEvent(toOrg: OrgMails, event: EventRow, onFailure: MailOptions["onFailure"]): void {

@@ -7,18 +7,18 @@ import type { AccountTables } from "../account/tables.ts";
 import { type Clock, localDay } from "../clock.ts";
 import { type ExpiringTable, openExpiringTable } from "../store/expiring-table.ts";
 import type { Store } from "../store/store.ts";
-import { MOST_RECIPIENTS, orgAdministrators, orgRecipients } from "./recipients.ts";
+import { orgAdministrators, orgRecipients } from "./recipients.ts";
 import type { MailTemplate } from "./template.ts";
 
 export interface OrgMailsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly accounts: Pick<AccountTables, "org" | "people">;
-  /** In an act: puts one mail to one address. */
+  /** In an act: puts one mail to one address. @returns the key of its job */
   readonly put: <D>(
     template: MailTemplate<D>,
-    mail: { readonly orgId: string; readonly to: string; readonly data: D; readonly key?: string },
-  ) => void;
+    mail: { readonly orgId: string; readonly to: string; readonly data: D },
+  ) => string;
   readonly onFailure: (error: unknown, what: string) => void;
 }
 
@@ -27,13 +27,7 @@ export interface OrgMail<D> {
   readonly data: D;
   /** An address, or all owners and admins. Undefined: those who answer for the org. */
   readonly to?: string | typeof ADMINISTRATORS | undefined;
-  /** Names the mail, so that it can be asked whether it is out; one key of a job for each recipient follows from it. */
-  readonly key?: string;
 }
-
-/** Keys of the jobs of a mail that has a name. */
-export const keysOfMail = (key: string): string[] =>
-  Array.from({ length: MOST_RECIPIENTS }, (_, at) => `${key}:${at}`);
 
 /** No address. */
 export const ADMINISTRATORS = Symbol("owners and admins");
@@ -56,19 +50,14 @@ export class OrgMails {
     });
   }
 
-  /** Only in an act. @returns false where the org has had too many of this template today: nothing is put */
-  put<D>(template: MailTemplate<D>, { orgId, data, to, key }: OrgMail<D>): boolean {
-    if (!this.#isWithin(template, orgId)) return false;
+  /** Only in an act. @returns keys of the jobs; undefined where the org has had too many of this template today: nothing is put */
+  put<D>(template: MailTemplate<D>, { orgId, data, to }: OrgMail<D>): readonly string[] | undefined {
+    if (!this.#isWithin(template, orgId)) return undefined;
     const { put, onFailure } = this.#deps;
     const recipients = this.#recipients(orgId, to);
     if (recipients.length === 0)
       onFailure(new Error(`${orgId} has no address`), `no mail of ${template.name} was put`);
-    const keys = key === undefined ? [] : keysOfMail(key);
-    for (const [at, to] of recipients.entries()) {
-      const named = keys[at];
-      put(template, { orgId, to, data, ...(named !== undefined && { key: named }) });
-    }
-    return true;
+    return recipients.map((recipient) => put(template, { orgId, to: recipient, data }));
   }
 
   /** Only in an act: the same, unless it was put before. @param mail.once what it is, and until when that is remembered */
@@ -77,7 +66,7 @@ export class OrgMails {
     mail: OrgMail<D> & { readonly once: { readonly name: string; readonly untilMs: number } },
   ): void {
     const key = [mail.orgId, `${template.name}:${mail.once.name}`];
-    if (this.#counts.get(key) !== undefined || !this.put(template, mail)) return;
+    if (this.#counts.get(key) !== undefined || this.put(template, mail) === undefined) return;
     this.#counts.put(key, 1, mail.once.untilMs);
   }
 

@@ -4,7 +4,7 @@ import type { AdministratorRole } from "../account/people.ts";
 import type { AccountTables } from "../account/tables.ts";
 
 /** Of one mail. */
-export const MOST_RECIPIENTS = 20;
+const MOST_RECIPIENTS = 20;
 
 /**
  * The org's billing address; without one its owners, and its admins where no owner has signed in yet. Empty where the org is

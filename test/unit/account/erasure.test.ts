@@ -47,8 +47,8 @@ async function erasure(change: Partial<OrgRow>, more: readonly ErasureStep[] = [
   const forgetRemoved = async () => void log.push("forget");
   const mail = { isOut: true };
   const mails = {
-    putBegun: (_orgId: string, name: string) => void log.push(`mail of ${name}`),
-    areOut: () => mail.isOut,
+    putBegun: (_orgId: string, name: string) => [`mail ${log.push(`mail of ${name}`)}`],
+    isOut: () => mail.isOut,
   };
   const handler = erasureHandler({
     accounts,
