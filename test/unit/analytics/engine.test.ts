@@ -163,11 +163,12 @@ describe("the embedded engine, seen by ClickHouse's official client", () => {
     expect(await whole.json()).toMatchObject({ rows: 100_000 });
     // Three quarters of the result.
     expect(residentMb() - before).toBeLessThan((0.75 * STREAMED_ROWS) / 1000);
-    const broken = await client.query({
+    const broken = client.query({
       query: "SELECT throwIf(number = 250000) FROM numbers(300000) SETTINGS max_threads = 1",
       format: "JSONEachRow",
     });
-    await expect(broken.json()).rejects.toThrow();
+    // Where the head has not gone out yet, the answer says it instead.
+    await expect(broken.then((result) => result.json())).rejects.toThrow();
   });
 });
 
