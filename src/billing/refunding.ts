@@ -315,15 +315,22 @@ const madeBefore = async (gateway: PaymentGateway, row: RefundRow, signal: Abort
     ({ reference, state }) => reference === row.id && state !== "failed",
   );
 
+/**
+ * Money is believed to be back only once the refund was read by the id that is stored. An answer to the request may be one that the
+ * payment gateway kept for its idempotency key, of a refund that has failed since; and a notice of that failure counts only for the
+ * refund whose id we have.
+ */
 function ended(deps: RefundingDeps, refundId: string, made: GatewayRefund): JobEnding {
   const { clock, refunds } = deps;
-  if (made.state === "refunded") return { act: () => settleRefund(deps, refundId, made.ref) };
+  const isKnown = refunds.find(refundId)?.gatewayRef === made.ref;
+  if (made.state === "refunded" && isKnown) return { act: () => settleRefund(deps, refundId, made.ref) };
   if (made.state === "failed") return { act: () => failRefund(deps, refundId, made.failure?.message ?? "") };
   const act = () => {
     const row = refunds.find(refundId);
     if (row?.status === "pending" && row.gatewayRef !== made.ref)
       refunds.put({ ...row, gatewayRef: made.ref });
   };
+  if (made.state === "refunded") return { act, againAtMs: clock.now() };
   const ageMs = clock.now() - made.createdAtMs;
   return { act, againAtMs: clock.now() + (ageMs < 10 * MINUTE_MS ? MINUTE_MS : HOUR_MS) };
 }

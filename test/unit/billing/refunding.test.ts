@@ -5,11 +5,13 @@ import {
   askRefund,
   failRefund,
   refundableOf,
+  refunder,
   sendRefund,
   settleRefund,
 } from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
+import type { PaymentGateway } from "../../../src/payments/gateway.ts";
 import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
 
 let billing: TestBilling;
@@ -95,6 +97,26 @@ describe("a refund", () => {
     const asked = await Promise.allSettled(Array.from({ length: 200 }, () => ask(row, 10_000)));
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(topup(row).refundedMinor).toBe(10_000);
+  });
+
+  test("that failed while its answer was lost has failed, though the answer that was kept says otherwise", async () => {
+    const row = await paidTopup();
+    const { refund } = await ask(row, 100_000);
+    const one = { ...gatewayRefund(row), ref: "re_kept", reference: refund.id, paymentRef: row.paymentRef };
+    const gateway = {
+      refundsOf: async () => [{ ...one, state: "failed" }],
+      refund: async () => ({ ...one, state: "refunded" }),
+      readRefund: async () => ({ ...one, state: "failed" }),
+    } as unknown as PaymentGateway;
+    const { run } = refunder({ ...billing.deps, gatewayOf: () => gateway });
+    const job = { key: refund.id, orgId: row.orgId, createdAtMs: 0, attempt: 1 };
+    for (let runs = 0; runs < 3; runs++) {
+      const ending = await run({ refundId: refund.id }, { ...job, signal: new AbortController().signal });
+      if (ending?.act !== undefined) await billing.store.act(ending.act);
+    }
+    expect(billing.deps.refunds.find(refund.id)).toMatchObject({ status: "failed", gatewayRef: "re_kept" });
+    expect(billing.balance(row.orgId)).toBe(11_077_877);
+    expect(billing.invoicesOf(row.orgId)).toHaveLength(1);
   });
 
   test("of something that was not paid is refused", async () => {
