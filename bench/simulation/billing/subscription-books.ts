@@ -45,6 +45,27 @@ function bpsLeft({ startMs, endMs }: Month, atMs: number): number {
   return Math.floor((seconds(endMs - atMs) * 10_000) / seconds(endMs - startMs));
 }
 
+/**
+ * The month began while an owner had included credit in another org. Who chooses a plan that is paid for once that has ended pays no
+ * fee, and gets the share of the plan's credit that is left of the month.
+ */
+function lateShare(
+  month: Month,
+  currency: "INR" | "USD",
+  microUsd: number,
+  atMs: number,
+): number | undefined {
+  const bps = bpsLeft(month, atMs);
+  const plan = PLANS.find(
+    ({ id }) =>
+      priceOf(id, currency) <= month.paidMinor &&
+      shareOf(Math.max(0, includedOf(id) - month.includedMicroUsd), bps) === microUsd,
+  );
+  if (plan === undefined) return undefined;
+  month.includedMicroUsd = plan.included_micro;
+  return microUsd;
+}
+
 export class SubscriptionBooks {
   /** Subscription and month. */
   readonly #months = new Map<string, Month>();
@@ -163,11 +184,11 @@ export class SubscriptionBooks {
   }
 
   #grant({ parts }: World, { org }: Customer, { refId, amountMicroUsd, createdAtMs }: PostedEntry): void {
-    const due = this.#due.get(refId);
-    must(due === amountMicroUsd, () => `${refId} granted ${amountMicroUsd}, due is ${due}`);
-    this.#due.delete(refId);
     const month = this.#months.get(refId.slice(0, refId.lastIndexOf("/")));
     must(month !== undefined, () => `${refId} is granted for no month`);
+    const due = this.#due.get(refId) ?? lateShare(month, org.billingCurrency, amountMicroUsd, createdAtMs);
+    must(due === amountMicroUsd, () => `${refId} granted ${amountMicroUsd}, due is ${due}`);
+    this.#due.delete(refId);
     month.grantedMicroUsd += amountMicroUsd;
     must(
       month.grantedMicroUsd <= month.includedMicroUsd,
