@@ -233,15 +233,17 @@ export function settleRefund(deps: RefundingDeps, refundId: string, gatewayRef: 
 }
 
 /**
- * Against the invoice that is in force: a correction may have replaced the first one. The tax is what the refund was made with, so
- * that the note is of the money that went back, unless the correction has other heads.
+ * Against the invoice that is in force, and to whom that was issued: a correction may have replaced the first one and given it a
+ * GSTIN, by which the note is registered and reported. The tax is what the refund was made with, so that the note is of the money that
+ * went back, unless the correction has other heads.
  */
 function noteOrder(
   { invoices }: RefundingDeps,
   row: RefundRow,
   { invoiceId, quote }: TopupRow,
 ): InvoiceOrder {
-  const { originalId, treatment, heads } = invoices.creditShare(row.orgId, invoiceId, row.amountMinor);
+  const share = invoices.creditShare(row.orgId, invoiceId, row.amountMinor);
+  const { originalId, treatment, recipient, heads } = share;
   const isOther = treatment.kind === "intra" ? row.heads.igstMinor > 0 : row.heads.cgstMinor > 0;
   return {
     orgId: row.orgId,
@@ -259,7 +261,7 @@ function noteOrder(
     ],
     taxableMinor: row.amountMinor,
     heads: isOther ? heads : row.heads,
-    ...{ treatment, recipient: quote.recipient, rate: quote.rate },
+    ...{ treatment, recipient, rate: quote.rate },
     topupId: row.topupId,
     originalId,
   };

@@ -161,8 +161,8 @@ export interface InvoiceIssuer {
   /** Its id, for lists: a document is large. */
   idOfTopup(orgId: string, topupId: string): string | undefined;
   /**
-   * What a credit note over a part of an invoice takes back of its tax, and of which invoice: that which stands in its place
-   * after a correction. The part that empties it takes each head's remainder.
+   * What a credit note over a part of an invoice takes back of its tax, and of which invoice and recipient: those of what stands in
+   * its place after a correction. The part that empties it takes each head's remainder.
    * @param reserved for credit notes that are still to come
    * @throws RangeError where the part is more than is left
    */
@@ -171,7 +171,7 @@ export interface InvoiceIssuer {
     originalId: string,
     partTaxableMinor: number,
     reserved?: TaxedAmount,
-  ): { readonly originalId: string; readonly treatment: TaxTreatment; readonly heads: TaxHeads };
+  ): Pick<InvoiceRow, "treatment" | "recipient" | "heads"> & { readonly originalId: string };
   /** The same of a part that is given with its tax. @returns undefined where no such part is left */
   creditSplit(
     orgId: string,

@@ -86,9 +86,9 @@ export class Issuer implements InvoiceIssuer {
 
   creditShare(orgId: string, originalId: string, partTaxableMinor: number, reserved = NO_AMOUNT) {
     const original = this.#inForce(orgId, originalId);
-    const { id, treatment } = original;
+    const { id, treatment, recipient } = original;
     const heads = shareOf(original, takenOf(original, reserved), partTaxableMinor);
-    return { originalId: id, treatment, heads };
+    return { originalId: id, treatment, recipient, heads };
   }
 
   creditSplit(orgId: string, originalId: string, partTotalMinor: number, reserved = NO_AMOUNT) {

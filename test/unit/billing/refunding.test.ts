@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AccountTables } from "../../../src/account/tables.ts";
+import { newTicket } from "../../../src/account/ticket.ts";
 import { followListed, followRefund } from "../../../src/billing/foreign-refunds.ts";
 import {
   askRefund,
@@ -11,6 +13,7 @@ import {
 } from "../../../src/billing/refunding.ts";
 import { settle } from "../../../src/billing/settling.ts";
 import type { TopupRow } from "../../../src/billing/topup.ts";
+import { approveCorrection } from "../../../src/invoices/correction-operations.ts";
 import type { PaymentGateway } from "../../../src/payments/gateway.ts";
 import { checkout, gatewayRefund, openBilling, payment, someOrg, type TestBilling } from "./fixtures.ts";
 
@@ -117,6 +120,24 @@ describe("a refund", () => {
     expect(billing.deps.refunds.find(refund.id)).toMatchObject({ status: "failed", gatewayRef: "re_kept" });
     expect(billing.balance(row.orgId)).toBe(11_077_877);
     expect(billing.invoicesOf(row.orgId)).toHaveLength(1);
+  });
+
+  test("after a correction has a credit note to the GSTIN that the invoice in force bears", async () => {
+    const row = await paidTopup();
+    const given = { kind: "invoice_correction", subject: "GSTIN", createdBy: "" } as const;
+    const body = { invoice_id: topup(row).invoiceId, gstin: "29AABCT1332L1ZA", reason: "It was left out." };
+    const ticket = newTicket({ ...given, orgId: row.orgId, body }, billing.clock.now());
+    const { store, invoices: issuer, invoiceTables: tables, clock } = billing;
+    const room = { accounts: new AccountTables(store), tables, issuer };
+    const { invoice } = await store.act(() => approveCorrection(room, ticket, clock.now()));
+    const { refund } = await ask(row, 50_000);
+    await refunded(refund.id);
+    expect(billing.invoicesOf(row.orgId).find(({ reference }) => reference.id === refund.id)).toMatchObject({
+      originalId: invoice.id,
+      recipient: invoice.recipient,
+      irnStatus: invoice.irnStatus,
+    });
+    expect(invoice.recipient.gstin).toBe("29AABCT1332L1ZA");
   });
 
   test("of something that was not paid is refused", async () => {

@@ -77,9 +77,9 @@ export type Room = ReturnType<typeof openRoom>;
 /** A credit note over a part of an invoice. */
 export function noteOf(room: Room, original: InvoiceRow, partMinor: number, id: string): InvoiceOrder {
   const share = room.invoices.issuer.creditShare(original.orgId, original.id, partMinor);
-  const { orgId, currency, recipient, rate, topupId } = original;
+  const { orgId, currency, rate, topupId } = original;
   return {
-    ...{ orgId, currency, recipient, rate, kind: "credit_note", taxableMinor: partMinor, ...share },
+    ...{ orgId, currency, rate, kind: "credit_note", taxableMinor: partMinor, ...share },
     ...(topupId !== undefined && { topupId }),
     reference: { type: "refund", id },
     lines: [
