@@ -71,7 +71,8 @@ export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: n
   return {
     status,
     headers: ["content-type", type, ...headers],
-    body: typeof body === "string" ? body : Buffer.from(body),
+    // Bytes are not copied: some are megabytes.
+    body: typeof body === "string" ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
   };
 }
 

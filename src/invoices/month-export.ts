@@ -1,4 +1,4 @@
-/** Documents of a month for an accountant. Read in slices, so that a long month stops no other request; bounded in rows. */
+/** Documents of a month for an accountant. Read and written in slices, so that a long month stops no other request; bounded in rows. */
 import { z } from "zod";
 import { type FullAnswer, raw } from "../answer.ts";
 import { isoTime } from "../clock.ts";
@@ -10,6 +10,7 @@ import { inrValue } from "./inr-value.ts";
 import type { InvoiceRow } from "./invoice.ts";
 import type { InvoiceTables } from "./invoice-tables.ts";
 import { invoiceWire, sacOf } from "./invoice-wire.ts";
+import { jsonParts, slicedBody } from "./sliced-body.ts";
 
 export const MONTH_TYPES = ["application/json", "text/csv"];
 
@@ -31,6 +32,8 @@ export type MonthQuery = z.output<typeof monthQuery>;
 const MOST_ROWS = 20_000;
 /** Between two turns of the event loop: about a millisecond. */
 const ROWS_AT_ONCE = 50;
+/** The return, its tables, their recipients, the recipients' lists: what lies deeper is one document. */
+const LEVELS_OF_RETURN = 4;
 
 /** @param orgId absent: of all orgs, for the operator. @throws WeirError `payload_too_large` */
 export async function monthAnswer(
@@ -46,16 +49,27 @@ export async function monthAnswer(
   if (format === "gstr1") {
     const gstr1 = new Gstr1(tables);
     for await (const row of rowsOf(tables, month, orgId)) gstr1.add(row);
-    return raw("application/json", JSON.stringify(gstr1.result(month)), { headers });
+    const body = await slicedBody(jsonParts(gstr1.result(month), LEVELS_OF_RETURN));
+    return raw("application/json", body, { headers });
   }
-  const parts: string[] = [];
-  for await (const row of rowsOf(tables, month, orgId))
-    parts.push(format === "csv" ? csvLine(cellsOf(row)) : JSON.stringify(invoiceWire(row)));
-  const text =
-    format === "csv"
-      ? [csvLine(CSV_COLUMNS), ...parts].join("")
-      : `{"object":"list","month":"${month}","data":[${parts.join(",")}]}`;
-  return raw(format === "csv" ? "text/csv; charset=utf-8" : "application/json", text, { headers });
+  const rows = rowsOf(tables, month, orgId);
+  return format === "csv"
+    ? raw("text/csv; charset=utf-8", await slicedBody(csvParts(rows)), { headers })
+    : raw("application/json", await slicedBody(listParts(rows, month)), { headers });
+}
+
+async function* csvParts(rows: AsyncIterable<InvoiceRow>): AsyncGenerator<string> {
+  yield csvLine(CSV_COLUMNS);
+  for await (const row of rows) yield csvLine(cellsOf(row));
+}
+
+async function* listParts(rows: AsyncIterable<InvoiceRow>, month: string): AsyncGenerator<string> {
+  let before = `{"object":"list","month":"${month}","data":[`;
+  for await (const row of rows) {
+    yield before + JSON.stringify(invoiceWire(row));
+    before = ",";
+  }
+  yield before === "," ? "]}" : `${before}]}`;
 }
 
 async function* rowsOf(
