@@ -29,7 +29,16 @@ const schema = z.strictObject({
       }),
     )
     .max(20_000)
-    .default([]),
+    .default([])
+    .superRefine((rates, context) => {
+      const days = new Set<string>();
+      for (const [at, { day }] of rates.entries()) {
+        // Which of them is charged would depend on their order.
+        if (days.has(day))
+          context.addIssue({ code: "custom", path: [at, "day"], message: `there are two rates of ${day}` });
+        days.add(day);
+      }
+    }),
 });
 
 export interface ListedRates {
