@@ -5,7 +5,9 @@ import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/cata
 import type { PriceVersions } from "../catalog/price-versions.ts";
 import { unconfigured } from "../catalog/unconfigured.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
+import { CURRENCIES } from "../currency.ts";
 import type { Provider } from "../endpoint.ts";
+import { ratesOf } from "../gateway/billing.ts";
 import { supplierOf } from "../gateway/invoices.ts";
 import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
@@ -40,6 +42,8 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     ],
     ["mail", mailState(config)],
     ["supplier", supplierState(config, fault)],
+    ["payments", paymentsState(config)],
+    ["rates", ratesState(config, fault)],
     ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
     ...(await catalogRows(config, env, fault)),
   ];
@@ -56,6 +60,24 @@ function supplierState(config: Config, fault: Fault): string {
     const supplier = supplierOf(config);
     if (supplier === undefined) return "no supplier.yaml, so nothing can be sold";
     return `${supplier.legal_name}, ${supplier.gstin || supplier.country}`;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return fault(error.message);
+  }
+}
+
+const paymentsState = ({ payments: { gateways } }: Config): string =>
+  CURRENCIES.map((currency) => `${currency} by ${gateways[currency] ?? "nobody"}`).join(", ");
+
+/** Where the rate of exchange comes from. */
+function ratesState(config: Config, fault: Fault): string {
+  try {
+    const { listed, always } = ratesOf(config);
+    const newest = listed.at(-1)?.day;
+    const read = config.fxUrl === undefined ? [] : ["read from FX_URL each day"];
+    const dated = newest === undefined ? [] : [`listed up to ${newest}`];
+    const given = always === "" ? [] : [`${always} on any day, which is for trying out`];
+    return [...read, ...dated, ...given].join(", ") || "none, so amounts in INR are not quoted";
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return fault(error.message);

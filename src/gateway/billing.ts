@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { AccountTables } from "../account/tables.ts";
 import { DisputeTable } from "../billing/dispute.ts";
-import { readFxRates } from "../billing/fx-config.ts";
+import { type ListedRates, readFxRates } from "../billing/fx-config.ts";
 import { beginToReadFx, fxReader, readFx } from "../billing/fx-reading.ts";
 import { FxTable } from "../billing/fx-table.ts";
 import { type NoticeDeps, onNotice } from "../billing/notices.ts";
@@ -93,7 +93,8 @@ export async function openBillingRoom(config: Config, log: Logger, ground: Billi
   return { ...noticed, ...deps, topUps, settled: refundWaiter(store) };
 }
 
-function ratesOf({ configDir }: Config) {
+/** Rates of `fx.yaml`. @throws ConfigError with one line per problem */
+export function ratesOf({ configDir }: Pick<Config, "configDir">): ListedRates {
   try {
     return readFxRates(configDir);
   } catch (error) {
