@@ -3,9 +3,9 @@
  * was bought. In INR it is what a top-up of that amount buys today, so whoever tops up by the fee can pay it.
  */
 import type { OrgRow } from "../account/org.ts";
-import { isoTime } from "../clock.ts";
 import type { Book } from "../credits/book.ts";
 import type { Currency } from "../currency.ts";
+import { indianDay } from "../invoices/financial-year.ts";
 import type {
   InvoiceIssuer,
   InvoiceLine,
@@ -100,7 +100,8 @@ const line = (kind: InvoiceLine["kind"], description: string, minor: number): In
   ...{ unitMinor: minor, amountMinor: minor },
 });
 
-const day = (ms: number): string => isoTime(ms).slice(0, 10);
+/** As the date and the period on the statement. */
+const day = indianDay;
 
 const including = (microUsd: number, endMs: number): string =>
   microUsd === 0

@@ -69,6 +69,16 @@ describe("an org without a subscription", () => {
     ]);
   });
 
+  test("names the days of India on its statement's lines, as the statement's date and period do", async () => {
+    // The last hours of the financial year, of which India has seen the end.
+    plans.clock.set("2026-03-31T20:00:00Z");
+    const org = await inUsd();
+    const made = await plans.choose(org, "team");
+    expect(made.invoice).toMatchObject({ fy: "2026-27" });
+    expect(made.invoice?.lines[0]?.description).toContain("Plan Team, 2026-04-01 to 2026-05-01; includes");
+    expect(made.invoice?.lines[0]?.description).toContain("which expires on 2026-05-01 ");
+  });
+
   test("in INR pays what a top-up of the price buys today", async () => {
     const org = await inInr();
     // 900,000 paise at 88.50 + 2 % = 90.27 INR for a dollar.
