@@ -35,6 +35,9 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** How long an unclear answer is asked for again with the same key. */
 const STORED_FAILURE_MS = 15 * MINUTE_MS;
 
+/** Of one top-up, failed ones included: each reads those before it, and most have a credit note and a mail. */
+const MOST_REFUNDS = 100;
+
 export const sendRefund = jobKind({
   name: "billing.refund",
   payload: z.object({ refundId: z.string() }),
@@ -137,8 +140,11 @@ function assertRefundable(deps: RefundingDeps, topup: TopupRow, amountMinor: num
   if (!isPaid(topup)) throw no(`The top-up is ${topup.status}: nothing was paid.`);
   if (topup.openDisputes.length > 0) throw no("The payment is disputed.");
   if (topup.gateway === "offline") throw no("It was paid outside of any payment gateway: ask the operator.");
-  for (const { status } of deps.refunds.ofTopup(topup.id))
+  let made = 0;
+  for (const { status } of deps.refunds.ofTopup(topup.id)) {
     if (status === "pending") throw no("A refund of this top-up is under way: wait until it has ended.");
+    if (++made === MOST_REFUNDS) throw no(`It was refunded ${made} times already: ask the operator.`);
+  }
   const { minor } = refundableOf(deps, topup);
   if (amountMinor > minor) throw no(`Of this top-up ${minor} can be refunded, before tax.`, minor);
 }

@@ -122,6 +122,13 @@ describe("a refund", () => {
     expect(billing.invoicesOf(row.orgId)).toHaveLength(1);
   });
 
+  test("is the last one when a top-up was refunded a hundred times: each reads those before it", async () => {
+    const row = await paidTopup();
+    for (let n = 0; n < 100; n++) await refunded((await ask(row, 1)).refund.id);
+    await expect(ask(row, 1)).rejects.toThrow("refunded 100 times already: ask the operator");
+    expect(topup(row).refundedMinor).toBe(100);
+  });
+
   test("after a correction has a credit note to the GSTIN that the invoice in force bears", async () => {
     const row = await paidTopup();
     const given = { kind: "invoice_correction", subject: "GSTIN", createdBy: "" } as const;
