@@ -99,6 +99,8 @@ function assertCorrectable(row: InvoiceRow, gstin: string): void {
       "It was billed without tax as a supply to a special economic zone. Open a ticket instead.",
     );
   if (row.status === "credited") throw fail("state", "Nothing is left of it: all of it was credited.");
+  if (row.supplier.gstin === gstin)
+    throw fail("invalid_value", "This GSTIN is that of the supplier.", { param: "/gstin" });
   if (row.recipient.gstin === gstin)
     throw fail("invalid_value", "The invoice bears this GSTIN already.", { param: "/gstin" });
 }

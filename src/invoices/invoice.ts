@@ -153,7 +153,10 @@ export interface SupplierIdentity {
 export interface InvoiceIssuer {
   /** Only in an act: allots the number and puts the row, its event, and the jobs of registration and mail. */
   issue(order: InvoiceOrder): InvoiceRow;
-  /** How a taxable amount is taxed for an org today. */
+  /**
+   * How a taxable amount is taxed for an org today.
+   * @throws WeirError 400 `billing_profile_incomplete` for the supplier's own GSTIN: no portal registers such a document
+   */
   treatmentOf(recipient: Recipient, nowMs: number): TaxTreatment;
   get(orgId: string, id: string): InvoiceRow | undefined;
   /** The invoice of a top-up that is in force: after a correction, the new one. */

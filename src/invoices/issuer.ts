@@ -4,6 +4,7 @@
  */
 import { ABROAD } from "../account/gst-states.ts";
 import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { newId } from "../ids.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
@@ -69,7 +70,14 @@ export class Issuer implements InvoiceIssuer {
   }
 
   treatmentOf(recipient: Recipient, nowMs: number): TaxTreatment {
-    return treatmentFor(identityOf(this.#supplier(), financialYear(nowMs)), recipient);
+    const supplier = identityOf(this.#supplier(), financialYear(nowMs));
+    if (supplier.gstin !== "" && supplier.gstin === recipient.gstin)
+      throw fail(
+        "billing_profile_incomplete",
+        "The organisation's GSTIN is that of the supplier, who issues no invoices to itself: set your own.",
+        { details: { missing: ["/gstin"] } },
+      );
+    return treatmentFor(supplier, recipient);
   }
 
   get(orgId: string, id: string): InvoiceRow | undefined {

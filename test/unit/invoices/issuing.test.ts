@@ -231,6 +231,16 @@ describe("a correction", () => {
     await expect(twice).rejects.toThrow("Nothing is left of it");
   });
 
+  test("to the supplier's own GSTIN is refused, and so is a quote: no portal registers such a document", async () => {
+    const original = await room.issue(orderOf({ recipient: UNREGISTERED, taxableMinor: 10_000 }));
+    const asked = ticket(original.id, original.supplier.gstin);
+    await expect(room.store.act(() => room.invoices.approveCorrection(asked))).rejects.toThrow(
+      "This GSTIN is that of the supplier.",
+    );
+    const own = { ...INTRA, gstin: original.supplier.gstin };
+    expect(() => room.invoices.issuer.treatmentOf(own, room.clock.now())).toThrow("that of the supplier");
+  });
+
   test("to another State needs an address there, and changes the heads", async () => {
     const original = await room.issue(orderOf({ recipient: INTRA, taxableMinor: 10_000 }));
     const asked = ticket(original.id, INTER.gstin);
