@@ -79,7 +79,9 @@ function viewOf(deps: AutoTopupOperationDeps, org: OrgRow): z.input<typeof view>
   const rules = deps.debitRules[currency];
   const gateway = deps.gatewayFor(currency);
   const mandate = deps.mandates.shown(org.id);
-  const isLive = mandate !== undefined && mandate.status !== "cancelled" && mandate.status !== "failed";
+  // One in another currency, from before the org moved, is not debited.
+  const isLive =
+    mandate?.currency === currency && mandate.status !== "cancelled" && mandate.status !== "failed";
   return {
     mandate: mandate === undefined ? null : shownMandate(deps, mandate),
     config: configWire(deps.autoTopups.of(org.id)),

@@ -1,5 +1,6 @@
 /** Mandates: registered once, one an org, ended where they are cancelled. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OrgRow } from "../../../src/account/org.ts";
 import { followDispute } from "../../../src/billing/dispute.ts";
 import { onNotice } from "../../../src/billing/notices.ts";
 import { AutoTopupWorld, callerOf, DAY, HOUR, headWith, MINUTE } from "./auto-topup.fixtures.ts";
@@ -182,6 +183,15 @@ describe("the settings", () => {
       ...{ cap_minor: 1_500_000, notify_hours: 24, min_amount_minor: 10_000 },
       config: { enabled: false, threshold_micro: 0, amount_minor: 0 },
     });
+  });
+
+  test("have bounds in the org's currency, though its mandate is in the one before", async () => {
+    const orgId = await world.org(someOrg());
+    await world.create(orgId, "upi");
+    const { id, slug, createdAtMs } = world.now.accounts.org(orgId) as OrgRow;
+    const moved = { ...someOrg("US"), id, slug, createdAtMs };
+    await world.now.store.act(() => world.now.accounts.replaceOrg(moved));
+    expect(world.view(orgId)).toMatchObject({ currency: "USD", cap_minor: 100_000, notify_hours: 0 });
   });
 
   test("are not switched on without a mandate that is active or paused", async () => {
