@@ -47,8 +47,9 @@ export function quoteFor(
   const treatment = invoices.treatmentOf(recipient, nowMs);
   const heads = headsOf(treatment, amountMinor);
   const currency = org.billingCurrency;
-  // Exports are valued in INR by it, where there is one.
   const day = currency === "INR" ? fx.today() : fx.newest();
+  // Exports are valued in INR by it: without one, they would be invoiced and registered as worth nothing.
+  if (day === undefined && treatment.kind !== "none") throw fail("fx_stale", "There is no exchange rate.");
   const fxRate = currency === "INR" ? chargedRate(day?.usdInr ?? "", terms.spreadBps) : USD_RATE;
   return {
     ...{ currency, amountMinor, heads, treatment, recipient },

@@ -77,7 +77,7 @@ function ratesState(config: Config, fault: Fault): string {
     const read = config.fxUrl === undefined ? [] : ["read from FX_URL each day"];
     const dated = newest === undefined ? [] : [`listed up to ${newest}`];
     const given = always === "" ? [] : [`${always} on any day, which is for trying out`];
-    return [...read, ...dated, ...given].join(", ") || "none, so amounts in INR are not quoted";
+    return [...read, ...dated, ...given].join(", ") || "none, so an Indian supplier sells nothing";
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return fault(error.message);

@@ -41,6 +41,6 @@ describe("weir check", () => {
     expect(lines).toContain("payments       INR by simulated, USD by simulated");
     expect(lines).toContain("rates          listed up to 2026-11-20");
     write("rates: []\n");
-    expect((await said()).lines).toContain("rates          none, so amounts in INR are not quoted");
+    expect((await said()).lines).toContain("rates          none, so an Indian supplier sells nothing");
   });
 });
