@@ -30,6 +30,7 @@ export const watchMandate = jobKind({
 /** Ends a mandate at the payment gateway. */
 export const endMandate = jobKind({
   ...{ name: "billing.end_mandate", payload: z.object({ mandateId: z.string() }), ...usual },
+  isKeptOnErasure: true,
 });
 
 /** Only in an act. Nothing happens where there is nothing to do. */

@@ -63,10 +63,15 @@ export class MandateTables {
     return id === undefined ? undefined : this.get(orgId, id);
   }
 
-  /** Newest first. Read lazily. */
-  *of(orgId: string): Generator<MandateRow, undefined> {
-    for (const { value } of this.#rows.range({ start: [orgId, PAST_IDS], end: [orgId], reverse: true }))
-      yield value;
+  /** Newest first, strictly older than `before`. Read lazily. */
+  *of(orgId: string, before = PAST_IDS): Generator<MandateRow, undefined> {
+    for (const { value } of this.#rows.range({ start: [orgId, before], end: [orgId], reverse: true }))
+      if (value.id !== before) yield value;
+  }
+
+  /** It is not found by its Idempotency-Key any more; the row has it until it is put without. */
+  forgetKey({ orgId, idempotencyKey }: MandateRow): void {
+    if (idempotencyKey !== "") this.#byKey.remove([orgId, idempotencyKey]);
   }
 
   put(row: MandateRow): void {

@@ -71,6 +71,11 @@ export class RefundTables {
     }
   }
 
+  /** It is not found by its idempotency key any more; the row has it until it is put without. */
+  forgetKey({ orgId, topupId, idempotencyKey }: RefundRow): void {
+    if (idempotencyKey !== "") this.#byKey.remove([orgId, topupId, idempotencyKey]);
+  }
+
   put(row: RefundRow): void {
     this.#rows.put([row.orgId, row.id], row);
     this.#orgOf.put([row.id], row.orgId);

@@ -46,6 +46,7 @@ export const sendRefund = jobKind({
   atOnce: 8,
   atOncePerLane: 1,
   leaseMs: 2 * MINUTE_MS,
+  isKeptOnErasure: true,
 });
 
 export interface RefundingDeps {

@@ -25,6 +25,9 @@ export interface IncludedCredit {
   readonly expiries: number;
 }
 
+/** Greater than any Idempotency-Key, whose last character may be `~`. */
+const PAST_KEYS = "\x7f";
+
 export class SubscriptionTables {
   /** [org id]. */
   readonly #rows: Table<SubscriptionRow>;
@@ -61,6 +64,14 @@ export class SubscriptionTables {
 
   putKey(orgId: string, idempotencyKey: string, asked: AskedChange): void {
     if (idempotencyKey !== "") this.#byKey.put([orgId, idempotencyKey], asked);
+  }
+
+  /** Forgets under which keys changes were asked for. @param most keys at once @returns whether more are left */
+  eraseKeys(orgId: string, most: number): boolean {
+    const range = { start: [orgId], end: [orgId, PAST_KEYS], limit: most + 1 };
+    const found = Array.from(this.#byKey.range(range), ({ key }) => key);
+    for (const key of found.slice(0, most)) this.#byKey.remove(key);
+    return found.length > most;
   }
 
   claimOf(person: string): IncludedClaim | undefined {

@@ -101,6 +101,11 @@ export class TopupTables {
     if (row.idempotencyKey !== "") this.#byKey.put([row.orgId, row.idempotencyKey], row.id);
   }
 
+  /** It is not found by its Idempotency-Key any more; the row has it until it is put without. */
+  forgetKey({ orgId, idempotencyKey }: TopupRow): void {
+    if (idempotencyKey !== "") this.#byKey.remove([orgId, idempotencyKey]);
+  }
+
   /** @throws WeirError 404 */
   mustGet(orgId: string, id: string): TopupRow {
     const row = this.get(orgId, id);

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** Bank debits take days; what takes longer comes by webhook or by reconciliation. */
-const MOST_WATCHED_MS = 30 * DAY_MS;
+export const MOST_WATCHED_MS = 30 * DAY_MS;
 /** How long an unclear answer is asked for again with the same key. */
 const STORED_FAILURE_MS = 15 * MINUTE_MS;
 
@@ -27,6 +27,7 @@ export const watchTopup = jobKind({
   atOnce: 8,
   atOncePerLane: 2,
   leaseMs: 2 * MINUTE_MS,
+  isKeptOnErasure: true,
 });
 
 export interface WatchingDeps extends SettlingDeps {

@@ -83,6 +83,7 @@ export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
   const noticed: NoticeDeps["onMandate"] = (gateway, ref, signal) => onMandate(deps, gateway, ref, signal);
   return {
     watch,
+    tables: hook.tables,
     operations: { ...autoTopupOperations(deps), ...mandateOperations(deps) },
     /** Ports of `NoticeDeps`. */
     onMandate: noticed,

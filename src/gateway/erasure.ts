@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { accountErasure, peopleOnlyOf } from "../account/account-erasure.ts";
 import { eraseOrg, erasureHandler } from "../account/erasure.ts";
 import type { ErasureStep, Position } from "../account/erasure-steps.ts";
+import { endingOfMandates, moneyErasure } from "../billing/money-erasure.ts";
 import type { Config } from "../config.ts";
 import { removeFilesOf } from "../exports/export-jobs.ts";
 import { exportDeps } from "./exports.ts";
@@ -26,7 +27,16 @@ export function handleErasure(rooms: Rooms, config: Config, log: Logger): void {
 
 function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
   const { accounts, analytics, answers, audit, clock, events, identity, policies, tickets } = rooms;
+  const { subscriptions } = rooms.planRoom;
+  const money = {
+    ...rooms.billing,
+    ...rooms.billing.topUps.tables,
+    subscriptions,
+    accounts,
+    jobs: rooms.jobs,
+  };
   return [
+    endingOfMandates(money),
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
     { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
     { name: "stored responses", walk: (orgId, most, after) => eraseResponses(rooms, orgId, most, after) },
@@ -45,6 +55,7 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
     { name: "directory", erase: (orgId, most) => rooms.directory.erase(orgId, most) },
     { name: "webhooks", erase: (orgId, most) => rooms.webhooks.erase(orgId, most) },
     { name: "events of payments", erase: (orgId, most) => rooms.payments.inbound.erase(orgId, most) },
+    ...moneyErasure(money),
     ...jobsAndWhatTheyMake(rooms, config),
     { name: "events", erase: (orgId, most) => events.erase(orgId, most) },
     { name: "audit", erase: (orgId, most) => audit.erase(orgId, most) },

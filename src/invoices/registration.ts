@@ -27,6 +27,8 @@ export const registerInvoice = jobKind({
   atOnce: 4,
   atOncePerLane: 1,
   leaseMs: 60_000,
+  // The law wants it registered, whatever becomes of the org.
+  isKeptOnErasure: true,
 });
 
 export interface RegistrationDeps {

@@ -24,6 +24,11 @@ export interface JobKind<P = unknown> {
   readonly atOnce: number;
   /** Runs of one lane at the same time: so a slow lane leaves room for others. */
   readonly atOncePerLane: number;
+  /**
+   * It goes on when its org is erased, because money is under way: its payload holds ids of rows that stay, and nothing else.
+   * Default: false.
+   */
+  readonly isKeptOnErasure?: boolean;
   /** How long a run may take before another process may take the job over; renewed while it runs. */
   readonly leaseMs: number;
 }

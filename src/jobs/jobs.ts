@@ -180,7 +180,7 @@ export class Jobs {
 
   /**
    * Only in an act: looks at jobs of all orgs, and forgets those of one that do not run, whose payloads may hold names and
-   * addresses.
+   * addresses. Those of a kind with `isKeptOnErasure` stay.
    * @param most jobs to look at
    * @param after what the call before returned
    * @returns where to go on; undefined: those were all
@@ -188,7 +188,8 @@ export class Jobs {
   erase(orgId: string, most: number, after?: readonly [string, string]): [string, string] | undefined {
     let left = most;
     for (const row of this.#tables.after(after)) {
-      if (row.orgId === orgId && row.state !== "running") this.#tables.remove(row);
+      const isKept = this.#runners.get(row.kind)?.kind.isKeptOnErasure === true;
+      if (row.orgId === orgId && row.state !== "running" && !isKept) this.#tables.remove(row);
       if (--left === 0) return [row.kind, row.key];
     }
     return undefined;

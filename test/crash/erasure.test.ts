@@ -17,6 +17,8 @@ import {
   plantInAccount,
   plantInCalls,
   plantInDirectory,
+  plantInMoney,
+  plantInQuote,
   plantInWebhooks,
 } from "../gateway/erasure/planting.ts";
 import { removeFolder, type SpawnedGateway, spawnGateway, testGateway, until } from "../gateway/fixtures.ts";
@@ -73,9 +75,11 @@ beforeAll(async () => {
     const call: typeof person.call = (method, path, options) =>
       person.call(method, path, { org, ...options });
     await plantInWebhooks(call, receiver, markers);
+    await plantInMoney(person, org, markers);
     await plantInAccount(person, org, markers);
     await plantInDirectory(await directoryOf(gateway.url, person, org), markers);
   }
+  await plantInQuote(owner, "first");
   await plantInCalls(gateway, { rounds: 3, key: gateway.liveKey, markers: ours });
   await recorded(gateway);
   await ok(owner.call("POST", "/v1/orgs/first/erasure"));
@@ -111,6 +115,7 @@ const TABLES = [
   ],
   ...["account.provider_keys", "policies.texts", "scim.users", "scim.groups", "scim.log", "events.rows"],
   ...["audit.rows", "webhooks.endpoints"],
+  ...["billing.topups", "billing.refunds", "billing.mandates", "billing.subscription_changes_by_key"],
 ];
 
 /** `table key` of each row that holds a marker, in the folder of a gateway that does not run. */

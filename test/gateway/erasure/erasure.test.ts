@@ -21,6 +21,8 @@ import {
   plantInAccount,
   plantInCalls,
   plantInDirectory,
+  plantInMoney,
+  plantInQuote,
   plantInWebhooks,
 } from "./planting.ts";
 
@@ -124,7 +126,9 @@ async function money(): Promise<Record<string, unknown[]>> {
 async function plant(owner: SignedInPerson, org: string, key: string, markers: Markers): Promise<Directory> {
   const asOwner: typeof owner.call = (method, path, options) => owner.call(method, path, { org, ...options });
   await plantInWebhooks(asOwner, receiver, markers);
+  await plantInMoney(owner, org, markers);
   await plantInAccount(owner, org, markers);
+  await plantInQuote(owner, org);
   const directory = await directoryOf(gateway.url, owner, org);
   await plantInDirectory(directory, markers);
   // Seven markers a round, beside about sixty of the account: more than seventy in `npm test`, 157 in a thorough run.

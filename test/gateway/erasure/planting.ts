@@ -53,10 +53,14 @@ export class Markers {
   }
 }
 
+/** What the simulated payment service keeps is not the gateway's: with a real one it is in another company's books. */
+const OF_THE_PAYMENT_SERVICE = join("simulator", "payments.jsonl");
+
 const filesUnder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => relative(folder, file) !== OF_THE_PAYMENT_SERVICE);
 
 const AGENT = "user-agent";
 
@@ -106,6 +110,46 @@ export async function plantInAccount(owner: SignedInPerson, org: string, markers
     ...{ provider: "own", name: mark("providerkey"), credential: `sk-${randomBytes(16).toString("hex")}` },
   });
 }
+
+const onPage = (url: string, act: string) =>
+  fetch(url, { method: "POST", body: new URLSearchParams({ act }), redirect: "manual" });
+
+/**
+ * A payment with a refund, a mandate and a choice of plan, each with the client's key. Before {@link plantInAccount}: who was billed
+ * stays on invoices.
+ */
+export async function plantInMoney(owner: SignedInPerson, org: string, markers: Markers): Promise<void> {
+  const call = (method: string, path: string, body?: unknown) =>
+    owner.call(method, path, {
+      ...{ org, headers: { "idempotency-key": markers.next("key") } },
+      ...(body !== undefined && { body }),
+    });
+  const address = { line1: "1 MG Road", city: "Bengaluru", state_code: "29", postal_code: "560001" };
+  const changes = { billing_country: "IN", billing_address: { ...address, country: "IN" } };
+  await ok(owner.call("PATCH", `/v1/orgs/${org}`, { org, body: changes }));
+  const { topup, checkout_url } = (await ok(call("POST", "/v1/credits/topups", { amount_minor: 50_000 })))
+    .json;
+  await onPage(checkout_url, "pay");
+  const isPaid = async () =>
+    (await owner.call("GET", `/v1/credits/topups/${topup.id}`, { org })).json.status === "paid";
+  await until("it is paid", isPaid);
+  const refund = {
+    amount_minor: 10_000,
+    reason: markers.next("reason"),
+    idempotency_key: markers.next("key"),
+  };
+  await ok(owner.call("POST", `/v1/credits/topups/${topup.id}/refund`, { org, body: refund }));
+  const { url } = (await ok(call("POST", "/v1/credits/mandates", { method: "card" }))).json;
+  await onPage(url, "approve");
+  const mandate = async () => (await owner.call("GET", "/v1/credits/auto-topup", { org })).json.mandate;
+  await until("the mandate is active", async () => (await mandate()).status === "active");
+  markers.planted.push((await mandate()).token_ref);
+  await ok(call("POST", "/v1/billing/subscription", { plan_id: "local" }));
+}
+
+/** A top-up that is never paid says whom it was quoted to. */
+export const plantInQuote = (owner: SignedInPerson, org: string) =>
+  ok(owner.call("POST", "/v1/credits/topups", { org, body: { amount_minor: 50_000 } }));
 
 /**
  * Webhooks whose receiver repeats markers: one that is delivered to, one that fails, and one that was deleted with its deliveries.

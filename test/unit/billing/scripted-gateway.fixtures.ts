@@ -57,6 +57,8 @@ export class ScriptedGateway {
   readonly #byKey = new Map<string, string>();
   /** Called before and after each effect: a test may let the process die there. */
   around: () => void = () => {};
+  /** Nothing can be read of mandates. */
+  isAway = false;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -85,6 +87,7 @@ export class ScriptedGateway {
   }
 
   async readMandate(ref: string): Promise<GatewayMandate> {
+    if (this.isAway) throw new GatewayError("busy", "It is away.");
     const found = this.mandates.get(ref);
     if (found === undefined) throw new GatewayError("missing", "no such mandate");
     return found;
