@@ -2,11 +2,12 @@
  * Renewals: when a month ends, the next one's fee is taken, or the plan that was chosen takes over. Too little credit makes the
  * subscription past due; it is tried again after one, three and seven days, and then the org has the default plan. Everything
  * of a renewal happens in one act, which reads the row again, so each month is charged once whatever dies meanwhile. Months that
- * passed while nothing ran are not charged.
+ * passed while nothing ran are not charged. Without an exchange rate it waits, for as long as there is none.
  */
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import type { AccountTables } from "../account/tables.ts";
+import { WeirError } from "../errors.ts";
 import type { Trail } from "../events/trail.ts";
 import { type JobHandler, jobKind } from "../jobs/job.ts";
 import { isFree, monthlyMinor, type Plan } from "../plan.ts";
@@ -34,6 +35,8 @@ export const renewSubscription = jobKind({
 });
 
 const DAY_MS = 86_400_000;
+/** How often a renewal looks for an exchange rate. It is no failed try: those end. */
+const NO_RATE_MS = 3_600_000;
 /** After the first failure. When the last one fails too, the subscription ends. */
 const RETRIES_MS = [DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 
@@ -70,7 +73,9 @@ export const renewalHandler = (
     if (row === undefined) return undefined;
     const dueMs = renewalDueMs(row);
     // The wall clock was set back.
-    if (deps.clock.now() < dueMs) return { againAtMs: dueMs };
+    const nowMs = deps.clock.now();
+    if (nowMs < dueMs) return { againAtMs: dueMs };
+    if (!hasRate(deps, row)) return { againAtMs: nowMs + NO_RATE_MS };
     return {
       act() {
         const found = due();
@@ -80,11 +85,28 @@ export const renewalHandler = (
   },
 });
 
+/** What takes over when the period ends. */
+const nextPlan = ({ plans }: RenewingDeps, { planId, nextPlanId }: SubscriptionRow): Plan =>
+  plans.inForce(nextPlanId === "" ? planId : nextPlanId);
+
+/** Whether the renewal can be reckoned: only a fee that is taken needs a rate. */
+function hasRate(deps: RenewingDeps, row: SubscriptionRow): boolean {
+  const org = deps.accounts.org(row.orgId);
+  const plan = nextPlan(deps, row);
+  if (org?.status !== "active" || isFree(plan)) return true;
+  try {
+    feeOf(deps, org.billingCurrency, monthlyMinor(plan, org.billingCurrency));
+    return true;
+  } catch (error) {
+    if (error instanceof WeirError && error.kind === "fx_stale") return false;
+    throw error;
+  }
+}
+
 /** Only in an act, of a row whose period is over. @throws WeirError 503 `fx_stale` @returns the row as it is then */
 export function renew(deps: RenewingDeps, row: SubscriptionRow): SubscriptionRow {
-  const { accounts, plans } = deps;
-  const org = accounts.org(row.orgId);
-  const plan = plans.inForce(row.nextPlanId === "" ? row.planId : row.nextPlanId);
+  const org = deps.accounts.org(row.orgId);
+  const plan = nextPlan(deps, row);
   if (org === undefined || org.status === "closed" || isFree(plan)) return end(deps, row, plan);
   // Calls of a suspended org are refused: nothing is taken for them.
   const begun = org.status === "suspended" ? undefined : beginMonth(deps, org, row, plan);

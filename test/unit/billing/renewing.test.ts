@@ -82,6 +82,21 @@ describe("a month that ends", () => {
     }
   });
 
+  test("without an exchange rate waits for one, however long, and then the month that runs is paid once", async () => {
+    plans.clock.set("2026-01-31T10:00:00Z");
+    const org = await plans.addOrg(someOrg("IN"), 1_000_000_000);
+    await plans.choose(org, "team");
+    await plans.reopen({ rate: "" });
+    // A thousand failed tries at most an hour apart take 42 days at the most.
+    await plans.pass(org.id, 28 + 60);
+    expect(plans.row(org.id)).toMatchObject({ status: "active", planId: "team", month: 0, missed: 0 });
+    expect(fees(org.id)).toHaveLength(1);
+    await plans.reopen();
+    await plans.pass(org.id, 1);
+    expect(plans.row(org.id)).toMatchObject({ status: "active", planId: "team", month: 3 });
+    expect([fees(org.id).length, ends(org.id)]).toEqual([2, "2026-05-31"]);
+  });
+
   test("is not paid for by credit that expired with it", async () => {
     const org = await subscribed(170_000_000);
     expect(plans.balance(org.id)).toBe(100_000_000);
@@ -125,11 +140,11 @@ describe("a month that ends", () => {
     await noRate.choose(org, "team");
     noRate.clock.advance(28 * DAY);
     await noRate.reopen({ rate: "" });
-    await expect(noRate.runJobs(org.id)).rejects.toMatchObject({ code: "fx_stale" });
+    await noRate.runJobs(org.id);
     await expect(noRate.choose(org, "starter")).rejects.toMatchObject({ code: "fx_stale" });
     expect(noRate.row(org.id)).toMatchObject({ status: "active", planId: "team", month: 0 });
     await noRate.reopen();
-    await noRate.runJobs(org.id);
+    await noRate.pass(org.id, 1);
     expect(noRate.row(org.id)).toMatchObject({ status: "active", month: 1 });
     await noRate.dispose();
   });
