@@ -3,6 +3,7 @@
  * balances something follows.
  */
 import type { Ledger } from "./ledger.ts";
+import type { CreditLots } from "./lots.ts";
 
 /** Read once from the ledger; afterwards ahead of the disk by the uncommitted entries. */
 export class Account {
@@ -23,12 +24,12 @@ export class Account {
   /** The greatest of these bounds and of zero: an entry that leaves no less crosses none of them. */
   lookBelowMicroUsd = 0;
 
-  constructor(orgId: string, ledger: Ledger, bounds: CreditBounds) {
+  constructor(orgId: string, { ledger, lots }: AccountsDeps, bounds: CreditBounds) {
     const newest = ledger.newest(orgId);
     this.orgId = orgId;
     this.seq = newest?.seq ?? 0;
     this.balanceMicroUsd = newest?.balanceMicroUsd ?? 0;
-    this.grantedMicroUsd = ledger.sumOf(orgId, "grant");
+    this.grantedMicroUsd = lots.grantedMicroUsd(orgId);
     this.#bounds = bounds;
     this.readBounds();
   }
@@ -53,13 +54,18 @@ export interface CreditBounds {
   readonly watchedBelow: (orgId: string) => number | undefined;
 }
 
+export interface AccountsDeps {
+  readonly ledger: Pick<Ledger, "newest">;
+  readonly lots: Pick<CreditLots, "grantedMicroUsd">;
+}
+
 export class Accounts {
-  readonly #ledger: Ledger;
+  readonly #deps: AccountsDeps;
   readonly #bounds: CreditBounds;
   readonly #accounts = new Map<string, Account>();
 
-  constructor(ledger: Ledger, bounds: CreditBounds) {
-    this.#ledger = ledger;
+  constructor(deps: AccountsDeps, bounds: CreditBounds) {
+    this.#deps = deps;
     this.#bounds = bounds;
   }
 
@@ -67,7 +73,7 @@ export class Accounts {
   of(orgId: string): Account {
     let account = this.#accounts.get(orgId);
     if (account === undefined) {
-      account = new Account(orgId, this.#ledger, this.#bounds);
+      account = new Account(orgId, this.#deps, this.#bounds);
       this.#accounts.set(orgId, account);
     }
     return account;
@@ -76,7 +82,7 @@ export class Accounts {
   /** The balance, without keeping the account: for walks over many orgs of which nothing is wanted. */
   balanceOnce(orgId: string): number {
     const account = this.#accounts.get(orgId);
-    return account?.balanceMicroUsd ?? this.#ledger.newest(orgId)?.balanceMicroUsd ?? 0;
+    return account?.balanceMicroUsd ?? this.#deps.ledger.newest(orgId)?.balanceMicroUsd ?? 0;
   }
 
   /** The org's bounds may be others now. */

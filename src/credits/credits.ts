@@ -27,8 +27,8 @@ export function openCredits({ store, clock, bounds, onFall = () => {} }: Credits
   readonly boundsChanged: (orgId: string) => void;
 } {
   const ledger = openLedger(store);
-  const accounts = new Accounts(ledger, { ...NO_BOUNDS, ...bounds });
   const lots = new CreditLots({ store, ledger });
+  const accounts = new Accounts({ ledger, lots }, { ...NO_BOUNDS, ...bounds });
   const remember = (orgId: string) => lots.remember(orgId);
   const book = openBook({ store, clock, ledger, accounts, remember, onFall });
   return {

@@ -23,13 +23,18 @@ export interface LedgerPage {
   readonly kind?: LedgerKind | undefined;
 }
 
+interface SeqBounds {
+  readonly after?: number;
+  readonly upTo?: number;
+}
+
 export interface Ledger {
   newest(orgId: string): LedgerEntry | undefined;
   /** Newest first. */
   page(orgId: string, page: LedgerPage): LedgerEntry[];
   byReference(orgId: string, refType: string, refId: string): PostedEntry | undefined;
-  /** Sum of the amounts of one posted kind. */
-  sumOf(orgId: string, kind: PostedKind): number;
+  /** Sum of the amounts of one posted kind, of entries with a `seq` above one and up to another; default all. */
+  sumOf(orgId: string, kind: PostedKind, bounds?: SeqBounds): number;
   /** Entries that are not settles with a greater `seq`, oldest first. @param most at once; default all */
   postedAfter(orgId: string, seq: number, most?: number): PostedEntry[];
   /** Only inside a store write. */
@@ -85,11 +90,8 @@ export function openLedger(store: Store): Ledger {
       const seq = references.get([orgId, refType, refId]);
       return seq === undefined ? undefined : postedAt(orgId, seq);
     },
-    sumOf(orgId, kind) {
-      let sum = 0;
-      for (const entry of ofKind(orgId, kind, AFTER_ALL)) sum += entry.amountMicroUsd;
-      return sum;
-    },
+    sumOf: (orgId, kind, { after = 0, upTo = AFTER_ALL - 1 } = {}) =>
+      sumAbove(ofKind(orgId, kind, upTo + 1), after),
     postedAfter(orgId, seq, most) {
       const found = POSTED_KINDS.flatMap((kind) => {
         const code = codeOf(kind);
@@ -107,4 +109,14 @@ export function openLedger(store: Store): Ledger {
       kinds.put([orgId, codeOf(entry.kind), entry.seq], 0);
     },
   };
+}
+
+/** @param entries newest first, read until the first one that does not count */
+function sumAbove(entries: Iterable<LedgerEntry>, after: number): number {
+  let sum = 0;
+  for (const { seq, amountMicroUsd } of entries) {
+    if (seq <= after) break;
+    sum += amountMicroUsd;
+  }
+  return sum;
 }
