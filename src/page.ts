@@ -1,4 +1,5 @@
 /** Pages of lists that are read row by row, newest first; service.md, "Paging rules". */
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Cursors } from "./cursor.ts";
 
@@ -43,4 +44,26 @@ export function readPage<R>(options: PageOptions<R>): { data: R[]; next_cursor: 
     read++;
   }
   return { data, next_cursor: "" };
+}
+
+/** Rows of some kilobytes that are read before the event loop may run again: about 2 ms. */
+const ROWS_A_TURN = 40;
+
+/** Like {@link readPage}, for rows that take long to read; what changes meanwhile is seen or not. @param show called once for each row */
+export async function readPageInTurns<R, W>(
+  options: PageOptions<R>,
+  show: (row: R) => W,
+): Promise<{ data: W[]; next_cursor: string }> {
+  const shown: W[] = [];
+  let { cursor } = options;
+  for (;;) {
+    const limit = Math.min(ROWS_A_TURN, options.limit - shown.length);
+    const { data, next_cursor } = readPage({ ...options, cursor, limit });
+    shown.push(...data.map(show));
+    // Fewer than were asked for: no more rows, or too many that do not match.
+    if (data.length < limit || next_cursor === "" || shown.length === options.limit)
+      return { data: shown, next_cursor };
+    cursor = next_cursor;
+    await setImmediate();
+  }
 }

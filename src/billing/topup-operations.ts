@@ -12,7 +12,7 @@ import { newId } from "../ids.ts";
 import type { InvoiceIssuer } from "../invoices/invoice.ts";
 import type { JobQueue } from "../jobs/jobs.ts";
 import { type Caller, operation } from "../operation.ts";
-import { pageOf, pageQuery, readPage } from "../page.ts";
+import { pageOf, pageQuery, readPageInTurns } from "../page.ts";
 import {
   type CheckoutOrder,
   GatewayError,
@@ -87,14 +87,14 @@ export function topupOperations(deps: TopupOperationDeps) {
       summary: "The org's top-ups, newest first",
       query: z.object(pageQuery(50, 200)),
       output: pageOf(topupShape),
-      run({ query: { limit, cursor } }, { orgId }) {
-        const { data, next_cursor } = readPage({
+      async run({ query: { limit, cursor } }, { orgId }) {
+        const pages = {
           ...{ cursors: deps.cursors, limit, cursor },
           list: `topups:${orgId}`,
-          rows: (after) => deps.topups.of(orgId, after?.[0] as string | undefined),
-          positionOf: ({ id }) => [id],
-        });
-        return { object: "list" as const, data: data.map((row) => show(deps, row)), next_cursor };
+          rows: (after?: (string | number)[]) => deps.topups.of(orgId, after?.[0] as string | undefined),
+          positionOf: ({ id }: TopupRow) => [id],
+        };
+        return { object: "list" as const, ...(await readPageInTurns(pages, (row) => show(deps, row))) };
       },
     }),
     getTopup: operation({
