@@ -37,7 +37,9 @@ export function orgAfter(row: OrgRow, patch: OrgPatch): OrgRow {
 
 /** Whether a change touches what `checkProfile` looks at. */
 export const changesProfile = (patch: OrgPatch): boolean =>
-  [patch.billing_country, patch.billing_address, patch.gstin, patch.tax_status].some((f) => f !== undefined);
+  [patch.billing_country, patch.billing_address, patch.gstin, patch.tax_id, patch.tax_status].some(
+    (f) => f !== undefined,
+  );
 
 /**
  * A new billing country brings its currency, moves the address with it, and where the border of India is crossed brings
@@ -46,6 +48,7 @@ export const changesProfile = (patch: OrgPatch): boolean =>
 function profileAfter(row: OrgRow, patch: OrgPatch) {
   const billingCountry = patch.billing_country ?? row.billingCountry;
   const currency = currencyOf(billingCountry);
+  const taxId = patch.tax_id ?? row.taxId ?? "";
   const crosses = (billingCountry === "IN") !== (row.billingCountry === "IN");
   const country = billingCountry === row.billingCountry ? row.billingAddress.country : billingCountry;
   return {
@@ -53,6 +56,7 @@ function profileAfter(row: OrgRow, patch: OrgPatch) {
     billingCurrency: billingCountry === row.billingCountry ? row.billingCurrency : currency,
     legalName: patch.legal_name ?? row.legalName,
     gstin: patch.gstin ?? row.gstin,
+    ...((taxId !== "" || row.taxId !== undefined) && { taxId }),
     taxStatus: patch.tax_status ?? (crosses ? defaultTaxStatus(billingCountry) : row.taxStatus),
     billingAddress: addressAfter({ ...row.billingAddress, country }, patch.billing_address),
   };

@@ -14,6 +14,7 @@ import { LOGGING_MODES, ORG_KINDS, TAX_STATUSES } from "./org.ts";
 import { ORG_MEANINGS } from "./org-meanings.ts";
 import { redactionPatternsField } from "./redaction-patterns.ts";
 import { orgSlugField } from "./slug.ts";
+import { taxIdField } from "./tax-id.ts";
 import { orgNameField, plainText } from "./text-field.ts";
 import { timeZoneField } from "./time-zone.ts";
 
@@ -71,6 +72,7 @@ export const patchOrgBody = z.strictObject({
   billing_country: countryField.optional(),
   legal_name: plainText(200).optional(),
   gstin: gstinField.optional(),
+  tax_id: taxIdField.optional(),
   tax_status: z.enum(TAX_STATUSES).optional(),
   billing_email: optionalEmailField.optional(),
   billing_address: addressField.optional(),

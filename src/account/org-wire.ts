@@ -19,6 +19,7 @@ export const orgShape = z.object({
   billing_currency: z.enum(["INR", "USD"]),
   legal_name: z.string(),
   gstin: z.string(),
+  tax_id: z.string(),
   tax_status: z.enum(TAX_STATUSES),
   plan_id: z.string(),
   status: z
@@ -105,6 +106,7 @@ export function orgWire(row: OrgRow, role?: Role): z.input<typeof orgShape> {
     billing_currency: row.billingCurrency,
     legal_name: row.legalName,
     gstin: row.gstin,
+    tax_id: row.taxId ?? "",
     tax_status: row.taxStatus,
     plan_id: row.planId,
     status: row.status,

@@ -61,6 +61,8 @@ export interface OrgRow {
   readonly legalName: string;
   readonly gstin: string;
   readonly taxStatus: TaxStatus;
+  /** Outside India; empty or absent: none. */
+  readonly taxId?: string;
   readonly planId: string;
   readonly status: "active" | "closed" | "suspended";
   readonly billingEmail: string;

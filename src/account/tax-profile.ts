@@ -8,9 +8,10 @@ import { countryName } from "./countries.ts";
 import { isIndianState, stateLabel } from "./gst-states.ts";
 import { gstinFault } from "./gstin.ts";
 import type { OrgRow } from "./org.ts";
+import { taxIdFault } from "./tax-id.ts";
 
 /** The parts of an org that taxes depend on. */
-export type TaxProfile = Pick<OrgRow, "billingCountry" | "taxStatus" | "gstin" | "billingAddress">;
+export type TaxProfile = Pick<OrgRow, "billingCountry" | "taxStatus" | "gstin" | "taxId" | "billingAddress">;
 
 /** Tax statuses of registered taxpayers, which have a GSTIN. */
 const needsGstin = ({ taxStatus }: TaxProfile): boolean =>
@@ -21,7 +22,7 @@ const needsGstin = ({ taxStatus }: TaxProfile): boolean =>
  * nothing, save a GSTIN where the tax status has one.
  */
 export function checkProfile(next: TaxProfile): Fault | undefined {
-  return countryFault(next) ?? addressFault(next.billingAddress) ?? taxFault(next);
+  return countryFault(next) ?? addressFault(next.billingAddress) ?? taxFault(next) ?? foreignFault(next);
 }
 
 function countryFault({ billingCountry, billingAddress: { country } }: TaxProfile): Fault | undefined {
@@ -58,6 +59,13 @@ function taxFault(next: TaxProfile): Fault | undefined {
       `The GSTIN is of ${stateLabel(state)}, but the address is in ${stateLabel(billingAddress.stateCode)}. ` +
       "Give the GSTIN and the address of the same state.",
   };
+}
+
+function foreignFault({ billingCountry, taxId = "" }: TaxProfile): Fault | undefined {
+  if (billingCountry === "IN" && taxId !== "")
+    return { param: "/tax_id", message: "It is for orgs outside India; in India the number is the GSTIN." };
+  const fault = taxIdFault(billingCountry, taxId);
+  return fault === undefined ? undefined : { param: "/tax_id", message: `It is not valid: ${fault}.` };
 }
 
 /**

@@ -98,12 +98,19 @@ export function assertMinimum(
   });
 }
 
-export const recipientOf = ({ legalName, name, gstin, taxStatus, billingAddress }: OrgRow): Recipient => ({
+export const recipientOf = ({
+  legalName,
+  name,
+  gstin,
+  taxId = "",
+  taxStatus,
+  billingAddress,
+}: OrgRow): Recipient => ({
   legalName: legalName === "" ? name : legalName,
   gstin,
   taxStatus,
   address: billingAddress,
-  taxId: "",
+  taxId,
 });
 
 export const feesShape = z

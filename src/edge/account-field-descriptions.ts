@@ -9,6 +9,8 @@ export const ACCOUNT_FIELD_DESCRIPTIONS: Readonly<Record<string, string>> = {
     "ISO 3166-1 alpha-2, such as `IN`. It decides the currency, which no longer changes after the first top-up.",
   billing_currency: "What top-ups and invoices are in: `INR` where the billing country is `IN`, else `USD`.",
   legal_name: "As registered, for invoices; empty where not given.",
+  tax_id:
+    "Of a buyer outside India, printed on invoices; in the European Union a VAT number. Empty for none.",
   gstin: "Number of the taxpayer under India's GST, 15 characters; empty for none.",
   tax_status:
     "In India `unregistered`, or with a GSTIN `gst_registered` or `sez` (in a special economic zone); elsewhere `overseas`.",

@@ -43,6 +43,7 @@ export const invoiceShape = z.object({
     .object({
       legal_name: z.string().describe("As it was when the document was issued"),
       gstin: z.string().describe("Empty where there is none"),
+      tax_id: z.string().describe("Of a buyer outside India; empty where there is none"),
       country: z.string().describe("ISO 3166-1 alpha-2"),
     })
     .describe("Who is billed"),
@@ -85,6 +86,7 @@ export const invoiceWire = (row: InvoiceRow): z.input<typeof invoiceShape> => ({
   recipient: {
     legal_name: row.recipient.legalName,
     gstin: row.recipient.gstin,
+    tax_id: row.recipient.taxId,
     country: row.recipient.address.country,
   },
   lines: row.lines.map((line) => lineWire(line, sacOf(row))),

@@ -155,6 +155,7 @@ describe("an org in an answer", () => {
       billing_currency: "INR",
       legal_name: "",
       gstin: "",
+      tax_id: "",
       tax_status: "unregistered",
       plan_id: "free",
       status: "active",

@@ -111,7 +111,7 @@ describe("an invoice", () => {
       ...{ id: row.id, org_id: "org_a", number: "TI/26-27/0000001", fy: "2026-27", kind: "tax_invoice" },
       ...{ currency: "INR", place_of_supply: "29", supplier_gstin: "29AAWCE1234F1ZG" },
       recipient_gstin: INTRA.gstin,
-      recipient: { legal_name: INTRA.legalName, gstin: INTRA.gstin, country: "IN" },
+      recipient: { legal_name: INTRA.legalName, gstin: INTRA.gstin, tax_id: "", country: "IN" },
       lines: [
         {
           ...{ description: "Prepaid credit for model calls", kind: "credits", sac: "998319", quantity: 1 },
