@@ -45,26 +45,20 @@ function bpsLeft({ startMs, endMs }: Month, atMs: number): number {
   return Math.floor((seconds(endMs - atMs) * 10_000) / seconds(endMs - startMs));
 }
 
-/**
- * The month began while an owner had included credit in another org. Who chooses a plan that is paid for once that has ended pays no
- * fee, and gets the share of the plan's credit that is left of the month.
- */
-function lateShare(
-  month: Month,
-  currency: "INR" | "USD",
-  microUsd: number,
-  atMs: number,
-): number | undefined {
-  const bps = bpsLeft(month, atMs);
-  const plan = PLANS.find(
-    ({ id }) =>
-      priceOf(id, currency) <= month.paidMinor &&
-      shareOf(Math.max(0, includedOf(id) - month.includedMicroUsd), bps) === microUsd,
-  );
-  if (plan === undefined) return undefined;
-  month.includedMicroUsd = plan.included_micro;
-  return microUsd;
+/** A plan that was chosen within a month that was paid for, without a fee. */
+export interface FreeChange {
+  /** Subscription, month and number of the change. */
+  readonly refId: string;
+  readonly planId: string;
+  readonly atMs: number;
 }
+
+type Tonight =
+  | { readonly customer: Customer; readonly atMs: number; readonly entry: PostedEntry }
+  | { readonly customer: Customer; readonly atMs: number; readonly change: FreeChange };
+
+/** Of what happened at one instant a month's fee comes first, and credit after what it is granted for. */
+const rankOf = (one: Tonight): number => ("change" in one ? 1 : one.entry.kind === "subscription" ? 0 : 2);
 
 export class SubscriptionBooks {
   /** Subscription and month. */
@@ -82,7 +76,9 @@ export class SubscriptionBooks {
   readonly #claims = new Map<string, Claim>();
   readonly renewals = new Map<string, number>();
   readonly included = new Map<string, Included>();
-  readonly #tonight: { readonly customer: Customer; readonly entry: PostedEntry }[] = [];
+  readonly #tonight: Tonight[] = [];
+  /** References of changes without a fee. */
+  readonly #freeChanges = new Set<string>();
   readonly #ownersOf: (orgId: string) => readonly string[];
 
   constructor(ownersOf: (orgId: string) => readonly string[]) {
@@ -112,7 +108,14 @@ export class SubscriptionBooks {
     if (entry.kind !== "subscription" && !isIncluded && !isExpiry) return;
     const { id } = customer.org;
     this.#sums.set(id, this.sumOf(id) + entry.amountMicroUsd);
-    this.#tonight.push({ customer, entry });
+    this.#tonight.push({ customer, atMs: entry.createdAtMs, entry });
+  }
+
+  /** A change that was committed; told of again, it is the same one. */
+  freeChange(customer: Customer, change: FreeChange): void {
+    if (this.#freeChanges.has(change.refId)) return;
+    this.#freeChanges.add(change.refId);
+    this.#tonight.push({ customer, atMs: change.atMs, change });
   }
 
   #look(world: World, customer: Customer, entry: PostedEntry): void {
@@ -172,23 +175,47 @@ export class SubscriptionBooks {
     month.paidMinor = Math.max(month.paidMinor, price);
     month.chargedMinor += feeMinor;
     must(month.chargedMinor <= month.paidMinor, () => `${what}: all changes cost ${month.chargedMinor}`);
-    // Who owns an org that has it already gets none.
-    const isTaken = this.#ownersOf(org.id).some((owner) => {
-      const claim = this.#claims.get(owner);
-      return claim !== undefined && claim.orgId !== org.id && claim.untilMs > createdAtMs;
-    });
-    if (isTaken && this.#due.delete(refId))
+    if (this.#isTaken(org.id, createdAtMs) && this.#due.delete(refId))
       figures.add("subscriptions: included credit that an owner has elsewhere");
     else month.includedMicroUsd = most;
     figures.add("subscriptions: fees, micro-USD", -amountMicroUsd);
   }
 
-  #grant({ parts }: World, { org }: Customer, { refId, amountMicroUsd, createdAtMs }: PostedEntry): void {
+  /** Who owns an org that has included credit gets none for another one. */
+  #isTaken(orgId: string, atMs: number): boolean {
+    return this.#ownersOf(orgId).some((owner) => {
+      const claim = this.#claims.get(owner);
+      return claim !== undefined && claim.orgId !== orgId && claim.untilMs > atMs;
+    });
+  }
+
+  /**
+   * Credit of the chosen plan that the month does not have yet is due, for what is left of the month: an owner had included credit in
+   * another org when the month was paid for, and has it no more.
+   */
+  #freeChange({ parts }: World, { org }: Customer, { refId, planId, atMs }: FreeChange): void {
     const month = this.#months.get(refId.slice(0, refId.lastIndexOf("/")));
-    must(month !== undefined, () => `${refId} is granted for no month`);
-    const due = this.#due.get(refId) ?? lateShare(month, org.billingCurrency, amountMicroUsd, createdAtMs);
+    must(month !== undefined, () => `${refId} is a change of a month that nobody paid`);
+    const price = priceOf(planId, org.billingCurrency);
+    const bps = bpsLeft(month, atMs);
+    const feeMinor = shareOf(Math.max(price, month.paidMinor), bps) - shareOf(month.paidMinor, bps);
+    must(feeMinor === 0, () => `${refId}, ${planId}, costs ${feeMinor}, and nothing was charged`);
+    month.paidMinor = Math.max(month.paidMinor, price);
+    if (this.#isTaken(org.id, atMs)) return;
+    const most = Math.max(month.includedMicroUsd, includedOf(planId));
+    const dueMicroUsd = shareOf(most - month.includedMicroUsd, bps);
+    month.includedMicroUsd = most;
+    if (dueMicroUsd === 0) return;
+    this.#due.set(refId, dueMicroUsd);
+    parts.figures.add("subscriptions: included credit that came within a month");
+  }
+
+  #grant({ parts }: World, { org }: Customer, { refId, amountMicroUsd, createdAtMs }: PostedEntry): void {
+    const due = this.#due.get(refId);
     must(due === amountMicroUsd, () => `${refId} granted ${amountMicroUsd}, due is ${due}`);
     this.#due.delete(refId);
+    const month = this.#months.get(refId.slice(0, refId.lastIndexOf("/")));
+    must(month !== undefined, () => `${refId} is granted for no month`);
     month.grantedMicroUsd += amountMicroUsd;
     must(
       month.grantedMicroUsd <= month.includedMicroUsd,
@@ -215,8 +242,11 @@ export class SubscriptionBooks {
 
   /** After all entries of the night. @throws Deviation */
   check(world: World): void {
-    const inTime = this.#tonight.splice(0).sort((a, b) => a.entry.createdAtMs - b.entry.createdAtMs);
-    for (const { customer, entry } of inTime) this.#look(world, customer, entry);
+    const inTime = this.#tonight.splice(0).sort((a, b) => a.atMs - b.atMs || rankOf(a) - rankOf(b));
+    for (const one of inTime) {
+      if ("change" in one) this.#freeChange(world, one.customer, one.change);
+      else this.#look(world, one.customer, one.entry);
+    }
     const [alone] = this.#unmatched;
     must(
       alone === undefined,

@@ -64,7 +64,14 @@ export class SubscriptionModule implements SimulationModule {
     });
   }
 
-  #move({ parts }: World, { orgId, status, missed }: SubscriptionRow): void {
+  #move({ parts }: World, row: SubscriptionRow): void {
+    const { orgId, status, missed } = row;
+    const { id, month, changes, lastChange } = row;
+    // One that only says that the plan stays has no share of the month.
+    if (changes > 0 && lastChange !== null && lastChange.proratedBps > 0 && lastChange.feeMicroUsd === 0)
+      this.#books.freeChange(this.#customers.get(orgId) as Customer, {
+        ...{ refId: `${id}/${month}/${changes}`, planId: lastChange.planId, atMs: parts.time.now() },
+      });
     const before = this.#statusOf.get(orgId) ?? "none";
     if (before === status) return;
     this.#statusOf.set(orgId, status);
