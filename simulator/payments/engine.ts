@@ -185,10 +185,12 @@ export class Engine {
     return payment;
   }
 
-  /** Ends one that is processing. @throws SimRefusal */
+  /** Ends one that is processing, or a failed debit that the bank tries again. @throws SimRefusal */
   finishPayment(house: House, id: string, outcome: Outcome): SimPayment {
     const payment = this.payment(house, id);
-    if (payment.state !== "processing") throw new SimRefusal("state", `The payment is ${payment.state}.`);
+    const isDebit = payment.mandateId !== "" && payment.state === "failed";
+    if (payment.state !== "processing" && !isDebit)
+      throw new SimRefusal("state", `The payment is ${payment.state}.`);
     this.#end(payment, outcome);
     return payment;
   }

@@ -1,5 +1,6 @@
-/** A part of the business that is simulated beside top-ups and refunds: plans, reconciliation, returns of a month; mandates to come. */
+/** A part of the business that is simulated beside top-ups and refunds: plans, mandates, reconciliation, returns of a month. */
 import type { LedgerEntry } from "../../../src/credits/entry.ts";
+import { MandateModule } from "./mandates.ts";
 import type { GatewayProcess } from "./process.ts";
 import { ReconciliationModule } from "./reconciliation.ts";
 import { ReturnsModule } from "./returns.ts";
@@ -22,9 +23,10 @@ export interface SimulationModule {
   night?(world: World, isLast: boolean): Promise<void> | void;
 }
 
-/** Those of a run, each with its own memory. Mandates get theirs here once they are built: a room, their life, their checks. */
+/** Those of a run, each with its own memory. */
 export const allModules = (): SimulationModule[] => [
   new SubscriptionModule(),
+  new MandateModule(),
   new ReconciliationModule(),
   new ReturnsModule(),
 ];

@@ -2,8 +2,11 @@
  * The gateway's process in the simulation: the real store and rooms of credit, invoices, payments and billing, over a folder that
  * outlives it. It can be killed at any call to the payment service and at any act: nothing that was on its way comes back.
  */
+
+import { sweepAutoTopups } from "../../../src/billing/auto-topup-jobs.ts";
 import type { Timers } from "../../../src/clock.ts";
 import type { HttpHead } from "../../../src/http-head.ts";
+import type { JobHandler, JobKind } from "../../../src/jobs/job.ts";
 import { Jobs } from "../../../src/jobs/jobs.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import type { VirtualTime } from "../virtual-time.ts";
@@ -33,6 +36,28 @@ export interface ProcessOptions {
 const never = (): Promise<never> => new Promise(() => {});
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** The sweep lets others run between its slices: until it has ended, no time passes. */
+class CountedJobs extends Jobs {
+  readonly #work: { running: number };
+
+  constructor(work: { running: number }, options: ConstructorParameters<typeof Jobs>[0]) {
+    super(options);
+    this.#work = work;
+  }
+
+  override handle<P>(kind: JobKind<P>, handler: JobHandler<P>): void {
+    const run: typeof handler.run = async (payload, job) => {
+      this.#work.running += 1;
+      try {
+        return await handler.run(payload, job);
+      } finally {
+        this.#work.running -= 1;
+      }
+    };
+    super.handle(kind, kind.name === sweepAutoTopups.name ? { ...handler, run } : handler);
+  }
+}
+
 export class GatewayProcess {
   readonly #options: ProcessOptions;
   readonly #raw: Store;
@@ -53,7 +78,7 @@ export class GatewayProcess {
     this.#options = options;
     this.#raw = raw;
     this.store = this.#guarded(raw);
-    this.#jobs = new Jobs({
+    this.#jobs = new CountedJobs(this.work, {
       ...{ store: this.store, clock: options.time, timers: this.#timers(), random: options.dice.random },
       holder: "cell",
       onFailure: (error) => this.#dead || options.onFailure(error),
@@ -68,9 +93,12 @@ export class GatewayProcess {
     const process = new GatewayProcess(options, raw);
     process.#rooms = await openRooms({
       ...options,
-      ...{ store: process.store, jobs: process.#jobs, send: (url, init) => process.#send(url, init) },
+      ...{ store: process.store, jobs: process.#jobs, timers: process.#timers() },
+      ...{ onFailure: (error: unknown) => process.#dead || options.onFailure(error) },
+      ...{ send: (url, init) => process.#send(url, init) },
     });
     await options.onOpen(process);
+    await process.rooms.topUps.start();
     await process.#jobs.start();
     options.service.deliver = process.#deliver();
     return process;

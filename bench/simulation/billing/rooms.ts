@@ -4,6 +4,7 @@ import { AccountTables } from "../../../src/account/tables.ts";
 import type { Tickets } from "../../../src/account/tickets.ts";
 import { refundOperations } from "../../../src/billing/refund-operations.ts";
 import { topupOperations } from "../../../src/billing/topup-operations.ts";
+import type { Timers } from "../../../src/clock.ts";
 import type { Config } from "../../../src/config.ts";
 import { openCredits } from "../../../src/credits/credits.ts";
 import { cursors } from "../../../src/cursor.ts";
@@ -29,6 +30,7 @@ export interface RoomsGround
   extends Pick<ProcessOptions, "time" | "figures" | "service" | "portal" | "onFailure"> {
   readonly store: Store;
   readonly jobs: Jobs;
+  readonly timers: Timers;
   readonly send: Send;
 }
 
@@ -55,20 +57,35 @@ export async function openRooms(given: RoomsGround) {
   const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
   const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
   const ground = { store, clock, jobs, trail, ...credits };
-  const billing = await openBillingRoom(CONFIG, NO_LOG, {
+  const billing = await openBillingRoom(CONFIG, logOf(onFailure), {
+    timers: given.timers,
     ...{ ...ground, accounts, boundsChanged, topUpHook, events: trail.events },
     invoices: { ...invoices, supplier } as unknown as ReturnType<typeof openInvoiceRoom>,
-    payments: { inbound, gateways: { byId: gatewayOf } } as unknown as PaymentRoom,
+    payments: {
+      inbound,
+      gateways: { byId: gatewayOf, forCurrency: () => gateway },
+    } as unknown as PaymentRoom,
   });
   const offered = {
     ...{ ...billing, invoices: invoices.issuer, store, accounts, trail, cursors: CURSORS },
     ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
   };
   return {
-    ...{ ...billing, ...ground, accounts, inbound, tallies, gateway, supplier, issuer: invoices.issuer },
+    ...{
+      ...billing,
+      ...ground,
+      topUps: { ...billing.topUps, ...topUpHook.tables },
+      accounts,
+      inbound,
+      tallies,
+      gateway,
+      supplier,
+      issuer: invoices.issuer,
+    },
     invoiceTables: invoices.tables,
     operations: { ...topupOperations(offered), ...refundOperations(offered) },
     close() {
+      billing.topUps.stop();
       inbound.close();
       invoices.close();
     },
@@ -80,8 +97,19 @@ type PaymentRoom = Awaited<ReturnType<typeof openPaymentRoom>>;
 
 const CURSORS = cursors(Buffer.alloc(32, 7));
 /** Without a folder there are no listed rates: each day's is put. */
-const CONFIG = { configDir: "/nonexistent", fxUrl: undefined } as unknown as Config;
+const CONFIG = {
+  configDir: "/nonexistent",
+  fxUrl: undefined,
+  publicUrl: "http://gateway",
+} as unknown as Config;
 export const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
+
+/** What goes wrong without an answer to anybody. */
+const logOf = (onFailure: (error: unknown) => void): Logger =>
+  ({
+    ...NO_LOG,
+    error: ({ err }: { err?: unknown }) => err !== undefined && onFailure(err),
+  }) as unknown as Logger;
 
 /** Sums and counts of the simulation itself, put in the acts that they are about: as durable as these, and no more. */
 export class Tallies {

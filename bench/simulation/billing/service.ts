@@ -9,6 +9,7 @@ import { timedSignature } from "../../../simulator/payments/notices.ts";
 import { simulatedEvents, simulatedFront } from "../../../simulator/payments/simulated-api.ts";
 import type { SimulatedService } from "../../../src/payments/simulated/client.ts";
 import type { VirtualTime } from "../virtual-time.ts";
+import { outcomeOf } from "./debit-outcomes.ts";
 import type { Dice } from "./dice.ts";
 import type { Figures } from "./figures.ts";
 
@@ -133,6 +134,7 @@ export class PaymentService {
       header: (name) => headers.get(name) ?? "",
     };
     if (request.method === "POST" && pathname.endsWith("/refunds")) this.#decideRefund();
+    if (request.method === "POST" && pathname.endsWith("/confirm")) this.#decideDebit(pathname);
     const { reply } = this.#api.play(this.#front, request);
     if (reply === undefined) return undefined;
     const text = JSON.stringify(reply.body);
@@ -144,6 +146,14 @@ export class PaymentService {
     const { nextRefunds } = this.engine;
     nextRefunds.length = 0;
     nextRefunds.push(this.#options.dice.weighted({ refunded: 80, pending: 15, failed: 5 }));
+  }
+
+  /** How the debit ends for now. */
+  #decideDebit(pathname: string): void {
+    const { nextDebits, state } = this.engine;
+    nextDebits.length = 0;
+    const payment = state.get("payments", pathname.split("/").at(-2) ?? "");
+    if (payment?.state === "prepared") nextDebits.push(outcomeOf(this.#options.dice, payment));
   }
 
   // -- Webhooks --
