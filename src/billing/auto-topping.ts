@@ -136,6 +136,9 @@ const failureOf = ({ failure, message }: GatewayError): Failure =>
 async function begin(deps: AutoToppingDeps, task: Task): Promise<JobEnding> {
   const { orgId, id, quote } = task.topup;
   const nowMs = deps.clock.now();
+  // The preparation may have lasted into hours in which it is not executed.
+  const timeMs = debitTime(task.mandate.method, nowMs);
+  if (timeMs > nowMs && isStillWanted(deps, deps.autoTopups.of(orgId))) return { againAtMs: timeMs };
   const isBegun = await deps.store.act(() => {
     const row = deps.autoTopups.of(orgId);
     if (row.debit?.topupId !== id || row.debit.phase !== "prepared") return false;

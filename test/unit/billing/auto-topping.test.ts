@@ -129,6 +129,20 @@ describe("in INR", () => {
     }
   });
 
+  test("by UPI a debit whose preparation lasts into such hours begins after them", async () => {
+    const orgId = await indian();
+    // 08:50 in India, 25 hours before 09:50.
+    const fromMs =
+      Math.ceil((world.time.now() - 3 * HOUR - 20 * MINUTE) / DAY) * DAY + 3 * HOUR + 20 * MINUTE;
+    await world.pass(fromMs - world.time.now(), HOUR);
+    await cross(orgId);
+    world.gateway.prepareWith(orgId, "busy", "busy");
+    await world.pass(32 * HOUR, 10 * MINUTE);
+    expect(world.topups(orgId).map(({ createdAtMs }) => ists(createdAtMs))).toEqual(["09:50"]);
+    expect(world.now.autoTopups.of(orgId).recent.map(({ atMs }) => ists(atMs))).toEqual(["13:00"]);
+    expect(statuses(orgId)).toEqual(["paid"]);
+  });
+
   test("the debit is dropped where the balance has risen before it, and announced anew when it falls again", async () => {
     const orgId = await indian("card");
     await cross(orgId);
