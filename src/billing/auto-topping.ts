@@ -215,9 +215,20 @@ async function withoutEffect(deps: AutoToppingDeps, task: Task): Promise<JobEndi
   if (timeMs > nowMs) return { againAtMs: timeMs };
   const isOld = nowMs >= debit.keyFromMs + KEY_MS;
   const key = isOld ? { attempt: debit.attempt + 1, keyFromMs: nowMs } : {};
-  const isSame = await deps.store.act(() => change(deps, task, { ...key, askedAtMs: nowMs }));
+  const isSame = await deps.store.act(() => {
+    const isChanged = change(deps, task, { ...key, askedAtMs: nowMs });
+    if (isChanged) countFrom(deps, orgId, id, nowMs);
+    return isChanged;
+  });
   if (!isSame) return { againAtMs: nowMs };
   return await confirm(deps, { ...task, debit: { ...debit, ...key } });
+}
+
+/** Only in an act: the requests before had no effect, so the ceilings of a day count it from now. */
+function countFrom({ autoTopups }: AutoToppingDeps, orgId: string, topupId: string, nowMs: number): void {
+  const row = autoTopups.of(orgId);
+  const recent = row.recent.map((one) => (one.topupId === topupId ? { ...one, atMs: nowMs } : one));
+  autoTopups.put({ ...row, recent });
 }
 
 /** Soon at first; rarely for a bank. */

@@ -90,6 +90,18 @@ describe("a balance that falls below the threshold", () => {
     expect(debitsOf(orgId)).toHaveLength(6);
   });
 
+  test("is debited three times in any 24 hours at most, counted from when the money could be taken", async () => {
+    const orgId = await american();
+    await world.spend(orgId, 80_000_000);
+    world.gateway.confirmWith(orgId, ...Array<"unclear_none">(12).fill("unclear_none"));
+    await world.quiet();
+    await world.pass(30 * HOUR, 10 * MINUTE);
+    const times = world.gateway.paid(orgId).map(({ payment }) => payment?.paidAtMs ?? 0);
+    expect(times.length).toBeGreaterThanOrEqual(3);
+    for (const fromMs of times)
+      expect(times.filter((ms) => ms >= fromMs && ms < fromMs + DAY).length).toBeLessThanOrEqual(3);
+  });
+
   test("is topped up by no more than twice the cap a day", async () => {
     const orgId = await world.org(someOrg("US"));
     await world.mandate(orgId);
