@@ -4,10 +4,12 @@
  */
 import { expect, test } from "vitest";
 import { simulateBilling } from "../../../bench/simulation/billing/billing.ts";
+import { MandateModule } from "../../../bench/simulation/billing/mandates.ts";
 import { allModules, type SimulationModule } from "../../../bench/simulation/billing/module.ts";
 import type { Plant } from "../../../bench/simulation/billing/planted-faults.ts";
 import type { GatewayProcess } from "../../../bench/simulation/billing/process.ts";
 import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
+import type { World } from "../../../bench/simulation/billing/world.ts";
 
 /** Milliseconds of a test, on a machine that has other work. */
 const LONG_MS = 240_000;
@@ -27,6 +29,7 @@ test(
         "subscriptions: fees bought by card",
       ],
       ...["subscriptions: active to past due", "subscriptions: included credit expired, micro-USD"],
+      ...["debits: announced", "debits: paid and credited", "mandates: pending to active"],
       ...["planted in our books: an invoice that nobody finds", "parked: closed by an operator"],
     ])
       expect(figures.of(seen), seen).toBeGreaterThan(0);
@@ -128,4 +131,21 @@ test.each<[string, RegExp, Tampering, (() => SimulationModule[])?]>([
     modules: [...modules(), tampering(act)],
   });
   expect(deviation?.what).toMatch(what);
+});
+
+/** Each day somebody takes money of a mandate, past the gateway. */
+const taking = (world: World): void => {
+  const { engine } = world.parts.service;
+  const mandate = [...engine.state.all("mandates")].find(({ state }) => state === "active");
+  if (mandate === undefined) return;
+  const order = { mandateId: mandate.id, amount: 1_000, currency: mandate.currency, reference: "tup_none" };
+  const { id } = engine.prepareDebit("simulated", order);
+  engine.nextDebits.push("paid");
+  engine.confirmDebit("simulated", id);
+};
+
+test("a debit that no automatic top-up asked for is a deviation", async () => {
+  const modules = [new MandateModule(), { name: "taking", day: taking }];
+  const { deviation } = await simulateBilling({ ...SMALL, days: 12, modules });
+  expect(deviation?.what).toMatch(/tup_none, .* was debited, and ours is/);
 });
