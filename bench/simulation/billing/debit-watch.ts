@@ -130,10 +130,18 @@ export class DebitWatch {
     figures.add(`debits: at first ${payment.failure?.code.replaceAll("_", " ") ?? payment.state}`);
     const what = `${payment.reference}, ${payment.id} of ${mandate.orgId}, at ${new Date(debit.atMs).toISOString()},`;
     this.#mustBeOurs(what, mandate, debit);
-    this.#mustBeAnnounced(what, mandate, debit);
+    this.#mustBeAnnounced(what, mandate, debit, service.askedMinor.get(payment.id) ?? payment.amount);
     if (payment.method === "upi") mustBeOpen(what, debit.atMs);
     this.#mustBeWithin(what, mandate, debit, debits);
     this.#mustBeAlone(what, debit, debits);
+    const isOther = debits.some(
+      (one) =>
+        one.mandateId === mandateId &&
+        one.payment.state === "paid" &&
+        service.askedMinor.has(one.payment.id) &&
+        one.atMs >= (this.#resumedAt.get(mandateId) ?? 0),
+    );
+    must(!isOther, () => `${what} follows a debit of another amount`);
     this.#mustNotBeStopped(what, mandate, debit, debits);
     this.#debits.set(mandate.orgId, [...debits, debit]);
   }
@@ -153,10 +161,11 @@ export class DebitWatch {
     );
   }
 
-  #mustBeAnnounced(what: string, mandate: MandateRow, { payment, atMs }: Debited): void {
+  #mustBeAnnounced(what: string, mandate: MandateRow, debit: Debited, askedMinor: number): void {
+    const { payment, atMs } = debit;
     if (payment.currency !== "INR") return;
     const found = this.#announcements(mandate.orgId).findLast(
-      (one) => one.usedFor === undefined && one.mandateId === mandate.id && one.totalMinor === payment.amount,
+      (one) => one.usedFor === undefined && one.mandateId === mandate.id && one.totalMinor === askedMinor,
     );
     must(found !== undefined, () => `${what} was not announced`);
     must(

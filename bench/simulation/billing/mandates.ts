@@ -143,6 +143,10 @@ export class MandateModule implements SimulationModule {
   #checkDebit(world: World, { rooms }: GatewayProcess, payment: SimPayment, isLast: boolean): void {
     if (payment.state !== "paid" || this.#charged.has(payment.id)) return;
     const topup = rooms.topups.find(payment.reference);
+    if (world.parts.service.askedMinor.has(payment.id)) {
+      must(topup === undefined || !isPaid(topup), () => `${payment.id} is of another amount, and credited`);
+      return;
+    }
     const isCredited = topup !== undefined && isPaid(topup) && topup.paymentRef === payment.id;
     const isDue = this.#isDue(world, payment.paidAtMs ?? 0);
     // While it is under way it is read at least once an hour.

@@ -57,6 +57,8 @@ export class PaymentService {
   readonly #front: Front;
   /** Disputes that began as a warning of fraud. */
   readonly warnings = new Set<string>();
+  /** Debits of another amount than was asked for → what was. */
+  readonly askedMinor = new Map<string, number>();
   /** Refunds that failed after they had succeeded. */
   readonly lateFailures = new Set<string>();
   /** Entity → when it last changed, and when the gateway answered a webhook about that change. */
@@ -153,7 +155,13 @@ export class PaymentService {
     const { nextDebits, state } = this.engine;
     nextDebits.length = 0;
     const payment = state.get("payments", pathname.split("/").at(-2) ?? "");
-    if (payment?.state === "prepared") nextDebits.push(outcomeOf(this.#options.dice, payment));
+    if (payment?.state !== "prepared") return;
+    const { dice, figures } = this.#options;
+    nextDebits.push(outcomeOf(dice, payment));
+    if (!dice.chance(this.#trouble / 3)) return;
+    figures.add("banks: take another amount than was asked for");
+    this.askedMinor.set(payment.id, payment.amount);
+    state.put("payments", Object.assign(payment, { amount: payment.amount - dice.integer(1, 100) }));
   }
 
   // -- Webhooks --
