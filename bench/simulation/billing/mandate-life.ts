@@ -85,8 +85,9 @@ async function set(world: World, customer: Customer, enabled: boolean): Promise<
   if (process === undefined) return;
   const { dice, figures, time } = parts;
   const { billingCurrency: currency, id } = customer.org;
-  const amount_minor = currency === "INR" ? dice.integer(20_000, 1_350_000) : dice.integer(500, 60_000);
-  const threshold_micro = dice.integer(2, 80) * 1_000_000;
+  const most = dice.chance(0.3) ? { INR: 1_350_000, USD: 60_000 } : { INR: 300_000, USD: 8_000 };
+  const amount_minor = dice.integer(currency === "INR" ? 20_000 : 500, most[currency]);
+  const threshold_micro = dice.integer(5, 250) * 1_000_000;
   await expecting(world, async () => {
     const { topUps } = process.rooms;
     const view = (await topUps.operations.setAutoTopup.run(
