@@ -182,9 +182,17 @@ export class DebitWatch {
       payment.amount <= Math.min(capMinor, CAP_MINOR[currency]),
       () => `${what} is of ${payment.amount}, at most ${capMinor} may be debited`,
     );
-    // Money that a bank took after it had refused is not of our asking then.
-    const day = debits.filter((one) => one.atMs + DAY_MS > atMs);
-    must(day.length < MOST_A_DAY, () => `${what} is debit ${day.length + 1} in 24 hours`);
+    // The gateway counts from when it asks, the service from when it hears.
+    const day = debits.filter((one) => one.atMs + DAY_MS - ON_ITS_WAY_MS > atMs);
+    const times = () =>
+      [...day, debit].map((one) => {
+        const begunAtMs = this.#begunAt.get(one.payment.reference) ?? 0;
+        return `${new Date(begunAtMs).toISOString()}/${new Date(one.atMs).toISOString()} ${one.payment.state}`;
+      });
+    must(
+      day.length < MOST_A_DAY,
+      () => `${what} is debit ${day.length + 1} in 24 hours, begun and debited: ${times()}`,
+    );
     const taken = day.filter(({ payment: one }) => one.state !== "failed");
     const sum = taken.reduce((all, one) => all + one.payment.amount, payment.amount);
     must(sum <= MOST_CAPS_A_DAY * capMinor, () => `${what} makes ${sum} in 24 hours, the cap is ${capMinor}`);
