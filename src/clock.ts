@@ -19,6 +19,15 @@ export const systemClock: Clock = Object.freeze({
   monotonic: () => STARTED_MS + performance.now(),
 });
 
+/** Wall time in microseconds that rises with every reading, whatever the clock does: stamps have the order of the stamping. */
+export function risingMicros({ now }: Clock): () => number {
+  let latestUs = 0;
+  return () => {
+    latestUs = Math.max(latestUs + 1, now() * 1000);
+    return latestUs;
+  };
+}
+
 /** Maximum slewing of a clock between two readings that is not a jump. */
 const SLEWED_MS = 5_000;
 

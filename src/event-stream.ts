@@ -5,14 +5,34 @@ import type { HttpHead } from "./http-head.ts";
 import type { MaybePromise } from "./maybe-promise.ts";
 import type { Caller, Inputs, Parsed } from "./operation.ts";
 
+export interface EventNames {
+  readonly event?: string;
+  /** Sent back by a client that connects again, as `Last-Event-ID`. */
+  readonly id?: string;
+}
+
+/** An event as it is sent. @param data sent as JSON */
+export function eventText(data: unknown, { event, id }: EventNames = {}): string {
+  const named = event === undefined ? "" : `event: ${oneLine(event)}\n`;
+  const numbered = id === undefined ? "" : `id: ${oneLine(id)}\n`;
+  return `${named}${numbered}data: ${JSON.stringify(data)}\n\n`;
+}
+
+/** A line end would start a new field. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, " ");
+
 /** Sink for the events of one client. Every method is safe after the client has disconnected: it then does nothing. */
 export interface EventSink {
   /**
    * False: sent, but the client reads more slowly; skip what can be skipped until `isBehind` is false.
    * @param data sent as JSON
    */
-  send(data: unknown, as?: { readonly event?: string; readonly id?: string }): boolean;
+  send(data: unknown, as?: EventNames): boolean;
+  /** The same for events that {@link eventText} has made, one after another: those for many clients are made once. */
+  sendText(events: string): boolean;
   readonly isBehind: boolean;
+  /** Calls the listener once the client has read what was sent; at once if it is not behind. One listener only. */
+  onReady(ready: () => void): void;
   /** Ends the stream. */
   end(): void;
   /** Calls the listener once the client has disconnected or the stream has ended. One listener only. */
@@ -26,6 +46,8 @@ export interface StreamOperation<
   /** `operationId` in OpenAPI. */
   readonly name: string;
   readonly summary: string;
+  /** What the events mean, for the API description. */
+  readonly description?: string;
   readonly path?: P;
   readonly query?: Q;
   /** Of the data of an event. */

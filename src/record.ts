@@ -50,7 +50,10 @@ export interface Redaction {
 
 export interface CallRecord {
   requestId: string;
+  /** Wall time of its arrival. */
   tsMs: number;
+  /** Microseconds since 1970 at which it was settled; greater than of any call that its process settled before: the order of the tail. */
+  settledAtUs: number;
   orgId: string;
   projectId: string;
   keyId: string;

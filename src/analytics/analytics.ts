@@ -3,7 +3,7 @@
  * model call waits for any of these.
  */
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import type { Cursors } from "../cursor.ts";
 import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
@@ -25,6 +25,8 @@ import { requestsOperations } from "./request-operations.ts";
 import { RowFiles } from "./row-files.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
 import { type Statistics, statistics } from "./statistics.ts";
+import { TailFeed } from "./tail-feed.ts";
+import { tailOperations } from "./tail-operation.ts";
 import { type Traffic, traffic } from "./traffic.ts";
 import { usageOperations } from "./usage-operations.ts";
 
@@ -46,6 +48,8 @@ export interface AnalyticsOptions {
   readonly simulated?: () => readonly string[];
   /** Port: converts a stored request of any format to the native format. */
   readonly canonical: Canonical;
+  /** Of the tail. Default: the system's. */
+  readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s. */
   readonly batchAgeMs?: number;
 }
@@ -59,6 +63,7 @@ interface AnalyticsMetrics extends RecordSpoolMetrics {
 
 type AnalyticsOperations = ReturnType<typeof lookupOperations> &
   ReturnType<typeof requestsOperations> &
+  ReturnType<typeof tailOperations> &
   ReturnType<typeof usageOperations>;
 
 export interface Analytics {
@@ -128,11 +133,21 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }
   }
 
+  const timers = options.timers ?? systemTimers;
+  const feed = new TailFeed(outbox, timers);
   const { canonical, retentionDays = () => Number.POSITIVE_INFINITY } = options;
   return {
     operations: {
       ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
       ...requestsOperations({ clickhouse, cursors, waitForInserts }),
+      ...tailOperations({
+        clickhouse,
+        outbox,
+        clock,
+        feed,
+        timers,
+        flush: (withinMs) => spool.flush(withinMs),
+      }),
       ...usageOperations({ clickhouse, clock, waitForInserts }),
     },
     statistics: statistics(clickhouse),

@@ -148,6 +148,11 @@ export class BatchQueue implements Batches {
     return this.#newest;
   }
 
+  /** The number of the newest row that is committed. */
+  committed(): number {
+    return this.#log.newest();
+  }
+
   acknowledged(): number {
     return this.#log.trimmed();
   }

@@ -14,7 +14,7 @@ import type { ClickHouse } from "./client.ts";
 import type { Finisher } from "./finisher.ts";
 import type { Outbox } from "./outbox.ts";
 import { mayReadPayload, maySeeRecord } from "./record-access.ts";
-import { flag } from "./request-operations.ts";
+import { flag } from "./request-filters.ts";
 import { type StoredPayload, storedPayload, storedRequest } from "./stored.ts";
 import {
   type DetailPayload,

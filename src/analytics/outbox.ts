@@ -12,6 +12,17 @@ import { RecentRows } from "./recent-rows.ts";
 interface PreparedRow {
   readonly requestId: string;
   readonly bytes: Uint8Array;
+  /** What the observer made of it. */
+  readonly seen?: unknown;
+}
+
+/** Port: sees records as they are put, for live lists. Rows are committed in the order of their numbers. */
+export interface OutboxObserver<Seen> {
+  /** Before the commit: what it needs of the record; undefined if nothing. Called for every call: it must be quick. */
+  look(record: CallRecord): Seen | undefined;
+  put(number: number, seen: Seen): void;
+  /** The act that put it was dropped; it may be put again under another number. */
+  dropped(number: number): void;
 }
 
 export interface Outbox extends Batches {
@@ -21,6 +32,10 @@ export interface Outbox extends Batches {
   put(prepared: PreparedRow): void;
   /** `put(prepare(record))`, for callers to whom the cost inside the act does not matter. */
   add(record: CallRecord): void;
+  /** One observer only. */
+  observe<Seen>(observer: OutboxObserver<Seen>): void;
+  /** Rows up to this number are committed. */
+  committed(): number;
   /** A pending record, or one acknowledged recently. Its payload is not yet redacted. */
   recent(requestId: string): CallRecord | undefined;
   /** The row of such a record. */
@@ -46,6 +61,7 @@ class LmdbOutbox implements Outbox {
   readonly #spilled: Table<number>;
   readonly #spills: Table<string[]>;
   readonly #apart: Table<Uint8Array>;
+  #observer: OutboxObserver<unknown> | undefined;
   /** The greatest number that a row was put under, even if its act was dropped: `#recents` may hold that row. */
   #greatest = 0;
 
@@ -59,10 +75,14 @@ class LmdbOutbox implements Outbox {
   }
 
   prepare(record: CallRecord): PreparedRow {
-    return { requestId: record.requestId, bytes: encodeRow(record) };
+    return { requestId: record.requestId, bytes: encodeRow(record), seen: this.#observer?.look(record) };
   }
 
-  put({ requestId, bytes }: PreparedRow): void {
+  observe<Seen>(observer: OutboxObserver<Seen>): void {
+    this.#observer = observer as OutboxObserver<unknown>;
+  }
+
+  put({ requestId, bytes, seen }: PreparedRow): void {
     const number = this.#queue.put(bytes, this.#greatest);
     this.#greatest = number;
     const earlier = this.#numbers.get(requestId);
@@ -75,6 +95,9 @@ class LmdbOutbox implements Outbox {
       else this.#numbers.set(requestId, earlier);
     });
     if (this.#numbers.size > MAX_INDEXED) this.#spill();
+    if (seen === undefined) return;
+    this.#observer?.put(number, seen);
+    this.#store.ifDropped(() => this.#observer?.dropped(number));
   }
 
   add(record: CallRecord): void {
@@ -110,6 +133,10 @@ class LmdbOutbox implements Outbox {
 
   newest(): number {
     return this.#queue.newest();
+  }
+
+  committed(): number {
+    return this.#queue.committed();
   }
 
   acknowledged(): number {

@@ -8,6 +8,7 @@ import { operation } from "../operation.ts";
 import { readValues } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
 import { environmentCondition } from "./record-access.ts";
+import { FILTERS, type RequestFilters, sqlOf } from "./request-filters.ts";
 import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps {
@@ -17,47 +18,11 @@ export interface RequestsDeps {
   readonly waitForInserts: () => Promise<void>;
 }
 
-export const instant = z.iso.datetime({ offset: true });
-export const flag = z
-  .enum(["true", "false", "1", "0"])
-  .transform((value) => value === "true" || value === "1");
-
 const query = z.object({
-  since: instant.optional().describe("From this instant on."),
-  until: instant.optional().describe("Before this instant."),
-  project_id: z.string().optional(),
-  key_id: z.string().optional(),
-  model: z.string().optional(),
-  provider: z.string().optional(),
-  status: z.enum(["ok", "error", "cancelled", "rejected"]).optional(),
-  errors_only: flag.optional().describe("Only `error` and `rejected`."),
-  fallbacks_only: flag.optional().describe("Only calls that took more than one attempt."),
-  min_cost_micro: z.coerce.number().int().optional(),
-  max_cost_micro: z.coerce.number().int().optional(),
-  q: z.string().max(26).optional().describe("Prefix of the request id."),
+  ...FILTERS,
   limit: z.coerce.number().int().min(1).max(500).default(50),
   cursor: z.string().optional(),
 });
-
-type Filters = z.output<typeof query>;
-
-/** The condition of each filter. Values are bound as parameters, never written into the statement. */
-const CONDITIONS: {
-  readonly [K in keyof Filters]?: (value: NonNullable<Filters[K]>) => readonly [string, unknown?];
-} = {
-  since: (value) => ["ts >= fromUnixTimestamp64Milli({since:Int64})", Date.parse(value)],
-  until: (value) => ["ts < fromUnixTimestamp64Milli({until:Int64})", Date.parse(value)],
-  project_id: (value) => ["project_id = {project_id:String}", value],
-  key_id: (value) => ["key_id = {key_id:String}", value],
-  model: (value) => ["model = {model:String}", value],
-  provider: (value) => ["provider = {provider:String}", value],
-  status: (value) => ["status = {status:String}", value],
-  errors_only: (value) => [value ? "status IN ('error', 'rejected')" : "true"],
-  fallbacks_only: (value) => [value ? "attempts > 1" : "true"],
-  min_cost_micro: (value) => ["cost_micro >= {min_cost_micro:Int64}", value],
-  max_cost_micro: (value) => ["cost_micro <= {max_cost_micro:Int64}", value],
-  q: (value) => ["startsWith(request_id, {q:String})", value.toUpperCase()],
-};
 
 export function requestsOperations({ clickhouse, cursors, waitForInserts }: RequestsDeps) {
   const listRequests = operation({
@@ -97,16 +62,9 @@ export function requestsOperations({ clickhouse, cursors, waitForInserts }: Requ
   return { listRequests };
 }
 
-function conditions(filters: Filters, after: readonly (string | number)[] | undefined) {
-  const parts: string[] = [];
-  const params: Record<string, unknown> = {};
-  for (const [name, condition] of Object.entries(CONDITIONS)) {
-    const value = filters[name as keyof Filters];
-    if (value === undefined) continue;
-    const [sql, bound] = (condition as (value: unknown) => readonly [string, unknown?])(value);
-    parts.push(sql);
-    if (bound !== undefined) params[name] = bound;
-  }
+/** The filters' conditions, and where the page begins. */
+function conditions(filters: RequestFilters, after: readonly (string | number)[] | undefined) {
+  const { conditions: parts, params } = sqlOf(filters);
   const [ms, id] = after ?? [];
   if (typeof ms === "number" && typeof id === "string") {
     // The first condition lets the primary key skip rows already read; the second decides within a millisecond.

@@ -8,7 +8,7 @@ import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
 import type { ClickHouse } from "./client.ts";
 import { environmentCondition } from "./record-access.ts";
-import { flag, instant } from "./request-operations.ts";
+import { flag, instant } from "./request-filters.ts";
 
 export interface UsageDeps {
   readonly clickhouse: ClickHouse;

@@ -2,7 +2,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { svcVersion } from "../account/versions.ts";
 import type { Clock } from "../clock.ts";
-import { asWeirError, errorEnvelope, type WeirError } from "../errors.ts";
+import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
 import type { Incoming } from "../exchange/call.ts";
 import type { Exchange } from "../exchange/exchange.ts";
 import { CALLS } from "../exchange/formats.ts";
@@ -174,9 +174,15 @@ function openEvents(
   { res, req, reply, head, id }: Received,
   params: Readonly<Record<string, string>>,
 ): void {
-  const caller = authorize(deps.credentials, route, params, credentialsOf(deps, head, res, id, bearer(head)));
+  const seen = credentialsOf(deps, head, res, id, bearer(head));
+  const caller = authorize(deps.credentials, route, params, seen);
   const input = inputsOf(route.stream, { params, query: req.getQuery() ?? "", body: NO_BODY });
-  const events = new ReplyEvents(reply, identityHeaders(id));
+  const mayStillRead = () => {
+    const now = authorize(deps.credentials, route, params, seen);
+    if (now.orgId !== caller.orgId)
+      throw fail("session_expired", "The session acts in another organisation now.");
+  };
+  const events = new ReplyEvents(reply, identityHeaders(id), mayStillRead, (error) => failed(error));
   const failed = (thrown: unknown) => {
     const error = reportedError(deps, thrown, id);
     if (!events.isOpen) {

@@ -1,11 +1,13 @@
 /** Server-sent events over a reply: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 import type { ClientReply } from "../client-reply.ts";
-import type { EventSink } from "../event-stream.ts";
+import { type EventNames, type EventSink, eventText } from "../event-stream.ts";
 
 const HEADERS = "content-type: text/event-stream\r\n";
 const KEEP_ALIVE = ": keep-alive\n\n";
 /** Proxies end connections that are silent for half a minute. */
 const KEEP_ALIVE_MS = 15_000;
+/** A credential that ends ends its streams within this time. */
+const CHECK_MS = 1000;
 
 export class ReplyEvents implements EventSink {
   isBehind = false;
@@ -13,14 +15,22 @@ export class ReplyEvents implements EventSink {
   isOpen = false;
   readonly #reply: ClientReply;
   readonly #headers: string;
+  readonly #check: () => void;
+  readonly #onRefused: (error: unknown) => void;
   #isOver = false;
   #onOver: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #onReady: (() => void) | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
 
-  /** @param headers further header lines, each with its line end */
-  constructor(reply: ClientReply, headers: string) {
+  /**
+   * @param headers further header lines, each with its line end
+   * @param check throws once the client may read no longer: the stream ends with that error
+   */
+  constructor(reply: ClientReply, headers: string, check: () => void, onRefused: (error: unknown) => void) {
     this.#reply = reply;
     this.#headers = HEADERS + headers;
+    this.#check = check;
+    this.#onRefused = onRefused;
     reply.onGone(() => this.#over());
   }
 
@@ -30,17 +40,34 @@ export class ReplyEvents implements EventSink {
     this.isOpen = true;
     this.#reply.openStream(this.#headers, KEEP_ALIVE);
     this.#write(KEEP_ALIVE);
-    this.#timer = setInterval(() => {
-      if (!this.isBehind) this.#write(KEEP_ALIVE);
-    }, KEEP_ALIVE_MS).unref();
+    const keepAlive = () => this.isBehind || this.#write(KEEP_ALIVE);
+    this.#timers.push(
+      setInterval(keepAlive, KEEP_ALIVE_MS).unref(),
+      setInterval(() => this.#checkAgain(), CHECK_MS).unref(),
+    );
   }
 
-  send(data: unknown, { event, id }: { readonly event?: string; readonly id?: string } = {}): boolean {
+  #checkAgain(): void {
+    try {
+      this.#check();
+    } catch (error) {
+      this.#onRefused(error);
+    }
+  }
+
+  send(data: unknown, names?: EventNames): boolean {
+    return this.sendText(eventText(data, names));
+  }
+
+  sendText(events: string): boolean {
     if (this.#isOver) return true;
     this.open();
-    const named = event === undefined ? "" : `event: ${oneLine(event)}\n`;
-    const numbered = id === undefined ? "" : `id: ${oneLine(id)}\n`;
-    return this.#write(`${named}${numbered}data: ${JSON.stringify(data)}\n\n`);
+    return this.#write(events);
+  }
+
+  onReady(ready: () => void): void {
+    if (this.isBehind) this.#onReady = ready;
+    else ready();
   }
 
   end(): void {
@@ -61,6 +88,9 @@ export class ReplyEvents implements EventSink {
       this.isBehind = true;
       this.#reply.onDrain(() => {
         this.isBehind = false;
+        const ready = this.#onReady;
+        this.#onReady = undefined;
+        ready?.();
       });
     }
     return false;
@@ -69,10 +99,7 @@ export class ReplyEvents implements EventSink {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearInterval(this.#timer);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#onOver?.();
   }
 }
-
-/** A line end would start a new field. */
-const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, " ");

@@ -7,6 +7,7 @@ import type { accountOperations } from "../account/operations.ts";
 import type { providerKeyOperations } from "../account/provider-key-operations.ts";
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
+import type { tailOperations } from "../analytics/tail-operation.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import type { mandateOperations } from "../billing/mandate-operations.ts";
@@ -19,6 +20,7 @@ import type { anthropicModelOperations } from "../catalog/anthropic-model-operat
 import type { catalogOperations } from "../catalog/operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
 import type { creditOperations } from "../credits/operations.ts";
+import type { StreamOperation } from "../event-stream.ts";
 import type { eventOperations } from "../events/operations.ts";
 import type { responseOperations } from "../exchange/response-operations.ts";
 import type { exportOperations } from "../exports/export-operations.ts";
@@ -73,4 +75,5 @@ type NamesOf<M> = M extends (...deps: never[]) => infer Offered ? keyof Offered 
 
 /** Hooks are no operations: they are named here. */
 export type Operations = Readonly<Record<NamesOf<Maker>, AnyOperation>> &
+  Readonly<Record<NamesOf<typeof tailOperations>, StreamOperation>> &
   Readonly<Record<"takeLogoutNotice" | "receivePaymentEvent", Hook>>;

@@ -226,6 +226,7 @@ function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
     ...common(route),
     operationId: stream.name,
     summary: stream.summary,
+    ...(stream.description !== undefined && { description: stream.description }),
     parameters: [...parameters(stream.path, "path"), ...parameters(stream.query, "query")],
     responses: {
       200: {

@@ -144,6 +144,7 @@ const callRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/generation/{id}/receipt", "read:usage / viewer", "Usage", act(run.getReceipt)),
   row("GET", "/.well-known/jwks.json", "public", "Usage", act(run.getReceiptKeys)),
   row("GET", "/v1/requests", "read:usage / viewer", "Usage", act(run.listRequests)),
+  row("GET", "/v1/requests/tail", "read:usage / viewer", "Usage", { stream: run.tailRequests }),
   row("GET", "/v1/requests/{id}", "read:usage / viewer", "Usage", act(run.getRequest)),
   row("GET", "/v1/usage", "read:usage / viewer", "Usage", act(run.getUsage)),
 ];

@@ -23,6 +23,8 @@ export interface Ending {
 export interface RecordDeps {
   readonly cell: string;
   readonly maxPayloadBytes: number;
+  /** Microseconds since 1970, greater at every call. */
+  readonly settledAtUs: () => number;
 }
 
 /** @param nowMs monotonic. */
@@ -38,6 +40,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
   return {
     requestId: incoming.requestId,
     tsMs: incoming.tsMs,
+    settledAtUs: deps.settledAtUs(),
     orgId: key.orgId,
     projectId: key.projectId,
     keyId: key.keyId,

@@ -1,5 +1,5 @@
 /** What each step of a model call needs, out of the rooms that are open. */
-import { systemRandom, systemTimers } from "../clock.ts";
+import { risingMicros, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { type Exchange, type ExchangeDeps, openExchange } from "../exchange/exchange.ts";
 import type { InquireDeps } from "../exchange/inquire.ts";
@@ -56,6 +56,7 @@ export function exchangeOf(
       byokFee,
       onFault: host.onFault,
       cell: config.cell,
+      settledAtUs: risingMicros(clock),
       maxPayloadBytes: bounds.max_payload_bytes,
     },
   });

@@ -70,6 +70,7 @@ export const FIXED = f.group<Fixed>({
   ttftMs: f.uint32("ttft_ms"),
   upstreamTtftMs: f.uint32("upstream_ttft_ms"),
   durationMs: f.uint32("duration_ms"),
+  settledAtUs: f.micros("settled_at", { since: 3 }),
   gwOverheadMs: f.float64("gw_overhead_ms"),
   bytesIn: f.uint64("bytes_in"),
   bytesOut: f.uint64("bytes_out"),
@@ -151,6 +152,8 @@ export function readRecord(from: RowBinaryReader, layout: number): Omit<CallReco
   return {
     ...identity,
     ...fixed,
+    // As the migration fills it for rows of before.
+    settledAtUs: fixed.settledAtUs || (identity.tsMs + fixed.durationMs) * 1000,
     payloadState: redactable.payloadState,
     attempts: attempts.map((attempt, at) => ({
       ...attempt,
@@ -163,8 +166,13 @@ export function readRecord(from: RowBinaryReader, layout: number): Omit<CallReco
 export type Values = Readonly<Record<string, unknown>>;
 
 /** The values that a row of `requests` would have in the named columns. */
-export const valuesOf = (record: CallRecord, names: readonly string[]): Values =>
-  Object.fromEntries(columnsOf(names).map((column) => [column.name, column.valueOf(record)]));
+export const valuesOf = (record: CallRecord, names: readonly string[]): Values => valuesReader(names)(record);
+
+/** The same for many records. */
+export function valuesReader(names: readonly string[]): (record: CallRecord) => Values {
+  const columns = columnsOf(names);
+  return (record) => Object.fromEntries(columns.map((column) => [column.name, column.valueOf(record)]));
+}
 
 /** Reads rows of the named columns, as ClickHouse returns them. @throws RangeError if the bytes end too early */
 export function readValues(bytes: Uint8Array, names: readonly string[]): Values[] {

@@ -97,6 +97,8 @@ export const float64 = column<number>(
 );
 /** Milliseconds since 1970. */
 export const dateTime64 = column<number>("DateTime64(3, 'UTC')", (to, value) => to.time(value), read64);
+/** Microseconds since 1970. */
+export const micros = column("DateTime64(6, 'UTC')", write64, read64);
 export const names = column<readonly string[]>(
   "Array(LowCardinality(String))",
   (to, value) => to.list(value, writeText),

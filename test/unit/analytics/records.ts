@@ -98,6 +98,7 @@ export function record(change: Partial<CallRecord> = {}): CallRecord {
     ttftMs: 130,
     upstreamTtftMs: 120,
     durationMs: 950,
+    settledAtUs: (tsMs + 950) * 1000,
     gwOverheadMs: 0.75,
     bytesIn: 512,
     bytesOut: 800,

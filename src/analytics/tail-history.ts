@@ -1,0 +1,67 @@
+/** What was settled after a call that a client of the tail has seen, from ClickHouse, in the order of settling. */
+import type { Caller } from "../operation.ts";
+import { readValues, type Values } from "../record/columns.ts";
+import type { ClickHouse } from "./client.ts";
+import type { Outbox } from "./outbox.ts";
+import { environmentCondition, maySeeRecord } from "./record-access.ts";
+import { type RequestFilters, sqlOf } from "./request-filters.ts";
+import { storedRequest } from "./stored.ts";
+import { TailRow } from "./tail-feed.ts";
+import { LIST_COLUMNS, listItem } from "./wire.ts";
+
+export interface TailHistoryDeps {
+  readonly clickhouse: ClickHouse;
+  readonly outbox: Outbox;
+}
+
+/** Where a client is. */
+export type TailPosition = Pick<TailRow, "settledAtUs"> & { readonly requestId: string };
+
+const PAGE = 500;
+/** A call settled later has not arrived earlier than so long before: it is longer than any call may take. */
+const LONGEST_CALL_US = 86_400_000_000;
+const COLUMNS = [...LIST_COLUMNS, "settled_at", "environment"];
+
+/** Undefined if the caller may not see such a call, or it is not kept any more. */
+export async function positionOf(
+  { clickhouse, outbox }: TailHistoryDeps,
+  caller: Caller,
+  requestId: string,
+): Promise<TailPosition | undefined> {
+  const record = outbox.recent(requestId) ?? (await storedRequest(clickhouse, caller.orgId, requestId));
+  if (record === undefined || !maySeeRecord(caller, record)) return undefined;
+  return { requestId, settledAtUs: record.settledAtUs };
+}
+
+/** @returns the next rows in the order of settling, and whether there may be more */
+export async function rowsAfter(
+  { clickhouse }: TailHistoryDeps,
+  caller: Caller,
+  filters: RequestFilters,
+  { settledAtUs, requestId }: TailPosition,
+): Promise<{ readonly rows: TailRow[]; readonly isLast: boolean }> {
+  const { conditions, params } = sqlOf(filters);
+  const where = conditions.map((condition) => ` AND ${condition}`).join("");
+  // Conditions on `ts` and on `settled_at` alone let the primary key and the index of `settled_at` skip older rows.
+  const pieces = await clickhouse.bytes(
+    `SELECT ${COLUMNS.join(", ")} FROM requests
+     WHERE org_id = {org:String}${environmentCondition(caller)}${where}
+       AND ts >= fromUnixTimestamp64Micro({from_us:Int64})
+       AND settled_at >= fromUnixTimestamp64Micro({after_us:Int64})
+       AND (settled_at > fromUnixTimestamp64Micro({after_us:Int64}) OR request_id > {after_id:String})
+     ORDER BY settled_at, request_id LIMIT {page:UInt32}`,
+    {
+      ...{ ...params, org: caller.orgId, page: PAGE, after_id: requestId },
+      ...{ after_us: settledAtUs, from_us: settledAtUs - LONGEST_CALL_US },
+    },
+  );
+  const rows = readValues(Buffer.concat(pieces), COLUMNS).map((values) => rowOf(caller.orgId, values));
+  return { rows, isLast: rows.length < PAGE };
+}
+
+function rowOf(orgId: string, { settled_at, environment, ...item }: Values): TailRow {
+  return new TailRow({
+    ...{ orgId, settledAtUs: settled_at as number, item: listItem(item) },
+    environment: environment as TailRow["environment"],
+  });
+}
