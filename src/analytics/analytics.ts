@@ -9,7 +9,7 @@ import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
 import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
-import { openClickHouse } from "./client.ts";
+import { type ClickHouse, openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import type { Finisher } from "./finisher.ts";
@@ -25,8 +25,7 @@ import { requestsOperations } from "./request-operations.ts";
 import { RowFiles } from "./row-files.ts";
 import { openShadowRuns, type ShadowRuns } from "./shadow-runs.ts";
 import { type Statistics, statistics } from "./statistics.ts";
-import { TailFeed } from "./tail-feed.ts";
-import { tailOperations } from "./tail-operation.ts";
+import { tailOperations } from "./tail-operations.ts";
 import { type Traffic, traffic } from "./traffic.ts";
 import { usageOperations } from "./usage-operations.ts";
 
@@ -97,7 +96,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, store, clock, cursors, pool, log } = options;
+  const { outbox, store, clock, pool, log } = options;
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
@@ -133,28 +132,15 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }
   }
 
-  const timers = options.timers ?? systemTimers;
-  const feed = new TailFeed(outbox, timers);
-  const { canonical, retentionDays = () => Number.POSITIVE_INFINITY } = options;
+  const { retentionDays = () => Number.POSITIVE_INFINITY } = options;
+  const flush = (withinMs: number) => spool.flush(withinMs);
   return {
-    operations: {
-      ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
-      ...requestsOperations({ clickhouse, cursors, waitForInserts }),
-      ...tailOperations({
-        clickhouse,
-        outbox,
-        clock,
-        feed,
-        timers,
-        flush: (withinMs) => spool.flush(withinMs),
-      }),
-      ...usageOperations({ clickhouse, clock, waitForInserts }),
-    },
+    operations: operationsOf(options, { clickhouse, retentionDays, waitForInserts, flush }),
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
-    erasure: analyticsErasure({ clickhouse, clock, flush: (withinMs) => spool.flush(withinMs) }),
+    erasure: analyticsErasure({ clickhouse, clock, flush }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
     ...{ shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
     recordOf: async (caller, requestId) =>
@@ -174,6 +160,25 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       await clickhouse.close();
       await engine?.stop();
     },
+  };
+}
+
+interface Reads {
+  readonly clickhouse: ClickHouse;
+  readonly retentionDays: (orgId: string) => number;
+  readonly waitForInserts: () => Promise<void>;
+  readonly flush: (withinMs: number) => Promise<boolean>;
+}
+
+function operationsOf(
+  { outbox, pool, canonical, clock, cursors, timers = systemTimers }: AnalyticsOptions,
+  { clickhouse, retentionDays, waitForInserts, flush }: Reads,
+): AnalyticsOperations {
+  return {
+    ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
+    ...requestsOperations({ clickhouse, cursors, waitForInserts }),
+    ...tailOperations({ outbox, clickhouse, clock, timers, flush }),
+    ...usageOperations({ clickhouse, clock, waitForInserts }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { accountOperations } from "../account/operations.ts";
 import type { providerKeyOperations } from "../account/provider-key-operations.ts";
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
-import type { tailOperations } from "../analytics/tail-operation.ts";
+import type { tailOperations } from "../analytics/tail-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import type { mandateOperations } from "../billing/mandate-operations.ts";

@@ -222,11 +222,12 @@ const shown = (schema: Schema): Content[string] => ({
 function streamItem(route: Extract<Route, { stream: unknown }>): OperationItem {
   const { stream } = route;
   const events = { schema: schemaOf(stream.event, "output") };
+  const { description, ...shared } = common(route);
   return {
-    ...common(route),
+    ...shared,
+    description: [stream.description, description].filter((text) => text !== undefined).join(" "),
     operationId: stream.name,
     summary: stream.summary,
-    ...(stream.description !== undefined && { description: stream.description }),
     parameters: [...parameters(stream.path, "path"), ...parameters(stream.query, "query")],
     responses: {
       200: {

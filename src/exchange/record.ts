@@ -30,7 +30,6 @@ export interface RecordDeps {
 /** @param nowMs monotonic. */
 export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: number): CallRecord {
   const { incoming, key, request, endpoint, decision } = call;
-  const { dataPolicy } = key;
   const zdr = call.isZdr;
   const facts = request?.facts;
   const arm = call.plan?.arm ?? "";
@@ -96,7 +95,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     redact: payload.redact,
     request: payload.request,
     response: payload.response,
-    retentionDays: dataPolicy.retentionDays,
+    retentionDays: key.dataPolicy.retentionDays,
   };
 }
 

@@ -20,7 +20,7 @@ export interface HttpRequest {
 /** Of the whole process, like that of `fetch`: a server that stops closes the idle connections to it. */
 const agent = new Agent();
 
-/** An answer read to its end; undefined if it has not come in time. Redirects are answers, and nothing is decompressed. */
+/** An answer read to its end, of events by GET, which have none, the first ones; undefined if it has not come in time. Redirects are answers, and nothing is decompressed. */
 export async function httpCall(
   method: string,
   url: string,
@@ -36,14 +36,21 @@ export async function httpCall(
       dispatcher: agent,
       signal: limit.signal,
     });
-    const text = await answer.body.text();
-    return { status: answer.statusCode, headers: headersOf(answer.headers), text };
+    const received = headersOf(answer.headers);
+    const isEndless = method === "GET" && received.get("content-type") === "text/event-stream";
+    const text = await (isEndless ? firstOf(answer.body) : answer.body.text());
+    return { status: answer.statusCode, headers: received, text };
   } catch (error) {
     if (limit.signal.aborted) return undefined;
     throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+async function firstOf(body: AsyncIterable<Buffer>): Promise<string> {
+  for await (const chunk of body) return chunk.toString();
+  return "";
 }
 
 function headersOf(received: Dispatcher.ResponseData["headers"]): Headers {

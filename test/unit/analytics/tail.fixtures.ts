@@ -9,8 +9,13 @@ import { type Bench, caller } from "./records.ts";
 export interface SentEvent {
   readonly event: string;
   readonly id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read events of any shape
-  readonly data: any;
+  readonly data: unknown;
+}
+
+interface Gap {
+  readonly missed: number | null;
+  readonly first: string;
+  readonly last: string;
 }
 
 export class Client implements EventSink {
@@ -65,8 +70,8 @@ export class Client implements EventSink {
     return this.events.filter(({ event }) => event === "request").map(({ id }) => id);
   }
 
-  get gaps(): { missed: number | null; first: string; last: string }[] {
-    return this.events.filter(({ event }) => event === "gap").map(({ data }) => data);
+  get gaps(): Gap[] {
+    return this.events.filter(({ event }) => event === "gap").map(({ data }) => data as Gap);
   }
 }
 

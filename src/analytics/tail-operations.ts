@@ -11,13 +11,12 @@ import { REQUEST_ID } from "../ids.ts";
 import type { Caller } from "../operation.ts";
 import { maySeeRecord } from "./record-access.ts";
 import { FILTERS, type RequestFilters, testOf } from "./request-filters.ts";
-import type { TailFeed, TailRow } from "./tail-feed.ts";
+import { TailFeed, type TailRow } from "./tail-feed.ts";
 import { positionOf, rowsAfter, type TailHistoryDeps, type TailPosition } from "./tail-history.ts";
 import { TailListener } from "./tail-listener.ts";
 import { requestSchema } from "./wire.ts";
 
 export interface TailDeps extends TailHistoryDeps {
-  readonly feed: TailFeed;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Resolves true once the records made so far are in ClickHouse; false if that takes longer. */
@@ -49,7 +48,8 @@ const query = z.object({
 });
 
 export function tailOperations(deps: TailDeps) {
-  const { feed, clock, timers } = deps;
+  const { outbox, clock, timers } = deps;
+  const feed = new TailFeed(outbox, timers);
   const limit = pLimit(MOST_READS);
   const tailRequests = streamOperation({
     name: "tailRequests",
