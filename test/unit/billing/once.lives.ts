@@ -162,9 +162,10 @@ function pay(world: PayWorld, ref: string, [outcome, ...rest]: readonly string[]
 }
 
 type Created = Extract<Awaited<ReturnType<PayRooms["operations"]["createTopup"]["run"]>>, { topup: unknown }>;
-type Paid = Extract<Change, { readonly kind: "payment" }>["payment"];
+export type Paid = Extract<Change, { readonly kind: "payment" }>["payment"];
 
-function begin(world: PayWorld, orgId: string, payment: Paid, later: Later): void {
+/** What happens to a payment, from now on. */
+export function begin(world: PayWorld, orgId: string, payment: Paid, later: Later): void {
   if (later.do === "dispute") dispute(world, payment, later);
   else if (later.do === "spend") spend(world, orgId, later.share);
   else if (later.do === "ask") askRefund(world, orgId, payment, later.share);
@@ -228,7 +229,7 @@ function dispute(world: PayWorld, payment: Paid, { states, share }: Extract<Late
 }
 
 /** A refund that is pending ends; one that is done may fail afterwards. */
-function endRefund(
+export function endRefund(
   world: PayWorld,
   { refund, isNew }: Extract<Change, { readonly kind: "refund" }>,
   ends: ("refunded" | "failed" | "failed late")[],

@@ -20,6 +20,7 @@ import { openCredits } from "../../../src/credits/credits.ts";
 import { cursors } from "../../../src/cursor.ts";
 import { Audit } from "../../../src/events/audit.ts";
 import { Events } from "../../../src/events/events.ts";
+import { autoTopupHook, openAutoTopup } from "../../../src/gateway/auto-topup.ts";
 import { openPlanRoom } from "../../../src/gateway/plans.ts";
 import { type InvoicesOptions, openInvoices } from "../../../src/invoices/invoices.ts";
 import { parseSupplier } from "../../../src/invoices/supplier.ts";
@@ -53,6 +54,8 @@ export interface ProcessGround {
   readonly service: SimulatedService;
   /** Plays a call at the payment service. Undefined: it never answers. */
   readonly play: (url: string, init: RequestInit) => Reply | undefined;
+  /** Sweeps orgs with automatic top-ups, from its start on. */
+  readonly sweeps: boolean;
   /** Undefined: it lives on. */
   readonly death: Death | undefined;
   readonly onDeath: () => void;
@@ -78,7 +81,8 @@ export class PayProcess {
     this.#ground = ground;
     this.rooms = this.open();
     void this.rooms.gateway.reach();
-    void this.rooms.jobs.start();
+    const { jobs, autoTopup } = this.rooms;
+    void (ground.sweeps ? autoTopup.start().then(() => jobs.start()) : jobs.start());
   }
 
   /** What it began has come as far as it comes without a step. */
@@ -198,7 +202,9 @@ export class PayProcess {
     const events = new Events({ store, clock, onFailure });
     const audit = new Audit({ store, clock, onFailure });
     const trail = { events, audit };
-    const { book, purse, lots } = openCredits({ store, clock });
+    const hook = autoTopupHook(store);
+    const credits = openCredits({ store, clock, bounds: hook, onFall: hook.onFall });
+    const { book, purse, lots } = credits;
     const accounts = new AccountTables(store);
     const supplier = parseSupplier(SUPPLIER, "supplier.yaml");
     const mails = store.table<number>("test.mails");
@@ -216,18 +222,24 @@ export class PayProcess {
     const gatewayOf = (id: string) => (id === "simulated" ? gateway : undefined);
     const inbound = openInbound({ store, clock, jobs, gatewayOf, onFailure, isErased: () => false });
     const fx = new FxTable({ store, clock, listed: [], always: "88.50000000" });
-    const disputed: string[] = [];
-    const deps: NoticeDeps = {
-      ...{ store, clock, book, purse, lots, jobs, events, gatewayOf },
-      ...{ topups: new TopupTables(store), refunds: new RefundTables(store) },
-      ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store), looks: new Map() },
-      ...{ invoices: invoices.issuer, onMandate: async () => undefined },
-      onDispute: (orgId) => void disputed.push(orgId),
+    const terms = TERMS;
+    const tables = { topups: new TopupTables(store), refunds: new RefundTables(store) };
+    const shared = {
+      ...{ ...tables, store, clock, book, purse, lots, jobs, events, gatewayOf },
+      ...{ disputes: new DisputeTable(store), parked: new ParkedPayments(store) },
+      ...{ looks: new Map<string, Promise<void>>(), invoices: invoices.issuer },
     };
+    const offering = {
+      ...{ ...shared, accounts, trail, cursors: CURSORS, fx, terms },
+      ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
+    };
+    const { boundsChanged } = credits;
+    const autoTopup = openAutoTopup({ ...offering, timers, boundsChanged, onFailure }, hook);
+    const { onMandate, onDispute } = autoTopup;
+    const deps: NoticeDeps = { ...shared, onMandate, onDispute };
     jobs.handle(watchTopup, topupWatcher(deps));
     jobs.handle(sendRefund, refunder(deps));
     inbound.onNotice((id, notice, { signal }) => onNotice(deps, id, notice, signal));
-    const terms = TERMS;
     const planRoom = openPlanRoom(
       { plans: PLANS, settings: { default_plan: "local" } } as unknown as Parameters<typeof openPlanRoom>[0],
       {
@@ -235,10 +247,6 @@ export class PayProcess {
         ...{ invoices: invoices.issuer, catalog: { current: () => ({ models: new Map() }) } as never },
       },
     );
-    const offered = {
-      ...{ ...deps, invoices: invoices.issuer, accounts, trail, cursors: CURSORS, fx, terms },
-      ...{ gatewayFor: () => gateway, ownAddress: () => "http://gateway", settled: async () => {} },
-    };
     return {
       ...{
         ...deps,
@@ -252,15 +260,18 @@ export class PayProcess {
         mails,
         jobTables: new JobTables(store),
       },
-      ...{ invoiceTables: invoices.tables, subscriptions: planRoom.subscriptions },
+      ...{ invoiceTables: invoices.tables, subscriptions: planRoom.subscriptions, autoTopup },
+      ...hook.tables,
       eventsOf: (orgId: string) => [...events.of(orgId)],
       operations: {
-        ...topupOperations(offered),
-        ...refundOperations(offered),
+        ...topupOperations(offering),
+        ...refundOperations(offering),
         ...returnPageOperations(deps),
         ...planRoom.operations,
+        ...autoTopup.operations,
       },
       close() {
+        autoTopup.stop();
         inbound.close();
         invoices.close();
         events.close();

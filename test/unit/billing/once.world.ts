@@ -23,6 +23,8 @@ const COPIES = 5;
 const MINUTE_MS = 60_000;
 /** A client asks again so often after an answer that says to. */
 const TRIES = 12;
+/** Refusals that say no more than "not now". */
+const LATER = new Set(["gateway_unavailable", "not_refundable", "insufficient_credits", "no_mandate"]);
 /** Every so many deaths the store is closed and opened again too. */
 const HARD = 4;
 
@@ -48,6 +50,7 @@ export class PayWorld {
   #deaths: Death[] = [];
   #faults: RunOptions["faults"] = [];
   #calls = 0;
+  #sweeps = false;
   /** Of this world. */
   deathCount = 0;
   /** What should never happen, and did. */
@@ -71,14 +74,24 @@ export class PayWorld {
     return this.#process.rooms;
   }
 
+  /** Of a process that runs, or of the one that died last: what it committed is there. */
+  get lastRooms(): PayRooms {
+    if (this.#newest === undefined) throw new Error("no gateway ever ran");
+    return this.#newest.rooms;
+  }
+
   /** Puts what is there before. */
   async put(act: () => void): Promise<void> {
     await this.#raw.act(act);
   }
 
-  /** Starts over, with a gateway that runs; call before anything is put. */
-  begin({ seed, length, deaths, faults }: RunOptions): void {
+  /**
+   * Starts over, with a gateway that runs; call before anything is put.
+   * @param sweeps it looks after automatic top-ups, so timers never end. See `Schedule.run`
+   */
+  begin({ seed, length, deaths, faults }: RunOptions, sweeps = false): void {
     this.schedule.begin(seed, length);
+    this.#sweeps = sweeps;
     this.#deaths = [...deaths];
     this.#faults = faults;
     this.#calls = 0;
@@ -113,6 +126,7 @@ export class PayWorld {
   #start(): void {
     this.#newest = this.#process = new PayProcess({
       ...{ raw: this.#raw, schedule: this.schedule, service: SERVICE, death: this.#deaths.shift() },
+      sweeps: this.#sweeps,
       play: (url, init) => this.#play(url, init),
       onDeath: () => this.#onDeath(),
       onFailure: (error) => this.#onFailure(error),
@@ -198,8 +212,7 @@ export class PayWorld {
 
   #onRefusal(error: unknown, again: (() => void) | undefined): void {
     if (!(error instanceof WeirError)) return void this.failures.push(error);
-    const { code } = error;
-    if (code === "gateway_unavailable" || code === "not_refundable" || code === "insufficient_credits") {
+    if (LATER.has(error.code)) {
       if (again !== undefined) this.schedule.after(5 * MINUTE_MS, again);
     } else this.failures.push(error);
   }

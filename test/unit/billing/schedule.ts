@@ -14,6 +14,7 @@ interface Timer {
   readonly act: () => void;
 }
 
+const DAY_MS = 86_400_000;
 /** Of one schedule; more means that it does not end. */
 const MOST_STEPS = 20_000;
 /** Timers that pass in a row without a step: then all only look whether something is due. */
@@ -46,6 +47,12 @@ export class Schedule implements Clock, Timers {
     this.#steps = [];
     this.#timers = [];
     this.trace = [];
+  }
+
+  /** Before anything is added: time passes until it is so late in a day, UTC. */
+  sleepUntil(minuteOfDay: number): void {
+    const inMs = (minuteOfDay * 60_000 - this.now()) % DAY_MS;
+    this.#passedMs += inMs < 0 ? inMs + DAY_MS : inMs;
   }
 
   /** Something that may happen from now on, whenever it is drawn. */
