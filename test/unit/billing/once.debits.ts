@@ -86,7 +86,7 @@ export const debits = fc.record({
   later: fc.array(fc.oneof(LATER.dispute, LATER.ask, LATER.dashboard), { maxLength: 2 }),
   leaps: fc.array(
     fc.record({
-      minutes: fc.constantFrom(2, 16, 61, 61, 400, 1_530, 1_530, 1_530, 3_000),
+      minutes: fc.constantFrom(2, 16, 61, 61, 400, 1_410, 1_530, 1_530, 1_530, 3_000),
       acts: fc.array(act, { maxLength: 2 }),
     }),
     { minLength: 3, maxLength: 9 },
