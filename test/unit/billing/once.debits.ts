@@ -68,17 +68,19 @@ const act = fc.oneof(
 );
 const ANSWERS = ["paid", "paid", "processing", "decline_soft", "decline_hard", "opt_out"] as const;
 const far = { maxLength: 5 };
+/** Of all writes and calls, or of those by which money is asked for, so that each schedule meets some there. */
+const nth = (of: string) => fc.integer({ min: 1, max: of === "" ? 60 : 4 });
+const deathAt = (of: string) => fc.record({ write: nth(of), isMade: fc.boolean(), of: fc.constant(of) });
+const faultAt = (of: string) =>
+  fc.record({
+    ...{ call: nth(of), of: fc.constant(of) },
+    kind: fc.constantFrom("error_before", "error_after", "timeout_after", "conflict", "rate_limit"),
+  });
 
 export const debits = fc.record({
   ...run,
-  deaths: fc.array(fc.record({ write: fc.integer({ min: 1, max: 60 }), isMade: fc.boolean() }), far),
-  faults: fc.array(
-    fc.record({
-      call: fc.integer({ min: 1, max: 60 }),
-      kind: fc.constantFrom("error_before", "error_after", "timeout_after", "conflict", "rate_limit"),
-    }),
-    far,
-  ),
+  deaths: fc.array(fc.oneof(deathAt(""), deathAt("/confirm"), deathAt("/debits")), far),
+  faults: fc.array(fc.oneof(faultAt(""), faultAt("/confirm"), faultAt("/debits")), far),
   org: fc.constantFrom("upi", "card", "emandate", "abroad", "abroad"),
   minuteOfDay: fc.integer({ min: 0, max: 1_439 }),
   ...{ copies: times, ...choice },

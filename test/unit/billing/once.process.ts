@@ -40,6 +40,8 @@ export interface Death {
   readonly write: number;
   /** It was made, and nobody was told. */
   readonly isMade: boolean;
+  /** Only such writes are counted: a part of `act`, or of a request's `METHOD /path`. Default: all. */
+  readonly of?: string;
 }
 
 export interface Reply {
@@ -108,9 +110,10 @@ export class PayProcess {
   }
 
   /** Makes a write, unless it dies before. @returns false where it dies, before or after */
-  #write(make: () => void): boolean {
+  #write(what: string, make: () => void): boolean {
     const { death } = this.#ground;
-    const isLast = ++this.#writes === death?.write;
+    if (what.includes(death?.of ?? "")) this.#writes += 1;
+    const isLast = what.includes(death?.of ?? "") && this.#writes === death?.write;
     if (isLast && !death?.isMade) {
       this.kill();
       return false;
@@ -124,7 +127,7 @@ export class PayProcess {
     if (this.isDead) return never();
     this.#acts++;
     let made: Promise<T> | undefined;
-    this.#write(() => {
+    this.#write("act", () => {
       made = run();
     });
     if (made === undefined) return never();
@@ -163,7 +166,7 @@ export class PayProcess {
           reply = play(url, init);
         };
         if (this.isDead || init.method !== "POST") make();
-        else if (!this.#write(make)) return;
+        else if (!this.#write(what, make)) return;
         schedule.add(`answer to ${what}`, () => {
           if (this.isDead) return;
           if (reply !== undefined) return resolve(reply);

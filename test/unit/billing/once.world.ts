@@ -28,12 +28,19 @@ const LATER = new Set(["gateway_unavailable", "not_refundable", "insufficient_cr
 /** Every so many deaths the store is closed and opened again too. */
 const HARD = 4;
 
+/** The n-th call of the gateway to the service meets a fault. */
+interface PlannedFault {
+  readonly call: number;
+  readonly kind: Fault["kind"];
+  /** Only such calls are counted: a part of `METHOD /path`. Default: all. */
+  readonly of?: string;
+}
+
 export interface RunOptions {
   readonly seed: number;
   readonly length: number;
   readonly deaths: readonly Death[];
-  /** The n-th call of the gateway to the service meets a fault. */
-  readonly faults: readonly { readonly call: number; readonly kind: Fault["kind"] }[];
+  readonly faults: readonly PlannedFault[];
 }
 
 export class PayWorld {
@@ -48,8 +55,7 @@ export class PayWorld {
   readonly #api: Api;
   readonly #front;
   #deaths: Death[] = [];
-  #faults: RunOptions["faults"] = [];
-  #calls = 0;
+  #faults: (PlannedFault & { left: number })[] = [];
   #sweeps = false;
   /** Of this world. */
   deathCount = 0;
@@ -93,8 +99,7 @@ export class PayWorld {
     this.schedule.begin(seed, length);
     this.#sweeps = sweeps;
     this.#deaths = [...deaths];
-    this.#faults = faults;
-    this.#calls = 0;
+    this.#faults = faults.map((fault) => ({ ...fault, left: fault.call }));
     this.#api.faults.length = 0;
     this.failures = [];
     this.refundsBegin = [];
@@ -154,10 +159,8 @@ export class PayWorld {
   }
 
   #play(url: string, init: RequestInit): Reply | undefined {
-    const number = ++this.#calls;
-    const fault = this.#faults.find(({ call }) => call === number);
-    if (fault !== undefined) this.#api.plant({ match: "", kind: fault.kind, retryAfterS: 20 });
     const { pathname, searchParams } = new URL(url);
+    this.#plant(`${init.method} ${pathname}`);
     const headers = new Headers(init.headers);
     const request: ApiRequest = {
       ...{ method: init.method ?? "GET", path: pathname, query: searchParams },
@@ -171,6 +174,13 @@ export class PayWorld {
     if (reply === undefined) return undefined;
     const text = JSON.stringify(reply.body);
     return { status: reply.status, headers: new Headers(reply.headers ?? {}), text: async () => text };
+  }
+
+  #plant(call: string): void {
+    const counted = this.#faults.filter(({ of = "" }) => call.includes(of));
+    for (const fault of counted) fault.left -= 1;
+    const fault = counted.find(({ left }) => left === 0);
+    if (fault !== undefined) this.#api.plant({ match: "", kind: fault.kind, retryAfterS: 20 });
   }
 
   #tell(change: Change): void {
