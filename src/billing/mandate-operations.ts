@@ -1,4 +1,5 @@
 /** Operations on mandates: register one on the payment gateway's page, and cancel. */
+import { hash } from "node:crypto";
 import { z } from "zod";
 import type { OrgRow } from "../account/org.ts";
 import { assertMayChange } from "../account/scopes.ts";
@@ -7,7 +8,7 @@ import type { Trail } from "../events/trail.ts";
 import { checkedIdempotencyKey, type HttpHead } from "../http-head.ts";
 import { newId } from "../ids.ts";
 import { type Caller, operation } from "../operation.ts";
-import { GatewayError, type PaymentGateway } from "../payments/gateway.ts";
+import { GatewayError, type MandateOrder, type PaymentGateway } from "../payments/gateway.ts";
 import { watchMandate } from "./auto-topup-jobs.ts";
 import type { PlanDeps } from "./auto-topup-plan.ts";
 import {
@@ -149,7 +150,10 @@ function assertFew({ mandates }: MandateOperationDeps, orgId: string, nowMs: num
   throw fail("plan_limit", `${begun} mandates were begun in the last hour. Finish one of them, or wait.`);
 }
 
-/** Asks the payment gateway for the page; the mandate's id is the idempotency key, so a repetition gets the same one. */
+/**
+ * Asks the payment gateway for the page, with a key as `openCheckout` of top-ups makes it: the same words get the same page, and after a
+ * failure, which a payment gateway repeats to its key, it is asked anew. A page whose answer was lost is known to nobody, and never approved.
+ */
 async function openRegistration(
   deps: MandateOperationDeps,
   row: MandateRow,
@@ -159,7 +163,7 @@ async function openRegistration(
   const gateway = deps.gatewayOf(row.gateway);
   const org = deps.accounts.org(row.orgId);
   if (gateway === undefined || org === undefined) throw unavailable();
-  const order = {
+  const order: MandateOrder = {
     reference: row.id,
     payer: { orgId: org.id, name: recipientOf(org).legalName, email: org.billingEmail },
     method: row.method,
@@ -168,12 +172,26 @@ async function openRegistration(
   };
   try {
     const signal = AbortSignal.timeout(OPENING_MS);
-    const { ref, url } = await gateway.registerMandate(order, { idempotencyKey: row.id, signal });
+    const { ref, url } = await gateway.registerMandate(order, { idempotencyKey: keyOf(row, order), signal });
     return await deps.store.act(() => keepPage(deps, row, ref, url));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
+    const now = error.kind === "busy" ? undefined : await deps.store.act(() => notOpened(deps, row));
+    if (now !== undefined && now.ref !== "") return now;
     throw unavailable(error.retryAfterMs ?? undefined);
   }
+}
+
+const keyOf = ({ id, failedOpenings = 0 }: MandateRow, order: MandateOrder): string =>
+  `${id}_${hash("sha256", JSON.stringify(order)).slice(0, 16)}${failedOpenings === 0 ? "" : `_${failedOpenings}`}`;
+
+/** Only in an act: the next one asks with another key, unless somebody else opened the page meanwhile, or failed too. */
+function notOpened({ mandates }: MandateOperationDeps, { orgId, id, failedOpenings = 0 }: MandateRow) {
+  const now = mandates.get(orgId, id) as MandateRow;
+  if (now.ref !== "" || (now.failedOpenings ?? 0) !== failedOpenings) return now;
+  const next: MandateRow = { ...now, failedOpenings: failedOpenings + 1 };
+  mandates.put(next);
+  return next;
 }
 
 /** Only in an act. One that was cancelled meanwhile is ended there too. */

@@ -51,6 +51,8 @@ export interface MandateRow {
   readonly method: Method;
   /** The payment gateway's id of the registration, by which it is read; empty until there is one. */
   readonly ref: string;
+  /** Registrations whose page did not open: payment gateways repeat their answer to a key. Absent: none. */
+  readonly failedOpenings?: number;
   /** What is debited; empty until it is active. */
   readonly tokenRef: string;
   readonly hostedUrl: string;

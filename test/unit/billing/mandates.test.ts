@@ -33,6 +33,15 @@ describe("a mandate", () => {
     expect(world.events(orgId)).toEqual(["mandate.active"]);
   });
 
+  test("whose page did not open is opened by the next request, though failures are repeated to a key", async () => {
+    const orgId = await world.org(someOrg("US"));
+    world.gateway.failRegistrations = 1;
+    await expect(world.create(orgId, "card", "same")).rejects.toEqual(refused("gateway_unavailable"));
+    const { mandate, url } = await world.create(orgId, "card", "same");
+    expect([mandate.status, url]).toEqual(["pending", `http://127.0.0.1/pay/${mandate.mandate_ref}`]);
+    expect([...world.now.mandates.of(orgId)]).toHaveLength(1);
+  });
+
   test("says at its return page what the payment gateway says, and shows nothing else", async () => {
     const orgId = await world.org(someOrg());
     const { mandate } = await world.create(orgId, "upi");

@@ -60,6 +60,10 @@ export class ScriptedGateway {
   /** Nothing can be read of mandates. */
   isAway = false;
 
+  /** So many of the next registrations fail, and those with the same key after them. */
+  failRegistrations = 0;
+  readonly #failedKeys = new Set<string>();
+
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -78,7 +82,9 @@ export class ScriptedGateway {
 
   async registerMandate(order: MandateOrder, { idempotencyKey }: GatewayCall) {
     this.calls.push("registerMandate");
-    const ref = `reg_${idempotencyKey}`;
+    if (this.failRegistrations-- > 0) this.#failedKeys.add(idempotencyKey);
+    if (this.#failedKeys.has(idempotencyKey)) throw new GatewayError("unclear", "status 500");
+    const ref = `reg_${order.reference}`;
     if (!this.mandates.has(ref)) {
       const { reference, method, cap } = order;
       this.mandates.set(ref, { ref, tokenRef: "", reference, state: "pending", method, cap });
