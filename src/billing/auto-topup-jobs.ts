@@ -22,7 +22,7 @@ export const sweepAutoTopups = jobKind({
   ...{ tries: 10, atOnce: 1, atOncePerLane: 1 },
 });
 
-/** Reads a mandate until it is registered, or will not be. */
+/** Reads a mandate until it is registered, or will not be, and while the bank pauses it. */
 export const watchMandate = jobKind({
   ...{ name: "billing.watch_mandate", payload: z.object({ mandateId: z.string() }), ...usual },
 });

@@ -12,12 +12,13 @@ import { type AutoTopupRow, configWire } from "./auto-topup.ts";
 import { hastenLook } from "./auto-topup-jobs.ts";
 import { drop, type PlanDeps } from "./auto-topup-plan.ts";
 import { configShape, MANDATE_METHODS, mandateShape, methodsOf } from "./mandate.ts";
+import { lookAtMandate, type MandateWatchingDeps } from "./mandate-watching.ts";
 import { resumeMandate, shownMandate } from "./mandates.ts";
 import { assertBillable, assertMinimum, quoteFor } from "./quote.ts";
 import { amountText } from "./rate.ts";
 import { MOST_MINOR } from "./terms.ts";
 
-export interface AutoTopupOperationDeps extends PlanDeps {
+export interface AutoTopupOperationDeps extends PlanDeps, Pick<MandateWatchingDeps, "mandateLooks"> {
   readonly store: Pick<Store, "act">;
   readonly trail: Trail;
   /** Port: who takes payments in a currency. */
@@ -26,6 +27,8 @@ export interface AutoTopupOperationDeps extends PlanDeps {
 
 /** A million dollars: who wants to be topped up above it has mistaken the unit. */
 const MOST_MICRO = 1_000_000_000_000;
+/** For what the payer's bank says now. */
+const LOOK_MS = 3_000;
 
 const view = z.object({
   mandate: mandateShape.nullable().describe("What is debited; null where none was ever registered"),
@@ -69,6 +72,8 @@ export const autoTopupOperations = (deps: AutoTopupOperationDeps) => ({
     ],
     async run({ body }, caller) {
       assertMayChange(caller, "live");
+      const mandate = deps.mandates.inForce(caller.orgId);
+      if (body.enabled && mandate?.isPausedAtBank === true) await lookAtMandate(deps, mandate, LOOK_MS);
       return await deps.store.act(() => setConfig(deps, caller, body));
     },
   }),

@@ -1,13 +1,13 @@
 /**
- * Looks after mandates at the payment gateway: reads one that is being registered until it is active or never will be, and ends those
- * that are cancelled. Webhooks and the return page only make it happen sooner.
+ * Looks after mandates at the payment gateway: reads one that is being registered until it is active or never will be, and one that
+ * the bank pauses until it is resumed, and ends those that are cancelled. Webhooks and the return page only make it happen sooner.
  */
 import type { JobEnding, JobHandler } from "../jobs/job.ts";
 import { GatewayError, type GatewayMandate, type PaymentGateway } from "../payments/gateway.ts";
 import type { NoticeEnding } from "../payments/inbound.ts";
 import type { Store } from "../store/store.ts";
 import type { MandateRow } from "./mandate.ts";
-import { endAtGateway, failMandate, followMandate, type MandateDeps } from "./mandates.ts";
+import { endAtGateway, failMandate, followMandate, type MandateDeps, PAUSED_LOOK_MS } from "./mandates.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -29,6 +29,7 @@ const gatewayOf = ({ gatewayOf }: MandateDeps, { gateway }: MandateRow): Payment
 export const mandateWatcher = (deps: MandateWatchingDeps): JobHandler<{ mandateId: string }> => ({
   async run({ mandateId }, { signal }): Promise<JobEnding | undefined> {
     const row = deps.mandates.find(mandateId);
+    if (row?.status === "paused" && row.isPausedAtBank === true) return await lookAtPaused(deps, row, signal);
     if (row?.status !== "pending") return undefined;
     const nowMs = deps.clock.now();
     const ageMs = nowMs - row.createdAtMs;
@@ -40,6 +41,12 @@ export const mandateWatcher = (deps: MandateWatchingDeps): JobHandler<{ mandateI
     return { act, ...(stillPending(reading) && ageMs <= MOST_PENDING_MS && again(nowMs, ageMs)) };
   },
 });
+
+async function lookAtPaused(deps: MandateDeps, row: MandateRow, signal: AbortSignal): Promise<JobEnding> {
+  const reading = await gatewayOf(deps, row).readMandate(row.ref, { signal });
+  const act = () => followMandate(deps, row.id, reading);
+  return { act, ...(reading.state === "paused" && { againAtMs: deps.clock.now() + PAUSED_LOOK_MS }) };
+}
 
 const stillPending = (reading: GatewayMandate | undefined): boolean =>
   reading === undefined || reading.state === "pending" || reading.tokenRef === "";

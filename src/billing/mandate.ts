@@ -28,7 +28,7 @@ export const MANDATE_MOVES = moves<MandateStatus>()({
   resume: {
     from: ["paused"],
     to: "active",
-    by: "`PUT /v1/credits/auto-topup`, or the payer's bank that paused it",
+    by: "`PUT /v1/credits/auto-topup` unless the bank still pauses it, or the payer's bank that paused it",
     puts: "event `mandate.active`",
   },
   cancel: {
@@ -63,6 +63,8 @@ export interface MandateRow {
   /** Debits that failed since the last one that did not. */
   readonly consecutiveFailures: number;
   readonly pauseReason: PauseReason;
+  /** Whatever else pauses it: it cannot be debited until the bank resumes it. Absent: it is not. */
+  readonly isPausedAtBank?: boolean;
   readonly createdAtMs: number;
   readonly registeredAtMs: number | null;
   readonly cancelledAtMs: number | null;

@@ -9,9 +9,12 @@ import type { GatewayId, GatewayMandate, PaymentGateway } from "../payments/gate
 import { isPossible } from "../state-moves.ts";
 import { type AutoTopupTables, configWire } from "./auto-topup.ts";
 import { mandateActive, mandateCancelled, mandateFailed, mandatePaused } from "./auto-topup-events.ts";
-import { endMandate, hastenLook } from "./auto-topup-jobs.ts";
+import { endMandate, hastenLook, watchMandate } from "./auto-topup-jobs.ts";
 import { MANDATE_MOVES, type MandateRow, mandateWire, type PauseReason } from "./mandate.ts";
 import type { MandateTables } from "./mandate-tables.ts";
+
+/** Between looks at a mandate that the bank pauses. */
+export const PAUSED_LOOK_MS = 24 * 3_600_000;
 
 export interface MandateDeps {
   readonly clock: Clock;
@@ -43,8 +46,18 @@ function registered(deps: MandateDeps, row: MandateRow, reading: GatewayMandate)
   else if (row.status === "cancelled" || row.status === "failed") endAtGateway(deps, row);
   const now = deps.mandates.inForce(row.orgId);
   if (now?.id !== row.id) return;
-  if (reading.state === "paused") pauseMandate(deps, row.orgId, "bank");
-  else if (now.pauseReason === "bank") resumeMandate(deps, row.orgId);
+  const isPausedAtBank = reading.state === "paused";
+  if ((now.isPausedAtBank ?? false) !== isPausedAtBank) deps.mandates.put({ ...now, isPausedAtBank });
+  if (isPausedAtBank) {
+    pauseMandate(deps, row.orgId, "bank");
+    watchLater(deps, now);
+  } else if (now.pauseReason === "bank") resumeMandate(deps, row.orgId);
+}
+
+/** That the bank resumes it may be told to nobody. */
+function watchLater({ clock, jobs }: MandateDeps, { id, orgId, gateway }: MandateRow): void {
+  const dueMs = clock.now() + PAUSED_LOOK_MS;
+  jobs.enqueue(watchMandate, { key: id, orgId, lane: gateway, dueMs, payload: { mandateId: id } });
 }
 
 /** What it can be debited of is not known at once with every payment gateway; then it stays pending. */
@@ -85,10 +98,14 @@ export function pauseMandate(deps: MandateDeps, orgId: string, pauseReason: Excl
   deps.events.emit(mandatePaused, orgId, { ...shownMandate(deps, paused), reason: pauseReason });
 }
 
-/** Only in an act. */
+/** Only in an act. One that the bank pauses stays so until the bank resumes it, whatever else paused it. */
 export function resumeMandate(deps: MandateDeps, orgId: string): void {
   const row = deps.mandates.inForce(orgId);
   if (row === undefined || isPossible(MANDATE_MOVES.resume, row.status) !== "now") return;
+  if (row.isPausedAtBank === true) {
+    deps.mandates.put({ ...row, pauseReason: "bank", consecutiveFailures: 0 });
+    return;
+  }
   const active: MandateRow = { ...row, status: "active", pauseReason: "", consecutiveFailures: 0 };
   deps.mandates.put(active);
   deps.events.emit(mandateActive, orgId, shownMandate(deps, active));

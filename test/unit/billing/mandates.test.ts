@@ -115,6 +115,32 @@ describe("a mandate", () => {
     expect(world.events(orgId)).toEqual(types);
   });
 
+  test("that the bank pauses is not resumed by the org before the bank does, whatever else paused it", async () => {
+    const orgId = await world.org(someOrg());
+    const ref = `reg_${await world.mandate(orgId, "upi")}`;
+    await world.put(orgId, 50_000);
+    await world.now.store.act(() => world.now.room.onDispute(orgId));
+    world.gateway.move(ref, "paused");
+    await world.tell(ref);
+    await world.put(orgId, 50_000);
+    expect(world.status(orgId)).toBe("paused");
+    world.gateway.move(ref, "active");
+    await world.put(orgId, 50_000);
+    expect(world.status(orgId)).toBe("active");
+  });
+
+  test("that the bank pauses is looked at each day, for its webhook may be lost", async () => {
+    const orgId = await world.org(someOrg());
+    const ref = `reg_${await world.mandate(orgId, "upi")}`;
+    world.gateway.move(ref, "paused");
+    await world.tell(ref);
+    await world.pass(2 * DAY);
+    expect(world.status(orgId)).toBe("paused");
+    world.gateway.move(ref, "active");
+    await world.pass(DAY);
+    expect(world.status(orgId)).toBe("active");
+  });
+
   test("asked for with one key is one, also two hundred at once; another method is refused", async () => {
     const orgId = await world.org(someOrg());
     const asked = await Promise.all(Array.from({ length: 200 }, () => world.create(orgId, "upi", "same")));
