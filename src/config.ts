@@ -81,6 +81,8 @@ const fileSchema = z.strictObject({
   operators: z.array(z.string().min(3).max(254)).max(100).default([]),
   /** Orgs that one person may own. */
   max_orgs_per_person: positive.default(5),
+  /** Orgs behind a figure of the public pages; nothing of fewer is shown. Absent: 5, and 1 where nobody else reaches us. */
+  min_orgs: positive.max(10_000).optional(),
   oidc: z
     .strictObject({
       /** The provider's addresses are trusted although it does not say that it verified them. */

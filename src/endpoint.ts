@@ -61,6 +61,10 @@ export interface Provider {
   readonly simulated: boolean;
   readonly dataPolicy: DataPolicy;
   readonly regions: readonly string[];
+  /** Where its terms are; absent or empty: not said. */
+  readonly termsUrl?: string;
+  /** Day on which the operator last checked what the catalog says of it, `YYYY-MM-DD`. */
+  readonly verifiedAt?: string | undefined;
   readonly status: "active" | "inactive";
   /** Environment variables it lacks; alternatives are one text ("A or B"). Absent: none. */
   readonly missing?: readonly string[];

@@ -19,6 +19,7 @@ import type { Outbox } from "./outbox.ts";
 import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { type ProviderUsage, providerUsage } from "./provider-usage.ts";
+import { type PublicFigures, publicFigures } from "./public-figures.ts";
 import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { recordsOf } from "./records-of-org.ts";
 import { requestsOperations } from "./request-operations.ts";
@@ -71,6 +72,7 @@ export interface Analytics {
   readonly shadowRuns: ShadowRuns;
   /** Statistics of a model; undefined if ClickHouse does not answer within a second. */
   readonly modelStats: ModelStatsReader;
+  readonly publicFigures: PublicFigures;
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
   readonly erasure: AnalyticsErasure;
@@ -138,6 +140,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     operations: operationsOf(options, { clickhouse, retentionDays, waitForInserts, flush }),
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
+    publicFigures: publicFigures({ clickhouse, simulated: options.simulated ?? (() => []) }),
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),

@@ -1,6 +1,6 @@
 /**
- * Daily statistics of a model's endpoints, and the apps that use the model. They cover all orgs, so they contain only sums
- * and the names that apps gave themselves. The answer waits less than a second for ClickHouse, then goes without them.
+ * Daily statistics of a model's endpoints. They cover all orgs, so they contain only sums. The answer waits less than a second
+ * for ClickHouse, then goes without them.
  */
 import { type Clock, systemTimers, type Timers } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
@@ -19,18 +19,9 @@ interface EndpointDay {
   readonly tpot_p50_ms: number;
 }
 
-interface AppUse {
-  readonly app_id: string;
-  readonly requests_7d: number;
-  /** Input and output tokens. */
-  readonly tokens_7d: number;
-}
-
 interface ModelStats {
   /** Today and the 29 days before it, by endpoint and day; days without an attempt are omitted. */
   readonly series: readonly EndpointDay[];
-  /** The 20 apps with most tokens. */
-  readonly apps: readonly AppUse[];
 }
 
 /** Undefined if ClickHouse does not answer in time. */
@@ -40,18 +31,6 @@ const FRESH_MS = 10_000;
 const WAIT_MS = 800;
 /** Models whose statistics are cached; beyond this number the least recently read one is dropped. */
 const MAX_READINGS = 1000;
-
-/**
- * Apps by the name that their calls carry (`svc.metadata.app`), which is meant to be shown, as in rankings. Calls without a
- * name are not listed, and neither org nor key is shown. Only live calls, whatever the model: a test call is no use of an
- * app.
- */
-const APPS = `
-  SELECT app_id, sum(requests) AS requests_7d, sum(input_tokens) + sum(output_tokens) AS tokens_7d
-  FROM usage_hourly
-  WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 7 DAY AND model = {model:String} AND environment = 'live'
-    AND app_id != '' AND provider != ''
-  GROUP BY app_id ORDER BY tokens_7d DESC, app_id LIMIT 20`;
 
 const SERIES = `
   SELECT endpoint_id, toString(toDate(hour)) AS day, sum(attempts) AS n, sum(ok) AS good,
@@ -113,10 +92,7 @@ export function modelStats(deps: ModelStatsDeps): ModelStatsReader {
 }
 
 async function read({ clickhouse, simulated }: ModelStatsDeps, modelId: string): Promise<ModelStats> {
-  const [rows, apps] = await Promise.all([
-    clickhouse.rows<SeriesRow>(SERIES, { model: modelId, simulated: simulated() }),
-    clickhouse.rows<AppUse>(APPS, { model: modelId }),
-  ]);
+  const rows = await clickhouse.rows<SeriesRow>(SERIES, { model: modelId, simulated: simulated() });
   const series = rows.map(({ endpoint_id, day, n, good, ttfts, tpot_p50 }) => ({
     endpoint_id,
     day,
@@ -126,5 +102,5 @@ async function read({ clickhouse, simulated }: ModelStatsDeps, modelId: string):
     ttft_p95_ms: Math.round(ttfts[1] ?? 0),
     tpot_p50_ms: Math.round(tpot_p50 ?? 0),
   }));
-  return { series, apps };
+  return { series };
 }

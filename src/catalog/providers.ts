@@ -110,6 +110,8 @@ function provider(
       zdr: entry.data_policy.zdr,
     }),
     regions: Object.freeze([...entry.regions]),
+    termsUrl: entry.terms_url,
+    verifiedAt: entry.verified_at,
     missing: Object.freeze(missing),
     isSwitchedOff: entry.status === "inactive",
     status: entry.status === "active" && reachable ? "active" : "inactive",

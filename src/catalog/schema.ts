@@ -133,6 +133,8 @@ const provider = z.strictObject({
     .url({ protocol: /^https$/ })
     .or(z.literal(""))
     .default(""),
+  /** Day on which you last checked data policy, regions and terms. */
+  verified_at: z.iso.date().optional(),
   status: status.default("active"),
   quirks: quirks.prefault({}),
 });

@@ -24,7 +24,7 @@ const seriesItem = z.object({
 });
 
 const appItem = z.object({
-  app_id: z.string().describe("The name that calls gave in `svc.metadata.app`."),
+  app_id: z.string().describe("Slug of an app that its org has published."),
   requests_7d: z.int(),
   tokens_7d: z.int(),
 });
@@ -55,10 +55,10 @@ const scheduledPrice = z.object({
 const modelStatsSchema = z.object({
   model: z.string(),
   series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
-  apps: z.array(appItem).describe("The 20 with most tokens, of live calls that named their app."),
+  apps: z.array(appItem).describe("The 20 public apps with most tokens; none where `min_orgs` is above 1."),
   scheduled_prices: z.array(scheduledPrice).describe("Prices change when the catalog's files do: none."),
   changelog: z.array(changelogItem).describe("Newest first, at most 100."),
-  analytics: z.boolean().describe("False: figures could not be read; `series` and `apps` are empty."),
+  analytics: z.boolean().describe("False: figures could not be read; what is empty may have some."),
 });
 
 type ChangelogItem = z.output<typeof changelogItem>;
@@ -66,7 +66,8 @@ type ChangelogItem = z.output<typeof changelogItem>;
 /** Measured figures of a model; analytics fills this port. */
 export interface MeasuredModel {
   readonly series: readonly z.output<typeof seriesItem>[];
-  readonly apps: readonly z.output<typeof appItem>[];
+  /** Undefined: they could not be read in time. */
+  readonly apps: readonly z.output<typeof appItem>[] | undefined;
 }
 
 export interface StatsOperationsDeps {
@@ -96,7 +97,7 @@ export function statsOperations({ catalog, priceVersions, measured }: StatsOpera
           apps: [...(figures?.apps ?? [])],
           scheduled_prices: [],
           changelog: changelogOf(model, snapshot, priceVersions),
-          analytics: figures !== undefined,
+          analytics: figures?.apps !== undefined,
         };
       },
     }),

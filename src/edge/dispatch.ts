@@ -112,6 +112,8 @@ function callModel(
       passing,
       idempotencyKey: idempotent,
       userAgent: head.userAgent,
+      appUrl: head.appUrl,
+      appTitle: head.appTitle,
       clientIpPrefix,
       reply,
     };

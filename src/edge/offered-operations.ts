@@ -9,6 +9,8 @@ import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { tailOperations } from "../analytics/tail-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
+import type { appOperations } from "../apps/app-operations.ts";
+import type { PublicApps } from "../apps/public-operations.ts";
 import type { autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import type { mandateOperations } from "../billing/mandate-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
@@ -18,6 +20,7 @@ import type { providerBillOperations } from "../billing/provider-bill-operations
 import type { reconciliationOperations } from "../billing/reconciliation-operations.ts";
 import type { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import type { catalogOperations } from "../catalog/operations.ts";
+import type { providerOperations } from "../catalog/provider-operations.ts";
 import type { statsOperations } from "../catalog/stats-operations.ts";
 import type { creditOperations } from "../credits/operations.ts";
 import type { StreamOperation } from "../event-stream.ts";
@@ -41,6 +44,7 @@ import type { webhookOperations } from "../webhooks/operations.ts";
 type Maker =
   | typeof accountOperations
   | typeof anthropicModelOperations
+  | typeof appOperations
   | typeof autoTopupOperations
   | typeof billingOperations
   | typeof catalogOperations
@@ -59,6 +63,7 @@ type Maker =
   | typeof planOperations
   | typeof pricingOperations
   | typeof providerBillOperations
+  | typeof providerOperations
   | typeof receiptOperations
   | typeof reconciliationOperations
   | typeof policiesOperations
@@ -74,6 +79,6 @@ type Maker =
 type NamesOf<M> = M extends (...deps: never[]) => infer Offered ? keyof Offered : never;
 
 /** Hooks are no operations: they are named here. */
-export type Operations = Readonly<Record<NamesOf<Maker>, AnyOperation>> &
+export type Operations = Readonly<Record<NamesOf<Maker> | keyof PublicApps["operations"], AnyOperation>> &
   Readonly<Record<NamesOf<typeof tailOperations>, StreamOperation>> &
   Readonly<Record<"takeLogoutNotice" | "receivePaymentEvent", Hook>>;

@@ -82,6 +82,7 @@ const TAGS: OpenApiDocument["tags"] = [
   { name: "Invoices", description: "What an org was billed: invoices, statements, credit notes." },
   { name: "Keys", description: "API keys and their limits." },
   { name: "Provider keys", description: "An org's own keys at providers." },
+  { name: "Apps", description: "An org's apps, and what everybody may see of them." },
   { name: "Projects", description: "Groups of keys with a budget." },
   { name: "Organisations", description: "Orgs, their settings, and their people." },
   { name: "Tickets", description: "What an org asks its operator for." },

@@ -31,6 +31,10 @@ export class RequestHead {
   anthropicVersion = "";
   openaiBeta = "";
   forwardedFor = "";
+  /** `HTTP-Referer`: where the app is, as clients of OpenRouter say it. */
+  appUrl = "";
+  /** `X-Title` or `X-OpenRouter-Title`: the app's name. */
+  appTitle = "";
   /** -1 where the head does not say. */
   contentLength = -1;
   /** The body is chunked. */
@@ -96,6 +100,13 @@ export class RequestHead {
       case "x-forwarded-for":
         // Each proxy may add a line of its own; together they are one list (RFC 9110, section 5.3).
         this.forwardedFor += this.forwardedFor === "" ? value : `,${value}`;
+        break;
+      case "http-referer":
+        this.appUrl ||= value;
+        break;
+      case "x-title":
+      case "x-openrouter-title":
+        this.appTitle ||= value;
         break;
       default:
         this.#takeFraming(name, value);

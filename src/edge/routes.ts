@@ -75,6 +75,7 @@ const act = (operation: AnyOperation, anthropic?: AnyOperation): Act => ({
   ...(anthropic && { anthropic }),
 });
 
+const APPS = "Apps";
 const POLICIES = "Routing policies";
 const ORGS = "Organisations";
 const WEBHOOKS = "Webhooks";
@@ -139,6 +140,10 @@ const callRoutes = (run: Operations): Route[] => [
     act(run.getModelEndpoints),
   ),
   row("GET", "/v1/models/{vendor}/{model}/stats", "key / everyone", "Catalog", act(run.getModelStats)),
+  row("GET", "/v1/rankings", "public", "Catalog", act(run.getRankings)),
+  row("GET", "/v1/providers", "public", "Catalog", act(run.listProviders)),
+  row("GET", "/v1/apps/{slug}/public", "public", APPS, act(run.getPublicApp)),
+  row("GET", "/v1/apps/{slug}/badge", "public", APPS, act(run.getAppBadge)),
 
   row("GET", "/v1/generation/{id}", "read:usage / viewer", "Usage", act(run.getGeneration)),
   row("GET", "/v1/generation/{id}/receipt", "read:usage / viewer", "Usage", act(run.getReceipt)),
@@ -202,6 +207,12 @@ const projectRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/provider-keys", "read:keys / viewer", "Provider keys", act(run.listProviderKeys)),
   row("POST", "/v1/provider-keys", "write:keys / admin", "Provider keys", act(run.createProviderKey)),
   row("DELETE", "/v1/provider-keys/{id}", "write:keys / admin", "Provider keys", act(run.deleteProviderKey)),
+
+  row("GET", "/v1/apps", "read:org / viewer", APPS, act(run.listApps)),
+  row("POST", "/v1/apps", "write:org / admin", APPS, act(run.createApp)),
+  row("GET", "/v1/apps/{slug}", "read:org / viewer", APPS, act(run.getApp)),
+  row("PATCH", "/v1/apps/{slug}", "write:org / admin", APPS, act(run.updateApp)),
+  row("DELETE", "/v1/apps/{slug}", "write:org / admin", APPS, act(run.deleteApp)),
 
   row("GET", "/v1/projects", "read:org / viewer", "Projects", act(run.listProjects)),
   row("POST", "/v1/projects", "write:org / admin", "Projects", act(run.createProject)),

@@ -14,6 +14,7 @@ import type { Plan } from "../routing/planner.ts";
 import type { CompiledPolicy } from "../routing/policy.ts";
 import type { AnswerIdentity, ClientFormat, ClientRequest } from "../wire/format.ts";
 import { type CallerNames, callerNames, NO_NAMES } from "./affinity.ts";
+import { appOfHeaders } from "./app-name.ts";
 import type { Holds } from "./holds.ts";
 import type { Indexed } from "./live.ts";
 import type { ShadowRun } from "./shadow-ending.ts";
@@ -36,6 +37,9 @@ export interface Incoming {
   /** `Idempotency-Key`; empty if the request has none. */
   readonly idempotencyKey: string;
   readonly userAgent: string;
+  /** As clients of OpenRouter name their app: `HTTP-Referer` and `X-Title`, as sent; empty without. */
+  readonly appUrl: string;
+  readonly appTitle: string;
   readonly clientIpPrefix: string;
   readonly reply: ClientReply;
 }
@@ -89,6 +93,7 @@ export class Call implements Indexed {
   reserveExceeded = false;
 
   #names: CallerNames | undefined;
+  #headerApp: string | undefined;
 
   constructor(incoming: Incoming) {
     this.incoming = incoming;
@@ -121,6 +126,15 @@ export class Call implements Indexed {
     const isLastResort = this.plan?.isLastResort === true;
     if (this.preferred === undefined && this.affinityKey === "" && !isLastResort) return undefined;
     return { keyId: this.preferred?.keyId, affinityKey: this.affinityKey, isLastResort };
+  }
+
+  /** The app that calls: `svc.metadata.app`, else what its headers say. Empty without any. */
+  get app(): string {
+    const { request, incoming } = this;
+    if (request !== undefined && request.svc.app !== "") return request.svc.app;
+    if (!incoming.appUrl && !incoming.appTitle) return "";
+    this.#headerApp ??= appOfHeaders(incoming.appUrl, incoming.appTitle);
+    return this.#headerApp;
   }
 
   /** User and session of the request. */

@@ -142,7 +142,7 @@ function decided(
             projectId: key.projectId,
             projectSlug: key.projectSlug,
             keyId: key.keyId,
-            app: svc.app,
+            app: call.app,
             tags: svc.tags,
             stream: facts.stream,
             hasTools: facts.hasTools,

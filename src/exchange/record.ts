@@ -83,7 +83,7 @@ export function recordOf(deps: RecordDeps, call: Call, ending: Ending, nowMs: nu
     hasImages: facts?.hasImages ?? false,
     hasTools: facts?.hasTools ?? false,
     hasSchema: facts?.hasSchema ?? false,
-    appId: request?.svc.app ?? "",
+    appId: call.app,
     userHash: call.names.user,
     tags: request?.svc.tags ?? NO_TAGS,
     userAgent: incoming.userAgent.slice(0, 256),

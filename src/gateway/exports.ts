@@ -5,6 +5,7 @@ import { orgWire } from "../account/org-wire.ts";
 import { memberWire } from "../account/person.ts";
 import { projectWire } from "../account/project.ts";
 import { ticketWire } from "../account/ticket.ts";
+import { appWire } from "../apps/app.ts";
 import { isoTime } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { entryWire } from "../credits/operations.ts";
@@ -65,6 +66,7 @@ function partsOf(rooms: Rooms, orgId: string): ExportPart[] {
           (row) => keyWire(row, lastUsed.at(row.id), clock.now()),
         ),
     },
+    { file: "apps.jsonl", rows: () => rooms.apps.tables.of(orgId).map(appWire) },
     { file: "policies.jsonl", rows: () => policiesOf(rooms, orgId) },
     {
       file: "tickets.jsonl",

@@ -10,6 +10,7 @@ import { reconciliationOperations } from "../billing/reconciliation-operations.t
 import { unspentPaid } from "../billing/refunding.ts";
 import { anthropicModelOperations } from "../catalog/anthropic-model-operations.ts";
 import { catalogOperations } from "../catalog/operations.ts";
+import { providerOperations } from "../catalog/provider-operations.ts";
 import { statsOperations } from "../catalog/stats-operations.ts";
 import { systemRandom } from "../clock.ts";
 import { type Config, isLocalOnly } from "../config.ts";
@@ -32,6 +33,8 @@ import type { Rooms } from "./rooms.ts";
 export function operationsOf(rooms: Rooms, config: Config): Operations {
   return {
     ...rooms.analytics.operations,
+    ...rooms.apps.operations,
+    ...providerOperations(rooms),
     ...offeredBy(rooms, config),
     ...documentsOf(rooms, config),
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),
@@ -63,7 +66,7 @@ function offeredBy(rooms: Rooms, config: Config) {
   const stats = statsOperations({
     catalog,
     priceVersions: rooms.priceVersions,
-    measured: analytics.modelStats,
+    measured: rooms.apps.modelStats,
   });
   const { book, purse } = rooms;
   const orgMoney = (orgId: string) => {

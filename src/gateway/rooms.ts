@@ -39,6 +39,7 @@ import { openUpstreams } from "../upstream/upstreams.ts";
 import { openPool } from "../workers/pool.ts";
 import { openThread } from "../workers/thread.ts";
 import { openAccount } from "./account.ts";
+import { openAppRoom } from "./apps.ts";
 import { type AutoTopupHook, autoTopupHook } from "./auto-topup.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
@@ -85,7 +86,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...{ simulated, canonical: openCanonical(thread) },
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
-  const receipts = openReceipts(config, log, ground);
+  const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);
   const replays = openReplays({
@@ -97,8 +98,8 @@ export async function openRooms(config: Config, log: Logger) {
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
-    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales },
-    ...{ directory, identity, mail, receipts },
+    ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
+    ...{ directory, identity, mail, receipts: openReceipts(config, log, ground) },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),

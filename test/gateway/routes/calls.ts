@@ -73,6 +73,13 @@ const newKey = (world: CallWorld) =>
   );
 const newProject = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/projects", { slug: fresh("to-go"), name: "To go" }));
+async function newApp({ asOwner }: CallWorld, isPublic = false) {
+  const slug = fresh("app");
+  const { status, text } = await asOwner("POST", "/v1/apps", { name: "Made", slug, public: isPublic });
+  if (status !== 201) throw new Error(`no app was made: ${text}`);
+  return { slug };
+}
+const newPublicApp = (world: CallWorld) => newApp(world, true);
 const newProviderKey = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/provider-keys", providerKey));
 const newTicket = ({ asOwner }: CallWorld) =>
@@ -218,6 +225,12 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/policies/{name}/canaries": { values: newPolicy },
   "GET /v1/policies/{name}/shadows": { values: newPolicy },
   "GET /v1/policies/{name}/experiments": { values: newPolicy },
+  "POST /v1/apps": { body: () => ({ name: fresh("Made"), category: "coding" }) },
+  "GET /v1/apps/{slug}": { values: (world) => newApp(world) },
+  "PATCH /v1/apps/{slug}": { values: (world) => newApp(world), body: () => ({ name: "Renamed" }) },
+  "DELETE /v1/apps/{slug}": { values: (world) => newApp(world) },
+  "GET /v1/apps/{slug}/public": { values: newPublicApp },
+  "GET /v1/apps/{slug}/badge": { values: newPublicApp },
   "POST /v1/projects": { body: () => ({ slug: fresh("made"), name: "Made" }) },
   "GET /v1/projects/{id}": { values: newProject },
   "PATCH /v1/projects/{id}": { values: newProject, body: () => ({ name: "Renamed" }) },

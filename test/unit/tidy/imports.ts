@@ -56,6 +56,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   credits: ["vocabulary", "store", "events"],
   limits: ["vocabulary", "store", "credits", "events"],
   catalog: ["vocabulary", "document", "store"],
+  // An org's apps and the public pages; figures come by ports.
+  apps: ["vocabulary", "store", "events", "account"],
   // What all processes of an installation share; a process keeps it in files.
   installation: ["vocabulary", "process"],
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
@@ -106,6 +108,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   stripe: "src/payments/stripe/",
   razorpay: "src/payments/razorpay/",
   pdfkit: "src/invoices/",
+  "badge-maker": "src/apps/",
 };
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;

@@ -1,0 +1,46 @@
+/** Opens the apps: the registry, and what everybody may see of apps and models. */
+import type { AccountTables } from "../account/tables.ts";
+import type { Analytics } from "../analytics/analytics.ts";
+import { appOperations } from "../apps/app-operations.ts";
+import { AppTables } from "../apps/app-tables.ts";
+import { PublicApps } from "../apps/public-operations.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Clock } from "../clock.ts";
+import { type Config, isLocalOnly } from "../config.ts";
+import type { Trail } from "../events/trail.ts";
+import type { Store } from "../store/store.ts";
+
+interface AppRoomDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly accounts: AccountTables;
+  readonly analytics: Analytics;
+  readonly catalog: Catalog;
+  readonly trail: Trail;
+}
+
+/** On a machine of one's own there is nobody to be hidden from. */
+const MIN_ORGS = 5;
+
+export function openAppRoom(
+  config: Config,
+  { store, clock, accounts, analytics, catalog, trail }: AppRoomDeps,
+) {
+  const tables = new AppTables(store);
+  const shown = new PublicApps({
+    ...{ apps: tables, accounts, clock, figures: analytics.publicFigures },
+    hasModel: (id) => catalog.current().models.has(id),
+    minOrgs: config.settings.min_orgs ?? (isLocalOnly(config) ? 1 : MIN_ORGS),
+  });
+  return {
+    apps: {
+      tables,
+      operations: { ...appOperations({ apps: tables, accounts, clock, trail }), ...shown.operations },
+      /** What is measured of a model, with the public apps that use it. */
+      async modelStats(modelId: string) {
+        const [stats, apps] = await Promise.all([analytics.modelStats(modelId), shown.usesOf(modelId)]);
+        return stats && { ...stats, apps };
+      },
+    },
+  };
+}
