@@ -140,7 +140,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     operations: operationsOf(options, { clickhouse, retentionDays, waitForInserts, flush }),
     statistics: statistics(clickhouse),
     modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
-    publicFigures: publicFigures({ clickhouse, simulated: options.simulated ?? (() => []) }),
+    publicFigures: publicFigures({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),

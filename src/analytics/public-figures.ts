@@ -2,6 +2,7 @@
  * Figures for the public pages: how much models are used over all orgs, and apps within their own. Test calls count only for
  * models that only the simulator serves; calls that reached no endpoint never do. One reading covers every number of days.
  */
+import type { Clock } from "../clock.ts";
 import type { ClickHouse } from "./client.ts";
 import { quoted } from "./literal.ts";
 import { PUBLIC_TRAFFIC } from "./statistics.ts";
@@ -67,13 +68,14 @@ export interface PublicFiguresDeps {
   readonly clickhouse: Pick<ClickHouse, "rows">;
   /** The models whose test calls count. */
   readonly simulated: () => readonly string[];
+  readonly clock: Pick<Clock, "now">;
 }
 
-const DAYS_AGO = "intDiv(greatest(dateDiff('hour', hour, toStartOfHour(now('UTC'))), 0), 24)";
+const DAYS_AGO = "intDiv(greatest(dateDiff('hour', hour, toStartOfHour({now:DateTime('UTC')})), 0), 24)";
 const TOKENS = "sum(input_tokens) + sum(output_tokens)";
 const COUNTED = `provider != '' AND ${PUBLIC_TRAFFIC}`;
-const RECENT = `hour > toStartOfHour(now('UTC')) - INTERVAL ${MOST_DAYS} DAY AND ${COUNTED}`;
-const LAST_7 = "hour > toStartOfHour(now('UTC')) - INTERVAL 7 DAY";
+const RECENT = `hour > toStartOfHour({now:DateTime('UTC')}) - INTERVAL ${MOST_DAYS} DAY AND ${COUNTED}`;
+const LAST_7 = "hour > toStartOfHour({now:DateTime('UTC')}) - INTERVAL 7 DAY";
 
 const MODEL_DAYS = `
   SELECT model, ${DAYS_AGO} AS daysAgo, sum(usage_hourly.requests) AS requests, ${TOKENS} AS tokens
@@ -84,9 +86,9 @@ const MODEL_ORGS = `
   FROM (SELECT model, org_id, min(${DAYS_AGO}) AS daysAgo FROM usage_hourly WHERE ${RECENT} GROUP BY model, org_id)
   GROUP BY model, daysAgo`;
 
-export function publicFigures({ clickhouse, simulated }: PublicFiguresDeps): PublicFigures {
+export function publicFigures({ clickhouse, simulated, clock }: PublicFiguresDeps): PublicFigures {
   const rows = <T>(sql: string, params: Record<string, unknown> = {}) =>
-    clickhouse.rows<T>(sql, { ...params, simulated: simulated() });
+    clickhouse.rows<T>(sql, { ...params, simulated: simulated(), now: Math.floor(clock.now() / 1000) });
   return {
     async models() {
       const [days, orgs] = await Promise.all([rows<ModelDay>(MODEL_DAYS), rows<ModelOrgs>(MODEL_ORGS)]);
@@ -116,7 +118,7 @@ export function publicFigures({ clickhouse, simulated }: PublicFiguresDeps): Pub
         `SELECT model, toString(toDate(hour)) AS day, sum(usage_hourly.requests) AS requests, ${TOKENS} AS tokens
          FROM usage_hourly
          WHERE org_id = {org:String} AND app_id IN {names:Array(String)}
-           AND hour >= toStartOfDay(now('UTC')) - INTERVAL ${PAGE_DAYS - 1} DAY AND ${COUNTED}
+           AND hour >= toStartOfDay({now:DateTime('UTC')}) - INTERVAL ${PAGE_DAYS - 1} DAY AND ${COUNTED}
          GROUP BY model, day`,
         { org: orgId, names },
       );

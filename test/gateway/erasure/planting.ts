@@ -106,6 +106,10 @@ export async function plantInAccount(owner: SignedInPerson, org: string, markers
   const yaml = () => `# ${mark("policy")}\nversion: 1\nsort: price\n`;
   await call("POST", "/v1/policies", { name: "mine", yaml: yaml() });
   await call("POST", "/v1/policies/mine/versions", { yaml: yaml() });
+  const app = { name: mark("app"), url: `https://${mark("host")}.example` };
+  await call("POST", "/v1/apps", { ...app, slug: mark("appslug"), public: true });
+  const oldApp = await call("POST", "/v1/apps", { name: mark("oldapp"), slug: mark("oldappslug") });
+  await call("DELETE", `/v1/apps/${oldApp.json.slug}`);
   await call("POST", "/v1/provider-keys", {
     ...{ provider: "own", name: mark("providerkey"), credential: `sk-${randomBytes(16).toString("hex")}` },
   });
