@@ -56,15 +56,16 @@ interface ModelOfApp {
 }
 
 export interface BoardApp extends Sums {
-  readonly slug: string;
+  /** Its slug. */
+  readonly id: string;
   readonly orgId: string;
   readonly models: Map<string, ModelOfApp>;
 }
 
 export interface Board {
   readonly models: readonly BoardModel[];
-  /** Public when it was read. */
-  readonly apps: readonly BoardApp[];
+  /** By slug; public when it was read. */
+  readonly apps: ReadonlyMap<string, BoardApp>;
 }
 
 export interface BoardDeps {
@@ -82,10 +83,10 @@ const MOST_APPS = 10_000;
 /** @throws WeirError `analytics_unavailable` */
 export async function readBoard({ figures, apps, withApps }: BoardDeps): Promise<Board> {
   const models = modelsOf(await figures.models());
-  const ranked: BoardApp[] = [];
-  for (let after = ""; withApps && ranked.length < MOST_APPS; ) {
+  const ranked = new Map<string, BoardApp>();
+  for (let after = ""; withApps && ranked.size < MOST_APPS; ) {
     const slice = apps.published(after, SLICE);
-    ranked.push(...(await sliceOf(figures, apps, slice)));
+    for (const app of await sliceOf(figures, apps, slice)) ranked.set(app.id, app);
     after = slice.at(-1)?.slug ?? "";
     if (slice.length < SLICE) break;
   }
@@ -114,7 +115,7 @@ async function sliceOf(
   const apps = new Map(
     rows.map(({ slug, orgId }) => [
       slug,
-      { slug, orgId, ...noSums(), models: new Map<string, ModelOfApp>() },
+      { id: slug, orgId, ...noSums(), models: new Map<string, ModelOfApp>() },
     ]),
   );
   const names = new Map<string, Map<string, BoardApp>>();

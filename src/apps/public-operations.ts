@@ -60,9 +60,9 @@ export class PublicApps {
     const read = () => readBoard({ figures, apps, withApps: minOrgs <= 1 });
     this.#board = new KeptReading({ read, clock, timers });
     this.#rankings = new Rankings({ minOrgs, hasModel, shown: (slug) => this.#shown(slug) });
-    accounts.watch({ org: () => this.#rankings.forget() });
+    accounts.watch({ org: () => this.#rankings.changed() });
     apps.watch((slug) => {
-      this.#rankings.forget();
+      this.#rankings.changed(slug);
       // The slug may be another org's next, or its name another.
       this.#pages.delete(slug);
     });

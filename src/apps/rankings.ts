@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { type PublicBody, publicJson } from "../public-answer.ts";
 import type { AppRow } from "./app.ts";
-import type { Board, BoardApp } from "./board.ts";
+import type { Board, BoardApp, Sums } from "./board.ts";
 import type { Reading } from "./kept-reading.ts";
 
 export const rankingsShape = z.object({
@@ -53,21 +53,33 @@ export interface RankingsDeps {
 
 const MOST_RANKED = 100;
 const MOST_OF_MODEL = 20;
+/** Answers that are kept, of all that days and categories make possible. */
+const MOST_BODIES = 200;
 
-/** Answers of one reading by days and category, both of which are bounded. `forget` when an app or an org changes. */
+interface ShownApp {
+  readonly app: BoardApp;
+  readonly category: string;
+}
+
+/** Answers of one reading, kept until an app or an org changes: tell `changed`. */
 export class Rankings {
   readonly #deps: RankingsDeps;
-  #bodies = new Map<string, PublicBody>();
-  #uses = new Map<string, AppUse[]>();
-  #board: Board | undefined;
+  readonly #bodies = new Map<string, PublicBody>();
+  readonly #uses = new Map<string, AppUse[]>();
+  #board: Board = { models: [], apps: new Map() };
+  /** By slug; undefined: to be looked up. */
+  #shown: Map<string, ShownApp> | undefined;
 
   constructor(deps: RankingsDeps) {
     this.#deps = deps;
   }
 
-  forget(): void {
-    this.#bodies = new Map();
-    this.#uses = new Map();
+  /** @param slug of the app; absent: any app may be shown or not now */
+  changed(slug?: string): void {
+    this.#bodies.clear();
+    this.#uses.clear();
+    if (slug === undefined) this.#shown = undefined;
+    else if (this.#shown !== undefined) this.#look(slug, this.#shown);
   }
 
   /** @param nowMs wall clock */
@@ -84,82 +96,93 @@ export class Rankings {
     if (known !== undefined) return known;
     const made = publicJson(rankingsShape, {
       days,
-      ...this.#ranked(reading.value, days, category),
+      ...this.#ranked(days, category),
       analytics: reading.isCurrent,
       generated_at: isoTime(reading.readAtMs),
     });
+    const [oldest] = this.#bodies.keys();
+    if (this.#bodies.size >= MOST_BODIES && oldest !== undefined) this.#bodies.delete(oldest);
     this.#bodies.set(key, made);
     return made;
   }
 
-  /** The apps with most tokens in the last seven days. */
+  /** The apps with most tokens in the last seven days. @param modelId of the catalog */
   usesOf(board: Board, modelId: string): readonly AppUse[] {
     this.#keepTo(board);
     const known = this.#uses.get(modelId);
     if (known !== undefined) return known;
-    const uses = this.#shownApps(board)
-      .flatMap(({ slug, models }) => {
-        const use = models.get(modelId);
-        if (use === undefined || use.requests7d === 0) return [];
-        return [{ app_id: slug, requests_7d: use.requests7d, tokens_7d: use.tokens7d }];
-      })
-      .sort((a, b) => b.tokens_7d - a.tokens_7d || (a.app_id < b.app_id ? -1 : 1))
-      .slice(0, MOST_OF_MODEL);
-    this.#uses.set(modelId, uses);
-    return uses;
+    const uses: AppUse[] = [];
+    for (const { app } of this.#shownApps().values()) {
+      const use = app.models.get(modelId);
+      if (use === undefined || use.requests7d === 0) continue;
+      uses.push({ app_id: app.id, requests_7d: use.requests7d, tokens_7d: use.tokens7d });
+    }
+    uses.sort((a, b) => b.tokens_7d - a.tokens_7d || (a.app_id < b.app_id ? -1 : 1));
+    this.#uses.set(modelId, uses.slice(0, MOST_OF_MODEL));
+    return uses.slice(0, MOST_OF_MODEL);
   }
 
   #keepTo(board: Board): void {
-    if (this.#board !== board) this.forget();
+    if (this.#board === board) return;
     this.#board = board;
+    this.changed();
   }
 
-  #shownApps(board: Board): readonly BoardApp[] {
-    if (this.#deps.minOrgs > 1) return [];
+  #shownApps(): ReadonlyMap<string, ShownApp> {
+    if (this.#shown !== undefined) return this.#shown;
+    const shown = new Map<string, ShownApp>();
+    for (const slug of this.#board.apps.keys()) this.#look(slug, shown);
+    this.#shown = shown;
+    return shown;
+  }
+
+  #look(slug: string, shown: Map<string, ShownApp>): void {
+    const app = this.#board.apps.get(slug);
+    const row = this.#deps.minOrgs > 1 ? undefined : this.#deps.shown(slug);
     // A slug that was given up may be another org's now.
-    return board.apps.filter(({ slug, orgId }) => this.#deps.shown(slug)?.orgId === orgId);
+    if (app === undefined || row === undefined || row.orgId !== app.orgId) shown.delete(slug);
+    else shown.set(slug, { app, category: row.category });
   }
 
-  #ranked(board: Board, days: number, category: string | undefined) {
+  #ranked(days: number, category: string | undefined) {
     const at = days - 1;
-    const shown = this.#shownApps(board);
     const using = new Map<string, number>();
-    const modelsOf = new Map<BoardApp, number>();
-    for (const app of shown) {
-      const used = [...app.models].filter(([, { daysAgo }]) => daysAgo < days);
-      modelsOf.set(app, used.length);
-      for (const [id] of used) using.set(id, (using.get(id) ?? 0) + 1);
+    const wanted: BoardApp[] = [];
+    for (const shown of this.#shownApps().values()) {
+      if (category === undefined || shown.category === category) wanted.push(shown.app);
+      for (const [id, { daysAgo }] of shown.app.models)
+        if (daysAgo < days) using.set(id, (using.get(id) ?? 0) + 1);
     }
-    const apps = shown
-      .filter(({ slug }) => category === undefined || this.#deps.shown(slug)?.category === category)
-      .map((app) => ({ ...sumsOf(app.slug, app, at), models: modelsOf.get(app) ?? 0 }));
-    const models = board.models
-      .filter(({ id, orgs }) => (orgs[at] ?? 0) >= this.#deps.minOrgs && this.#deps.hasModel(id))
-      .map((model) => ({ ...sumsOf(model.id, model, at), apps: using.get(model.id) ?? 0 }));
-    return { apps: best(apps), models: best(models) };
+    const models = this.#board.models.filter(
+      ({ id, orgs }) => (orgs[at] ?? 0) >= this.#deps.minOrgs && this.#deps.hasModel(id),
+    );
+    return {
+      apps: best(wanted, at).map((app) => ({ ...sumsOf(app, at), models: usedModels(app, days) })),
+      models: best(models, at).map((model) => ({ ...sumsOf(model, at), apps: using.get(model.id) ?? 0 })),
+    };
   }
 }
+
+const usedModels = ({ models }: BoardApp, days: number): number =>
+  [...models.values()].filter(({ daysAgo }) => daysAgo < days).length;
 
 const emptyRankings = (days: number, nowMs: number) => ({
   ...{ days, apps: [], models: [], analytics: false, generated_at: isoTime(nowMs) },
 });
 
-interface Ranked {
-  readonly id: string;
-  readonly requests: number;
-  readonly tokens: number;
-}
+type Ranked = Sums & { readonly id: string };
 
-const sumsOf = (
-  id: string,
-  { requests, tokens }: Pick<BoardApp, "requests" | "tokens">,
-  at: number,
-): Ranked => ({
+const sumsOf = ({ id, requests, tokens }: Ranked, at: number) => ({
   ...{ id, requests: requests[at] ?? 0, tokens: tokens[at] ?? 0 },
 });
 
-const best = <T extends Ranked>(items: readonly T[]): T[] =>
-  items
-    .filter(({ requests }) => requests > 0)
-    .sort((a, b) => b.tokens - a.tokens || b.requests - a.requests || (a.id < b.id ? -1 : 1))
+/** With most tokens, those that were used at all. Only candidates are sorted as objects: there may be 10,000. */
+function best<T extends Ranked>(items: readonly T[], at: number): T[] {
+  const tokens = Float64Array.from(items, (item) => item.tokens[at] ?? 0).sort();
+  const least = tokens[tokens.length - MOST_RANKED] ?? 0;
+  const of = (list: Float64Array) => list[at] ?? 0;
+  return items
+    .filter((item) => of(item.requests) > 0 && of(item.tokens) >= least)
+    .sort((a, b) => of(b.tokens) - of(a.tokens) || of(b.requests) - of(a.requests) || (a.id < b.id ? -1 : 1))
     .slice(0, MOST_RANKED);
+}

@@ -19,8 +19,11 @@ interface AppRoomDeps {
   readonly trail: Trail;
 }
 
-/** On a machine of one's own there is nobody to be hidden from. */
 const MIN_ORGS = 5;
+
+/** Orgs behind a public figure: on a machine of one's own there is nobody to be hidden from. */
+export const minOrgsOf = (config: Config): number =>
+  config.settings.min_orgs ?? (isLocalOnly(config) ? 1 : MIN_ORGS);
 
 export function openAppRoom(
   config: Config,
@@ -30,7 +33,7 @@ export function openAppRoom(
   const shown = new PublicApps({
     ...{ apps: tables, accounts, clock, figures: analytics.publicFigures },
     hasModel: (id) => catalog.current().models.has(id),
-    minOrgs: config.settings.min_orgs ?? (isLocalOnly(config) ? 1 : MIN_ORGS),
+    minOrgs: minOrgsOf(config),
   });
   return {
     apps: {

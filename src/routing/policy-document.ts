@@ -123,7 +123,7 @@ const match = z
     model: names.optional().describe("Model ids; * stands for any text, ? for one character."),
     project: names.optional().describe("Ids or slugs of projects."),
     key: names.optional().describe("Ids of keys."),
-    app: names.optional().describe("svc.metadata.app"),
+    app: names.optional().describe("svc.metadata.app, else the host of HTTP-Referer, else X-Title"),
     tag: z
       .union([id, ids.min(1), z.record(id, z.string().max(256))])
       .optional()

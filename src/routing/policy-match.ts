@@ -9,7 +9,7 @@ export interface PolicyFacts {
   readonly projectId: string;
   readonly projectSlug: string;
   readonly keyId: string;
-  /** `svc.metadata.app`; empty without one. */
+  /** The app that the request names, in its body or by its headers; empty without one. */
   readonly app: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly stream: boolean;

@@ -2,10 +2,13 @@
  * Apps over HTTP: the registry, whose calls count by which header, the public pages with their caching, and what is gone when an app
  * is hidden or its org ends.
  */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../../src/config.ts";
+import { minOrgsOf } from "../../src/gateway/apps.ts";
 import { httpCall } from "../support/http-client.ts";
 import { type SignedInPerson, signInAt } from "./console.fixtures.ts";
 import { type TestGateway, testGateway, until } from "./fixtures.ts";
@@ -343,4 +346,18 @@ test("without ClickHouse the pages answer, without figures", async () => {
   } finally {
     await alone.stop();
   }
+});
+
+test.each([
+  [{}, undefined, 1],
+  [{ HOST: "0.0.0.0" }, undefined, 5],
+  [{ PUBLIC_URL: "https://gateway.example.com" }, undefined, 5],
+  [{ PUBLIC_URL: "http://localhost:8787" }, undefined, 1],
+  [{}, 3, 3],
+  [{ HOST: "0.0.0.0" }, 1, 1],
+])("with %j and min_orgs %j, %d orgs must be behind a figure", (env, minOrgs, expected) => {
+  const folder = mkdtempSync(join(tmpdir(), "weir-test-"));
+  if (minOrgs !== undefined) writeFileSync(join(folder, "weir.yaml"), `min_orgs: ${minOrgs}\n`);
+  expect(minOrgsOf(readConfig({ ...env, CONFIG_DIR: folder }))).toBe(expected);
+  rmSync(folder, { recursive: true });
 });

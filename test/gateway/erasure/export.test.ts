@@ -53,6 +53,7 @@ describe("an export", () => {
     const files = await download(json.url);
     expect([...files.keys()].sort()).toEqual(
       [
+        "apps",
         "audit",
         "events",
         "invoices",
@@ -96,7 +97,7 @@ describe("an export", () => {
     const asked = await owner.call("POST", "/v1/orgs/first/export");
     expect(asked.status, asked.text).toBe(202);
     await ready(asked.json.id);
-    expect((await download(`/v1/orgs/first/exports/${asked.json.id}/download`)).size).toBe(11);
+    expect((await download(`/v1/orgs/first/exports/${asked.json.id}/download`)).size).toBe(12);
     expect(readdirSync(join(gateway.folder, "data/exports"))).toEqual([`${asked.json.id}.zip`]);
   });
 

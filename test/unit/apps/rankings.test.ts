@@ -142,7 +142,9 @@ test("an app that was hidden, or whose slug became another org's, is gone at onc
   ]);
   rows[0] = row("one", "a", { isPublic: false });
   rows[1] = row("two", "z");
-  rankings.forget();
+  rankings.changed("one");
+  expect(read(7).apps.map(({ id }: { id: string }) => id)).toEqual(["two"]);
+  rankings.changed();
   expect(read(7)).toMatchObject({ apps: [], models: [{ apps: 0 }] });
   expect(rankings.usesOf(board, "v/m")).toEqual([]);
 });
