@@ -78,7 +78,7 @@ export interface BoardDeps {
 /** Apps of one statement. */
 const SLICE = 100;
 /** Public apps, in the order of their slugs; more are not ranked. */
-const MOST_APPS = 10_000;
+const MOST_APPS = 2000;
 
 /** @throws WeirError `analytics_unavailable` */
 export async function readBoard({ figures, apps, withApps }: BoardDeps): Promise<Board> {

@@ -54,7 +54,7 @@ export interface RankingsDeps {
 const MOST_RANKED = 100;
 const MOST_OF_MODEL = 20;
 /** Answers that are kept, of all that days and categories make possible. */
-const MOST_BODIES = 200;
+const MOST_BODIES = 600;
 
 interface ShownApp {
   readonly app: BoardApp;
@@ -176,7 +176,7 @@ const sumsOf = ({ id, requests, tokens }: Ranked, at: number) => ({
   ...{ id, requests: requests[at] ?? 0, tokens: tokens[at] ?? 0 },
 });
 
-/** With most tokens, those that were used at all. Only candidates are sorted as objects: there may be 10,000. */
+/** With most tokens, those that were used at all. Only candidates are sorted as objects: there may be thousands. */
 function best<T extends Ranked>(items: readonly T[], at: number): T[] {
   const tokens = Float64Array.from(items, (item) => item.tokens[at] ?? 0).sort();
   const least = tokens[tokens.length - MOST_RANKED] ?? 0;

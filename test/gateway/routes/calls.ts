@@ -73,13 +73,19 @@ const newKey = (world: CallWorld) =>
   );
 const newProject = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/projects", { slug: fresh("to-go"), name: "To go" }));
-async function newApp({ asOwner }: CallWorld, isPublic = false) {
+async function newApp({ asOwner }: CallWorld) {
   const slug = fresh("app");
-  const { status, text } = await asOwner("POST", "/v1/apps", { name: "Made", slug, public: isPublic });
+  const { status, text } = await asOwner("POST", "/v1/apps", { name: "Made", slug, public: true });
   if (status !== 201) throw new Error(`no app was made: ${text}`);
   return { slug };
 }
-const newPublicApp = (world: CallWorld) => newApp(world, true);
+/** One for each world: an org may have fifty. */
+const apps = new WeakMap<CallWorld, Promise<{ slug: string }>>();
+function anApp(world: CallWorld): Promise<{ slug: string }> {
+  const app = apps.get(world) ?? newApp(world);
+  apps.set(world, app);
+  return app;
+}
 const newProviderKey = ({ asOwner }: CallWorld) =>
   createdId(asOwner("POST", "/v1/provider-keys", providerKey));
 const newTicket = ({ asOwner }: CallWorld) =>
@@ -225,12 +231,15 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "GET /v1/policies/{name}/canaries": { values: newPolicy },
   "GET /v1/policies/{name}/shadows": { values: newPolicy },
   "GET /v1/policies/{name}/experiments": { values: newPolicy },
-  "POST /v1/apps": { body: () => ({ name: fresh("Made"), category: "coding" }) },
-  "GET /v1/apps/{slug}": { values: (world) => newApp(world) },
-  "PATCH /v1/apps/{slug}": { values: (world) => newApp(world), body: () => ({ name: "Renamed" }) },
-  "DELETE /v1/apps/{slug}": { values: (world) => newApp(world) },
-  "GET /v1/apps/{slug}/public": { values: newPublicApp },
-  "GET /v1/apps/{slug}/badge": { values: newPublicApp },
+  "POST /v1/apps": {
+    body: () => ({ name: fresh("Made"), category: "coding" }),
+    harmless: { body: { name: "Made", category: "none" } },
+  },
+  "GET /v1/apps/{slug}": { values: anApp },
+  "PATCH /v1/apps/{slug}": { values: anApp, body: () => ({ name: "Renamed" }) },
+  "DELETE /v1/apps/{slug}": { values: newApp, harmless: { values: { slug: "no-app" } } },
+  "GET /v1/apps/{slug}/public": { values: anApp },
+  "GET /v1/apps/{slug}/badge": { values: anApp },
   "POST /v1/projects": { body: () => ({ slug: fresh("made"), name: "Made" }) },
   "GET /v1/projects/{id}": { values: newProject },
   "PATCH /v1/projects/{id}": { values: newProject, body: () => ({ name: "Renamed" }) },
