@@ -16,6 +16,7 @@ import {
   paymentVariables,
 } from "./payment-settings.ts";
 import { isFree, LOCAL_PLAN, type Plan, planFaults, plansFile } from "./plan.ts";
+import { type TelemetrySettings, telemetrySettingsOf, telemetryVariables } from "./telemetry-settings.ts";
 
 const count = z.int().nonnegative();
 const positive = z.int().positive();
@@ -142,6 +143,8 @@ export interface Config {
   readonly payments: PaymentSettings;
   /** Undefined: rates of exchange are those of `fx.yaml`. */
   readonly fxUrl: string | undefined;
+  /** Undefined: no OpenTelemetry. */
+  readonly telemetry: TelemetrySettings | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
   readonly settings: ServiceSettings;
@@ -186,6 +189,7 @@ const environment = z.object({
   SMTP_URL: setting(smtpServerOf).optional(),
   MAIL_FROM: setting(mailboxOf).prefault("Weir <weir@localhost>"),
   ...paymentVariables,
+  ...telemetryVariables,
   /** Where the day's rate of exchange is read. */
   FX_URL: z.url({ protocol: /^https?$/ }).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
@@ -230,6 +234,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     mailFrom: parsed.data.MAIL_FROM,
     payments: paymentsOf(parsed.data, read.settings, isLocalOnly({ host: HOST, publicUrl })),
     fxUrl: parsed.data.FX_URL,
+    telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),
     cell: CELL,
     ...read,
   });
@@ -263,8 +268,13 @@ function oidcOf({
 
 /** @throws ConfigError where a gateway lacks its secret, or simulated payments could be made from outside */
 function paymentsOf(env: Environment, { payments }: ServiceSettings, isLocal: boolean): PaymentSettings {
+  return orConfigError(() => paymentSettingsOf(payments, env, isLocal));
+}
+
+/** @throws ConfigError with the message of the Error that is thrown */
+function orConfigError<T>(read: () => T): T {
   try {
-    return paymentSettingsOf(payments, env, isLocal);
+    return read();
   } catch (error) {
     throw new ConfigError((error as Error).message);
   }

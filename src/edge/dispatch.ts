@@ -1,6 +1,7 @@
 /** Dispatches a request to what its route runs: a model call, an operation, an event stream or a hook. */
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { svcVersion } from "../account/versions.ts";
+import type { BeginTrace } from "../call-trace.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, errorEnvelope, fail, type WeirError } from "../errors.ts";
 import type { Incoming } from "../exchange/call.ts";
@@ -42,6 +43,8 @@ export interface DispatchDeps extends FaultDeps {
   readonly credentials: CredentialPorts;
   readonly clientAddress: ClientAddress;
   readonly exchange: Exchange;
+  /** Undefined where calls are not traced. */
+  readonly beginTrace?: BeginTrace | undefined;
   /** Answers a question about a call, such as its token count, without making it. */
   inquire(inquiry: Inquiry, incoming: Incoming): Promise<void>;
   readonly clock: Clock;
@@ -94,6 +97,7 @@ function callModel(
   const passing = passingHeaders(head, format.habits);
   const idempotent = idempotencyKey(head);
   const clientIpPrefix = ipPrefix(addressOf(deps, res, head));
+  const trace = inquiry === undefined ? deps.beginTrace?.(head.traceparent, head.tracestate) : undefined;
   deps.uploads.read(res, reply, head, key.orgId, deps.maxBodyBytes, (uploaded) => {
     if (!("body" in uploaded)) {
       refuseBody(reply, uploaded, id, format.errorBody);
@@ -115,6 +119,7 @@ function callModel(
       appUrl: head.appUrl,
       appTitle: head.appTitle,
       clientIpPrefix,
+      trace,
       reply,
     };
     if (inquiry === undefined) deps.exchange.run(incoming);

@@ -35,6 +35,10 @@ export class RequestHead {
   appUrl = "";
   /** `X-Title` or `X-OpenRouter-Title`: the app's name. */
   appTitle = "";
+  /** Empty unless `readsTrace`. Repeated lines are no valid value, as they must not be (W3C Trace Context, 3.2). */
+  traceparent = "";
+  /** Repeated lines are one list. */
+  tracestate = "";
   /** -1 where the head does not say. */
   contentLength = -1;
   /** The body is chunked. */
@@ -47,13 +51,22 @@ export class RequestHead {
   #hosts = 0;
   readonly #others: Map<string, string> | undefined;
 
-  /** @param keepsAll whether `header` may be called: model calls never do, and their clients send many headers */
-  constructor(req: HttpRequest, keepsAll: boolean) {
+  /**
+   * @param keepsAll whether `header` may be called: model calls never do, and their clients send many headers
+   * @param readsTrace whether the request's place in a trace is read
+   */
+  constructor(req: HttpRequest, keepsAll: boolean, readsTrace: boolean) {
     if (keepsAll) this.#others = new Map();
-    req.forEach((name, value) => {
+    const take = (name: string, value: string) => {
       this.#take(name, value);
       if (this.#others !== undefined && !this.#others.has(name)) this.#others.set(name, value);
-    });
+    };
+    if (!readsTrace) req.forEach(take);
+    else
+      req.forEach((name, value) => {
+        take(name, value);
+        this.#takeTrace(name, value);
+      });
     if (this.#others?.get("idempotency-key") === "") this.#others.set("idempotency-key", NO_KEY);
   }
 
@@ -111,6 +124,11 @@ export class RequestHead {
       default:
         this.#takeFraming(name, value);
     }
+  }
+
+  #takeTrace(name: string, value: string): void {
+    if (name === "traceparent") this.traceparent += this.traceparent === "" ? value : `,${value}`;
+    else if (name === "tracestate") this.tracestate += this.tracestate === "" ? value : `,${value}`;
   }
 
   #takeFraming(name: string, value: string): void {

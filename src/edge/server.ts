@@ -124,7 +124,7 @@ function receive(
   act: (reply: SocketReply, head: RequestHead, id: string) => void,
 ): void {
   const reply = new SocketReply(res, req.getMethod() === "head", deps.isCrowded);
-  const head = new RequestHead(req, keepsHead);
+  const head = new RequestHead(req, keepsHead, !keepsHead && deps.beginTrace !== undefined);
   const id = requestId(deps.clock.now());
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";

@@ -94,7 +94,9 @@ export class Attempt implements RelayHost {
     const { incoming, request } = this.#call;
     const { stream } = request.facts;
     // The client's headers are meant for its own dialect.
-    const headers = passable.isSplice ? incoming.passing : NO_HEADERS;
+    const passing = passable.isSplice ? incoming.passing : NO_HEADERS;
+    const { trace } = incoming;
+    const headers = trace === undefined ? passing : { ...passing, ...trace.headersOf(this.#record.attempt) };
     const sent = {
       endpoint: lane.endpoint,
       key: lane.key,

@@ -4,6 +4,7 @@
  * step failed.
  */
 import type { KeyContext } from "../account/keyring.ts";
+import type { CallTrace } from "../call-trace.ts";
 import type { ClientReply } from "../client-reply.ts";
 import type { Endpoint, Model } from "../endpoint.ts";
 import type { Admission } from "../limits/limits.ts";
@@ -41,6 +42,8 @@ export interface Incoming {
   readonly appUrl: string;
   readonly appTitle: string;
   readonly clientIpPrefix: string;
+  /** Undefined where calls are not traced. */
+  readonly trace: CallTrace | undefined;
   readonly reply: ClientReply;
 }
 

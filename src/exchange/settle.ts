@@ -5,9 +5,11 @@
  */
 
 import type { Outbox } from "../analytics/outbox.ts";
+import type { CallTrace } from "../call-trace.ts";
 import type { Clock } from "../clock.ts";
 import { asWeirError, fail, type WeirError } from "../errors.ts";
 import type { Limits } from "../limits/limits.ts";
+import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
 import type { ByokFee } from "../usage.ts";
 import type { ReplyFacts, SvcReply } from "../wire/contract.ts";
@@ -34,6 +36,8 @@ export interface SettleDeps extends RecordDeps, HoldDeps {
   readonly byokFee: ByokFee;
   /** Reports a fault of the gateway to the operator's log; clients never see it. */
   readonly onFault: (error: unknown, requestId: string) => void;
+  /** Told of every record, once its commit is on its way. Undefined where nobody traces or measures calls. Never throws. */
+  readonly onRecord: ((record: CallRecord, trace: CallTrace | undefined) => void) | undefined;
 }
 
 /** What is sent after the charge is committed. */
@@ -123,6 +127,7 @@ function close(deps: SettleDeps, call: Call, outcome: Outcome, settlement: Settl
     if (answered) keepForReplay(call, outcome, error, delivery.bytes, gone);
     storeResponse?.();
   });
+  deps.onRecord?.(record, call.incoming.trace);
   if (metered.cost.total_micro_usd > 0 || error === undefined) return committed.then(() => delivery.send());
   // Nothing was charged and no part of an answer waits: an error is sent without waiting for the disk.
   delivery.send();

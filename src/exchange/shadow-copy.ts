@@ -31,6 +31,8 @@ export function copyOf(
     startMs: clock.monotonic(),
     idempotencyKey: "",
     debug: false,
+    // A copy is no part of what the client waits for.
+    trace: undefined,
     reply: NO_CLIENT,
   });
   copy.ownKeys = withOwnKeys ? call.ownKeys : undefined;

@@ -14,7 +14,8 @@ const byokFeeOf = ({ settings: { byok } }: Config): ByokFee => ({
 export function exchangeOf(
   config: Config,
   rooms: Rooms,
-  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "onEndpointMissed" | "hasRoomFor">,
+  host: Pick<ExchangeDeps, "onFault" | "onUpstreamFailure" | "onEndpointMissed" | "hasRoomFor"> &
+    Pick<ExchangeDeps["settle"], "onRecord">,
 ): Exchange {
   const { limits: bounds, timeouts } = config.settings;
   const { clock, store, bodies, responses, limits, purse, budgets, health, catalog, policies, ownKeys } =
@@ -55,6 +56,7 @@ export function exchangeOf(
       latencies: rooms.latencies,
       byokFee,
       onFault: host.onFault,
+      onRecord: host.onRecord,
       cell: config.cell,
       settledAtUs: risingMicros(clock),
       maxPayloadBytes: bounds.max_payload_bytes,

@@ -78,6 +78,7 @@ export async function startGateway(
     onUpstreamFailure: upstreamFailures(log, rooms.clock),
     onEndpointMissed: rooms.endpointDown.missed,
     hasRoomFor: (live) => descriptors.hasRoomForCall(live),
+    onRecord: rooms.telemetry?.settled,
   });
   const inquiries = inquiriesOf(config, rooms, onFault);
   const table = routeTable(operationsOf(rooms, config));
@@ -97,7 +98,7 @@ export async function startGateway(
     pages: pages({ version: VERSION, readiness, metrics, openApi, policySchema: policyJsonSchema }),
     credentials: rooms.identity.credentials,
     clientAddress: clientAddress(config.settings.trusted_proxies),
-    exchange,
+    ...{ exchange, beginTrace: rooms.telemetry?.begin },
     inquire: (inquiry, incoming) => inquire(inquiries, inquiry, incoming),
     clock: rooms.clock,
     onFault,

@@ -52,6 +52,7 @@ export function metricSources(
     counters: {
       ...jobCounters(rooms),
       ...webhookCounters(rooms),
+      ...spanCounters(rooms),
       weir_calls_total: {
         help: "Model calls by how they ended.",
         label: "outcome",
@@ -190,4 +191,15 @@ const descriptorGauges = (descriptors: Descriptors) => ({
     "Files and sockets that the process may have open; 0 where that is not known.",
     () => descriptors.limit ?? 0,
   ),
+});
+
+/** Without OpenTelemetry. */
+const NO_SPANS = { queue_full: 0, export_failed: 0 };
+
+const spanCounters = ({ telemetry }: Rooms): MetricSources["counters"] => ({
+  weir_spans_dropped_total: {
+    help: "Spans that reached no OpenTelemetry collector, by reason.",
+    label: "reason",
+    read: () => telemetry?.dropped() ?? NO_SPANS,
+  },
 });

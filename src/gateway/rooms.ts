@@ -52,6 +52,7 @@ import { openPolicyRoom } from "./policies.ts";
 import { openReceipts } from "./receipts.ts";
 import { openSales } from "./sales.ts";
 import type { Stopping } from "./stopping.ts";
+import { openTelemetryRoom, stopTelemetry } from "./telemetry.ts";
 import { openWebhookRoom } from "./webhooks.ts";
 
 export type Rooms = Awaited<ReturnType<typeof openRooms>>;
@@ -80,10 +81,11 @@ export async function openRooms(config: Config, log: Logger) {
   const pool = openPool();
   const thread = openThread(new URL("../wire/thread.ts", import.meta.url));
   const simulated = () => simulatedModels(catalog.current());
+  const canonical = openCanonical(thread);
+  const telemetry = await openTelemetryRoom(config, log, { pool, canonical });
   const analytics = openAnalytics({
-    ...{ store, outbox, pool, clock, cursors, log },
+    ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
-    ...{ simulated, canonical: openCanonical(thread) },
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
@@ -99,7 +101,7 @@ export async function openRooms(config: Config, log: Logger) {
   const { bodyBudget, uploads } = openUploads(config, clock);
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
-    ...{ directory, identity, mail, receipts: openReceipts(config, log, ground) },
+    ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
     bodies: openBodies(thread, pool),
     latencies: new Latencies(),
@@ -108,9 +110,7 @@ export async function openRooms(config: Config, log: Logger) {
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
       uploads.close();
-      kept.answers.close();
-      kept.responses.close();
-      kept.exports.close();
+      kept.closeKept();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
       await sales.closeSales(stopping);
@@ -120,6 +120,7 @@ export async function openRooms(config: Config, log: Logger) {
       await stopping.wait("policies", routing.closePolicies());
       routing.endpointDown.close();
       await stopping.wait("replays", replays.close());
+      await stopping.wait("telemetry", stopTelemetry(telemetry, stopping));
       // Rows that miss this timeout are inserted after the next start.
       await stopping.wait("analytics", analytics.stop(Math.min(ANALYTICS_STOP_MS, stopping.leftMs / 6)));
       await stopping.wait("worker threads", Promise.all([pool.close(), thread.close()]));
@@ -182,10 +183,16 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
     maxBytes: settings.limits.max_stored_answer_bytes,
     onFailure: (err: unknown) => log.error({ err }, "what is old could not be forgotten; it is tried again"),
   };
+  const answers = new IdempotentAnswers(keeping);
+  const responses = new StoredResponses(keeping);
+  const exports = new Exports(keeping);
   return {
-    answers: new IdempotentAnswers(keeping),
-    responses: new StoredResponses(keeping),
-    exports: new Exports(keeping),
+    ...{ answers, responses, exports },
+    closeKept() {
+      answers.close();
+      responses.close();
+      exports.close();
+    },
   };
 }
 

@@ -74,6 +74,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...["vocabulary", "document", "store", "credits", "account", "catalog"],
     ...["events", "jobs", "payments", "invoices"],
   ],
+  // OpenTelemetry: what the record of a call is as spans and metrics.
+  telemetry: ["vocabulary"],
   // Signed statements of what a call cost.
   receipts: ["vocabulary", "store", "installation", "record"],
   policies: ["vocabulary", "document", "record", "store", "routing", "events"],
@@ -109,6 +111,15 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   razorpay: "src/payments/razorpay/",
   pdfkit: "src/invoices/",
   "badge-maker": "src/apps/",
+  "@opentelemetry/api": "src/telemetry/",
+  "@opentelemetry/core": "src/telemetry/",
+  "@opentelemetry/exporter-metrics-otlp-http": "src/telemetry/",
+  "@opentelemetry/exporter-metrics-otlp-proto": "src/telemetry/",
+  "@opentelemetry/exporter-trace-otlp-http": "src/telemetry/",
+  "@opentelemetry/exporter-trace-otlp-proto": "src/telemetry/",
+  "@opentelemetry/resources": "src/telemetry/",
+  "@opentelemetry/sdk-metrics": "src/telemetry/",
+  "@opentelemetry/sdk-trace": "src/telemetry/",
 };
 
 const OPERATIONS = /^src\/[a-z]+\/([a-z-]+-)?operations\.ts$/;
