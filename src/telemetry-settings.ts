@@ -1,6 +1,6 @@
 /**
  * The variables of OpenTelemetry that the gateway reads, under the names of its specification ("Environment Variable
- * Specification"). Headers, certificates, compression and timeouts of the exporters are read by these themselves.
+ * Specification"). Headers, certificates and compression are read by the exporters themselves.
  */
 import { z } from "zod";
 
@@ -18,6 +18,8 @@ export interface TelemetrySettings {
   /** Base URL of the collector, without a slash at the end. */
   readonly endpoint: string;
   readonly protocol: "http/protobuf" | "http/json";
+  /** Of one export, with its repetitions. */
+  readonly timeoutMs: number;
   readonly traces: boolean;
   readonly metrics: boolean;
   readonly sampler: SamplerName;
@@ -41,6 +43,7 @@ const text = z.string().optional();
 export const telemetryVariables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: text,
   OTEL_EXPORTER_OTLP_PROTOCOL: text,
+  OTEL_EXPORTER_OTLP_TIMEOUT: text,
   OTEL_SDK_DISABLED: text,
   OTEL_TRACES_EXPORTER: text,
   OTEL_METRICS_EXPORTER: text,
@@ -72,6 +75,7 @@ export function telemetrySettingsOf(env: TelemetryVariables): TelemetrySettings 
   return {
     endpoint: endpoint.replace(/\/+$/, ""),
     protocol: oneOf(env, "OTEL_EXPORTER_OTLP_PROTOCOL", ["http/protobuf", "http/json"]),
+    timeoutMs: count(env, "OTEL_EXPORTER_OTLP_TIMEOUT", 10_000),
     traces: oneOf(env, "OTEL_TRACES_EXPORTER", ["otlp", "none"]) === "otlp",
     metrics: oneOf(env, "OTEL_METRICS_EXPORTER", ["otlp", "none"]) === "otlp",
     sampler: oneOf(env, "OTEL_TRACES_SAMPLER", ["parentbased_always_on", ...SAMPLER_NAMES]),

@@ -15,10 +15,10 @@ import type { DropReason } from "./contract.ts";
 export type Failed = (error: Error | undefined) => void;
 
 export function metricExporter(
-  { endpoint, protocol }: TelemetrySettings,
+  { endpoint, protocol, timeoutMs }: TelemetrySettings,
   failed: Failed,
 ): PushMetricExporter {
-  const options = { url: `${endpoint}/v1/metrics` };
+  const options = { url: `${endpoint}/v1/metrics`, timeoutMillis: timeoutMs };
   const exporter = protocol === "http/json" ? new JsonMetrics(options) : new ProtobufMetrics(options);
   const send = exporter.export.bind(exporter);
   exporter.export = (metrics, done) =>
@@ -66,8 +66,8 @@ export class SpanQueue {
     return this.#processor.shutdown();
   }
 
-  #watched({ endpoint, protocol }: TelemetrySettings, failed: Failed): SpanExporter {
-    const options = { url: `${endpoint}/v1/traces` };
+  #watched({ endpoint, protocol, timeoutMs }: TelemetrySettings, failed: Failed): SpanExporter {
+    const options = { url: `${endpoint}/v1/traces`, timeoutMillis: timeoutMs };
     const exporter = protocol === "http/json" ? new JsonTraces(options) : new ProtobufTraces(options);
     return {
       export: (spans, done) => {

@@ -9,8 +9,8 @@ import { contentAttributes } from "./call-content.ts";
 import { callMetrics } from "./call-metrics.ts";
 import { type SpanSource, spansOf } from "./call-spans.ts";
 import { CallSpans, samplerOf, traceBeginner } from "./call-traces.ts";
-import { type Failed, metricExporter, SpanQueue } from "./exporters.ts";
 import type { Telemetry, TelemetryDeps } from "./contract.ts";
+import { type Failed, metricExporter, SpanQueue } from "./exporters.ts";
 
 const NO_CONTENT: Attributes = Object.freeze({});
 /** Calls whose content is being redacted. Beyond it spans go without. */

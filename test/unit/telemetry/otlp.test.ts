@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import type { CallRecord } from "../../../src/record.ts";
+import { openOtlp } from "../../../src/telemetry/otlp.ts";
+import { telemetrySettingsOf } from "../../../src/telemetry-settings.ts";
+import { closedPort } from "../../gateway/fixtures.ts";
+import { record } from "../analytics/records.ts";
+
+async function asked(change: Partial<CallRecord>, traceparent = ""): Promise<number> {
+  const settings = telemetrySettingsOf({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await closedPort()}`,
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: "true",
+    OTEL_METRICS_EXPORTER: "none",
+  });
+  if (settings === undefined) throw new Error("settings");
+  let count = 0;
+  const telemetry = openOtlp(settings, {
+    ...{ version: "1", cell: "local", warn() {} },
+    contentOf: async () => {
+      count++;
+      return { request: undefined, candidates: [] };
+    },
+  });
+  telemetry.settled(record(change), telemetry.begin?.(traceparent, ""));
+  await telemetry.stop(1000);
+  return count;
+}
+
+test("content is looked at only of sampled calls whose payload is available", async () => {
+  expect(await asked({ payloadState: "available" })).toBe(1);
+  for (const payloadState of ["off", "zdr", "expired", "erased"] as const)
+    expect(await asked({ payloadState })).toBe(0);
+  const unsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+  expect(await asked({ payloadState: "available" }, unsampled)).toBe(0);
+});
