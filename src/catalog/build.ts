@@ -8,15 +8,17 @@ import { didYouMean, nearest } from "../document/nearest.ts";
 import type { Capabilities, DataPolicy, Dialect, Endpoint, Modality, Provider, Task } from "../endpoint.ts";
 import type { CatalogFiles, Checked, ConfigDocument } from "./files.ts";
 import type { PriceTable } from "./price-versions.ts";
-import { listPriceTable, markedUp, priceFaults } from "./prices.ts";
+import { type DatedPrices, listPriceTable, markedUp, priceFaults } from "./prices.ts";
 import { buildProviders, type Environment } from "./providers.ts";
-import type { EndpointEntry, ModelEntry, ModelsFile } from "./schema.ts";
+import type { EndpointEntry, ModelEntry, ModelsFile, PriceEntry } from "./schema.ts";
 
 /** An endpoint without its price version yet. */
-interface EndpointDraft {
+export interface EndpointDraft {
   readonly endpoint: Omit<Endpoint, "prices" | "listPrices">;
   readonly prices: PriceTable;
   readonly listPrices: PriceTable;
+  /** Prices that replace these at an instant, the earliest first; also those whose instant is over. */
+  readonly dated: readonly DatedPrices[];
 }
 
 export interface ModelDraft {
@@ -124,9 +126,10 @@ class Build {
     if (maxOutput > contextLength) {
       this.#refuse(document, [...path, "max_output"], `exceeds the context of ${contextLength}`);
     }
-    for (const { key, message } of priceFaults(model.task, entry.price)) {
-      this.#refuse(document, [...path, "price", ...(key === undefined ? [] : [key])], message);
-    }
+    this.#checkPrice(document, [...path, "price"], model.task, entry.price);
+    entry.scheduled.forEach(({ price }, at) => {
+      this.#checkPrice(document, [...path, "scheduled", at, "price"], model.task, price);
+    });
     const dialects = this.#dialects(document, path, provider, model.task, entry.dialects);
     const beyond = entry.modalities_in?.find((m) => !model.modalities.in.includes(m));
     if (beyond !== undefined) {
@@ -156,7 +159,22 @@ class Build {
       },
       prices: markedUp(listPrices, markupBps),
       listPrices,
+      dated: entry.scheduled.map(({ from, price }) => {
+        const list = listPriceTable(price);
+        return { fromMs: Date.parse(from), prices: markedUp(list, markupBps), listPrices: list };
+      }),
     };
+  }
+
+  #checkPrice(
+    document: ConfigDocument<ModelsFile>,
+    path: readonly PropertyKey[],
+    task: Task,
+    price: PriceEntry,
+  ): void {
+    for (const { key, message } of priceFaults(task, price)) {
+      this.#refuse(document, key === undefined ? path : [...path, key], message);
+    }
   }
 
   /** The dialects of the endpoint, or of its provider, that serve the model's task. */

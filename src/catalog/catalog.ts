@@ -2,17 +2,27 @@
  * The catalog: an immutable snapshot that a call takes once and keeps, and the means to replace it. A reload that finds
  * any problem changes nothing: the last good snapshot stays.
  */
+import { type Clock, systemClock, systemTimers, type Timers } from "../clock.ts";
 import { type Problem, problemText } from "../document/document.ts";
 import type { Endpoint, Model, Provider } from "../endpoint.ts";
-import { buildDraft, type CatalogDraft, type ModelDraft } from "./build.ts";
+import { buildDraft, type CatalogDraft, type EndpointDraft, type ModelDraft } from "./build.ts";
+import type { Changelog } from "./changelog.ts";
 import { readCatalogFiles } from "./files.ts";
+import { knownModels } from "./known-models.ts";
 import type { CurrentVersion, PriceVersions } from "./price-versions.ts";
 import type { Environment } from "./providers.ts";
+import { announcedPrices, pricedAt, pricesAt, Schedule, type ScheduledPrice } from "./schedule.ts";
 
 export interface CatalogOptions extends Environment {
   /** Folder with `providers.yaml` and `models/*.yaml`. */
   readonly configDir: string;
   readonly priceVersions: PriceVersions;
+  /** Without it no changes are written. */
+  readonly changelog?: Pick<Changelog, "note">;
+  readonly clock?: Clock;
+  readonly timers?: Timers;
+  /** Dated prices could not be put in force; it is tried again every second. */
+  readonly onFailure?: (error: unknown) => void;
 }
 
 export interface CatalogSnapshot {
@@ -25,6 +35,8 @@ export interface CatalogSnapshot {
   unreachable(modelId: string): readonly Endpoint[];
   /** When the endpoint's prices last changed (milliseconds since 1970); undefined when they never did. */
   priceChangedMs(endpointId: string): number | undefined;
+  /** The endpoint's dated prices that are not in force yet, the earliest first. */
+  scheduledPrices(endpointId: string): readonly ScheduledPrice[];
 }
 
 type ReloadResult = { readonly ok: true } | { readonly ok: false; readonly problems: readonly Problem[] };
@@ -33,6 +45,8 @@ export interface Catalog {
   current(): CatalogSnapshot;
   /** Reads the files again. Reloads run one after another, so that the last one requested wins. */
   reload(): Promise<ReloadResult>;
+  /** Puts no more dated prices in force. */
+  close(): void;
 }
 
 /** The catalog's files have problems; the message lists each on its own line. */
@@ -47,32 +61,58 @@ export class CatalogError extends Error {
 }
 
 /**
- * Reads, checks and prices the catalog. New price versions are durable before it resolves.
+ * Reads, checks and prices the catalog, by the dated prices of now. New price versions are durable before it resolves.
  * @throws CatalogError with all problems.
  */
 export async function loadCatalog(options: CatalogOptions): Promise<CatalogSnapshot> {
+  return priced(await readDraft(options), (options.clock ?? systemClock).now(), options);
+}
+
+/** @throws CatalogError with all problems. */
+async function readDraft(options: CatalogOptions): Promise<CatalogDraft> {
   const files = await readCatalogFiles(options.configDir);
   if (!files.ok) throw new CatalogError(files.problems);
   const draft = await buildDraft(files.value, options);
   if (!draft.ok) throw new CatalogError(draft.problems);
-  const priced = draft.value.models.flatMap((model) =>
-    model.endpoints.map(({ endpoint, prices, listPrices }) => ({
-      endpointId: endpoint.id,
-      prices,
-      listPrices,
-      markupBps: endpoint.markupBps,
-    })),
-  );
-  return snapshotOf(draft.value, await options.priceVersions.assign(priced));
+  return draft.value;
+}
+
+/** The draft with the prices in force at `nowMs`, whose versions and changes are stored in one act. */
+async function priced(
+  draft: CatalogDraft,
+  nowMs: number,
+  { priceVersions, changelog }: CatalogOptions,
+): Promise<CatalogSnapshot> {
+  const endpoints = draft.models.flatMap((model) => model.endpoints.map((e) => pricedAt(e, nowMs)));
+  const note = () => changelog?.note(knownModels(draft, nowMs));
+  return snapshotOf(draft, await priceVersions.assign(endpoints, note), nowMs);
 }
 
 /** Loads the catalog and keeps it replaceable. @throws CatalogError when the first load fails. */
 export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
-  let current = await loadCatalog(options);
-  let last: Promise<ReloadResult> = Promise.resolve({ ok: true });
+  const { clock = systemClock, timers = systemTimers, onFailure = () => {} } = options;
+  let draft = await readDraft(options);
+  let current: CatalogSnapshot;
+  const schedule = new Schedule({
+    ...{ clock, timers, onFailure },
+    reprice: () => inTurn(() => putInForce(draft)),
+  });
+  const putInForce = async (next: CatalogDraft): Promise<void> => {
+    const nowMs = schedule.now();
+    current = await priced(next, nowMs, options);
+    draft = next;
+    schedule.watch(draft, nowMs);
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const turn = last.then(act, act);
+    last = turn;
+    return turn;
+  };
+  await putInForce(draft);
   const reloadNow = async (): Promise<ReloadResult> => {
     try {
-      current = await loadCatalog(options);
+      await putInForce(await readDraft(options));
       return { ok: true };
     } catch (error) {
       if (error instanceof CatalogError) return { ok: false, problems: error.problems };
@@ -81,18 +121,25 @@ export async function openCatalog(options: CatalogOptions): Promise<Catalog> {
   };
   return {
     current: () => current,
-    reload() {
-      last = last.then(reloadNow, reloadNow);
-      return last;
-    },
+    reload: () => inTurn(reloadNow),
+    close: () => schedule.close(),
   };
 }
 
-function snapshotOf(draft: CatalogDraft, versions: ReadonlyMap<string, CurrentVersion>): CatalogSnapshot {
+function snapshotOf(
+  draft: CatalogDraft,
+  versions: ReadonlyMap<string, CurrentVersion>,
+  nowMs: number,
+): CatalogSnapshot {
   const unreachable = new Map<string, readonly Endpoint[]>();
   const models = new Map<string, Model>();
+  const scheduled = new Map<string, readonly ScheduledPrice[]>();
   for (const drafted of draft.models) {
-    const all = endpointsOf(drafted, versions);
+    for (const endpoint of drafted.endpoints) {
+      const announced = announcedPrices(endpoint, nowMs, versionOf(endpoint, versions));
+      if (announced.length > 0) scheduled.set(endpoint.endpoint.id, announced);
+    }
+    const all = drafted.endpoints.map((e) => endpointOf(e, nowMs, versionOf(e, versions)));
     const reachable = all.filter((e) => e.provider.status === "active");
     unreachable.set(
       drafted.entry.id,
@@ -107,18 +154,22 @@ function snapshotOf(draft: CatalogDraft, versions: ReadonlyMap<string, CurrentVe
     resolve: (name: string) => names.get(name),
     unreachable: (modelId: string) => unreachable.get(modelId) ?? [],
     priceChangedMs: (endpointId: string) => versions.get(endpointId)?.changedMs,
+    scheduledPrices: (endpointId: string) => scheduled.get(endpointId) ?? [],
   });
 }
 
-function endpointsOf(model: ModelDraft, versions: ReadonlyMap<string, CurrentVersion>): Endpoint[] {
-  return model.endpoints.map(({ endpoint, prices, listPrices }) => {
-    const version = versions.get(endpoint.id)?.version;
-    if (version === undefined) throw new Error(`no price version was assigned to ${endpoint.id}`);
-    return Object.freeze({
-      ...endpoint,
-      prices: Object.freeze({ version, ...prices }),
-      listPrices: Object.freeze({ version, ...listPrices }),
-    });
+function versionOf({ endpoint }: EndpointDraft, versions: ReadonlyMap<string, CurrentVersion>): string {
+  const version = versions.get(endpoint.id)?.version;
+  if (version === undefined) throw new Error(`no price version was assigned to ${endpoint.id}`);
+  return version;
+}
+
+function endpointOf(draft: EndpointDraft, nowMs: number, version: string): Endpoint {
+  const { prices, listPrices } = pricesAt(draft, nowMs);
+  return Object.freeze({
+    ...draft.endpoint,
+    prices: Object.freeze({ version, ...prices }),
+    listPrices: Object.freeze({ version, ...listPrices }),
   });
 }
 

@@ -39,8 +39,12 @@ export interface PriceVersions {
    * The current version of each endpoint, by endpoint id. Prices that differ from the last known ones add a span to the
    * history; prices that return get the id they had. Versions of release 0.1 keep their own ids until the prices
    * change. Resolves once durable.
+   * @param beside runs in the same act: what it puts is committed with the versions, or not at all
    */
-  assign(endpoints: readonly PricedEndpoint[]): Promise<ReadonlyMap<string, CurrentVersion>>;
+  assign(
+    endpoints: readonly PricedEndpoint[],
+    beside?: () => void,
+  ): Promise<ReadonlyMap<string, CurrentVersion>>;
   /** Every version of an endpoint, newest first. */
   history(endpointId: string): PriceVersion[];
 }
@@ -65,7 +69,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
       ...(limit === undefined ? {} : { limit }),
     });
   return {
-    assign: (endpoints) =>
+    assign: (endpoints, beside = () => {}) =>
       store.act(() => {
         const current = new Map<string, CurrentVersion>();
         let serial = 0;
@@ -88,6 +92,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
             });
           }
         }
+        beside();
         return current;
       }),
     history: (endpointId) => [...newestFirst(endpointId)].map(({ value }) => value),
@@ -98,6 +103,15 @@ const FIELDS = [
   ...(["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const),
   ...(["request", "image", "cacheWrite1h", "searchUnit"] as const),
 ];
+
+/** The version that these prices will have, where they follow those of `before`. */
+export const versionAfter = (
+  before: PricedEndpoint & { readonly version: string },
+  endpoint: PricedEndpoint,
+): string => (isSamePrice(before, endpoint) ? before.version : versionOf(endpoint));
+
+export const isSamePrice = (a: PricedEndpoint, b: PricedEndpoint): boolean =>
+  fingerprint(a) === fingerprint(b);
 
 /** Same length and alphabet as a ULID. */
 function versionOf(endpoint: PricedEndpoint): string {

@@ -7,6 +7,15 @@ import { nanoFromUsdPerMillion, withMarkup } from "../money.ts";
 import type { PriceTable } from "./price-versions.ts";
 import type { PriceEntry } from "./schema.ts";
 
+/** Prices from an instant on. */
+export interface DatedPrices {
+  /** Milliseconds since 1970. */
+  readonly fromMs: number;
+  /** As charged, markup included. */
+  readonly prices: PriceTable;
+  readonly listPrices: PriceTable;
+}
+
 export interface PriceFault {
   /** Absent where the fault concerns the price as a whole. */
   readonly key?: string;

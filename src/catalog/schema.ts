@@ -173,6 +173,25 @@ const price = z.strictObject(
   },
 );
 
+const MOST_SCHEDULED = 100;
+
+/** Prices that replace `price` at an instant, the earliest first. */
+const scheduled = z
+  .array(
+    z.strictObject({
+      from: z.iso.datetime({ offset: true, error: "use an instant such as 2026-12-01T00:00:00Z" }),
+      price,
+    }),
+  )
+  .max(MOST_SCHEDULED)
+  .superRefine((all, context) => {
+    all.forEach(({ from }, at) => {
+      const before = all[at - 1];
+      if (before === undefined || Date.parse(before.from) < Date.parse(from)) return;
+      context.addIssue({ code: "custom", path: [at, "from"], message: "must be later than the one before" });
+    });
+  });
+
 /** Vision and audio follow from the modalities. */
 const capabilities = z.array(z.enum(["tools", "parallel_tools", "json_schema", "reasoning", "cache"]));
 
@@ -186,6 +205,7 @@ const endpoint = z.strictObject({
   /** Overrides the provider's. */
   dialects: dialects.optional(),
   price,
+  scheduled: scheduled.default([]),
   status: status.default("active"),
   quantization: z.string().max(20).default(""),
   /** The following override the model's values for this endpoint. */

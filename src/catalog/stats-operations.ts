@@ -1,17 +1,17 @@
 /**
  * `GET /v1/models/{vendor}/{model}/stats`: how a model's endpoints performed, who uses it, and its changelog.
- * Measurements come through a port and may be missing; the changelog comes from the stored price versions and is always
- * there.
+ * Measurements come through a port and may be missing; the changelog is stored here and is always there.
  */
 import { z } from "zod";
 import { isoTime } from "../clock.ts";
 import { didYouMean, nearest } from "../document/nearest.ts";
-import type { Endpoint, Model } from "../endpoint.ts";
+import type { Model } from "../endpoint.ts";
 import { fail } from "../errors.ts";
+import { usdPerMillionFromNano } from "../money.ts";
 import { operation } from "../operation.ts";
 import type { CatalogSnapshot } from "./catalog.ts";
-import type { PriceVersion, PriceVersions } from "./price-versions.ts";
-import { priceChange } from "./price-words.ts";
+import type { Changelog, ChangelogEntry } from "./changelog.ts";
+import { CHANGE_KINDS } from "./changes.ts";
 
 const seriesItem = z.object({
   endpoint_id: z.string(),
@@ -31,32 +31,25 @@ const appItem = z.object({
 
 const changelogItem = z.object({
   id: z.int().describe("Stays the same, and grows with time."),
-  kind: z.enum([
-    "model_added",
-    "endpoint_added",
-    "endpoint_removed",
-    "price_change",
-    "deprecated",
-    "limits_change",
-  ]),
+  kind: z.enum(CHANGE_KINDS),
   summary: z.string(),
-  endpoint_id: z.string(),
-  effective_at: z.string(),
-  created_at: z.string(),
+  endpoint_id: z.string().describe("Empty where it concerns the model as a whole."),
+  effective_at: z.string().describe("In the future where it is announced for later."),
+  created_at: z.string().describe("When it became known here."),
 });
 
 const scheduledPrice = z.object({
   endpoint_id: z.string(),
-  effective_at: z.string(),
+  effective_at: z.string().describe("When the price comes into force."),
   price: z.object({ input: z.number(), output: z.number(), cache_read: z.number() }),
-  price_version: z.string(),
+  price_version: z.string().describe("The version that the price will have, as charges name it."),
 });
 
 const modelStatsSchema = z.object({
   model: z.string(),
   series: z.array(seriesItem).describe("Days of the last 30 with an attempt."),
   apps: z.array(appItem).describe("The 20 public apps with most tokens; none where `min_orgs` is above 1."),
-  scheduled_prices: z.array(scheduledPrice).describe("Prices change when the catalog's files do: none."),
+  scheduled_prices: z.array(scheduledPrice).describe("Prices that are not in force yet, the earliest first."),
   changelog: z.array(changelogItem).describe("Newest first, at most 100."),
   analytics: z.boolean().describe("False: figures could not be read; what is empty may have some."),
 });
@@ -72,14 +65,12 @@ export interface MeasuredModel {
 
 export interface StatsOperationsDeps {
   readonly catalog: { current(): CatalogSnapshot };
-  readonly priceVersions: Pick<PriceVersions, "history">;
+  readonly changelog: Pick<Changelog, "of">;
   /** Resolves within a second; undefined while analytics is unreachable. */
   readonly measured: (modelId: string) => Promise<MeasuredModel | undefined>;
 }
 
-const CHANGELOG_ITEMS = 100;
-
-export function statsOperations({ catalog, priceVersions, measured }: StatsOperationsDeps) {
+export function statsOperations({ catalog, changelog, measured }: StatsOperationsDeps) {
   return {
     getModelStats: operation({
       name: "getModelStats",
@@ -95,8 +86,8 @@ export function statsOperations({ catalog, priceVersions, measured }: StatsOpera
           model: model.id,
           series: [...(figures?.series ?? [])],
           apps: [...(figures?.apps ?? [])],
-          scheduled_prices: [],
-          changelog: changelogOf(model, snapshot, priceVersions),
+          scheduled_prices: scheduledOf(model, snapshot),
+          changelog: changelog.of(model.id).map(itemOf),
           analytics: figures?.apps !== undefined,
         };
       },
@@ -118,44 +109,32 @@ export function modelNamed(snapshot: CatalogSnapshot, id: string): Model {
   throw fail("model_not_found", `No model ${id.slice(0, 200)}${didYouMean(near)}`);
 }
 
-/**
- * Changelog from the price versions of the model's endpoints: an endpoint's first version says since when this gateway
- * has known it, each later one how its price changed. Prices become current when the catalog that contains them does.
- */
-function changelogOf(
-  model: Model,
-  snapshot: CatalogSnapshot,
-  { history }: Pick<PriceVersions, "history">,
-): ChangelogItem[] {
-  return [...model.endpoints, ...snapshot.unreachable(model.id)]
-    .flatMap((endpoint) => {
-      const versions = history(endpoint.id);
-      return versions.map((version, at) => changeOf(endpoint, version, versions[at + 1]));
-    })
-    .sort((a, b) => b.id - a.id)
-    .slice(0, CHANGELOG_ITEMS);
-}
+/** Of all endpoints of the model that the files have. */
+const scheduledOf = (model: Model, snapshot: CatalogSnapshot): z.output<typeof scheduledPrice>[] =>
+  [...model.endpoints, ...snapshot.unreachable(model.id)]
+    .flatMap(({ id }) => snapshot.scheduledPrices(id))
+    .sort((a, b) => a.fromMs - b.fromMs)
+    .map(({ endpointId, fromMs, listPrices, version }) => ({
+      endpoint_id: endpointId,
+      effective_at: isoTime(fromMs),
+      price: {
+        input: usdPerMillionFromNano(listPrices.input),
+        output: usdPerMillionFromNano(listPrices.output),
+        cache_read: usdPerMillionFromNano(listPrices.cacheRead ?? listPrices.input),
+      },
+      price_version: version,
+    }));
 
-function changeOf(
-  endpoint: Endpoint,
-  version: PriceVersion,
-  before: PriceVersion | undefined,
-): ChangelogItem {
-  const place = `${endpoint.provider.name}, ${endpoint.region}`;
-  const atTime = isoTime(version.fromMs);
-  return {
-    id: idOf(version),
-    ...(before === undefined
-      ? { kind: "endpoint_added" as const, summary: `Served by ${place}` }
-      : { kind: "price_change" as const, summary: `${place}: ${priceChange(before, version)}` }),
-    endpoint_id: endpoint.id,
-    effective_at: atTime,
-    created_at: atTime,
-  };
-}
-
-/**
- * A unique integer per version: its millisecond, then ten bits that count within that millisecond. Exact until the year
- * 2248, and independent of the rest of the catalog.
- */
-const idOf = ({ fromMs, serial }: PriceVersion): number => fromMs * 1024 + (serial % 1024);
+const itemOf = ({
+  id,
+  kind,
+  summary,
+  endpointId,
+  effectiveMs,
+  createdMs,
+}: ChangelogEntry): ChangelogItem => ({
+  ...{ id, kind, summary },
+  endpoint_id: endpointId,
+  effective_at: isoTime(effectiveMs),
+  created_at: isoTime(createdMs),
+});

@@ -65,7 +65,7 @@ function offeredBy(rooms: Rooms, config: Config) {
   const anthropicModels = anthropicModelOperations({ catalog });
   const stats = statsOperations({
     catalog,
-    priceVersions: rooms.priceVersions,
+    changelog: rooms.changelog,
     measured: rooms.apps.modelStats,
   });
   const { book, purse } = rooms;

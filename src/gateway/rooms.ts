@@ -8,6 +8,7 @@ import { AccountTables } from "../account/tables.ts";
 import { openAnalytics } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
+import { storedChangelog } from "../catalog/changelog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
@@ -110,6 +111,7 @@ export async function openRooms(config: Config, log: Logger) {
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
       uploads.close();
+      catalog.close();
       kept.closeKept();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();
@@ -166,13 +168,16 @@ async function openGround(config: Config, log: Logger) {
   const simulator =
     config.simulatorUrl === undefined ? await startSimulator({ keepBodyBytes: 0 }) : undefined;
   const priceVersions = storedPriceVersions(store, clock);
+  const changelog = storedChangelog(store, clock, priceVersions);
   const catalog = await openCatalog({
+    ...{ clock, changelog },
     configDir: config.configDir,
     env: process.env,
     simulatorUrl: config.simulatorUrl ?? simulator?.url ?? "",
     priceVersions,
+    onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
   });
-  return { clock, store, installation, cursors, simulator, priceVersions, catalog };
+  return { clock, store, installation, cursors, simulator, changelog, catalog };
 }
 
 /** Opens answers that outlive their calls: for repeated Idempotency-Keys, and stored responses. */

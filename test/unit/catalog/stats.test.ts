@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Catalog, openCatalog } from "../../../src/catalog/catalog.ts";
-import { type PriceVersions, storedPriceVersions } from "../../../src/catalog/price-versions.ts";
+import { type Changelog, storedChangelog } from "../../../src/catalog/changelog.ts";
+import { storedPriceVersions } from "../../../src/catalog/price-versions.ts";
 import { priceChange } from "../../../src/catalog/price-words.ts";
 import {
   type MeasuredModel,
@@ -54,7 +55,7 @@ const START = Date.parse("2026-07-01T10:00:00Z");
 let nowMs = START;
 let dir: string;
 let store: Store;
-let priceVersions: PriceVersions;
+let changelog: Changelog;
 let catalog: Catalog;
 
 const writeModels = (vendor: string, endpoints: readonly string[]) =>
@@ -68,8 +69,12 @@ beforeAll(async () => {
   await writeModels("mixed", [TOYS.replace("m-1", "m-2"), near("us", 1).replace("m-1", "m-2")]);
   await writeModels("real", [near("eu", 2), near("us", 3)]);
   store = openStore(join(dir, "data"));
-  priceVersions = storedPriceVersions(store, { now: () => nowMs, monotonic: () => 0 });
-  catalog = await openCatalog({ configDir: dir, env: {}, simulatorUrl: undefined, priceVersions });
+  const clock = { now: () => nowMs, monotonic: () => 0 };
+  const priceVersions = storedPriceVersions(store, clock);
+  changelog = storedChangelog(store, clock, priceVersions);
+  catalog = await openCatalog({
+    ...{ configDir: dir, env: {}, simulatorUrl: undefined, clock, priceVersions, changelog },
+  });
 });
 afterAll(async () => {
   await store.close();
@@ -79,7 +84,7 @@ afterAll(async () => {
 type Measured = (modelId: string) => Promise<MeasuredModel | undefined>;
 
 const ask = async (model: string, measured: Measured) => {
-  const { getModelStats } = statsOperations({ catalog, priceVersions, measured });
+  const { getModelStats } = statsOperations({ catalog, changelog, measured });
   const path = { vendor: "real", model };
   const input = { path, query: undefined, body: undefined };
   return getModelStats.output.parse(await getModelStats.run(input, caller(), NO_HEAD));
@@ -121,26 +126,51 @@ it("measured figures, and the changelog from the stored price versions, newest f
     ],
     analytics: true,
   });
-  expect(before.changelog).toEqual(
-    ["us", "eu"].map((region) => ({
-      id: expect.any(Number),
+  const first = {
+    id: expect.any(Number),
+    effective_at: "2026-07-01T10:00:00.000Z",
+    created_at: "2026-07-01T10:00:00.000Z",
+  };
+  expect(before.changelog).toEqual([
+    ...["us", "eu"].map((region) => ({
+      ...first,
       kind: "endpoint_added",
       summary: `Served by Near Inc., ${region}`,
       endpoint_id: `ep_near_m-1_${region}`,
-      effective_at: "2026-07-01T10:00:00.000Z",
-      created_at: "2026-07-01T10:00:00.000Z",
     })),
-  );
+    { ...first, kind: "model_added", summary: "Model was added", endpoint_id: "" },
+  ]);
   const ids = answer.changelog.map(({ id }) => id);
   expect(ids.every(Number.isSafeInteger)).toBe(true);
   expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
-  // An entry keeps its id when an endpoint leaves.
+  // Entries stay when an endpoint leaves.
   await writeModels("real", [near("eu", 2.5, ", cache_read: 0.25")]);
   await catalog.reload();
   const fewer = await ask("model", async () => undefined);
-  expect(fewer.changelog.map(({ id }) => id)).toEqual(
-    answer.changelog.filter((item) => item.endpoint_id === EU).map(({ id }) => id),
-  );
+  const [left, ...others] = fewer.changelog;
+  expect([left?.kind, left?.summary]).toEqual(["endpoint_removed", "No longer served by Near Inc., us"]);
+  expect(others).toEqual(answer.changelog);
+});
+
+it("prices that are announced, with the version that they will have", async () => {
+  const scheduled = ", scheduled: [{ from: 2027-01-01T00:00:00Z, price: { input: 9, output: 8 } }]";
+  await writeModels("real", [`${near("eu", 2.5, ", cache_read: 0.25")}${scheduled}`]);
+  expect(await catalog.reload()).toEqual({ ok: true });
+  const answer = await ask("model", async () => undefined);
+  expect(answer.scheduled_prices).toEqual([
+    {
+      endpoint_id: EU,
+      effective_at: "2027-01-01T00:00:00.000Z",
+      price: { input: 9, output: 8, cache_read: 9 },
+      price_version: expect.stringMatching(/^pv_[0-9A-Z]{26}$/),
+    },
+  ]);
+  expect(answer.changelog[0]).toMatchObject({
+    kind: "price_change",
+    endpoint_id: EU,
+    effective_at: "2027-01-01T00:00:00.000Z",
+    created_at: "2026-07-02T10:00:00.000Z",
+  });
 });
 
 it("without analytics: 200, no figures, and it says so", async () => {
