@@ -228,7 +228,7 @@ class Build {
   }
 }
 
-const TASKS_OF: Readonly<Record<Dialect, readonly Task[]>> = {
+export const TASKS_OF: Readonly<Record<Dialect, readonly Task[]>> = {
   chat: ["generate"],
   responses: ["generate"],
   messages: ["generate"],

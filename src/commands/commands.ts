@@ -70,6 +70,21 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ options }, shell) => (await import("./create-key.ts")).createKey(options, shell),
   },
   {
+    name: "models import",
+    operand: "FILE|URL",
+    summary: "Bring models, prices and limits of models.dev or OpenRouter into new model files.",
+    options: {
+      from: {
+        type: "string",
+        value: "FORMAT",
+        summary: "models.dev or openrouter; else told by the content.",
+      },
+      update: { type: "boolean", summary: "Also change existing files, whose comments stay." },
+      "dry-run": { type: "boolean", summary: "Say what would change, and write nothing." },
+    },
+    run: async (given, shell) => (await import("./import-models.ts")).importModels(given, shell),
+  },
+  {
     name: "orgs",
     operand: "TEXT",
     summary: "List the organisations of the running gateway, or those whose name has TEXT.",

@@ -105,7 +105,7 @@ const EXCLUSIVE: Readonly<Record<string, string>> = {
   "uWebSockets.js": "src/edge/",
   chdb: "src/analytics/",
   "@clickhouse/client": "src/analytics/",
-  yaml: "src/document/document.ts",
+  yaml: "src/document/",
   yazl: "src/exports/",
   stripe: "src/payments/stripe/",
   razorpay: "src/payments/razorpay/",
