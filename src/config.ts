@@ -297,10 +297,13 @@ function checkForEngine(dataDir: string): void {
 /** `weir.yaml` and `plans.yaml`; every key of the first has a default, and both files may be absent. */
 function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
   if (!existsSync(configDir)) throw new ConfigError(`CONFIG_DIR: there is no folder ${configDir}`);
-  const plans = readPlans(configDir);
+  const listed = attempt(() => readPlans(configDir));
   const file = join(configDir, "weir.yaml");
   const read = readDocument(existsSync(file) ? readFileSync(file, "utf8") : "", file, fileSchema);
-  if (!read.ok) throw new ConfigError(read.problems.map(problemText).join("\n"));
+  // What is wrong in both files is told at once.
+  const faults = [...(read.ok ? [] : read.problems.map(problemText)), ...(listed.ok ? [] : [listed.message])];
+  if (!read.ok || !listed.ok) throw new ConfigError(faults.join("\n"));
+  const plans = listed.value;
   const { plans: oldPlans, ...settings } = read.value;
   const refuse = (path: readonly string[], message: string): never => {
     const { line, column } = read.at(path);
@@ -328,6 +331,15 @@ function readSettings(configDir: string): Pick<Config, "settings" | "plans"> {
     );
   }
   return { settings: Object.freeze(settings), plans: Object.freeze(plans) };
+}
+
+function attempt<T>(act: () => T): { ok: true; value: T } | { ok: false; message: string } {
+  try {
+    return { ok: true, value: act() };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { ok: false, message: error.message };
+  }
 }
 
 /** @throws ConfigError */

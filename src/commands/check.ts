@@ -1,16 +1,28 @@
 /** `weir check`: reads everything that a start would read, changes nothing, and reports what the start would do. */
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { CatalogError, type CatalogSnapshot, loadCatalog } from "../catalog/catalog.ts";
 import type { PriceVersions } from "../catalog/price-versions.ts";
+import { priceChange } from "../catalog/price-words.ts";
 import { unconfigured } from "../catalog/unconfigured.ts";
+import { isoTime } from "../clock.ts";
 import { type Config, ConfigError, readConfig } from "../config.ts";
-import { CURRENCIES } from "../currency.ts";
 import type { Provider } from "../endpoint.ts";
-import { ratesOf } from "../gateway/billing.ts";
 import { supplierOf } from "../gateway/invoices.ts";
 import { folderHolder } from "../process/folder-holder.ts";
 import { listenFault } from "../process/listening.ts";
+import {
+  analyticsState,
+  type Fault,
+  identityState,
+  mailState,
+  paymentState,
+  plansState,
+  ratesState,
+  shown,
+  told,
+  webhookState,
+} from "./check-settings.ts";
 
 /** Says a line per fact. Resolves with 0 where a start would succeed, as far as a check can tell, else with 1. */
 export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<number> {
@@ -24,8 +36,7 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     config = readConfig(env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    say(`configuration  ${error.message}`);
-    say("A start would be refused.");
+    await tellFiles(env, error, say);
     return 1;
   }
   const { host, port, dataDir, configDir, clickhouseUrl, simulatorUrl } = config;
@@ -34,64 +45,57 @@ export async function check(env: NodeJS.ProcessEnv, say: (line: string) => void)
     ["configuration", `${configDir} (weir.yaml: ${existsSync(weirYaml) ? "read" : "absent, so defaults"})`],
     ["address", (await addressFault(host, port, fault)) ?? `http://${host}:${port}, which is free`],
     ["data", dataState(dataDir, fault)],
-    [
-      "analytics",
-      clickhouseUrl === undefined
-        ? "the embedded engine, in the data folder"
-        : `the server at ${shown(clickhouseUrl)}`,
-    ],
+    ["plans", plansState(config)],
+    ["analytics", await analyticsState(clickhouseUrl)],
+    ["state", "in the data folder, of one process; no Redis"],
     ["mail", mailState(config)],
+    ["payments", paymentState(config)],
+    ["identity", identityState(config)],
+    ["webhooks", told(fault, () => webhookState(config))],
     ["supplier", supplierState(config, fault)],
-    ["payments", paymentsState(config)],
-    ["rates", ratesState(config, fault)],
+    ["exchange", told(fault, () => ratesState(config))],
     ["simulator", simulatorUrl === undefined ? "the embedded one" : shown(simulatorUrl)],
     ...(await catalogRows(config, env, fault)),
   ];
-  for (const [name, text] of rows) say(`${name.padEnd(14)} ${text.replaceAll("\n", `\n${" ".repeat(15)}`)}`);
+  sayRows(rows, say);
   say(faults.length === 0 ? "A start would succeed." : "A start would be refused.");
   return faults.length === 0 ? 0 : 1;
 }
 
-type Fault = (text: string) => string;
+type Rows = readonly (readonly [string, string])[];
+
+function sayRows(rows: Rows, say: (line: string) => void): void {
+  for (const [name, text] of rows) say(`${name.padEnd(14)} ${text.replaceAll("\n", `\n${" ".repeat(15)}`)}`);
+}
+
+/** Settings are refused: what can be read without them is checked nevertheless. */
+async function tellFiles(
+  env: NodeJS.ProcessEnv,
+  error: ConfigError,
+  say: (line: string) => void,
+): Promise<void> {
+  const configDir = resolve(env.CONFIG_DIR || "./config");
+  const rows: [string, string][] = [["configuration", error.message]];
+  if (existsSync(configDir)) {
+    const files = { configDir, simulatorUrl: undefined };
+    const same = (text: string) => text;
+    rows.push(
+      ["supplier", supplierState(files, same)],
+      ["exchange", told(same, () => ratesState(files))],
+      ...(await catalogRows(files, env, same)),
+    );
+  }
+  sayRows(rows, say);
+  say("A start would be refused.");
+}
 
 /** Who sells, as invoices say. */
-function supplierState(config: Config, fault: Fault): string {
-  try {
+const supplierState = (config: Pick<Config, "configDir">, fault: Fault): string =>
+  told(fault, () => {
     const supplier = supplierOf(config);
     if (supplier === undefined) return "no supplier.yaml, so nothing can be sold";
     return `${supplier.legal_name}, ${supplier.gstin || supplier.country}`;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return fault(error.message);
-  }
-}
-
-const paymentsState = ({ payments: { gateways } }: Config): string =>
-  CURRENCIES.map((currency) => `${currency} by ${gateways[currency] ?? "nobody"}`).join(", ");
-
-/** Where the rate of exchange comes from. */
-function ratesState(config: Config, fault: Fault): string {
-  try {
-    const { listed, always } = ratesOf(config);
-    const newest = listed.at(-1)?.day;
-    const read = config.fxUrl === undefined ? [] : ["read from FX_URL each day"];
-    const dated = newest === undefined ? [] : [`listed up to ${newest}`];
-    const given = always === "" ? [] : [`${always} on any day, which is for trying out`];
-    return [...read, ...dated, ...given].join(", ") || "none, so an Indian supplier sells nothing";
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return fault(error.message);
-  }
-}
-
-/** Where mails go, without a password. */
-function mailState({ smtp, mailFrom, dataDir, publicUrl }: Config): string {
-  if (smtp === undefined) return `no SMTP_URL, so mails are written to ${join(dataDir, "mail")}`;
-  const { host, port, isTls, user } = smtp;
-  const server = `${isTls ? "smtps" : "smtp"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const text = `${server}${user === "" ? "" : ", with a password"}, from ${mailFrom.address}`;
-  return publicUrl === undefined ? `${text}\nset PUBLIC_URL: links in mails lead to this machine` : text;
-}
+  });
 
 async function addressFault(host: string, port: number, fault: Fault): Promise<string | undefined> {
   const text = await listenFault(host, port);
@@ -131,14 +135,8 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The URL without credentials. */
-function shown(url: string): string {
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
-}
-
 async function catalogRows(
-  config: Config,
+  config: Pick<Config, "configDir" | "simulatorUrl">,
   env: NodeJS.ProcessEnv,
   fault: Fault,
 ): Promise<[string, string][]> {
@@ -165,7 +163,24 @@ async function catalogRows(
       "provider",
       `${provider.id}: ${providerState(provider, missing.get(provider.id), env)}`,
     ]),
+    ...scheduledRows(catalog),
   ];
+}
+
+/** Prices that change by their dates, the next first. */
+function scheduledRows(catalog: CatalogSnapshot): [string, string][] {
+  const changes = [...catalog.models.values()].flatMap((model) =>
+    [...model.endpoints, ...catalog.unreachable(model.id)].flatMap(
+      ({ id, prices, listPrices, markupBps }) => {
+        const all = [{ endpointId: id, prices, listPrices, markupBps }, ...catalog.scheduledPrices(id)];
+        return catalog.scheduledPrices(id).map((next, at) => {
+          const words = priceChange(all[at] ?? next, next);
+          return { fromMs: next.fromMs, text: `${isoTime(next.fromMs)} ${model.id}, ${id}: ${words}` };
+        });
+      },
+    ),
+  );
+  return changes.sort((a, b) => a.fromMs - b.fromMs).map(({ text }) => ["price", text]);
 }
 
 /**

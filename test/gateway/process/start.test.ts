@@ -9,6 +9,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -222,7 +223,12 @@ describe("O29: weir check", () => {
     for (const line of [
       `${where.url}, which is free`,
       `${where.dataDir}, to be made`,
-      "the server at http://127.0.0.1:1",
+      "the server at http://127.0.0.1:1, which does not answer now: calls work without it",
+      "payments       INR by simulated, USD by simulated",
+      "identity       the built-in provider",
+      "plans          ",
+      "exchange       ",
+      "webhooks       may reach public addresses and ",
       "openai: has its credential by OPENAI_API_KEY",
       "anthropic: not in use, set ANTHROPIC_API_KEY",
       "A start would succeed.",
@@ -282,6 +288,15 @@ describe("O29: weir check", () => {
     ]) {
       expect(output).toContain(line);
     }
+    writeFileSync(join(configDir, "weir.yaml"), "grant_usd: -1\n");
+    writeFileSync(join(configDir, "plans.yaml"), "plans: none\n");
+    writeFileSync(join(configDir, "fx.yaml"), "rate: 1\n");
+    writeFileSync(join(configDir, "supplier.yaml"), "legal: 1\n");
+    const files = await weir(where, "check");
+    expect(files.code).toBe(1);
+    for (const name of ["weir.yaml", "plans.yaml", "fx.yaml", "supplier.yaml", "models/bad.yaml"])
+      expect(files.output).toContain(`${join(configDir, name)}:`);
+    rmSync(join(configDir, "weir.yaml"));
     const settings = await weir({ env: { ...where.env, LOG_LEVEL: "loud" } }, "check");
     expect([settings.code, settings.output]).toEqual([1, expect.stringContaining("LOG_LEVEL: ")]);
   }, 120_000);
