@@ -8,6 +8,7 @@ import type { EndpointStatistics, Statistics } from "./statistics.ts";
 export interface CatalogFigures {
   endpoint(endpointId: string): EndpointStatistics | undefined;
   requests7d(modelId: string): number;
+  ttftP50Ms(modelId: string): number;
 }
 
 const RENEW_AFTER_MS = 60_000;
@@ -20,13 +21,15 @@ export function catalogFigures(
 ): () => CatalogFigures {
   let endpoints = new Map<string, EndpointStatistics>();
   let requests = new Map<string, number>();
+  let medians = new Map<string, number>();
   let readMs = Number.NEGATIVE_INFINITY;
 
   async function renew(): Promise<void> {
     const models = simulated();
-    [endpoints, requests] = await Promise.all([
+    [endpoints, requests, medians] = await Promise.all([
       statistics.endpointStats(models),
       statistics.modelRequests7d(models),
+      statistics.modelTtftP50(models),
     ]);
   }
 
@@ -37,6 +40,10 @@ export function catalogFigures(
       // The spool logs it when ClickHouse is unreachable.
       renew().catch(() => {});
     }
-    return { endpoint: (id) => endpoints.get(id), requests7d: (id) => requests.get(id) ?? 0 };
+    return {
+      endpoint: (id) => endpoints.get(id),
+      requests7d: (id) => requests.get(id) ?? 0,
+      ttftP50Ms: (id) => medians.get(id) ?? 0,
+    };
   };
 }

@@ -26,6 +26,8 @@ export interface Statistics {
   counts24h(orgId: string): Promise<Refusals>;
   /** Endpoints with an attempt in the last 30 days, over all orgs. */
   endpointStats(simulated?: readonly string[]): Promise<Map<string, EndpointStatistics>>;
+  /** Median time to first token of the last 30 days, over all endpoints of a model and all orgs; milliseconds. */
+  modelTtftP50(simulated?: readonly string[]): Promise<Map<string, number>>;
   /** Models with a request in the last 7 days that reached an endpoint, over all orgs. */
   modelRequests7d(simulated?: readonly string[]): Promise<Map<string, number>>;
 }
@@ -76,6 +78,15 @@ export function statistics(clickhouse: ClickHouse): Statistics {
           },
         ]),
       );
+    },
+
+    async modelTtftP50(simulated = []) {
+      const rows = await clickhouse.rows<{ model: string; q: (number | null)[] }>(
+        `SELECT model, quantilesTDigestIfMerge(0.5, 0.95)(ttft) AS q FROM attempts_hourly
+         WHERE hour >= toStartOfHour(now('UTC')) - INTERVAL 30 DAY AND ${PUBLIC_TRAFFIC} GROUP BY model`,
+        { simulated },
+      );
+      return new Map(rows.map(({ model, q }) => [model, Math.round(q[0] ?? 0)]));
     },
 
     async modelRequests7d(simulated = []) {

@@ -32,6 +32,8 @@ export interface LiveHealth {
 export interface CatalogStats {
   endpoint(endpointId: string): EndpointStats | undefined;
   requests7d(modelId: string): number;
+  /** Median of the model's attempts, not of the medians of its endpoints; 0 where nothing was measured. */
+  ttftP50Ms(modelId: string): number;
 }
 
 /** Health of an endpoint without recent calls. */
@@ -46,7 +48,11 @@ const NOT_TRIED: LiveHealth = {
 const NOTHING_MEASURED: EndpointStats = { uptime30d: 1, ttftP50Ms: 0, ttftP95Ms: 0, attempts30d: 0 };
 
 /** Used until something is measured. */
-export const NO_STATS: CatalogStats = { endpoint: () => undefined, requests7d: () => 0 };
+export const NO_STATS: CatalogStats = {
+  endpoint: () => undefined,
+  requests7d: () => 0,
+  ttftP50Ms: () => 0,
+};
 
 const modalities = z.array(z.enum(["text", "image", "audio", "video"]));
 const prices = z.object({
@@ -140,8 +146,7 @@ export const activeEndpoints = (model: Model): readonly Endpoint[] =>
   model.endpoints.filter((e) => e.status === "active");
 
 /**
- * A model has a capability if any of its endpoints has it; a price is the lowest of them; statistics are weighted by
- * attempts.
+ * A model has a capability if any of its endpoints has it; a price is the lowest of them; uptime is weighted by attempts.
  */
 export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: CatalogStats): ModelRecord {
   const active = activeEndpoints(model);
@@ -150,8 +155,6 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
   const some = (has: (e: Endpoint) => boolean) => shown.some(has);
   const least = (price: (e: Endpoint) => number) => usdPerMillionFromNano(Math.min(...shown.map(price)));
   const measured = shown.flatMap((e) => stats.endpoint(e.id) ?? []).filter((s) => s.attempts30d > 0);
-  // An endpoint that only failed has no time to first token.
-  const answering = measured.filter(({ ttftP50Ms }) => ttftP50Ms > 0);
   return {
     id: model.id,
     object: "model",
@@ -183,7 +186,7 @@ export function modelRecord(model: Model, snapshot: CatalogSnapshot, stats: Cata
       no_train: some((e) => !e.dataPolicy.trains),
     },
     uptime_30d: weighted(measured, (s) => s.uptime30d) ?? NOTHING_MEASURED.uptime30d,
-    ttft_p50_ms: Math.round(weighted(answering, (s) => s.ttftP50Ms) ?? NOTHING_MEASURED.ttftP50Ms),
+    ttft_p50_ms: stats.ttftP50Ms(model.id),
     requests_7d: stats.requests7d(model.id),
   };
 }

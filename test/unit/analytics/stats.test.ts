@@ -135,6 +135,39 @@ describe("whose traffic counts", () => {
   });
 });
 
+it("models are sorted by what was measured, and the median of a model is that of its attempts", async () => {
+  const simulated = () => simulatedModels(catalog.current());
+  const [slow, quick, unused] = ["weir/sim-large", "weir/sim-reasoner", "weir/sim-messages"];
+  const of = (model: string, ttftMs: number, endpointId = `ep_of_${model}`) =>
+    call(model, { stream: true }, { endpointId, ttftMs });
+  await added([
+    ...Array.from({ length: 9 }, () => of(slow, 900)),
+    // Medians of 300 and 20 at two endpoints: a mean of these would be 160.
+    ...[10, 20, 30].map((ms) => of(quick, ms, "ep_of_quick_1")),
+    ...[300, 300].map((ms) => of(quick, ms, "ep_of_quick_2")),
+  ]);
+  const stats = catalogFigures(bench.analytics.statistics, clock, simulated);
+  await until(() => stats().requests7d(quick) === 5);
+  const { listModels } = catalogOperations({ catalog, clock, stats });
+  const list = async (sort: "latency" | "popularity") => {
+    const query = listModels.query?.parse({ sort }) ?? expect.fail("it has a query");
+    const { data } = listModels.output.parse(
+      await listModels.run({ path: undefined, query, body: undefined }, caller(), NO_HEAD),
+    );
+    return data.filter(({ id }) => [slow, quick, unused].includes(id));
+  };
+  expect((await list("latency")).map(({ id, ttft_p50_ms: ms }) => [id, ms])).toEqual([
+    [quick, 30],
+    [slow, 900],
+    [unused, 0],
+  ]);
+  expect((await list("popularity")).map(({ id, requests_7d: count }) => [id, count])).toEqual([
+    [slow, 9],
+    [quick, 5],
+    [unused, 0],
+  ]);
+});
+
 /** Its time limit has a test of its own: on a busy machine the engine may take longer than that for a first reading. */
 const noLimit: Timers = { after: () => () => {} };
 

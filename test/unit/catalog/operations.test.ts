@@ -102,7 +102,7 @@ const caller: Caller = {
 const NOW = "2026-07-02T12:00:00Z";
 let nowMs = Date.parse(NOW);
 const clock: Clock = { now: () => nowMs, monotonic: () => nowMs };
-const UNMEASURED: CatalogStats = { endpoint: () => undefined, requests7d: () => 0 };
+const UNMEASURED: CatalogStats = { endpoint: () => undefined, requests7d: () => 0, ttftP50Ms: () => 0 };
 let stats = UNMEASURED;
 let dir: string;
 let store: Store;
@@ -211,10 +211,11 @@ describe("GET /v1/models", () => {
               ? { uptime30d: 1, ttftP50Ms: 200, ttftP95Ms: 400, attempts30d: 1 }
               : undefined,
       requests7d: (id) => ({ "b/beta": 5, "a/alpha": 7 })[id] ?? 0,
+      ttftP50Ms: (id) => ({ "a/alpha": 250, "a/old": 200 })[id] ?? 0,
     };
     expect(await list({ sort: "latency" })).toEqual(["a/old", "a/alpha", "b/beta"]);
     expect(await list({ sort: "popularity" })).toEqual(["a/alpha", "b/beta", "a/old"]);
-    // Weighted by attempts: (0.5 × 30 + 0.9 × 10) / 40 and (300 × 30 + 100 × 10) / 40.
+    // Weighted by attempts: (0.5 × 30 + 0.9 × 10) / 40.
     expect(await get("a", "alpha")).toMatchObject({ uptime_30d: 0.6, ttft_p50_ms: 250, requests_7d: 7 });
     stats = UNMEASURED;
   });
