@@ -84,7 +84,7 @@ async function priced(
   { priceVersions, changelog }: CatalogOptions,
 ): Promise<CatalogSnapshot> {
   const endpoints = draft.models.flatMap((model) => model.endpoints.map((e) => pricedAt(e, nowMs)));
-  const note = () => changelog?.note(knownModels(draft, nowMs));
+  const note = (added: ReadonlySet<string>) => changelog?.note(knownModels(draft, nowMs), added);
   return snapshotOf(draft, await priceVersions.assign(endpoints, note), nowMs);
 }
 

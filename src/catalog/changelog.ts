@@ -16,8 +16,11 @@ export interface ChangelogEntry extends Change {
 }
 
 export interface Changelog {
-  /** Writes what differs from the load before. Only in an act, once a load's price versions are assigned in it. */
-  note(models: ReadonlyMap<string, KnownModel>): void;
+  /**
+   * Writes what differs from the load before. Only in an act, once a load's price versions are assigned in it.
+   * @param added endpoints that had no price before this load
+   */
+  note(models: ReadonlyMap<string, KnownModel>, added: ReadonlySet<string>): void;
   /** Newest first, at most 100. */
   of(modelId: string): ChangelogEntry[];
 }
@@ -51,12 +54,12 @@ export function storedChangelog(
     ids: store.table("catalog.changelog_ids"),
   };
   return {
-    note(models) {
+    note(models, added) {
       const load = new Load(tables, clock.now());
       for (const [modelId, model] of models) {
         const before = tables.known.get(modelId);
         // Release 0.1 had no changelog, only the versions of prices.
-        if (before === undefined) load.addPast(modelId, pastOf(model, history));
+        if (before === undefined) load.addPast(modelId, pastOf(model, history, added));
         load.add(modelId, changesOf(before ?? unannounced(model), model, load.nowMs));
         if (JSON.stringify(before) !== JSON.stringify(model)) tables.known.put(modelId, model);
       }

@@ -135,12 +135,13 @@ const isSameAnnouncement = (a: AnnouncedPrice, b: AnnouncedPrice): boolean =>
   a.fromMs === b.fromMs && isSamePrice(a, b);
 
 /**
- * The changelog of a model that has none: since when the model and its endpoints have prices here, how these changed,
- * and what is announced. `serial` orders what became known in one millisecond.
+ * The changelog of a model that has none: since when its endpoints have prices here, and how these changed. `serial` orders what became known in one millisecond.
+ * @param added endpoints that had no price before this load: where others had one, an earlier release knew the model
  */
 export function pastOf(
   model: KnownModel,
   history: PriceVersions["history"],
+  added: ReadonlySet<string>,
 ): (Change & { readonly serial: number })[] {
   const past = Object.entries(model.endpoints).flatMap(([endpointId, { place }]) =>
     history(endpointId).map((version, at, all) => {
@@ -156,7 +157,7 @@ export function pastOf(
   const order = (c: { readonly effectiveMs: number; readonly serial: number }) =>
     c.effectiveMs * 1024 + c.serial;
   const [first] = past.sort((a, b) => order(a) - order(b));
-  if (first === undefined) return [];
-  const added = { kind: "model_added" as const, summary: `${model.name} was added`, endpointId: "" };
-  return [{ ...added, effectiveMs: first.effectiveMs, serial: first.serial - 1 }, ...past];
+  if (first === undefined || past.some(({ endpointId }) => !added.has(endpointId))) return past;
+  const beginning = { kind: "model_added" as const, summary: `${model.name} was added`, endpointId: "" };
+  return [{ ...beginning, effectiveMs: first.effectiveMs, serial: first.serial - 1 }, ...past];
 }

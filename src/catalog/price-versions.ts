@@ -39,11 +39,12 @@ export interface PriceVersions {
    * The current version of each endpoint, by endpoint id. Prices that differ from the last known ones add a span to the
    * history; prices that return get the id they had. Versions of release 0.1 keep their own ids until the prices
    * change. Resolves once durable.
-   * @param beside runs in the same act: what it puts is committed with the versions, or not at all
+   * @param beside runs in the same act: what it puts is committed with the versions, or not at all. It gets the
+   *   endpoints that had no version before
    */
   assign(
     endpoints: readonly PricedEndpoint[],
-    beside?: () => void,
+    beside?: (added: ReadonlySet<string>) => void,
   ): Promise<ReadonlyMap<string, CurrentVersion>>;
   /** Every version of an endpoint, newest first. */
   history(endpointId: string): PriceVersion[];
@@ -72,6 +73,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
     assign: (endpoints, beside = () => {}) =>
       store.act(() => {
         const current = new Map<string, CurrentVersion>();
+        const added = new Set<string>();
         let serial = 0;
         for (const endpoint of endpoints) {
           const [last] = newestFirst(endpoint.endpointId, 1);
@@ -79,6 +81,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
           let row = last?.value;
           if (row === undefined || fingerprint(row) !== fingerprint(endpoint)) {
             const nowMs = clock.now();
+            if (row === undefined) added.add(endpoint.endpointId);
             row = { ...endpoint, version: versionOf(endpoint), fromMs: nowMs, serial: serial++ };
             table.put([endpoint.endpointId, number + 1], row);
             current.set(endpoint.endpointId, {
@@ -92,7 +95,7 @@ export function storedPriceVersions(store: Store, clock: Clock): PriceVersions {
             });
           }
         }
-        beside();
+        beside(added);
         return current;
       }),
     history: (endpointId) => [...newestFirst(endpointId)].map(({ value }) => value),

@@ -129,7 +129,6 @@ test("a store of the last release, which has only versions of prices, is told fr
   world.write(modelFile([near("eu", 2.5, [[DAY_S, 3]])]));
   await world.open();
   const told = [
-    ["model_added", "Model was added", 0, 0],
     ["endpoint_added", "Served by Near Inc., eu", 0, 0],
     ["price_change", "Near Inc., eu: input $1 → $2 per 1M tokens", 1, 1],
     ["price_change", "Near Inc., eu: input $2 → $2.5 per 1M tokens", 2, 2],
