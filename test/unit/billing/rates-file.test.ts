@@ -39,8 +39,8 @@ describe("weir check", () => {
     write('rates:\n  - { day: 2026-11-20, usd_inr: "88" }\n');
     const { lines } = await said();
     expect(lines).toContain("payments       INR by simulated, USD by simulated");
-    expect(lines).toContain("rates          listed up to 2026-11-20");
+    expect(lines).toContain("exchange       1 rates of fx.yaml, the newest of 2026-11-20");
     write("rates: []\n");
-    expect((await said()).lines).toContain("rates          none, so an Indian supplier sells nothing");
+    expect((await said()).lines).toContain("exchange       no rates, so nothing is quoted in INR, and an Indian supplier sells nothing");
   });
 });
