@@ -4,6 +4,8 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
+import { systemClock } from "../clock.ts";
+import { Analysts, type EngineUser } from "./engine-analysts.ts";
 import { engineServer } from "./engine-http.ts";
 import { EngineRunner } from "./engine-run.ts";
 
@@ -14,7 +16,11 @@ export interface EngineStart {
   readonly port: number;
   readonly user: string;
   readonly password: string;
+  readonly analysts: readonly EngineUser[];
 }
+
+/** Later messages from the parent. */
+export type EngineOrder = "stop" | { readonly analysts: readonly EngineUser[] };
 
 export type EngineMessage = { readonly ready: { readonly port: number } } | { readonly failed: string };
 
@@ -26,11 +32,16 @@ async function main(start: EngineStart): Promise<void> {
   process.chdir(start.dataDir);
   await holdFolder();
   const runner = await EngineRunner.open(process.cwd());
-  const server = engineServer(runner, start.user, start.password);
+  const analysts = new Analysts(() => systemClock.now());
+  analysts.set(start.analysts);
+  const server = engineServer(runner, start.user, start.password, analysts);
   const port = await listen(server, start.port).catch(() => listen(server, 0));
   process.send?.({ ready: { port } } satisfies EngineMessage);
-  process.on("message", (message) => {
-    if (message !== "stop") return;
+  process.on("message", (message: EngineOrder) => {
+    if (message !== "stop") {
+      analysts.set(message.analysts);
+      return;
+    }
     server.close(() => {
       runner.close();
       process.exit(0);

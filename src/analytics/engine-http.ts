@@ -8,7 +8,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { EngineError, type EngineRunner, type Statement } from "./engine-run.ts";
+import { type Analysts, analystStatement, type Credentials, credentialsOf } from "./engine-analysts.ts";
+import { EngineError } from "./engine-error.ts";
+import type { EngineRunner, Result, Statement } from "./engine-run.ts";
+import { Gate } from "./gate.ts";
 
 /** Statements that run at once; further ones wait. Each uses a thread of the pool while it runs. */
 const CONCURRENT = 12;
@@ -38,11 +41,16 @@ const RESERVED = new Set([
   "quota_key",
 ]);
 
-export function engineServer(runner: EngineRunner, user: string, password: string): Server {
+export function engineServer(
+  runner: EngineRunner,
+  user: string,
+  password: string,
+  analysts: Analysts,
+): Server {
   const gate = new Gate(CONCURRENT, WAITING);
   const running = new Set<string>();
   const server = createServer((request, response) => {
-    answer(request, response, { runner, gate, running, user, password }).catch((error: unknown) =>
+    answer(request, response, { runner, gate, running, user, password, analysts }).catch((error: unknown) =>
       refuse(response, error),
     );
   });
@@ -59,12 +67,13 @@ interface ServerContext {
   readonly running: Set<string>;
   readonly user: string;
   readonly password: string;
+  readonly analysts: Analysts;
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gate, running, user, password }: ServerContext,
+  { runner, gate, running, user, password, analysts }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -74,9 +83,16 @@ async function answer(
     response.end("Ok.\n");
     return;
   }
-  checkCredentials(request, url, user, password);
+  const given = credentialsOf(request, url);
+  const analyst = analysts.find(given);
+  if (analyst === undefined) checkCredentials(given, user, password);
   if (request.method !== "GET" && request.method !== "POST") {
     throw new EngineError(48, "Code: 48. DB::Exception: GET or POST");
+  }
+  if (analyst !== undefined) {
+    const statement = await analystStatement(request, url, analyst);
+    await analysts.run(analyst, async () => await send(response, await runner.run(statement)));
+    return;
   }
   const statement = await readStatement(request, url);
   const queryId = url.searchParams.get("query_id") ?? "";
@@ -88,18 +104,21 @@ async function answer(
   try {
     const exit = await gate.enter();
     try {
-      const result = await runner.run(statement);
-      response.setHeader("X-ClickHouse-Format", result.format);
-      response.setHeader("Content-Type", contentType(result.format));
-      // After this an error can only end the body early: the socket is destroyed, so that no client takes the body for
-      // complete.
-      await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
+      await send(response, await runner.run(statement));
     } finally {
       exit();
     }
   } finally {
     running.delete(queryId);
   }
+}
+
+async function send(response: ServerResponse, result: Result): Promise<void> {
+  response.setHeader("X-ClickHouse-Format", result.format);
+  response.setHeader("Content-Type", contentType(result.format));
+  // After this an error can only end the body early: the socket is destroyed, so that no client takes the body for
+  // complete.
+  await pipeline(Readable.from(result.chunks, { objectMode: false }), response);
 }
 
 /** Reads one statement: the URL's `query`, followed by the body, as in ClickHouse. */
@@ -171,18 +190,11 @@ async function* resume(first: Buffer, chunks: AsyncIterator<Buffer>) {
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
 }
 
-function checkCredentials(request: IncomingMessage, url: URL, user: string, password: string): void {
-  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const pair = basic === undefined ? undefined : Buffer.from(basic, "base64").toString();
-  const colon = pair?.indexOf(":") ?? -1;
-  const header = (name: string) => [request.headers[name]].flat()[0];
-  const givenUser = pair?.slice(0, colon) ?? header("x-clickhouse-user") ?? url.searchParams.get("user");
-  const given =
-    pair?.slice(colon + 1) ?? header("x-clickhouse-key") ?? url.searchParams.get("password") ?? "";
-  const known = givenUser === undefined || givenUser === null || givenUser === user;
-  const a = Buffer.from(given);
+function checkCredentials(given: Credentials, user: string, password: string): void {
+  const a = Buffer.from(given.password);
   const b = Buffer.from(password);
-  if (!known || a.length !== b.length || !timingSafeEqual(a, b)) {
+  const isKnown = given.user === undefined || given.user === user;
+  if (!isKnown || a.length !== b.length || !timingSafeEqual(a, b)) {
     throw new EngineError(
       516,
       "Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no such user.",
@@ -229,28 +241,3 @@ const contentType = (format: string): string => {
   if (/^(TabSeparated|TSV)/.test(format)) return "text/tab-separated-values; charset=UTF-8";
   return "application/octet-stream";
 };
-
-/** A semaphore with a bounded queue, first in first out. */
-class Gate {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-  readonly #maxWaiting: number;
-
-  constructor(places: number, maxWaiting: number) {
-    this.#free = places;
-    this.#maxWaiting = maxWaiting;
-  }
-
-  /** @returns a function that releases the place. @throws EngineError 202 if too many wait */
-  async enter(): Promise<() => void> {
-    if (this.#free > 0) this.#free--;
-    else if (this.#waiting.length >= this.#maxWaiting) {
-      throw new EngineError(202, "Code: 202. DB::Exception: Too many simultaneous queries.");
-    } else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return () => {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    };
-  }
-}

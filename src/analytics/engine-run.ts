@@ -9,6 +9,10 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Session } from "chdb";
+import { type Ask, checkedQuery } from "./analyst-query.ts";
+import { ANALYST_LIMITS } from "./analyst-settings.ts";
+import { writeAccess } from "./engine-access.ts";
+import { EngineError } from "./engine-error.ts";
 import { quoted } from "./literal.ts";
 
 export interface Statement {
@@ -20,21 +24,17 @@ export interface Statement {
   readonly format: string;
   /** Settings as ClickHouse's HTTP interface takes them; `param_x` binds `{x:Type}`. */
   readonly settings: ReadonlyMap<string, string>;
+  /**
+   * Of an analyst's statement: the org whose rows it may read, or `ALL_ORGS`. It then runs without the engine's rights, and
+   * cannot change anything.
+   */
+  readonly rowsOf?: string;
 }
 
 export interface Result {
   readonly format: string;
   /** Throws in the middle if the engine fails after its first rows. */
   readonly chunks: AsyncIterable<Uint8Array>;
-}
-
-/** An error with ClickHouse's own message: `Code: 60. DB::Exception: …`. */
-export class EngineError extends Error {
-  readonly code: number;
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
@@ -72,12 +72,14 @@ export class EngineRunner {
   readonly #spill: string;
   /** Keeps the engine open: it closes with its last session. */
   readonly #keepOpenSession: Session;
+  readonly #sessionArgs: readonly string[];
   #files = 0;
 
   private constructor(path: string, spill: string) {
     this.#path = path;
     this.#spill = spill;
-    this.#keepOpenSession = new Session(path);
+    this.#sessionArgs = writeAccess(path);
+    this.#keepOpenSession = this.#session();
   }
 
   /** @param path the engine's data folder; no other process may use it */
@@ -90,13 +92,18 @@ export class EngineRunner {
     return runner;
   }
 
+  #session(): Session {
+    return new Session(this.#path, { connectionArgs: this.#sessionArgs });
+  }
+
   close(): void {
     this.#keepOpenSession.close();
   }
 
   /** @throws EngineError before the first row, for everything that the engine refuses */
-  async run(statement: Statement): Promise<Result> {
-    const session = new Session(this.#path);
+  async run(given: Statement): Promise<Result> {
+    const statement = given.rowsOf === undefined ? given : await this.#ofAnalyst(given);
+    const session = this.#session();
     let isHandedOver = false;
     try {
       await prepare(session, statement);
@@ -118,6 +125,27 @@ export class EngineRunner {
       throw engineError(error);
     } finally {
       if (!isHandedOver) session.close();
+    }
+  }
+
+  /** @throws EngineError for what an analyst may not run */
+  async #ofAnalyst(statement: Statement): Promise<Statement> {
+    const session = this.#session();
+    const ask: Ask = async (sql, q) => {
+      const format = "JSONCompactEachRow";
+      const result =
+        q === undefined
+          ? await session.queryAsync(sql, { format })
+          : await session.queryBindAsync(sql, { q }, { format });
+      const lines = Buffer.from(result.bytes()).toString().split("\n");
+      return lines.filter((line) => line !== "").map((line) => JSON.parse(line)[0] as string | null);
+    };
+    try {
+      return { ...statement, sql: await checkedQuery(ask, statement.sql), data: undefined, database: "weir" };
+    } catch (error) {
+      throw engineError(error);
+    } finally {
+      session.close();
     }
   }
 
@@ -160,7 +188,14 @@ export class EngineRunner {
 const READS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:SELECT|WITH|FROM)\b/i;
 
 async function prepare(session: Session, statement: Statement): Promise<void> {
+  const { rowsOf } = statement;
   const settings = new Map([...DEFAULTS, ...statement.settings]);
+  if (rowsOf !== undefined) {
+    if (rowsOf === "") throw new Error("an analyst's statement names no org");
+    for (const [name, value] of [...ANALYST_LIMITS, ["log_comment", rowsOf] as const])
+      settings.set(name, value);
+    settings.set("readonly", "1");
+  }
   // Last, because no setting can be changed after it.
   const readonly = settings.get("readonly");
   settings.delete("readonly");
@@ -169,6 +204,8 @@ async function prepare(session: Session, statement: Statement): Promise<void> {
   if (statement.database !== undefined) {
     await session.queryAsync(`USE \`${statement.database.replaceAll("`", "")}\``);
   }
+  // Roles first: where nothing may change any more, neither may they.
+  if (rowsOf !== undefined) await session.queryAsync("SET ROLE NONE");
   await session.queryAsync(`SET ${list.join(", ")}`);
 }
 

@@ -7,7 +7,8 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { EngineMessage, EngineStart } from "./engine-child.ts";
+import type { EngineUser } from "./engine-analysts.ts";
+import type { EngineMessage, EngineOrder, EngineStart } from "./engine-child.ts";
 
 /** How to reach a ClickHouse server. */
 export interface ServerAddress {
@@ -22,6 +23,8 @@ export interface Engine {
   /** Process id of the child; undefined while it is restarted. */
   pid(): number | undefined;
   restarts(): number;
+  /** The users besides the gateway's own, from now on. */
+  setAnalysts(users: readonly EngineUser[]): void;
   stop(): Promise<void>;
 }
 
@@ -52,6 +55,7 @@ class Supervisor implements Engine {
   #restarts = 0;
   #backoffMs = 100;
   #timer: NodeJS.Timeout | undefined;
+  #analysts: readonly EngineUser[] = [];
 
   constructor(dataDir: string, log: EngineLog) {
     this.#dataDir = dataDir;
@@ -105,6 +109,7 @@ class Supervisor implements Engine {
       port: this.#port,
       user: USER,
       password: this.#password,
+      analysts: this.#analysts,
     };
     child.send(start);
     // The child and its channel must not keep this process from exiting.
@@ -116,6 +121,7 @@ class Supervisor implements Engine {
     this.#port = port;
     this.#address = { url: `http://127.0.0.1:${port}`, username: USER, password: this.#password };
     writeConnection(this.#file, this.#address);
+    this.setAnalysts(this.#analysts);
     for (const resolve of this.#waiting.splice(0)) resolve(this.#address);
   }
 
@@ -132,6 +138,14 @@ class Supervisor implements Engine {
       }, withinMs);
       this.#waiting.push(waiter);
     });
+  }
+
+  setAnalysts(users: readonly EngineUser[]): void {
+    this.#analysts = users;
+    // A child that has not listened yet may not take messages yet: it is sent the list once it does.
+    if (this.#address !== undefined && this.#child?.connected === true) {
+      this.#child.send({ analysts: users } satisfies EngineOrder);
+    }
   }
 
   pid(): number | undefined {

@@ -1,0 +1,122 @@
+/**
+ * The analysts' users of the embedded engine: who they are, what their requests may contain, and how many run at once. The
+ * gateway sends the list of users at each start of the engine and at each change.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { createGunzip } from "node:zlib";
+import { MAX_ANALYST_SQL_BYTES } from "./analyst-query.ts";
+import { ANALYST_AT_ONCE, chosenSettings } from "./analyst-settings.ts";
+import { ALL_ORGS } from "./engine-access.ts";
+import { EngineError } from "./engine-error.ts";
+import type { Statement } from "./engine-run.ts";
+import { Gate } from "./gate.ts";
+
+export interface EngineUser {
+  readonly username: string;
+  /** SHA-256 of the password, hex: passwords are random, 256 bits. */
+  readonly digest: string;
+  /** Null: the rows of all orgs. */
+  readonly orgId: string | null;
+  readonly expiresAtMs: number;
+}
+
+export interface Credentials {
+  readonly user: string | undefined;
+  readonly password: string;
+}
+
+/** Statements of all analysts that run at once, so that the gateway's own always find threads. */
+const ALL_AT_ONCE = 4;
+const WAITING = 40;
+
+export class Analysts {
+  readonly #gate = new Gate(ALL_AT_ONCE, WAITING);
+  readonly #running = new Map<string, number>();
+  readonly #nowMs: () => number;
+  #users = new Map<string, EngineUser>();
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  set(users: readonly EngineUser[]): void {
+    this.#users = new Map(users.map((user) => [user.username, user]));
+  }
+
+  /** The user with this name and password, until it expires. */
+  find({ user, password }: Credentials): EngineUser | undefined {
+    const known = user === undefined ? undefined : this.#users.get(user);
+    if (known === undefined || known.expiresAtMs <= this.#nowMs()) return undefined;
+    const given = createHash("sha256").update(password).digest();
+    const digest = Buffer.from(known.digest, "hex");
+    return digest.length === given.length && timingSafeEqual(digest, given) ? known : undefined;
+  }
+
+  /** @throws EngineError 202 if too many run or wait */
+  async run(user: EngineUser, act: () => Promise<void>): Promise<void> {
+    const running = this.#running.get(user.username) ?? 0;
+    if (running >= ANALYST_AT_ONCE) {
+      const message = `Too many simultaneous queries for user ${user.username}: at most ${ANALYST_AT_ONCE}.`;
+      throw new EngineError(202, `Code: 202. DB::Exception: ${message}`);
+    }
+    this.#running.set(user.username, running + 1);
+    try {
+      const exit = await this.#gate.enter();
+      try {
+        await act();
+      } finally {
+        exit();
+      }
+    } finally {
+      const left = (this.#running.get(user.username) ?? 1) - 1;
+      if (left === 0) this.#running.delete(user.username);
+      else this.#running.set(user.username, left);
+    }
+  }
+}
+
+/** Reads one statement: the URL's `query`, followed by the body. Rows, external tables and sessions are not for analysts. */
+export async function analystStatement(
+  request: IncomingMessage,
+  url: URL,
+  { orgId }: EngineUser,
+): Promise<Statement> {
+  if (/^multipart\//i.test(request.headers["content-type"] ?? "")) {
+    throw new EngineError(48, "Code: 48. DB::Exception: the embedded engine takes no external tables");
+  }
+  const query = url.searchParams.get("query") ?? "";
+  const body = request.headers["content-encoding"] === "gzip" ? request.pipe(createGunzip()) : request;
+  const parts: Buffer[] = [Buffer.from(query === "" ? "" : `${query}\n`)];
+  let size = parts[0]?.length ?? 0;
+  for await (const chunk of body) {
+    parts.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > MAX_ANALYST_SQL_BYTES) {
+      throw new EngineError(62, "Code: 62. DB::Exception: the statement is too long");
+    }
+  }
+  const sql = Buffer.concat(parts).toString();
+  if (sql.trim() === "") throw new EngineError(62, "Code: 62. DB::Exception: Empty query");
+  const format = url.searchParams.get("default_format") ?? [request.headers["x-clickhouse-format"]].flat()[0];
+  return {
+    sql,
+    database: "weir",
+    format: format !== undefined && /^\w+$/.test(format) ? format : "TabSeparated",
+    settings: chosenSettings(new Map(url.searchParams)),
+    rowsOf: orgId ?? ALL_ORGS,
+  };
+}
+
+/** By basic auth, headers or URL. */
+export function credentialsOf(request: IncomingMessage, url: URL): Credentials {
+  const basic = /^Basic (.+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const header = (name: string) => [request.headers[name]].flat()[0];
+  if (basic === undefined) {
+    const user = header("x-clickhouse-user") ?? url.searchParams.get("user") ?? undefined;
+    return { user, password: header("x-clickhouse-key") ?? url.searchParams.get("password") ?? "" };
+  }
+  const pair = Buffer.from(basic, "base64").toString();
+  const colon = pair.indexOf(":");
+  return { user: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
