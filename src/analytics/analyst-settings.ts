@@ -21,6 +21,8 @@ export const ANALYST_LIMITS: readonly (readonly [string, string])[] = [
   ["result_overflow_mode", "throw"],
   ["max_temporary_data_on_disk_size_for_query", "2000000000"],
   ["max_threads", "2"],
+  // They count rows that were read, including those of others in the same part of a file.
+  ["output_format_write_statistics", "0"],
   // Behind the gateway's own statements.
   ["priority", "10"],
 ];
@@ -30,7 +32,7 @@ export const ANALYST_LIMITS: readonly (readonly [string, string])[] = [
  * Other settings of a URL are left out, as clients send theirs with every statement.
  */
 const OWN =
-  /^(?:param_\w+|output_format_(?:json|csv|tsv|pretty|parquet|arrow|native|decimal|write_statistics|xml|values)\w*|format_csv_delimiter|date_time_output_format|join_use_nulls|group_by_use_nulls|session_timezone|max_block_size|extremes)$/;
+  /^(?:param_\w+|output_format_(?:json|csv|tsv|pretty|parquet|arrow|native|decimal|xml|values)\w*|format_csv_delimiter|date_time_output_format|join_use_nulls|group_by_use_nulls|session_timezone|max_block_size|extremes)$/;
 
 export const chosenSettings = (given: ReadonlyMap<string, string>): Map<string, string> =>
   new Map([...given].filter(([name]) => OWN.test(name)));
