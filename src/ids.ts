@@ -46,7 +46,8 @@ export type IdPrefix =
   | "scg"
   | "scl"
   | "whk"
-  | "dlv";
+  | "dlv"
+  | "anu";
 
 /** A new request id for an instant (milliseconds since 1970). */
 export const requestId = (nowMs: number): string => next(nowMs);

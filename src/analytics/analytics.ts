@@ -9,6 +9,8 @@ import { fail } from "../errors.ts";
 import type { Caller } from "../operation.ts";
 import type { CallRecord } from "../record.ts";
 import type { Store } from "../store/store.ts";
+import { type AnalystAccess, openAnalystAccess } from "./analyst-access.ts";
+import { Analysts } from "./analysts.ts";
 import { type ClickHouse, openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
@@ -41,6 +43,8 @@ export interface AnalyticsOptions {
   readonly cursors: Cursors;
   /** Port: the worker pool. */
   readonly pool: Finisher;
+  /** Port: whether an org's analysts may read. Default: yes. */
+  readonly isOpen?: (orgId: string) => boolean;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Port: days for which an org keeps payloads now; older ones are not shown, whatever is still stored. Default: all are. */
   readonly retentionDays?: (orgId: string) => number;
@@ -68,6 +72,8 @@ type AnalyticsOperations = ReturnType<typeof lookupOperations> &
 
 export interface Analytics {
   readonly operations: AnalyticsOperations;
+  readonly analysts: Analysts;
+  readonly analystAccess: AnalystAccess;
   readonly statistics: Statistics;
   readonly shadowRuns: ShadowRuns;
   /** Statistics of a model; undefined if ClickHouse does not answer within a second. */
@@ -134,6 +140,9 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     }
   }
 
+  const analysts = new Analysts(store, clock);
+  const isOpen = options.isOpen ?? (() => true);
+  const analystAccess = openAnalystAccess({ analysts, clickhouse, engine, server, isOpen, log });
   const { retentionDays = () => Number.POSITIVE_INFINITY } = options;
   const flush = (withinMs: number) => spool.flush(withinMs);
   return {
@@ -145,7 +154,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
-    ...{ shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
+    ...{ analysts, analystAccess, shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
     recordOf: async (caller, requestId) =>
       (await callRecord({ outbox, clickhouse }, caller, requestId)).record,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
@@ -157,6 +166,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       engineRestarts: engine?.restarts() ?? 0,
     }),
     async stop(withinMs = STOP_MS) {
+      analystAccess.stop();
       // `shadowRuns.stop` inserts its pending rows first.
       await Promise.all([spool.flush(withinMs, { ifReachable: true }), shadowRuns.stop(withinMs)]);
       await spool.stop(withinMs);

@@ -151,6 +151,9 @@ const callRoutes = (run: Operations): Route[] => [
   row("GET", "/v1/requests", "read:usage / viewer", "Usage", act(run.listRequests)),
   row("GET", "/v1/requests/tail", "read:usage / viewer", "Usage", { stream: run.tailRequests }),
   row("GET", "/v1/requests/{id}", "read:usage / viewer", "Usage", act(run.getRequest)),
+  row("GET", "/v1/analytics/users", "no key / admin", "Usage", act(run.listAnalyticsUsers)),
+  row("POST", "/v1/analytics/users", "no key / admin", "Usage", act(run.createAnalyticsUser)),
+  row("DELETE", "/v1/analytics/users/{id}", "no key / admin", "Usage", act(run.deleteAnalyticsUser)),
   row("GET", "/v1/usage", "read:usage / viewer", "Usage", act(run.getUsage)),
 ];
 
@@ -315,6 +318,15 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/orgs/{id}/resume", "operator", OPERATOR, act(run.operatorResumeOrg)),
   row("POST", "/v1/operator/orgs/{id}/grant", "operator", OPERATOR, act(run.operatorGrant)),
   row("POST", "/v1/operator/orgs/{id}/adjust", "operator", OPERATOR, act(run.operatorAdjust)),
+  row("GET", "/v1/operator/analytics/users", "operator", OPERATOR, act(run.operatorListAnalyticsUsers)),
+  row("POST", "/v1/operator/analytics/users", "operator", OPERATOR, act(run.operatorCreateAnalyticsUser)),
+  row(
+    "DELETE",
+    "/v1/operator/analytics/users/{id}",
+    "operator",
+    OPERATOR,
+    act(run.operatorDeleteAnalyticsUser),
+  ),
   row("GET", "/v1/operator/tickets", "operator", OPERATOR, act(run.operatorListTickets)),
   row("POST", "/v1/operator/tickets/{id}/decide", "operator", OPERATOR, act(run.operatorDecideTicket)),
   row("GET", "/v1/operator/plans", "operator", OPERATOR, act(run.operatorListPlans)),

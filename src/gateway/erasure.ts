@@ -39,6 +39,10 @@ function stepsOf(rooms: Rooms, config: Config): ErasureStep[] {
     endingOfMandates(money),
     { name: "records of calls", eraseOutside: (orgId) => analytics.erasure.erase(orgId) },
     { name: "answers of repeated requests", erase: (orgId, most) => answers.erase(orgId, most) },
+    {
+      name: "users of the analytics database",
+      erase: (orgId, most) => analytics.analysts.erase(orgId, most),
+    },
     { name: "stored responses", walk: (orgId, most, after) => eraseResponses(rooms, orgId, most, after) },
     { name: "apps", erase: (orgId, most) => rooms.apps.tables.erase(orgId, most) },
     { name: "policies", erase: (orgId, most) => policies.tables.erase(orgId, most) },

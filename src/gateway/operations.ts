@@ -2,6 +2,7 @@
 import { documentOperations } from "../account/document-operations.ts";
 import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
+import { analystOperations } from "../analytics/analyst-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
 import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
@@ -35,6 +36,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...rooms.analytics.operations,
     ...rooms.apps.operations,
     ...providerOperations(rooms),
+    ...analystOperations({ ...rooms, ...rooms.analytics, access: rooms.analytics.analystAccess }),
     ...offeredBy(rooms, config),
     ...documentsOf(rooms, config),
     ...exportOperations({ ...rooms, folder: exportFolder(config) }),

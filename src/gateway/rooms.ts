@@ -87,8 +87,11 @@ export async function openRooms(config: Config, log: Logger) {
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
+    isOpen: (orgId) => (account.accounts.org(orgId)?.status ?? "closed") === "active",
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
+  // The analysts of an org that closes are let in no longer.
+  account.accounts.watch({ org: () => void analytics.analystAccess.apply().catch(() => {}) });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);

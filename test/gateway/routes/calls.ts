@@ -114,6 +114,14 @@ async function newExport(world: CallWorld): Promise<Values> {
 const webhook = { url: "http://127.0.0.1:9/hook" };
 const newWebhook = async ({ asOwner }: CallWorld) =>
   await createdId(asOwner("POST", "/v1/webhooks", webhook));
+const analyst = { name: "A dashboard", expires_in: 3600 };
+/** Where the caller may not make one, or there is no analytics database, one that is not there. */
+const newAnalyst =
+  (path: string) =>
+  async ({ asOwner }: CallWorld): Promise<Values> => {
+    const { status, json } = await asOwner("POST", path, analyst);
+    return { id: status === 201 ? json.id : "anu_none" };
+  };
 async function newDelivery(world: CallWorld): Promise<Values> {
   const { id } = await newWebhook(world);
   const { json } = await world.asOwner("POST", `/v1/webhooks/${id}/test`);
@@ -330,6 +338,10 @@ export const CALLS: Readonly<Record<string, RouteCall>> = {
   "POST /v1/operator/provider-bills": {
     body: () => ({ provider: "sim", csv: "day,model,cost_usd\n2026-11-01,sim-small,1.00\n" }),
   },
+  "POST /v1/analytics/users": { body: () => analyst },
+  "DELETE /v1/analytics/users/{id}": { values: newAnalyst("/v1/analytics/users") },
+  "POST /v1/operator/analytics/users": { body: () => analyst },
+  "DELETE /v1/operator/analytics/users/{id}": { values: newAnalyst("/v1/operator/analytics/users") },
   "POST /v1/webhooks": { body: () => webhook },
   "GET /v1/webhooks/{id}": { values: newWebhook },
   "PATCH /v1/webhooks/{id}": { values: newWebhook, body: () => ({ events: ["key.created"] }) },

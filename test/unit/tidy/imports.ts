@@ -52,7 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
-  analytics: ["vocabulary", "record", "store"],
+  analytics: ["vocabulary", "record", "store", "events"],
   credits: ["vocabulary", "store", "events"],
   limits: ["vocabulary", "store", "credits", "events"],
   catalog: ["vocabulary", "document", "store"],

@@ -1,0 +1,68 @@
+/** Keeps the database's users as the rows are: at the start, at each change of a row or an org, and each minute. */
+
+import { reconcile } from "./analyst-server.ts";
+import type { AnalystRow, Analysts } from "./analysts.ts";
+import type { ClickHouse } from "./client.ts";
+import type { Engine, EngineLog, ServerAddress } from "./engine.ts";
+
+export interface AnalystAccessOptions {
+  readonly analysts: Analysts;
+  readonly clickhouse: ClickHouse;
+  /** Undefined: a server. */
+  readonly engine: Engine | undefined;
+  readonly server: (ServerAddress & { readonly database: string }) | undefined;
+  readonly isOpen: (orgId: string) => boolean;
+  readonly log: EngineLog;
+}
+
+export interface AnalystAccess {
+  readonly database: string;
+  /** Resolves once the database lets in those of the rows, and nobody else. @throws where a server refuses */
+  apply(): Promise<void>;
+  /** Where clients connect. @throws Error where the engine does not start in time */
+  url(): Promise<string>;
+  stop(): void;
+}
+
+const EVERY_MS = 60_000;
+const START_MS = 8000;
+
+export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess {
+  const { analysts, clickhouse, engine, server, isOpen, log } = options;
+  const database = server?.database ?? "weir";
+  let known = "";
+  // One at a time, so that an older list never follows a newer one.
+  let applying: Promise<void> = Promise.resolve();
+
+  async function put(): Promise<void> {
+    const rows: readonly AnalystRow[] = analysts.live(isOpen);
+    if (engine !== undefined) {
+      engine.setAnalysts(rows.map((row) => ({ ...row, orgId: row.orgId === "" ? null : row.orgId })));
+      return;
+    }
+    const now = JSON.stringify(rows.map(({ id }) => id));
+    if (now === known) return;
+    await reconcile(clickhouse, database, rows);
+    known = now;
+  }
+
+  const apply = () => {
+    applying = applying.catch(() => {}).then(put);
+    return applying;
+  };
+  const applyLater = () => {
+    apply().catch((error: unknown) =>
+      log.warn({ error: String(error) }, "analysts' users could not be updated"),
+    );
+  };
+  applyLater();
+  analysts.watch(applyLater);
+  const timer = setInterval(applyLater, EVERY_MS);
+  timer.unref();
+  return {
+    database,
+    apply,
+    url: async () => (engine === undefined ? (server?.url ?? "") : (await engine.address(START_MS)).url),
+    stop: () => clearInterval(timer),
+  };
+}

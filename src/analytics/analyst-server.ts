@@ -1,0 +1,88 @@
+/**
+ * Analysts as users of a ClickHouse server: its own users, grants, row policies and limits. Passwords reach it as digests.
+ * Users begin with the name of the database, so that two installations on one server leave each other's alone.
+ */
+import {
+  ANALYST_AT_ONCE,
+  ANALYST_LIMITS,
+  ANALYST_MEMORY_BYTES,
+  ANALYST_RESULT_BYTES,
+  ANALYST_RESULT_ROWS,
+  ANALYST_ROWS_READ,
+  ANALYST_SECONDS,
+} from "./analyst-settings.ts";
+import type { AnalystRow } from "./analysts.ts";
+import type { ClickHouse } from "./client.ts";
+import { COMMON_TABLES, ORG_TABLES, ORG_VIEWS } from "./engine-access.ts";
+import { quoted } from "./literal.ts";
+
+export const usernameOf = (database: string, id: string): string =>
+  `${database}_analyst_${id.replace(/^\w+_/, "").toLowerCase()}`;
+
+const name = (text: string): string => `\`${text.replaceAll("\\", "\\\\").replaceAll("`", "\\`")}\``;
+
+/**
+ * Statements that make the user; they may be repeated. `readonly = 2`, as drivers send settings of their own: none beyond the
+ * constraints, and no grant but SELECT on the documented tables.
+ */
+export function makingOf(database: string, row: AnalystRow): string[] {
+  const user = name(row.username);
+  const table = (of: string) => `${name(database)}.${name(of)}`;
+  const isOfAll = row.orgId === "";
+  const tables = [...ORG_TABLES, ...ORG_VIEWS, ...(isOfAll ? COMMON_TABLES : [])];
+  const rows = isOfAll ? "1" : `org_id = ${quoted(row.orgId)}`;
+  const until = new Date(row.expiresAtMs).toISOString().slice(0, 19).replace("T", " ");
+  const bounded = Object.entries(CONSTRAINTS).map(
+    ([setting, most]) => `${setting} = ${most} MIN 1 MAX ${most}`,
+  );
+  const fixed = ANALYST_LIMITS.filter(([setting]) => /_overflow_mode$/.test(setting));
+  const constants = fixed.map(([setting, value]) => `${setting} = ${quoted(value)} CONST`);
+  return [
+    `CREATE USER IF NOT EXISTS ${user} IDENTIFIED WITH sha256_hash BY ${quoted(row.digest)} VALID UNTIL ${quoted(`${until} UTC`)} DEFAULT ROLE NONE DEFAULT DATABASE ${name(database)} SETTINGS ${[...bounded, ...constants].join(", ")}, max_concurrent_queries_for_user = ${ANALYST_AT_ONCE} CONST, readonly = 2 CONST`,
+    `CREATE QUOTA IF NOT EXISTS ${user} KEYED BY user_name FOR INTERVAL 1 hour MAX queries = 3600, execution_time = 3600 TO ${user}`,
+    // Before the grants: a user never reads a table that has no policy for it. The gateway's own user goes on seeing all.
+    ...ORG_TABLES.flatMap((of) => [
+      `CREATE ROW POLICY IF NOT EXISTS weir_all ON ${table(of)} USING 1 TO CURRENT_USER`,
+      `CREATE ROW POLICY IF NOT EXISTS ${user} ON ${table(of)} USING ${rows} TO ${user}`,
+    ]),
+    ...tables.map((of) => `GRANT SELECT ON ${table(of)} TO ${user}`),
+  ];
+}
+
+/** Each with its greatest value, which is also the default. */
+const CONSTRAINTS = {
+  max_execution_time: ANALYST_SECONDS,
+  max_memory_usage: ANALYST_MEMORY_BYTES,
+  max_rows_to_read: ANALYST_ROWS_READ,
+  max_result_rows: ANALYST_RESULT_ROWS,
+  max_result_bytes: ANALYST_RESULT_BYTES,
+  max_threads: 2,
+} as const;
+
+export function droppingOf(database: string, username: string): string[] {
+  const user = name(username);
+  return [
+    `DROP USER IF EXISTS ${user}`,
+    `DROP QUOTA IF EXISTS ${user}`,
+    ...ORG_TABLES.map((of) => `DROP ROW POLICY IF EXISTS ${user} ON ${name(database)}.${name(of)}`),
+  ];
+}
+
+/** Makes the server's users those of the rows: those that lack are made, those that are too many dropped. */
+export async function reconcile(
+  clickhouse: Pick<ClickHouse, "rows" | "command">,
+  database: string,
+  rows: readonly AnalystRow[],
+): Promise<void> {
+  const there = await clickhouse.rows<{ name: string }>(
+    "SELECT name FROM system.users WHERE startsWith(name, {prefix:String})",
+    { prefix: usernameOf(database, "") },
+  );
+  const wanted = new Map(rows.map((row) => [row.username, row]));
+  for (const { name: username } of there) {
+    if (!wanted.has(username))
+      for (const sql of droppingOf(database, username)) await clickhouse.command(sql);
+  }
+  // Also those that are there: a start that died half way may have left one without its policies or grants.
+  for (const row of rows) for (const sql of makingOf(database, row)) await clickhouse.command(sql);
+}
