@@ -15,11 +15,20 @@ export interface AnswerFile {
   readonly path: string;
 }
 
-/** `json`: checked by the operation's schema. None of the three: an answer without a body. */
+/** A body that is made as the client reads it. Its end is asked for where the client leaves. */
+export interface AnswerStream {
+  readonly type: string;
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Called where the client leaves: the body then ends or fails soon. */
+  readonly stop: () => void;
+}
+
+/** `json`: checked by the operation's schema. None of the four: an answer without a body. */
 export interface AnswerContent<T> {
   readonly json?: T;
   readonly bytes?: { readonly type: string; readonly body: string | Uint8Array };
   readonly file?: AnswerFile;
+  readonly stream?: AnswerStream;
 }
 
 export class FullAnswer<T> {
@@ -44,6 +53,16 @@ export const file = (type: string, path: string, { name }: { readonly name: stri
   new FullAnswer(
     { headers: { "content-disposition": `attachment; filename="${name}"` } },
     { file: { type, path } },
+  );
+
+/** A download that is made as the client reads it. @param name as for {@link file} */
+export const download = (
+  stream: AnswerStream,
+  { name, headers = {} }: { readonly name: string; readonly headers?: Readonly<Record<string, string>> },
+): FullAnswer<never> =>
+  new FullAnswer(
+    { headers: { ...headers, "content-disposition": `attachment; filename="${name}"` } },
+    { stream },
   );
 
 /** @param parts status 303 by default: the next request is a GET */

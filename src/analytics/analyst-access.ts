@@ -11,7 +11,9 @@ export interface AnalystAccessOptions {
   /** Undefined: a server. */
   readonly engine: Engine | undefined;
   readonly server: (ServerAddress & { readonly database: string }) | undefined;
-  readonly isOpen: (orgId: string) => boolean;
+  /** Default: all are. */
+  readonly isOpen?: (orgId: string) => boolean;
+  readonly watchOrgs?: (changed: () => void) => void;
   readonly log: EngineLog;
 }
 
@@ -28,7 +30,7 @@ const EVERY_MS = 60_000;
 const START_MS = 8000;
 
 export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess {
-  const { analysts, clickhouse, engine, server, isOpen, log } = options;
+  const { analysts, clickhouse, engine, server, log, isOpen = () => true } = options;
   const database = server?.database ?? "weir";
   let known = "";
   // One at a time, so that an older list never follows a newer one.
@@ -57,6 +59,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
   };
   applyLater();
   analysts.watch(applyLater);
+  options.watchOrgs?.(applyLater);
   const timer = setInterval(applyLater, EVERY_MS);
   timer.unref();
   return {

@@ -14,6 +14,7 @@ import { Analysts } from "./analysts.ts";
 import { type ClickHouse, openClickHouse } from "./client.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
+import { analyticsExportOperations } from "./export-operations.ts";
 import type { Finisher } from "./finisher.ts";
 import { type Canonical, callRecord, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
@@ -45,6 +46,8 @@ export interface AnalyticsOptions {
   readonly pool: Finisher;
   /** Port: whether an org's analysts may read. Default: yes. */
   readonly isOpen?: (orgId: string) => boolean;
+  /** Port: told of each org that changes. */
+  readonly watchOrgs?: (changed: () => void) => void;
   readonly log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Port: days for which an org keeps payloads now; older ones are not shown, whatever is still stored. Default: all are. */
   readonly retentionDays?: (orgId: string) => number;
@@ -68,7 +71,8 @@ interface AnalyticsMetrics extends RecordSpoolMetrics {
 type AnalyticsOperations = ReturnType<typeof lookupOperations> &
   ReturnType<typeof requestsOperations> &
   ReturnType<typeof tailOperations> &
-  ReturnType<typeof usageOperations>;
+  ReturnType<typeof usageOperations> &
+  ReturnType<typeof analyticsExportOperations>;
 
 export interface Analytics {
   readonly operations: AnalyticsOperations;
@@ -141,8 +145,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   }
 
   const analysts = new Analysts(store, clock);
-  const isOpen = options.isOpen ?? (() => true);
-  const analystAccess = openAnalystAccess({ analysts, clickhouse, engine, server, isOpen, log });
+  const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server });
   const { retentionDays = () => Number.POSITIVE_INFINITY } = options;
   const flush = (withinMs: number) => spool.flush(withinMs);
   return {
@@ -192,6 +195,7 @@ function operationsOf(
     ...requestsOperations({ clickhouse, cursors, waitForInserts }),
     ...tailOperations({ outbox, clickhouse, clock, timers, flush }),
     ...usageOperations({ clickhouse, clock, waitForInserts }),
+    ...analyticsExportOperations({ clickhouse, clock, waitForInserts }),
   };
 }
 

@@ -18,6 +18,11 @@ export interface ClickHouse {
   /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
   bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
   /**
+   * The answer of a SELECT in a format, as it is read: while nobody reads, ClickHouse waits. Its end, also before the last
+   * row, ends the statement. @throws WeirError `analytics_unavailable` before the first part
+   */
+  stream(sql: string, params: Record<string, unknown>, as: StreamAs): Promise<AsyncIterable<Uint8Array>>;
+  /**
    * Inserts RowBinary rows, given in any number of parts. ClickHouse inserts nothing under a token that it has seen. If it
    * was killed during an insertion, it may have stored the token without the rows: see `delivery.ts`.
    */
@@ -40,6 +45,12 @@ export interface ClickHouse {
   /** Whether the last request succeeded. */
   live(): boolean;
   close(): Promise<void>;
+}
+
+export interface StreamAs {
+  readonly format: "CSVWithNames" | "JSONEachRow" | "Parquet";
+  /** Ends the statement. */
+  readonly signal: AbortSignal;
 }
 
 /** The names of an insertion. */
@@ -107,6 +118,34 @@ class Connection implements ClickHouse {
       const pieces: Uint8Array<ArrayBuffer>[] = [];
       for await (const chunk of stream) pieces.push(new Uint8Array(chunk as Buffer));
       return pieces;
+    });
+  }
+
+  stream(
+    sql: string,
+    params: Record<string, unknown>,
+    { format, signal }: StreamAs,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    return this.#contact(async () => {
+      // A client of its own: a reader that pauses keeps its socket idle for longer than other statements may take.
+      const address = await this.#options.address();
+      const client = this.#create(address, this.#options.database, STREAM_MS);
+      try {
+        const { stream } = await client.exec({
+          query: `${sql} FORMAT ${format}`,
+          query_params: params,
+          abort_signal: signal,
+          clickhouse_settings: {
+            max_execution_time: STREAM_MS / 1000,
+            cancel_http_readonly_queries_on_client_close: 1,
+            readonly: "2",
+          },
+        });
+        return untilClosed(stream, client);
+      } catch (error) {
+        await client.close();
+        throw error;
+      }
     });
   }
 
@@ -240,19 +279,35 @@ class Connection implements ClickHouse {
     for (const statement of this.#options.afterMigrations ?? []) await command(statement);
   }
 
-  #create({ url, username, password }: ServerAddress, database: string): ClickHouseClient {
+  #create(
+    { url, username, password }: ServerAddress,
+    database: string,
+    timeoutMs = this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+  ): ClickHouseClient {
     return createClient({
       url,
       username,
       password,
       database,
       application: "weir",
-      request_timeout: this.#options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+      request_timeout: timeoutMs,
       max_open_connections: 8,
       keep_alive: { enabled: true, idle_socket_ttl: 2000 },
       // Callers log failures, once.
       log: { level: ClickHouseLogLevel.OFF },
     });
+  }
+}
+
+/** A stream may take so long, its reader's pauses included. */
+export const STREAM_MS = 3_600_000;
+
+async function* untilClosed(stream: Readable, client: ClickHouseClient) {
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+  } finally {
+    stream.destroy();
+    await client.close();
   }
 }
 

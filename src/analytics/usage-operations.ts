@@ -24,7 +24,10 @@ const MAX_RANGE_MS = 400 * DAY_MS;
 const MAX_GROUPS = 1000;
 
 const query = z.object({
-  range: z.enum(["24h", "7d", "30d", "90d", "custom"]).default("24h"),
+  range: z
+    .enum(["24h", "7d", "30d", "90d", "custom"])
+    .default("24h")
+    .describe("How far back from now; with `custom`, from `from` on."),
   from: instant.optional().describe("With range=custom: first instant."),
   to: instant.optional().describe("With range=custom: first instant after it; now unless given."),
   granularity: z.enum(["hour", "day"]).optional(),
@@ -38,6 +41,9 @@ const query = z.object({
 });
 
 type Query = z.output<typeof query>;
+
+/** The parameters of usage, also of its export. */
+export const USAGE_QUERY = query;
 
 const sums = {
   requests: z.int(),
@@ -115,23 +121,11 @@ interface Period {
 
 export function usageOperations({ clickhouse, clock, waitForInserts }: UsageDeps) {
   async function sumsBy(caller: Caller, q: Query, period: Period, key: Key) {
-    const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
-      (name) => q[name] !== undefined,
-    );
-    const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
-    const where = `org_id = {org:String}${environmentCondition(caller)}${named}`;
+    const { where, params } = selection(q, caller, period);
     return await clickhouse.rows<Totals & { k: string }>(
       `SELECT k, ${ROLLED_UP} FROM (${parts(key, where, period)})
        GROUP BY k ORDER BY ${key.order} LIMIT ${key.limit}`,
-      {
-        ...Object.fromEntries(filters.map((name) => [name, q[name]])),
-        org: caller.orgId,
-        tag: q.tag ?? "",
-        from: period.fromMs,
-        to: period.toMs,
-        first_hour: Math.ceil(period.fromMs / HOUR_MS) * HOUR_MS,
-        last_hour: Math.floor(period.toMs / HOUR_MS) * HOUR_MS,
-      },
+      params,
     );
   }
 
@@ -175,6 +169,54 @@ export function usageOperations({ clickhouse, clock, waitForInserts }: UsageDeps
   });
 
   return { getUsage };
+}
+
+export interface UsageExport {
+  /** Columns `bucket`, `group` and the sums. */
+  readonly sql: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** The sums by bucket and group, without a limit. @throws WeirError 400 for a range that is not one */
+export function usageExport(q: Query, caller: Caller, nowMs: number): UsageExport {
+  const period = periodOf(q, nowMs);
+  if (q.group_by === "tag" && q.tag === undefined) {
+    throw fail("invalid_value", "group_by=tag needs the tag's key in `tag`.", { param: "/tag" });
+  }
+  const bucket = BUCKETS[granularityOf(q, period)];
+  const group = q.group_by === undefined ? ONE_SUM : GROUPS[q.group_by];
+  const pair: Key = {
+    of: (time) => `(${bucket.of(time)}, toString(${group.of(time)}))`,
+    recordsOnly: group.recordsOnly === true,
+    order: "k",
+    limit: 0,
+  };
+  const { where, params } = selection(q, caller, period);
+  return {
+    sql: `SELECT toString(toDateTime(toUInt32(k.1), 'UTC')) AS bucket, k.2 AS group, ${ROLLED_UP}
+      FROM (${parts(pair, where, period)}) GROUP BY k`,
+    params,
+  };
+}
+
+/** Condition and parameters of a statement over `requests` or the roll-up. */
+function selection(q: Query, caller: Caller, period: Period) {
+  const filters = (["project_id", "key_id", "model", "provider"] as const).filter(
+    (name) => q[name] !== undefined,
+  );
+  const named = filters.map((name) => ` AND ${name} = {${name}:String}`).join("");
+  return {
+    where: `org_id = {org:String}${environmentCondition(caller)}${named}`,
+    params: {
+      ...Object.fromEntries(filters.map((name) => [name, q[name]])),
+      org: caller.orgId,
+      tag: q.tag ?? "",
+      from: period.fromMs,
+      to: period.toMs,
+      first_hour: Math.ceil(period.fromMs / HOUR_MS) * HOUR_MS,
+      last_hour: Math.floor(period.toMs / HOUR_MS) * HOUR_MS,
+    },
+  };
 }
 
 /**

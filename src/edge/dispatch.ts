@@ -37,6 +37,7 @@ import {
 } from "./request.ts";
 import type { Route } from "./routes.ts";
 import { sendFile } from "./send-file.ts";
+import { sendStream } from "./send-stream.ts";
 import type { Uploads } from "./uploads.ts";
 
 export interface DispatchDeps extends FaultDeps {
@@ -148,9 +149,11 @@ function callOperation(
   const run = (body: Buffer) =>
     perform(operation, { params, query, body }, caller, seen)
       .then((answer) =>
-        answer.file === undefined
-          ? send(reply, id, answer, mediaType)
-          : sendFile(reply, headerLines(answer.headers) + identityHeaders(id), answer.file),
+        answer.stream !== undefined
+          ? sendStream(reply, headerLines(answer.headers) + identityHeaders(id), answer.stream)
+          : answer.file === undefined
+            ? send(reply, id, answer, mediaType)
+            : sendFile(reply, headerLines(answer.headers) + identityHeaders(id), answer.file),
       )
       .catch((error: unknown) => refuse(reply, told(reportedError(deps, error, id)), id, errorBody));
   if (route.method === "GET") {

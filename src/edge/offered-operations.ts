@@ -6,6 +6,7 @@ import type { documentOperations } from "../account/document-operations.ts";
 import type { accountOperations } from "../account/operations.ts";
 import type { providerKeyOperations } from "../account/provider-key-operations.ts";
 import type { analystOperations } from "../analytics/analyst-operations.ts";
+import type { analyticsExportOperations } from "../analytics/export-operations.ts";
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { tailOperations } from "../analytics/tail-operations.ts";
@@ -45,6 +46,7 @@ import type { webhookOperations } from "../webhooks/operations.ts";
 type Maker =
   | typeof accountOperations
   | typeof analystOperations
+  | typeof analyticsExportOperations
   | typeof anthropicModelOperations
   | typeof appOperations
   | typeof autoTopupOperations

@@ -3,7 +3,7 @@
  * the input name the field by a JSON pointer; for an unknown field of a body they suggest the nearest known one.
  */
 import { z } from "zod";
-import { type AnswerParts, FullAnswer } from "../answer.ts";
+import { type AnswerParts, type AnswerStream, FullAnswer } from "../answer.ts";
 import { pointerTo } from "../document/document.ts";
 import { nearest } from "../document/nearest.ts";
 import { fail } from "../errors.ts";
@@ -17,6 +17,8 @@ export interface Answer {
   readonly body: string | Buffer;
   /** Path of a file to be sent as the body. */
   readonly file?: string;
+  /** Sent as the body, as it comes. */
+  readonly stream?: AnswerStream;
 }
 
 export interface OperationInput {
@@ -65,6 +67,10 @@ export function answerOf({ parts, content }: FullAnswer<unknown>, usualStatus: n
   if (content.file !== undefined) {
     const { type, path } = content.file;
     return { status, headers: ["content-type", type, ...headers], body: "", file: path };
+  }
+  if (content.stream !== undefined) {
+    const { stream } = content;
+    return { status, headers: ["content-type", stream.type, ...headers], body: "", stream };
   }
   if (content.bytes === undefined) return { status, headers, body: "" };
   const { type, body } = content.bytes;

@@ -150,6 +150,8 @@ const callRoutes = (run: Operations): Route[] => [
   row("GET", "/.well-known/jwks.json", "public", "Usage", act(run.getReceiptKeys)),
   row("GET", "/v1/requests", "read:usage / viewer", "Usage", act(run.listRequests)),
   row("GET", "/v1/requests/tail", "read:usage / viewer", "Usage", { stream: run.tailRequests }),
+  row("GET", "/v1/requests/export", "read:usage / viewer", "Usage", act(run.exportRequests)),
+  row("GET", "/v1/usage/export", "read:usage / viewer", "Usage", act(run.exportUsage)),
   row("GET", "/v1/requests/{id}", "read:usage / viewer", "Usage", act(run.getRequest)),
   row("GET", "/v1/analytics/users", "no key / admin", "Usage", act(run.listAnalyticsUsers)),
   row("POST", "/v1/analytics/users", "no key / admin", "Usage", act(run.createAnalyticsUser)),

@@ -61,6 +61,12 @@ export type Rooms = Awaited<ReturnType<typeof openRooms>>;
 /** Time for records to reach ClickHouse, in each of two steps of the stop. */
 const ANALYTICS_STOP_MS = 5000;
 
+/** The analysts of an org that closes or is suspended are let in no longer. */
+const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"]) => ({
+  isOpen: (orgId: string) => accounts.org(orgId)?.status === "active",
+  watchOrgs: (changed: () => void) => accounts.watch({ org: changed }),
+});
+
 /** Opens all rooms that hold state, in the order of their dependencies. */
 export async function openRooms(config: Config, log: Logger) {
   closeFolder(config, log);
@@ -87,11 +93,9 @@ export async function openRooms(config: Config, log: Logger) {
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
-    isOpen: (orgId) => (account.accounts.org(orgId)?.status ?? "closed") === "active",
+    ...orgPorts(account.accounts),
     retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
-  // The analysts of an org that closes are let in no longer.
-  account.accounts.watch({ org: () => void analytics.analystAccess.apply().catch(() => {}) });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);

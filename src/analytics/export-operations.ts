@@ -1,0 +1,196 @@
+/**
+ * `GET /v1/requests/export` and `GET /v1/usage/export`: rows as ClickHouse writes them, sent as the client reads. A result that
+ * would be longer than the bound is refused, never cut.
+ */
+import { z } from "zod";
+import { download } from "../answer.ts";
+import type { Clock } from "../clock.ts";
+import { fail } from "../errors.ts";
+import { type Caller, operation } from "../operation.ts";
+import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
+import { environmentCondition } from "./record-access.ts";
+import { FILTERS, sqlOf } from "./request-filters.ts";
+import { USAGE_QUERY, type UsageExport, usageExport } from "./usage-operations.ts";
+
+export interface ExportDeps {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly waitForInserts: () => Promise<void>;
+}
+
+const MOST_ROWS = 5_000_000;
+/** Exports that are being read, of an org and of all. */
+const AT_ONCE_OF_ORG = 2;
+const AT_ONCE = 8;
+
+const FORMATS = {
+  csv: { clickhouse: "CSVWithNames", type: "text/csv; charset=utf-8" },
+  jsonl: { clickhouse: "JSONEachRow", type: "application/x-ndjson" },
+  parquet: { clickhouse: "Parquet", type: "application/vnd.apache.parquet" },
+} as const satisfies Record<string, { clickhouse: StreamAs["format"]; type: string }>;
+type Format = keyof typeof FORMATS;
+
+const format = z
+  .enum(["csv", "jsonl", "parquet"])
+  .default("csv")
+  .describe("csv: texts that a spreadsheet would take for a formula begin with an apostrophe");
+const requestsQuery = z.object({ ...FILTERS, format });
+const usageQuery = USAGE_QUERY.extend({ format });
+
+const shared = {
+  output: z.undefined(),
+  otherTypes: Object.values(FORMATS).map(({ type }) => type.split(";")[0] as string),
+  errors: ["analytics_unavailable", "concurrency"],
+} as const;
+
+/** Fields of the request record of the specification, with those of its detail that are plain values. */
+const TEXTS = [
+  ...[
+    "request_id",
+    "project_id",
+    "key_id",
+    "environment",
+    "model",
+    "provider",
+    "endpoint_id",
+    "region",
+    "status",
+  ],
+  ...[
+    "error_code",
+    "stop_reason",
+    "usage_source",
+    "app_id",
+    "user_hash",
+    "cell",
+    "dialect_in",
+    "upstream_model",
+  ],
+  ...["price_version_id", "user_agent", "client_ip_prefix", "route_trace", "payload_state"],
+];
+const FIGURES = [
+  ...["http_status", "attempts", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"],
+  ...[
+    "reasoning_tokens",
+    "cost_micro",
+    "charged",
+    "ttft_ms",
+    "upstream_ttft_ms",
+    "duration_ms",
+    "gw_overhead_ms",
+  ],
+  ...[
+    "bytes_in",
+    "bytes_out",
+    "stream",
+    "byok",
+    "zdr",
+    "tool_calls",
+    "has_images",
+    "has_tools",
+    "has_schema",
+  ],
+];
+
+/** Neutralised as OWASP advises ("CSV Injection"): a spreadsheet would run what begins so. */
+const cell = (column: string, of: Format): string =>
+  of === "csv"
+    ? `if(match(${column}, '^[=+\\\\-@\\\\t\\\\r]'), concat('''', ${column}), toString(${column})) AS ${column}`
+    : `toString(${column}) AS ${column}`;
+
+interface Query {
+  readonly sql: string;
+  readonly count: string;
+  readonly params: Record<string, unknown>;
+}
+
+export function analyticsExportOperations({ clickhouse, clock, waitForInserts }: ExportDeps) {
+  const running = new Map<string, number>();
+  let all = 0;
+
+  /** @returns a function that gives the place back */
+  function enter(orgId: string): () => void {
+    const ofOrg = running.get(orgId) ?? 0;
+    if (ofOrg >= AT_ONCE_OF_ORG || all >= AT_ONCE) {
+      const message = `At most ${AT_ONCE_OF_ORG} exports of an organisation, and ${AT_ONCE} of all, run at once.`;
+      throw fail("concurrency", message, { retryAfterMs: 5000 });
+    }
+    running.set(orgId, ofOrg + 1);
+    all++;
+    return () => {
+      all--;
+      const left = (running.get(orgId) ?? 1) - 1;
+      if (left === 0) running.delete(orgId);
+      else running.set(orgId, left);
+    };
+  }
+
+  async function answer(caller: Caller, { sql, count, params }: Query, of: Format, name: string) {
+    await waitForInserts();
+    const [{ rows } = { rows: 0 }] = await clickhouse.rows<{ rows: number }>(count, params);
+    if (rows > MOST_ROWS) {
+      const message = `The export would have ${rows} rows; one has ${MOST_ROWS} at most. Ask for less with the filters.`;
+      throw fail("invalid_value", message);
+    }
+    const { type, clickhouse: written } = FORMATS[of];
+    const leaving = new AbortController();
+    /** Takes its place once it is read, so that it gives the place back however it ends. */
+    async function* body() {
+      const exit = enter(caller.orgId);
+      try {
+        yield* await clickhouse.stream(sql, params, { format: written, signal: leaving.signal });
+      } finally {
+        exit();
+      }
+    }
+    const headers = {
+      "x-svc-rows": `${rows}`,
+      "x-svc-row-limit": `${MOST_ROWS}`,
+      "x-svc-time-limit-seconds": `${STREAM_MS / 1000}`,
+    };
+    const stream = { type, body: body(), stop: () => leaving.abort() };
+    return download(stream, { name: `${name}.${of}`, headers });
+  }
+
+  return {
+    exportRequests: operation({
+      name: "exportRequests",
+      summary: "The requests of the org as a file, newest first, with the filters of the feed",
+      query: requestsQuery,
+      ...shared,
+      run: ({ query: { format: of, ...filters } }, caller) =>
+        answer(caller, requestsOf(caller, filters, of), of, "requests"),
+    }),
+    exportUsage: operation({
+      name: "exportUsage",
+      summary: "The sums of a range by hour or day and by group, as a file",
+      query: usageQuery,
+      ...shared,
+      run: ({ query: { format: of, ...query } }, caller) =>
+        answer(caller, usageOf(usageExport(query, caller, clock.now()), of), of, "usage"),
+    }),
+  };
+}
+
+function requestsOf(caller: Caller, filters: Parameters<typeof sqlOf>[0], of: Format): Query {
+  const { conditions, params } = sqlOf(filters);
+  const own = `org_id = {org:String}${environmentCondition(caller)}`;
+  const where = [own, ...conditions].join(" AND ");
+  const columns = ["toString(ts) AS time", ...TEXTS.map((name) => cell(name, of)), ...FIGURES];
+  const tags = of === "parquet" || of === "csv" ? "toJSONString(tags) AS tags_json" : "tags";
+  // Filters mean the table's columns, so the columns that are written are made outside of the selection of rows.
+  return {
+    sql: `SELECT ${[...columns, tags].join(", ")} FROM
+      (SELECT * FROM requests WHERE ${where} ORDER BY org_id DESC, ts DESC, request_id DESC)`,
+    count: `SELECT count() AS rows FROM requests WHERE ${where}`,
+    params: { ...params, org: caller.orgId },
+  };
+}
+
+function usageOf({ sql, params }: UsageExport, of: Format): Query {
+  return {
+    sql: `SELECT bucket, ${cell("group", of)}, * EXCEPT (bucket, group) FROM (${sql}) ORDER BY bucket, group`,
+    count: `SELECT count() AS rows FROM (${sql})`,
+    params,
+  };
+}
