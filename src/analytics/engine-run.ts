@@ -133,14 +133,20 @@ export class EngineRunner {
     const session = this.#session();
     const ask: Ask = async (sql, q) => {
       const format = "JSONCompactEachRow";
-      const result =
-        q === undefined
-          ? await session.queryAsync(sql, { format })
-          : await session.queryBindAsync(sql, { q }, { format });
+      // Not bound by the call, which would take the statement's own parameters away.
+      if (q !== undefined) await session.queryAsync(`SET param_q = ${quoted(escapedValue(q))}`);
+      const result = await session.queryAsync(sql, { format });
       const lines = Buffer.from(result.bytes()).toString().split("\n");
       return lines.filter((line) => line !== "").map((line) => JSON.parse(line)[0] as string | null);
     };
+    // The parser asks for the values of parameters.
+    const values = [...statement.settings].filter(([name]) => name.startsWith("param_"));
     try {
+      if (values.length > 0) {
+        await session.queryAsync(
+          `SET ${values.map(([name, value]) => `${name} = ${quoted(value)}`).join(", ")}`,
+        );
+      }
       return { ...statement, sql: await checkedQuery(ask, statement.sql), data: undefined, database: "weir" };
     } catch (error) {
       throw engineError(error);
@@ -186,6 +192,10 @@ export class EngineRunner {
 
 /** A statement that returns rows: its first word, after comments and brackets. */
 const READS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:SELECT|WITH|FROM)\b/i;
+
+/** Values of parameters are read as tab-separated texts are. */
+const escapedValue = (text: string): string =>
+  text.replaceAll("\\", "\\\\").replaceAll("\t", "\\t").replaceAll("\n", "\\n");
 
 async function prepare(session: Session, statement: Statement): Promise<void> {
   const { rowsOf } = statement;

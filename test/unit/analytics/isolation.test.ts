@@ -74,6 +74,18 @@ describe("an analyst of one org", () => {
     expect((await together.ask(sql, "", OPERATOR)).text).toBe("2\t1\n");
   });
 
+  it("may bind parameters as values, not as names", async () => {
+    const bound = await together.ask(
+      "SELECT count() FROM requests WHERE org_id = {o:String}",
+      "&param_o=org_a",
+    );
+    expect(bound.text).toBe("200\n");
+    const escaped = await together.ask("SELECT\n\tlength('a\\\\b\\n'), {q:String}", "&param_q=c");
+    expect(escaped.text).toBe("4\tc\n");
+    const named = await together.ask("SELECT * FROM {t:Identifier}", "&param_t=requests");
+    expect(named.status).toBe(403);
+  });
+
   it("cannot raise a limit by the URL", async () => {
     const sql = "SELECT getSetting('max_execution_time'), getSetting('log_comment'), getSetting('readonly')";
     const more = "&max_execution_time=9999&log_comment=org_b&readonly=0";
