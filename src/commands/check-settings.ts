@@ -64,7 +64,9 @@ export function ratesState(config: Pick<Config, "configDir"> & Partial<Pick<Conf
     ...(always === "" ? [] : [`${always} INR on any day, for trying out`]),
     ...(config.fxUrl === undefined ? [] : [`read daily from ${shown(config.fxUrl)}`]),
   ];
-  return parts.length === 0 ? "no rates, so nothing is quoted in INR, and an Indian supplier sells nothing" : parts.join("; ");
+  return parts.length === 0
+    ? "no rates, so nothing is quoted in INR, and an Indian supplier sells nothing"
+    : parts.join("; ");
 }
 
 /** Where mails go, without a password. */

@@ -41,6 +41,8 @@ describe("weir check", () => {
     expect(lines).toContain("payments       INR by simulated, USD by simulated");
     expect(lines).toContain("exchange       1 rates of fx.yaml, the newest of 2026-11-20");
     write("rates: []\n");
-    expect((await said()).lines).toContain("exchange       no rates, so nothing is quoted in INR, and an Indian supplier sells nothing");
+    expect((await said()).lines).toContain(
+      "exchange       no rates, so nothing is quoted in INR, and an Indian supplier sells nothing",
+    );
   });
 });
