@@ -7,6 +7,7 @@ import { hastenLook } from "./auto-topup-jobs.ts";
 import { debitOf, drop, isBelow, type PlanDeps } from "./auto-topup-plan.ts";
 import { spacingMs } from "./debit-times.ts";
 import { cancelAll, pauseMandate } from "./mandates.ts";
+import { MISFITS, type ParkedRow } from "./parked.ts";
 import { failed, type SettlingDeps, settle } from "./settling.ts";
 import { isPaid, type TopupRow, topupWire } from "./topup.ts";
 
@@ -21,13 +22,19 @@ export interface EndingDeps extends Omit<PlanDeps, "book" | "invoices"> {
   readonly parked: SettlingDeps["parked"];
 }
 
-/** Credits it; what follows from that is put by {@link creditListener}. Money that does not fit is parked, and the mandate paused. */
+/** Credits it; what follows is put by {@link creditListener}, and by {@link concludeParked} for money that does not fit. */
 export function concludePaid(deps: EndingDeps, topupId: string, checkout: Checkout): void {
   settle(deps, topupId, checkout);
   const topup = deps.topups.find(topupId);
   if (topup === undefined || isPaid(topup)) return;
-  pauseMandate(deps, topup.orgId, "mismatch");
   drop(deps, topup.orgId, topupId);
+}
+
+/** Only in an act: a debit took what was not asked for, perhaps after it was given up. A newer mandate is not paused for it. */
+export function concludeParked(deps: EndingDeps, { reason, orgId, topupId }: ParkedRow): void {
+  const { autoTopups, mandates } = deps;
+  if (!MISFITS.includes(reason) || autoTopups.mandateOf(topupId) === "") return;
+  if (mandates.inForce(orgId)?.id === autoTopups.mandateOf(topupId)) pauseMandate(deps, orgId, "mismatch");
 }
 
 /** Three in a row, or one that would fail again, pause the mandate. */

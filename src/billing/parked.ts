@@ -15,6 +15,9 @@ export const PARKED_REASONS = [
 ] as const;
 export type ParkedReason = (typeof PARKED_REASONS)[number];
 
+/** Of payments that are not what was asked for. */
+export const MISFITS: readonly ParkedReason[] = ["amount_differs", "currency_differs", "paid_twice"];
+
 export interface ParkedRow {
   readonly id: string;
   readonly reason: ParkedReason;
@@ -40,10 +43,16 @@ export class ParkedPayments {
   readonly #rows: Table<ParkedRow>;
   /** [payment gateway, ref, reason] → id: told again, it is the same one. */
   readonly #byRef: Table<string>;
+  readonly #listeners: ((row: ParkedRow) => void)[] = [];
 
   constructor(store: Store) {
     this.#rows = store.table("billing.parked");
     this.#byRef = store.table("billing.parked_by_ref");
+  }
+
+  /** Called in the act that parks something for the first time, whoever found it. */
+  listen(listener: (row: ParkedRow) => void): void {
+    this.#listeners.push(listener);
   }
 
   get(id: string): ParkedRow | undefined {
@@ -80,6 +89,7 @@ export class ParkedPayments {
     };
     this.#rows.put([row.id], row);
     this.#byRef.put(key, row.id);
+    for (const listener of this.#listeners) listener(row);
     return true;
   }
 

@@ -11,7 +11,7 @@ import type { InvoiceIssuer, InvoiceOrder } from "../invoices/invoice.ts";
 import type { Checkout, Failure, GatewayId, Payment } from "../payments/gateway.ts";
 import { isPossible } from "../state-moves.ts";
 import { topupFailed, topupPaid } from "./billing-events.ts";
-import type { ParkedPayments, ParkedReason } from "./parked.ts";
+import { MISFITS, type ParkedPayments, type ParkedReason } from "./parked.ts";
 import { amountText } from "./rate.ts";
 import { isPaid, TOPUP_MOVES, type TopupRow, topupWire } from "./topup.ts";
 import type { TopupTables } from "./topup-tables.ts";
@@ -125,9 +125,7 @@ function invoiceOrder({ id, orgId, quote }: TopupRow): InvoiceOrder {
   };
 }
 
-/** Of one payment the first reason stands: that a wrong one is a second one too, once the right one has come, says nothing new. */
-const MISFITS: readonly ParkedReason[] = ["amount_differs", "currency_differs", "paid_twice"];
-
+/** Of one payment the first reason stays: that a wrong one is a second one too, once the right one has come, says nothing new. */
 function park(
   { clock, parked }: SettlingDeps,
   { id, orgId, gateway, quote }: TopupRow,

@@ -5,7 +5,7 @@
 import type { AccountTables } from "../account/tables.ts";
 import { type AutoToppingDeps, autoTopper } from "../billing/auto-topping.ts";
 import { AutoTopupTables, DEBIT_RULES } from "../billing/auto-topup.ts";
-import { creditListener } from "../billing/auto-topup-ending.ts";
+import { concludeParked, creditListener } from "../billing/auto-topup-ending.ts";
 import { autoTopup, endMandate, sweepAutoTopups, watchMandate } from "../billing/auto-topup-jobs.ts";
 import { type AutoTopupOperationDeps, autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import {
@@ -76,6 +76,7 @@ export function openAutoTopup(ground: AutoTopupGround, hook: AutoTopupHook) {
   hook.tables.autoTopups.watch(changed);
   hook.tables.mandates.watch(changed);
   events.listen(creditListener(deps));
+  ground.parked.listen((row) => concludeParked(deps, row));
   jobs.handle(autoTopup, autoTopper(deps));
   jobs.handle(sweepAutoTopups, autoTopupSweeper(deps));
   jobs.handle(watchMandate, mandateWatcher(deps));

@@ -348,6 +348,21 @@ describe("a debit", () => {
     expect([debitsOf(orgId).length, world.status(orgId)]).toEqual([1, "paused"]);
   });
 
+  test("of another amount that is paid after it was given up pauses the mandate too", async () => {
+    const orgId = await american();
+    world.gateway.confirmWith(orgId, "opt_out");
+    await cross(orgId);
+    await world.pass(HOUR);
+    const [debit] = debitsOf(orgId);
+    const [topup] = world.topups(orgId);
+    if (debit?.payment === undefined || topup === undefined) throw new Error("nothing was debited");
+    const { total } = debit.payment;
+    debit.payment = { ...debit.payment, state: "paid", total: { ...total, minor: total.minor - 1 } };
+    expect(world.status(orgId)).toBe("active");
+    await lookNow(world.now.notices, topup, 1000);
+    expect(world.status(orgId)).toBe("paused");
+  });
+
   test("that takes hours is the only one, and is credited when the money is there", async () => {
     const orgId = await american();
     world.gateway.confirmWith(orgId, "processing");
