@@ -158,8 +158,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     erasure: analyticsErasure({ clickhouse, clock, flush }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
     ...{ analysts, analystAccess, shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
-    recordOf: async (caller, requestId) =>
-      (await callRecord({ outbox, clickhouse }, caller, requestId)).record,
+    recordOf: async (...asked) => (await callRecord({ outbox, clickhouse }, ...asked)).record,
     flush: (withinMs = CATCH_UP_MS) => spool.flush(withinMs),
     live: () => clickhouse.live(),
     metrics: () => ({

@@ -63,6 +63,7 @@ const ANALYTICS_STOP_MS = 5000;
 
 /** The analysts of an org that closes or is suspended are let in no longer. */
 const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"]) => ({
+  retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   isOpen: (orgId: string) => accounts.org(orgId)?.status === "active",
   watchOrgs: (changed: () => void) => accounts.watch({ org: changed }),
 });
@@ -94,7 +95,6 @@ export async function openRooms(config: Config, log: Logger) {
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
     ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
     ...orgPorts(account.accounts),
-    retentionDays: (orgId) => account.accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = openKept(config, store, clock, log);
@@ -117,8 +117,7 @@ export async function openRooms(config: Config, log: Logger) {
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
-      uploads.close();
-      catalog.close();
+      for (const part of [uploads, catalog]) part.close();
       kept.closeKept();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();

@@ -353,8 +353,7 @@ describe("a debit", () => {
     world.gateway.confirmWith(orgId, "opt_out");
     await cross(orgId);
     await world.pass(HOUR);
-    const [debit] = debitsOf(orgId);
-    const [topup] = world.topups(orgId);
+    const [[debit], [topup]] = [debitsOf(orgId), world.topups(orgId)];
     if (debit?.payment === undefined || topup === undefined) throw new Error("nothing was debited");
     const { total } = debit.payment;
     debit.payment = { ...debit.payment, state: "paid", total: { ...total, minor: total.minor - 1 } };
