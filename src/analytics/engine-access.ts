@@ -4,7 +4,7 @@
  * `log_comment` names. Grants and row policies are the engine's own: no text of a query decides about them.
  */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 /** Value of `log_comment` for a session that reads the rows of all orgs. No org has this id. */
 export const ALL_ORGS = "*";
@@ -37,10 +37,13 @@ export function writeAccess(dataDir: string): string[] {
   const users = join(folder, "users.xml");
   const config = join(folder, "config.xml");
   writeFileSync(users, usersXml(), { mode: 0o600 });
-  writeFileSync(config, configXml(users), { mode: 0o600 });
+  writeFileSync(config, configXml(inside(users)), { mode: 0o600 });
   for (const file of [users, config]) chmodSync(file, 0o600);
-  return [`--config-file=${config}`];
+  return [`--config-file=${inside(config)}`];
 }
+
+/** From the working folder: neither the engine's arguments nor its configuration take every name that a data folder may have. */
+const inside = (path: string): string => relative(process.cwd(), path);
 
 const configXml = (users: string): string =>
   `<clickhouse><user_directories><users_xml><path>${escaped(users)}</path></users_xml></user_directories></clickhouse>\n`;
