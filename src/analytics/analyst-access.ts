@@ -33,6 +33,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
   const { analysts, clickhouse, engine, server, log, isOpen = () => true } = options;
   const database = server?.database ?? "weir";
   let known = "";
+  const made = new Set<string>();
   // One at a time, so that an older list never follows a newer one.
   let applying: Promise<void> = Promise.resolve();
 
@@ -44,7 +45,7 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
     }
     const now = JSON.stringify(rows.map(({ id }) => id));
     if (now === known) return;
-    await reconcile(clickhouse, database, rows);
+    await reconcile(clickhouse, database, rows, made);
     known = now;
   }
 

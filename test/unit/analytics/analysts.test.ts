@@ -1,9 +1,9 @@
-/** Users of the analytics database, as their rows and their org say; and what a server is told of them. */
+/** Users of the analytics database, as their rows and their org say. */
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { droppingOf, makingOf, usernameOf } from "../../../src/analytics/analyst-server.ts";
+import { usernameOf } from "../../../src/analytics/analyst-server.ts";
 import type { AnalystRow } from "../../../src/analytics/analysts.ts";
-import { type Bench, clickhouseOf, openBench, until } from "./records.ts";
+import { type Bench, openBench, until } from "./records.ts";
 
 let bench: Bench;
 let isOpen = true;
@@ -61,19 +61,4 @@ test("is not let in from the instant of its expiry on", async () => {
   nowMs += 60_000;
   await bench.analytics.analystAccess.apply();
   await until(async () => (await statusOf(user)) === 403);
-});
-
-test("is made on a server by statements that ClickHouse's parser takes", async () => {
-  const clickhouse = clickhouseOf(bench);
-  const made = [row("anu_4"), row("anu_5", { orgId: "" })].flatMap((user) => makingOf("weir", user));
-  for (const sql of [...made, ...droppingOf("weir", "weir_analyst_4")]) {
-    const [parsed] = await clickhouse.rows<{ sql: string }>(
-      "SELECT formatQuerySingleLine({q:String}) AS sql",
-      {
-        q: sql,
-      },
-    );
-    expect(parsed?.sql).not.toBe("");
-  }
-  await clickhouse.close();
 });
