@@ -108,7 +108,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, store, clock, pool, log } = options;
+  const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
   const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
@@ -118,7 +118,6 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     database: server?.database ?? "weir",
     ...(engine !== undefined && embedded(options.dataDir)),
   });
-  const ageMs = options.batchAgeMs;
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
   // `live` then has a value from the start, not only after the first query.

@@ -16,6 +16,8 @@ export interface ExportDeps {
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
   readonly waitForInserts: () => Promise<void>;
+  /** Of one export. Default: 5,000,000. */
+  readonly mostRows?: number;
 }
 
 const MOST_ROWS = 5_000_000;
@@ -104,7 +106,8 @@ interface Query {
   readonly params: Record<string, unknown>;
 }
 
-export function analyticsExportOperations({ clickhouse, clock, waitForInserts }: ExportDeps) {
+export function analyticsExportOperations(deps: ExportDeps) {
+  const { clickhouse, clock, waitForInserts, mostRows = MOST_ROWS } = deps;
   const running = new Map<string, number>();
   let all = 0;
 
@@ -128,8 +131,8 @@ export function analyticsExportOperations({ clickhouse, clock, waitForInserts }:
   async function answer(caller: Caller, { sql, count, params }: Query, of: Format, name: string) {
     await waitForInserts();
     const [{ rows } = { rows: 0 }] = await clickhouse.rows<{ rows: number }>(count, params);
-    if (rows > MOST_ROWS) {
-      const message = `The export would have ${rows} rows; one has ${MOST_ROWS} at most. Ask for less with the filters.`;
+    if (rows > mostRows) {
+      const message = `The export would have ${rows} rows; one has ${mostRows} at most. Ask for less with the filters.`;
       throw fail("invalid_value", message);
     }
     const { type, clickhouse: written } = FORMATS[of];
@@ -145,7 +148,7 @@ export function analyticsExportOperations({ clickhouse, clock, waitForInserts }:
     }
     const headers = {
       "x-svc-rows": `${rows}`,
-      "x-svc-row-limit": `${MOST_ROWS}`,
+      "x-svc-row-limit": `${mostRows}`,
       "x-svc-time-limit-seconds": `${STREAM_MS / 1000}`,
     };
     const stream = { type, body: body(), stop: () => leaving.abort() };

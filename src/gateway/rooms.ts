@@ -66,6 +66,7 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
   retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   isOpen: (orgId: string) => accounts.org(orgId)?.status === "active",
   watchOrgs: (changed: () => void) => accounts.watch({ org: changed }),
+  retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
 });
 
 /** Opens all rooms that hold state, in the order of their dependencies. */
@@ -111,8 +112,7 @@ export async function openRooms(config: Config, log: Logger) {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
     ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
     ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
-    bodies: openBodies(thread, pool),
-    latencies: new Latencies(),
+    ...{ bodies: openBodies(thread, pool), latencies: new Latencies() },
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */

@@ -1,6 +1,6 @@
 /** Exports of requests and of usage, over HTTP. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TestGateway, testGateway } from "../fixtures.ts";
+import { type TestGateway, testGateway, until } from "../fixtures.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -53,4 +53,20 @@ test("writes usage by bucket and group, which add up to the totals", async () =>
 
 test("refuses a format that it does not write", async () => {
   expect((await get("/v1/requests/export?format=xlsx")).status).toBe(400);
+});
+
+test("shows calls of test keys to test keys, and to them only these", async () => {
+  const call = await gateway.chat({}, { key: gateway.testKey });
+  expect(call.status).toBe(200);
+  const rows = async (key: string) => {
+    const text = await (await get("/v1/requests/export?format=jsonl", key)).text();
+    return text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).environment);
+  };
+  await until("the call is there", async () => (await rows(gateway.testKey)).length > 0);
+  expect(new Set(await rows(gateway.testKey))).toEqual(new Set(["test"]));
+  const usage = await get("/v1/usage/export?format=jsonl", gateway.testKey);
+  expect(Number(JSON.parse((await usage.text()).trim()).requests)).toBe(1);
 });
