@@ -18,6 +18,7 @@ beforeAll(async () => {
   const nowMs = Date.now();
   const extra = [
     record({ status: "error", errorCode: "upstream_error" }),
+    record({ stream: true }),
     record({
       cost: {
         total_micro_usd: 30,
@@ -40,7 +41,7 @@ afterAll(async () => {
 });
 
 describe("docs/analytics.md", () => {
-  it("has twelve worked queries", () => expect(queries).toHaveLength(12));
+  it("has twenty worked queries", () => expect(queries).toHaveLength(20));
 
   it.each(queries)("%s", async (_title, sql) => {
     expect((await clickhouse.rows(sql)).length).toBeGreaterThan(0);
