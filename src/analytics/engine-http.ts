@@ -86,6 +86,13 @@ async function answer(
   const given = credentialsOf(request, url);
   const analyst = analysts.find(given);
   if (analyst === undefined) checkCredentials(given, user, password);
+  for (const name of ["compress", "decompress"]) {
+    // A client that asks would take plain bytes for damaged ones.
+    if (["1", "true"].includes(url.searchParams.get(name) ?? "")) {
+      const message = `the embedded engine does not compress as ClickHouse does: set ${name}=0`;
+      throw new EngineError(48, `Code: 48. DB::Exception: ${message}`);
+    }
+  }
   if (request.method !== "GET" && request.method !== "POST") {
     throw new EngineError(48, "Code: 48. DB::Exception: GET or POST");
   }

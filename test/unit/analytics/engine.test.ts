@@ -71,6 +71,13 @@ describe("the embedded engine, seen by ClickHouse's official client", () => {
     });
   });
 
+  it.each(["compress", "decompress"])("refuses ClickHouse's own compression by name: %s", async (name) => {
+    const refused = await get("SELECT 1", `&${name}=1`);
+    expect([refused.status, refused.code]).toEqual([501, "48"]);
+    expect(refused.text).toContain(`set ${name}=0`);
+    expect((await get("SELECT 1", `&${name}=0`)).text).toBe("1\n");
+  });
+
   it("binds typed parameters, whatever is in them, also at once", async () => {
     const values = {
       s: 'it\'s\ta\nb\\c é😀 "q" {x:String}',
