@@ -63,7 +63,6 @@ const ANALYTICS_STOP_MS = 5000;
 
 /** The analysts of an org that closes or is suspended are let in no longer. */
 const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"]) => ({
-  retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
   isOpen: (orgId: string) => accounts.org(orgId)?.status === "active",
   watchOrgs: (changed: () => void) => accounts.watch({ org: changed }),
   retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
