@@ -295,7 +295,7 @@ test.skipIf(disk.missing !== "")(
       expect(readdirSync(join(folder, "data/exports"))).toEqual([`${id}.zip`]);
       const { bytes } = (await again.call("GET", path)).json;
       const zip = readFileSync(join(folder, "data/exports", `${id}.zip`));
-      expect([zip.length, unzipped(zip).size]).toEqual([bytes, 11]);
+      expect([zip.length, unzipped(zip).size]).toEqual([bytes, 12]);
       await two.kill("SIGTERM");
       await two.simulator.close();
       removeFolder(folder);

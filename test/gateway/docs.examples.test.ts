@@ -44,6 +44,9 @@ const examples: Example[] = documents.flatMap((path) =>
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "README.md 1": "installs and runs everything: what a fresh clone does first",
   "README.md 4": "a drawing",
+  "docs/analytics.md 2": "never ends; tail.test.ts reads it",
+  "docs/apps.md 1": "apps.test.ts makes the calls",
+  "docs/apps.md 2": "apps.test.ts makes such a client",
   "docs/billing.md 1": "a drawing",
   "docs/plans.md 1": "a list of plans; test/unit/billing/plans-file.test.ts reads such files",
   "docs/receipts.md 1": "needs the id of a call; test/gateway/money/books.test.ts gets and checks a receipt",
@@ -51,6 +54,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   "docs/reconciliation.md 1": "test/gateway/money/books.test.ts runs the command",
   "docs/scim.md 1": "needs an admin's session; scim.test.ts makes the call",
   "docs/scim.md 2": "a row of the log; scim.test.ts reads one",
+  "docs/tracing.md 1": "starts a gateway; telemetry/collector.test.ts starts one so",
   "docs/webhooks.md 2": "an example of an event",
   "docs/webhooks.md 3": "test/unit/webhooks/docs.test.ts runs it",
   "docs/webhooks.md 4": "test/unit/webhooks/docs.test.ts runs it",

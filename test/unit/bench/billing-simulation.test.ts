@@ -10,6 +10,7 @@ import type { Plant } from "../../../bench/simulation/billing/planted-faults.ts"
 import type { GatewayProcess } from "../../../bench/simulation/billing/process.ts";
 import { ReconciliationModule } from "../../../bench/simulation/billing/reconciliation.ts";
 import type { World } from "../../../bench/simulation/billing/world.ts";
+import { indianDay } from "../../../src/invoices/financial-year.ts";
 
 /** Milliseconds of a test, on a machine that has other work. */
 const LONG_MS = 240_000;
@@ -53,8 +54,8 @@ test(
 );
 
 /** Its kind is right, and what it says is nowhere. */
-const neverFound = (): Plant => ({
-  ...{ day: "2026-03-06", atMs: 0, findings: [{ kind: "no_invoice", ref: "pay_none" }] },
+const neverFound = ({ parts }: World): Plant => ({
+  ...{ day: indianDay(parts.time.now()), atMs: 0, findings: [{ kind: "no_invoice", ref: "pay_none" }] },
 });
 
 test("a planted fault that reconciliation does not report is a deviation", async () => {

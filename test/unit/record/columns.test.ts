@@ -19,6 +19,7 @@ const WRITERS: Readonly<Record<string, (to: RowBinaryWriter, n: number) => void>
   Int64: (to, n) => to.u64(8_000_000_000_000 + n),
   Float64: (to, n) => to.f64(n + 0.25),
   "DateTime64(3, 'UTC')": (to, n) => to.time(1_760_000_000_000 + n),
+  "DateTime64(6, 'UTC')": (to, n) => to.u64(1_760_000_000_000_000 + n),
   "Map(LowCardinality(String), String)": (to, n) =>
     to.list([n, n + 1], (entry, key) => {
       entry.text(`key ${key}`);
@@ -88,8 +89,8 @@ describe("the columns of a record", () => {
 
   test("are called as their fields", () => {
     const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const called = (name: string) =>
-      ({ ts_ms: "ts", total_micro_usd: "cost_micro", price_version: "price_version_id" })[name] ?? name;
+    const OTHERS = { ts_ms: "ts", settled_at_us: "settled_at", total_micro_usd: "cost_micro" };
+    const called = (name: string) => ({ ...OTHERS, price_version: "price_version_id" })[name] ?? name;
     for (const row of rows) {
       const { attempts, cost, usage, redact, ...plain } = recordOf(row);
       const { lines, ...totals } = cost;
