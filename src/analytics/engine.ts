@@ -92,8 +92,10 @@ class Supervisor implements Engine {
     });
     child.on("error", (error) => {
       lastWords = error.message;
+      // One that could not be started, for want of descriptors or memory, never exits.
+      if (child.pid === undefined) ended(null, null);
     });
-    child.on("exit", (code, signal) => {
+    const ended = (code: number | null, signal: NodeJS.Signals | null) => {
       clearTimeout(steady);
       this.#child = undefined;
       this.#address = undefined;
@@ -103,7 +105,9 @@ class Supervisor implements Engine {
       this.#timer = setTimeout(() => this.start(), this.#backoffMs);
       this.#timer.unref();
       this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
-    });
+    };
+    child.on("exit", ended);
+    if (child.pid === undefined) return;
     const start: EngineStart = {
       dataDir: join(this.#dataDir, "clickhouse"),
       port: this.#port,
@@ -160,7 +164,7 @@ class Supervisor implements Engine {
     this.#stopping = true;
     clearTimeout(this.#timer);
     const child = this.#child;
-    if (child === undefined || child.exitCode !== null) return;
+    if (child?.pid === undefined || child.exitCode !== null) return;
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
     child.ref();
     if (child.connected) child.send("stop");
