@@ -106,6 +106,11 @@ test("no byte of what was told of an erased org's payers is left, before and aft
     await told("charge.dispute.created", { id: dispute.id }, markers);
     const status = async () => (await owner.call("GET", `/v1/credits/topups/${id}`, { org })).json.status;
     await until("the dispute is known", async () => (await status()) === "disputed");
+    const pending = async () =>
+      (await owner.call("GET", "/v1/invoices", { org })).json.data.filter(
+        ({ irn_status: state }: { irn_status: string }) => state === "pending",
+      );
+    await until("its invoices are registered", async () => (await pending()).length === 0);
   }
   const { id } = (await owner.call("GET", "/v1/orgs/first")).json;
   await ok(owner.call("POST", "/v1/orgs/first/erasure"));
