@@ -5,8 +5,8 @@
 import { asciiUpper, plainText } from "./text-field.ts";
 
 /**
- * By prefix, without spaces, dots and hyphens. Source: European Commission, VIES, "What is the format of a VAT number?". Greece has
- * the prefix EL, Northern Ireland XI.
+ * Forms of VAT numbers by their prefix, once spaces, dots and hyphens are removed; check digits are not checked. They follow the
+ * European Commission's list for VIES, "What is the format of a VAT number?". Greece has the prefix EL, Northern Ireland XI.
  */
 const VAT: Readonly<Record<string, RegExp>> = {
   ...{ AT: /^U\d{8}$/, BE: /^[01]\d{9}$/, BG: /^\d{9,10}$/, CY: /^\d{8}[A-Z]$/, CZ: /^\d{8,10}$/ },
@@ -25,7 +25,7 @@ const VAT: Readonly<Record<string, RegExp>> = {
 
 const isInUnion = (country: string): boolean => country === "GR" || (country in VAT && country !== "EL");
 
-/** What is wrong with a tax id; undefined if nothing is. @param country ISO 3166-1 alpha-2, not India */
+/** @returns the fault of a tax id, for an error message; undefined if it has none @param country ISO 3166-1 alpha-2, not India */
 export function taxIdFault(country: string, taxId: string): string | undefined {
   if (taxId === "" || !isInUnion(country)) return undefined;
   const bare = taxId.replace(/[ .-]/g, "");

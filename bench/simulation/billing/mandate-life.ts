@@ -1,6 +1,6 @@
 /**
- * What orgs and payers do about mandates: register one on the payment service's page or leave it, say when and how much is bought,
- * change their mind, resume what is paused, cancel, here or at the bank.
+ * What orgs and payers do about mandates. An org registers one, sets threshold and amount, changes them, resumes a paused mandate, or
+ * cancels it at the gateway. A payer approves or leaves the payment service's page, or cancels the mandate at the bank.
  */
 import type { SimMandate } from "../../../simulator/payments/state.ts";
 import { newId } from "../../../src/ids.ts";
@@ -135,7 +135,7 @@ function atBank(world: World, checkout: string): void {
 
 const EXPECTED = new Set(["gateway_unavailable", "no_mandate", "above_cap", "fx_stale", "plan_limit"]);
 
-/** Of what is asked for, refusals that people may meet are counted; all else is a deviation. */
+/** Runs an org's request. A refusal that real orgs can get is counted; any other error is a deviation. */
 async function expecting(world: World, act: () => Promise<void>): Promise<void> {
   try {
     await act();

@@ -16,7 +16,7 @@ import type { World } from "./world.ts";
 
 /** Every so manyeth org has automatic top-ups. */
 const EVERY = 3;
-/** What is due has so long to be done, while both sides are there. */
+/** Time that the gateway has to do a job that is due, while both the gateway and the payment service run. */
 const SLACK_MS = 4 * HOUR_MS;
 /** A registration that nobody finishes is given up by then. */
 const REGISTRATION_MS = 7 * DAY_MS;
@@ -74,7 +74,7 @@ export class MandateModule implements SimulationModule {
     this.#checkOneInForce();
   }
 
-  /** What the bank did to a mandate is known here, and what was ended here is ended there. */
+  /** The gateway's row of a mandate follows the payment service's, and a mandate that the gateway ended has ended there too. */
   #checkService(
     world: World,
     { state, reference, id }: Pick<SimMandate, "state" | "reference" | "id">,
@@ -112,7 +112,7 @@ export class MandateModule implements SimulationModule {
     );
   }
 
-  /** Whoever has too little credit, and may be debited, is looked after. */
+  /** An org below its threshold whose mandate may be debited has a debit within a day. */
   #checkRow(
     world: World,
     { rooms }: GatewayProcess,

@@ -104,7 +104,7 @@ const CONFIG = {
 } as unknown as Config;
 export const NO_LOG = { error() {}, warn() {}, info() {} } as unknown as Logger;
 
-/** What goes wrong without an answer to anybody. */
+/** Passes on errors of background work, which no caller gets. */
 const logOf = (onFailure: (error: unknown) => void): Logger =>
   ({
     ...NO_LOG,

@@ -57,7 +57,7 @@ export class PaymentService {
   readonly #front: Front;
   /** Disputes that began as a warning of fraud. */
   readonly warnings = new Set<string>();
-  /** Debits of another amount than was asked for → what was. */
+  /** By payment id, for debits of a wrong amount: the amount that the gateway had asked for. */
   readonly askedMinor = new Map<string, number>();
   /** Refunds that failed after they had succeeded. */
   readonly lateFailures = new Set<string>();

@@ -190,8 +190,8 @@ export class SubscriptionBooks {
   }
 
   /**
-   * Credit of the chosen plan that the month does not have yet is due, for what is left of the month: an owner had included credit in
-   * another org when the month was paid for, and has it no more.
+   * A change of plan without a fee. The month got no included credit when it was paid for, because an owner had included credit in
+   * another org. If no owner has any now, the org is due the chosen plan's credit, in proportion to the time left of the month.
    */
   #freeChange({ parts }: World, { org }: Customer, { refId, planId, atMs }: FreeChange): void {
     const month = this.#months.get(refId.slice(0, refId.lastIndexOf("/")));
