@@ -5,6 +5,7 @@
 import { enableCompileCache } from "node:module";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
+import { endProcess } from "./process/ending.ts";
 import { print } from "./process/output.ts";
 
 // Files created by a command, here or in a child process, are readable only by this user.
@@ -19,4 +20,4 @@ const shell = {
   out: (text: string) => print(1, text),
   err: (text: string) => print(2, text),
 };
-process.exit(await runCommandLine(process.argv.slice(2), shell));
+await endProcess(await runCommandLine(process.argv.slice(2), shell));

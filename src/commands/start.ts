@@ -6,6 +6,7 @@ import { FIRST_KEY_FILES } from "../account/first-start.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Gateway, startGateway } from "../gateway/gateway.ts";
+import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
 import type { Shell } from "./command.ts";
 
@@ -36,7 +37,7 @@ export async function start({ env, isTerminal }: Pick<Shell, "env" | "isTerminal
 function tellFaults(log: Logger): void {
   process.on("uncaughtException", (err) => {
     log.fatal({ err }, "stopped by a fault of the gateway's own");
-    process.exit(1);
+    void endProcess(1);
   });
   process.removeAllListeners("warning");
   process.on("warning", (err) => log.warn({ err }, "a warning of Node's"));
@@ -95,7 +96,8 @@ function untilStopped(gateway: Gateway, log: Logger): Promise<number> {
       if (askedMs !== undefined) {
         if (nowMs - askedMs <= SAME_SIGNAL_MS) return;
         log.warn({ signal, unsaved: gateway.unsaved() }, `stopped at once by a second ${signal}`);
-        process.exit(130);
+        void endProcess(130);
+        return;
       }
       askedMs = nowMs;
       log.info({ signal }, `stopping: ${signal} came; running calls may end, new ones are refused`);

@@ -3,6 +3,7 @@
  * that records how much of the journal LMDB has.
  */
 import type { Database, Key, RootDatabase } from "lmdb";
+import { beforeEnd } from "../process/ending.ts";
 import { packChecked, unpackChecked } from "./checked.ts";
 import type { Disk } from "./disk.ts";
 import type { JournalProgress, Progress } from "./survey.ts";
@@ -44,7 +45,11 @@ export class Lmdb {
    * Runs `act` in its own transaction; an exception is returned in the outcome, and writes before it are committed.
    * @throws Error with LMDB's reason where the commit fails.
    */
-  async transaction<T>(act: () => T): Promise<Outcome<T>> {
+  transaction<T>(act: () => T): Promise<Outcome<T>> {
+    return beforeEnd(() => this.#transaction(act));
+  }
+
+  async #transaction<T>(act: () => T): Promise<Outcome<T>> {
     if (this.#stuck) throw new Error(STUCK);
     this.#disk.check();
     let timer: NodeJS.Timeout | undefined;

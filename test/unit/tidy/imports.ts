@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workers: ["vocabulary", "record"],
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
-  store: ["vocabulary"],
+  store: ["vocabulary", "process"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],

@@ -1,0 +1,44 @@
+/**
+ * Ends the process without a deadlock. `process.exit` joins the threads of libuv's pool, and LMDB writes a transaction on such
+ * a thread while it waits for this one to hand it the writes: an exit in the midst of a transaction would never return.
+ */
+import { systemClock } from "../clock.ts";
+
+/** A transaction takes milliseconds; one that takes longer waits for a disk that may never answer. */
+const MOST_MS = 2000;
+
+const unfinished = new Set<Promise<unknown>>();
+let isEnding = false;
+
+/** Runs an act that needs this thread until it is done: `endProcess` waits for it. Once the process ends, none begins any more. */
+export async function beforeEnd<T>(act: () => Promise<T>): Promise<T> {
+  if (isEnding) return await new Promise<never>(() => {});
+  const running = act();
+  unfinished.add(running);
+  try {
+    return await running;
+  } finally {
+    unfinished.delete(running);
+  }
+}
+
+/**
+ * Ends the process with this exit code as soon as no act of `beforeEnd` is under way. If one takes more than two seconds, the
+ * process kills itself: the exit code is then that of SIGKILL, and the next start recovers what was under way.
+ */
+export async function endProcess(code: number): Promise<never> {
+  isEnding = true;
+  const endMs = systemClock.monotonic() + MOST_MS;
+  while (unfinished.size > 0 && systemClock.monotonic() < endMs) {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, endMs - systemClock.monotonic());
+    await Promise.race([Promise.allSettled(unfinished), late]);
+    clearTimeout(timer);
+  }
+  if (unfinished.size > 0) {
+    // The listeners of "exit" write the last lines.
+    process.emit("exit", code);
+    process.kill(process.pid, "SIGKILL");
+  }
+  process.exit(code);
+}
