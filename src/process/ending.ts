@@ -4,8 +4,8 @@
  */
 import { systemClock } from "../clock.ts";
 
-/** A transaction takes milliseconds; one that takes longer waits for a disk that may never answer. */
-const MOST_MS = 2000;
+/** A thread that waits for this one has what it waits for within milliseconds; one that takes longer waits for a disk. */
+const MOST_MS = 1000;
 
 const unfinished = new Set<Promise<unknown>>();
 let isEnding = false;
@@ -23,8 +23,8 @@ export async function beforeEnd<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Ends the process with this exit code as soon as no act of `beforeEnd` is under way. If one takes more than two seconds, the
- * process kills itself: the exit code is then that of SIGKILL, and the next start recovers what was under way.
+ * Ends the process with this exit code as soon as no act of `beforeEnd` is under way, or after a second. The next start recovers
+ * what was under way.
  */
 export async function endProcess(code: number): Promise<never> {
   isEnding = true;
@@ -34,11 +34,6 @@ export async function endProcess(code: number): Promise<never> {
     const timer = setTimeout(resolve, endMs - systemClock.monotonic());
     await Promise.race([Promise.allSettled(unfinished), late]);
     clearTimeout(timer);
-  }
-  if (unfinished.size > 0) {
-    // The listeners of "exit" write the last lines.
-    process.emit("exit", code);
-    process.kill(process.pid, "SIGKILL");
   }
   process.exit(code);
 }
