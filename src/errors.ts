@@ -22,6 +22,8 @@ export const ERRORS = Object.freeze({
   unsupported_version: row(400, "invalid_request", "unsupported_version"),
   context_length_exceeded: row(400, "invalid_request", "context_length_exceeded"),
   capability_not_supported: row(400, "invalid_request", "capability_not_supported"),
+  /** A question about usage needs more memory, rows or time than one may take. */
+  query_too_large: row(400, "invalid_request", "query_too_large"),
   idempotency_key_invalid: row(400, "invalid_request", "idempotency_key_invalid"),
   /** The org's address or tax id lacks what its invoices must state. */
   billing_profile_incomplete: row(400, "invalid_request", "billing_profile_incomplete"),

@@ -23,6 +23,7 @@ import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
 import { type ProviderUsage, providerUsage } from "./provider-usage.ts";
 import { type PublicFigures, publicFigures } from "./public-figures.ts";
+import { queryBudget } from "./query-budget.ts";
 import { type RecordSpoolMetrics, startRecordSpool } from "./record-spool.ts";
 import { recordsOf } from "./records-of-org.ts";
 import { requestsOperations } from "./request-operations.ts";
@@ -188,12 +189,13 @@ function operationsOf(
   { outbox, pool, canonical, clock, cursors, timers = systemTimers }: AnalyticsOptions,
   { clickhouse, retentionDays, waitForInserts, flush }: Reads,
 ): AnalyticsOperations {
+  const budget = queryBudget(clickhouse);
   return {
     ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
-    ...requestsOperations({ clickhouse, cursors, waitForInserts }),
-    ...tailOperations({ outbox, clickhouse, clock, timers, flush }),
-    ...usageOperations({ clickhouse, clock, waitForInserts }),
-    ...analyticsExportOperations({ clickhouse, clock, waitForInserts }),
+    ...requestsOperations({ budget, cursors, waitForInserts }),
+    ...tailOperations({ outbox, clickhouse, budget, clock, timers, flush }),
+    ...usageOperations({ budget, clock, waitForInserts }),
+    ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts }),
   };
 }
 

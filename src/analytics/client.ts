@@ -3,8 +3,8 @@
  * Creates and migrates the database at the first request, and again when the engine has restarted at another address.
  */
 import { Readable } from "node:stream";
-import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from "@clickhouse/client";
-import { fail, WeirError } from "../errors.ts";
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import { tooLarge, unavailable } from "./client-errors.ts";
 import type { ServerAddress } from "./engine.ts";
 import { migrate } from "./migrations.ts";
 import type { RowFiles } from "./row-files.ts";
@@ -12,14 +12,18 @@ import type { RowFiles } from "./row-files.ts";
 export interface ClickHouse {
   /**
    * Rows of a SELECT; `params` bind `{name:Type}`. @throws WeirError `analytics_unavailable` if ClickHouse cannot be
-   * reached
+   * reached, `query_too_large` beyond the limits
    */
-  rows<T>(sql: string, params?: Record<string, unknown>): Promise<T[]>;
+  rows<T>(sql: string, params?: Record<string, unknown>, limits?: QueryLimits): Promise<T[]>;
   /** Rows of a SELECT as RowBinary, in chunks that each own their memory, so that they can be transferred to a thread. */
-  bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]>;
+  bytes(
+    sql: string,
+    params: Record<string, unknown>,
+    limits?: QueryLimits,
+  ): Promise<Uint8Array<ArrayBuffer>[]>;
   /**
    * The answer of a SELECT in a format, as it is read: while nobody reads, ClickHouse waits. Its end, also before the last
-   * row, ends the statement. @throws WeirError `analytics_unavailable` before the first part
+   * row, ends the statement. @throws WeirError `analytics_unavailable`, `query_too_large` before the first part
    */
   stream(sql: string, params: Record<string, unknown>, as: StreamAs): Promise<AsyncIterable<Uint8Array>>;
   /**
@@ -51,6 +55,15 @@ export interface StreamAs {
   readonly format: "CSVWithNames" | "JSONEachRow" | "Parquet";
   /** Ends the statement. */
   readonly signal: AbortSignal;
+  readonly limits?: QueryLimits;
+}
+
+/** What one SELECT may take. */
+export interface QueryLimits {
+  readonly memoryBytes: number;
+  readonly readRows: number;
+  readonly seconds: number;
+  readonly threads: number;
 }
 
 /** The names of an insertion. */
@@ -73,6 +86,8 @@ export interface ClickHouseOptions {
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Of one statement of a migration: a new roll-up sums up what was recorded before. */
+const MIGRATION_TIMEOUT_MS = 3_600_000;
 /** Statements that list the ids of a batch are longer than ClickHouse's default limit. */
 const MAX_QUERY_BYTES = "1000000";
 
@@ -91,8 +106,8 @@ class Connection implements ClickHouse {
     this.#options = options;
   }
 
-  rows<T>(sql: string, params: Record<string, unknown> = {}): Promise<T[]> {
-    return this.#contact(async (client) => {
+  rows<T>(sql: string, params: Record<string, unknown> = {}, limits?: QueryLimits): Promise<T[]> {
+    return this.#ask(limits, async (client) => {
       const result = await client.query({
         query: sql,
         format: "JSONEachRow",
@@ -101,19 +116,24 @@ class Connection implements ClickHouse {
           output_format_json_quote_64bit_integers: 0,
           max_execution_time: 30,
           max_query_size: MAX_QUERY_BYTES,
+          ...settingsOf(limits),
         },
       });
       return await result.json<T>();
     });
   }
 
-  bytes(sql: string, params: Record<string, unknown>): Promise<Uint8Array<ArrayBuffer>[]> {
-    return this.#contact(async (client) => {
+  bytes(
+    sql: string,
+    params: Record<string, unknown>,
+    limits?: QueryLimits,
+  ): Promise<Uint8Array<ArrayBuffer>[]> {
+    return this.#ask(limits, async (client) => {
       const { stream } = await client.exec({
         query: `${sql} FORMAT RowBinary`,
         query_params: params,
         // The server then reports an error as a status, never in the middle of the rows.
-        clickhouse_settings: { max_execution_time: 30, wait_end_of_query: 1 },
+        clickhouse_settings: { max_execution_time: 30, wait_end_of_query: 1, ...settingsOf(limits) },
       });
       const pieces: Uint8Array<ArrayBuffer>[] = [];
       for await (const chunk of stream) pieces.push(new Uint8Array(chunk as Buffer));
@@ -124,9 +144,9 @@ class Connection implements ClickHouse {
   stream(
     sql: string,
     params: Record<string, unknown>,
-    { format, signal }: StreamAs,
+    { format, signal, limits }: StreamAs,
   ): Promise<AsyncIterable<Uint8Array>> {
-    return this.#contact(async () => {
+    return this.#ask(limits, async () => {
       // A client of its own: a reader that pauses keeps its socket idle for longer than other statements may take.
       const address = await this.#options.address();
       const client = this.#create(address, this.#options.database, STREAM_MS);
@@ -136,6 +156,7 @@ class Connection implements ClickHouse {
           query_params: params,
           abort_signal: signal,
           clickhouse_settings: {
+            ...settingsOf(limits),
             max_execution_time: STREAM_MS / 1000,
             cancel_http_readonly_queries_on_client_close: 1,
             readonly: "2",
@@ -228,6 +249,15 @@ class Connection implements ClickHouse {
     this.#client = undefined;
   }
 
+  #ask<T>(limits: QueryLimits | undefined, act: (client: ClickHouseClient) => Promise<T>): Promise<T> {
+    if (limits === undefined) return this.#contact(act);
+    return this.#contact((client) =>
+      act(client).catch((error: unknown) => {
+        throw tooLarge(error) ?? error;
+      }),
+    );
+  }
+
   async #contact<T>(act: (client: ClickHouseClient) => Promise<T>): Promise<T> {
     try {
       const client = await this.#connected();
@@ -236,7 +266,7 @@ class Connection implements ClickHouse {
       return value;
     } catch (error) {
       const failure = unavailable(error);
-      if (failure !== undefined) this.#live = false;
+      if (failure?.kind === "analytics_unavailable") this.#live = false;
       throw failure ?? error;
     }
   }
@@ -268,15 +298,23 @@ class Connection implements ClickHouse {
     } finally {
       await outside.close();
     }
+    const patient = this.#create(address, this.#options.database, MIGRATION_TIMEOUT_MS);
     // Columns of a Nested become arrays called `name.part`, whatever the server's profile sets.
     const command = async (query: string) =>
-      void (await client.command({ query, clickhouse_settings: { flatten_nested: 1 } }));
-    await migrate({
-      command,
-      rows: async <T>(query: string) =>
-        await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
-    });
-    for (const statement of this.#options.afterMigrations ?? []) await command(statement);
+      void (await patient.command({
+        query,
+        clickhouse_settings: { flatten_nested: 1, max_execution_time: MIGRATION_TIMEOUT_MS / 1000 },
+      }));
+    try {
+      await migrate({
+        command,
+        rows: async <T>(query: string) =>
+          await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
+      });
+      for (const statement of this.#options.afterMigrations ?? []) await command(statement);
+    } finally {
+      await patient.close();
+    }
   }
 
   #create(
@@ -335,29 +373,10 @@ async function send(
   });
 }
 
-/** Error codes of a server that runs but cannot serve now. Any other code is a fault of the gateway. */
-const BUSY = new Set([
-  "159",
-  "160",
-  "202",
-  "203",
-  "209",
-  "210",
-  "216",
-  "241",
-  "242",
-  "243",
-  "252",
-  "319",
-  "394",
-  "516",
-]);
-
-function unavailable(error: unknown): WeirError | undefined {
-  if (error instanceof WeirError) return error;
-  if (error instanceof ClickHouseError && !BUSY.has(error.code)) return undefined;
-  return fail("analytics_unavailable", "Usage records cannot be read now; calls are not affected.", {
-    cause: error,
-    retryAfterMs: 1000,
-  });
-}
+const settingsOf = (limits: QueryLimits | undefined) =>
+  limits && {
+    max_memory_usage: String(limits.memoryBytes),
+    max_rows_to_read: String(limits.readRows),
+    max_execution_time: limits.seconds,
+    max_threads: limits.threads,
+  };

@@ -10,7 +10,9 @@ import { join, relative } from "node:path";
 export const ALL_ORGS = "*";
 
 /** Tables that analysts read, each with a column `org_id`. */
-export const ORG_TABLES = ["requests", "payloads", "usage_hourly", "shadow_runs"] as const;
+export const ORG_TABLES = [
+  ...(["requests", "payloads", "shadow_runs", "usage_hourly", "usage_tags_daily"] as const),
+] as const;
 /** A view that runs with the rights and the policies of whoever reads it. */
 export const ORG_VIEWS = ["attempts"] as const;
 /** Figures over all orgs: only for analysts of all orgs. */

@@ -13,8 +13,10 @@ import { EngineError } from "./engine-error.ts";
 import type { EngineRunner, Result, Statement } from "./engine-run.ts";
 import { Gate } from "./gate.ts";
 
-/** Statements that run at once; further ones wait. Each uses a thread of the pool while it runs. */
-const CONCURRENT = 12;
+/** Statements that run at once; further ones wait. Each uses a thread of the pool, of 16, while it runs. */
+const CONCURRENT = 10;
+/** The same for INSERTs, in places of their own: however many questions are asked, records go on being stored. */
+const INSERTS = 4;
 const WAITING = 200;
 /** Of a statement's text; the data of an INSERT is not limited. */
 const MAX_SQL_BYTES = 16 * 1024 * 1024;
@@ -47,10 +49,10 @@ export function engineServer(
   password: string,
   analysts: Analysts,
 ): Server {
-  const gate = new Gate(CONCURRENT, WAITING);
+  const gates = { questions: new Gate(CONCURRENT, WAITING), inserts: new Gate(INSERTS, WAITING) };
   const running = new Set<string>();
   const server = createServer((request, response) => {
-    answer(request, response, { runner, gate, running, user, password, analysts }).catch((error: unknown) =>
+    answer(request, response, { runner, gates, running, user, password, analysts }).catch((error: unknown) =>
       refuse(response, error),
     );
   });
@@ -62,7 +64,7 @@ export function engineServer(
 
 interface ServerContext {
   readonly runner: EngineRunner;
-  readonly gate: Gate;
+  readonly gates: { readonly questions: Gate; readonly inserts: Gate };
   /** Ids of statements without an answer yet, including those whose client no longer waits. */
   readonly running: Set<string>;
   readonly user: string;
@@ -73,7 +75,7 @@ interface ServerContext {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { runner, gate, running, user, password, analysts }: ServerContext,
+  { runner, gates, running, user, password, analysts }: ServerContext,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://engine");
   response.setHeader("X-ClickHouse-Server-Display-Name", "weir");
@@ -109,7 +111,7 @@ async function answer(
   }
   running.add(queryId);
   try {
-    const exit = await gate.enter();
+    const exit = await (INSERT.test(statement.sql) ? gates.inserts : gates.questions).enter();
     try {
       await send(response, await runner.run(statement));
     } finally {

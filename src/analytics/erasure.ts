@@ -1,13 +1,14 @@
 /**
- * Removes what is personal from the analytics tables: an org's payloads and the columns that tell of its end users, or payloads
- * older than an org keeps them. ClickHouse rewrites the parts in the background and keeps the old ones for a while; a removal is
- * over when no part of before is left on the disk. Sums, costs and counters stay.
+ * Removes what is personal from the analytics tables: an org's payloads, the columns that tell of its end users and its sums by
+ * tag, or payloads older than an org keeps them. ClickHouse rewrites the parts in the background and keeps the old ones for a while; a removal is
+ * over when no part of before is left on the disk. Other sums, costs and counters stay.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { ClickHouse } from "./client.ts";
 import { quoted } from "./literal.ts";
+import { USAGE_TAGS } from "./rollups.ts";
 
 export interface AnalyticsErasureDeps {
   readonly clickhouse: Pick<ClickHouse, "rows" | "command">;
@@ -40,7 +41,9 @@ const FLUSH_MS = 10_000;
 const WAIT_MS = 20_000;
 const LOOK_MS = 250;
 const MOST_RULES = 1000;
-const TABLES = ["payloads", "requests"] as const;
+/** All rows of the org go; of `requests` only columns. */
+const CLEARED = ["payloads", USAGE_TAGS.table];
+const TABLES = [...CLEARED, "requests"];
 
 /** Columns of `requests` that tell of a person, with what they become. */
 const PERSONAL: Readonly<Record<string, { readonly blank: string; readonly isLeft: string }>> = {
@@ -93,10 +96,12 @@ export function analyticsErasure({ clickhouse, flush, clock }: AnalyticsErasureD
       const columns = Object.entries(PERSONAL);
       const personal = `${org} AND (${columns.map(([, { isLeft }]) => isLeft).join(" OR ")})`;
       const blanks = columns.map(([name, { blank }]) => `\`${name}\` = ${blank}`).join(", ");
-      await change("payloads", "DELETE", org);
+      for (const table of CLEARED) await change(table, "DELETE", org);
       await change("requests", `UPDATE ${blanks}`, personal);
-      const isDone = async () =>
-        (await count("payloads", org)) === 0 && (await count("requests", personal)) === 0;
+      const isDone = async () => {
+        for (const table of CLEARED) if ((await count(table, org)) > 0) return false;
+        return (await count("requests", personal)) === 0;
+      };
       return !(await settled(TABLES, isDone));
     },
 

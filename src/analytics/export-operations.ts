@@ -8,12 +8,15 @@ import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import { type Caller, operation } from "../operation.ts";
 import { type ClickHouse, STREAM_MS, type StreamAs } from "./client.ts";
+import { EXPORT_LIMITS, type QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { FILTERS, sqlOf } from "./request-filters.ts";
 import { USAGE_QUERY, type UsageExport, usageExport } from "./usage-operations.ts";
 
 export interface ExportDeps {
-  readonly clickhouse: ClickHouse;
+  readonly clickhouse: Pick<ClickHouse, "stream">;
+  /** For the count that precedes an export. */
+  readonly budget: QueryBudget;
   readonly clock: Clock;
   readonly waitForInserts: () => Promise<void>;
   /** Of one export. Default: 5,000,000. */
@@ -42,7 +45,7 @@ const usageQuery = USAGE_QUERY.extend({ format });
 const shared = {
   output: z.undefined(),
   otherTypes: Object.values(FORMATS).map(({ type }) => type.split(";")[0] as string),
-  errors: ["analytics_unavailable", "concurrency"],
+  errors: ["query_too_large", "concurrency", "analytics_unavailable"],
 } as const;
 
 /** Fields of the request record of the specification, with those of its detail that are plain values. */
@@ -107,7 +110,7 @@ interface Query {
 }
 
 export function analyticsExportOperations(deps: ExportDeps) {
-  const { clickhouse, clock, waitForInserts, mostRows = MOST_ROWS } = deps;
+  const { clickhouse, budget, clock, waitForInserts, mostRows = MOST_ROWS } = deps;
   const running = new Map<string, number>();
   let all = 0;
 
@@ -130,7 +133,7 @@ export function analyticsExportOperations(deps: ExportDeps) {
 
   async function answer(caller: Caller, { sql, count, params }: Query, of: Format, name: string) {
     await waitForInserts();
-    const [{ rows } = { rows: 0 }] = await clickhouse.rows<{ rows: number }>(count, params);
+    const [{ rows } = { rows: 0 }] = await budget.of(caller.orgId).rows<{ rows: number }>(count, params);
     if (rows > mostRows) {
       const message = `The export would have ${rows} rows; one has ${mostRows} at most. Ask for less with the filters.`;
       throw fail("invalid_value", message);
@@ -141,7 +144,9 @@ export function analyticsExportOperations(deps: ExportDeps) {
     async function* body() {
       const exit = enter(caller.orgId);
       try {
-        yield* await clickhouse.stream(sql, params, { format: written, signal: leaving.signal });
+        yield* await clickhouse.stream(sql, params, {
+          ...{ format: written, signal: leaving.signal, limits: EXPORT_LIMITS },
+        });
       } finally {
         exit();
       }

@@ -6,13 +6,13 @@ import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
 import { readValues } from "../record/columns.ts";
-import type { ClickHouse } from "./client.ts";
+import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { FILTERS, type RequestFilters, sqlOf } from "./request-filters.ts";
 import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
 
 export interface RequestsDeps {
-  readonly clickhouse: ClickHouse;
+  readonly budget: QueryBudget;
   readonly cursors: Cursors;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
   readonly waitForInserts: () => Promise<void>;
@@ -24,7 +24,7 @@ const query = z.object({
   cursor: z.string().optional(),
 });
 
-export function requestsOperations({ clickhouse, cursors, waitForInserts }: RequestsDeps) {
+export function requestsOperations({ budget, cursors, waitForInserts }: RequestsDeps) {
   const listRequests = operation({
     name: "listRequests",
     summary: "The requests of the org, newest first",
@@ -34,7 +34,7 @@ export function requestsOperations({ clickhouse, cursors, waitForInserts }: Requ
       data: z.array(requestSchema),
       next_cursor: z.string().describe("Empty on the last page."),
     }),
-    errors: ["analytics_unavailable"],
+    errors: ["query_too_large", "concurrency", "analytics_unavailable"],
     async run({ query: filters }, caller) {
       const { orgId } = caller;
       // Bound to the org: another org's cursor is refused.
@@ -42,7 +42,7 @@ export function requestsOperations({ clickhouse, cursors, waitForInserts }: Requ
       const after = cursors.read(list, filters.cursor);
       await waitForInserts();
       const { where, params } = conditions(filters, after);
-      const pieces = await clickhouse.bytes(
+      const pieces = await budget.of(orgId).bytes(
         `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${environmentCondition(caller)}${where}
          ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
         { ...params, org: orgId, limit: filters.limit + 1 },

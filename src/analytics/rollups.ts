@@ -7,36 +7,57 @@
 export interface RollUp {
   readonly table: string;
   /** Column and expression; the first `keys` of them are the GROUP BY columns. */
-  readonly columns: readonly (readonly [name: string, expression: string])[];
+  readonly columns: readonly Column[];
   readonly keys: number;
+  /** The column by whose month the table is partitioned. */
+  readonly time: "hour" | "day";
   readonly from: string;
 }
 
+type Column = readonly [name: string, expression: string];
+
 const hourOf = (time: string): string => `toStartOfHour(toDateTime(${time}, 'UTC'), 'UTC')`;
+const dayOf = (time: string): string => `toStartOfDay(toDateTime(${time}, 'UTC'), 'UTC')`;
 const total = (column: string): string => `sum(toUInt64(${column}))`;
-/** The greatest inserted batch of each run of a spool. It is written together with the sums, so it is in the same part. */
-const BATCHES = ["batches", "maxMap(map(toString(spool_run), spool_batch))"] as const;
+const asNamed = (...names: string[]): Column[] => names.map((name) => [name, name]);
+/**
+ * The greatest inserted batch of each run of a spool. It is written together with the sums, so it is in the same part. The views
+ * write it without a sum, as the rows of one insertion are one batch.
+ */
+const BATCHES: Column = ["batches", "maxMap(map(toString(spool_run), spool_batch))"];
+
+const SUMS: readonly Column[] = [
+  ["requests", "count()"],
+  ["ok", "countIf(status = 'ok')"],
+  ["errors", "countIf(status IN ('error', 'rejected'))"],
+  ...["input", "output", "cache_read", "cache_write", "reasoning"].map(
+    (kind): Column => [`${kind}_tokens`, total(`requests.${kind}_tokens`)],
+  ),
+  ["cost_micro", "sumIf(requests.cost_micro, charged)"],
+];
+
+const USAGE_KEYS = asNamed("project_id", "key_id", "model", "provider", "byok", "app_id", "environment");
 
 const USAGE: RollUp = {
   table: "usage_hourly",
   from: "requests",
-  keys: 9,
+  ...{ keys: 9, time: "hour" },
   columns: [
-    ["org_id", "org_id"],
-    ["hour", hourOf("ts")],
-    ...["project_id", "key_id", "model", "provider", "byok", "app_id", "environment"].map(
-      (name) => [name, name] as const,
-    ),
-    ["requests", "count()"],
-    ["ok", "countIf(status = 'ok')"],
-    ["errors", "countIf(status IN ('error', 'rejected'))"],
-    ...["input", "output", "cache_read", "cache_write", "reasoning"].map(
-      (kind) => [`${kind}_tokens`, total(`requests.${kind}_tokens`)] as const,
-    ),
-    ["cost_micro", "sumIf(requests.cost_micro, charged)"],
+    ...[...asNamed("org_id"), ["hour", hourOf("ts")] as const, ...USAGE_KEYS, ...SUMS],
     ["ttft", "quantilesTDigestIfState(0.5, 0.95, 0.99)(ttft_ms, toUInt8(stream AND ttft_ms > 0))"],
     ["duration", "quantilesTDigestState(0.5, 0.95, 0.99)(duration_ms)"],
     BATCHES,
+  ],
+};
+
+/** By the tags of calls. They tell of people as tags do, and are erased with them. */
+export const USAGE_TAGS: RollUp = {
+  table: "usage_tags_daily",
+  from: "requests ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value",
+  ...{ keys: 5, time: "day" },
+  columns: [
+    ...[...asNamed("org_id", "tag"), ["day", dayOf("ts")] as const, ...asNamed("value", "environment")],
+    ...[...SUMS, BATCHES],
   ],
 };
 
@@ -48,7 +69,7 @@ const IS_SPEED_KNOWN =
 const ATTEMPTS: RollUp = {
   table: "attempts_hourly",
   from: "requests ARRAY JOIN attempt_rows AS try",
-  keys: 5,
+  ...{ keys: 5, time: "hour" },
   columns: [
     ["endpoint_id", "try.endpoint_id"],
     ["hour", hourOf("try.ts")],
@@ -70,24 +91,24 @@ const ATTEMPTS: RollUp = {
   ],
 };
 
-export const ROLL_UPS: readonly RollUp[] = [USAGE, ATTEMPTS];
+export const ROLL_UPS: readonly RollUp[] = [USAGE, ATTEMPTS, USAGE_TAGS];
 
 /**
  * Months of a batch that are missing in the roll-up. A month is a partition, and the rows of one batch are inserted into
  * a partition as one part: it exists as a whole or not at all.
  * @param batch condition on `requests` that selects the batch's rows; parameters `run` and `number` name the batch
  */
-export const missingMonths = ({ table, from, columns }: RollUp, batch: string): string => {
-  const hour = columns.find(([name]) => name === "hour")?.[1] ?? "";
-  return `SELECT DISTINCT toYYYYMM(${hour}) AS month FROM ${from} WHERE ${batch} AND month NOT IN (
-    SELECT toYYYYMM(hour) FROM ${table} WHERE batches[{run:String}] >= {number:UInt64})`;
+export const missingMonths = ({ table, from, columns, time }: RollUp, batch: string): string => {
+  const start = columns.find(([name]) => name === time)?.[1] ?? "";
+  return `SELECT DISTINCT toYYYYMM(${start}) AS month FROM ${from} WHERE ${batch} AND month NOT IN (
+    SELECT toYYYYMM(${time}) FROM ${table} WHERE batches[{run:String}] >= {number:UInt64})`;
 };
 
 /** Inserts the batch's sums for the months in parameter `months`. */
-export const insertMonths = ({ table, from, columns, keys }: RollUp, batch: string): string => {
+export const insertMonths = ({ table, from, columns, keys, time }: RollUp, batch: string): string => {
   const names = columns.map(([name]) => name);
   return `INSERT INTO ${table} (${names.join(", ")})
     SELECT ${columns.map(([name, expression]) => `${expression} AS ${name}`).join(", ")}
     FROM ${from} WHERE ${batch}
-    GROUP BY ${names.slice(0, keys).join(", ")} HAVING has({months:Array(UInt32)}, toYYYYMM(hour))`;
+    GROUP BY ${names.slice(0, keys).join(", ")} HAVING has({months:Array(UInt32)}, toYYYYMM(${time}))`;
 };

@@ -3,6 +3,7 @@ import type { Caller } from "../operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
 import type { Outbox } from "./outbox.ts";
+import type { QueryBudget, Reader } from "./query-budget.ts";
 import { environmentCondition, maySeeRecord } from "./record-access.ts";
 import { type RequestFilters, sqlOf } from "./request-filters.ts";
 import { storedRequest } from "./stored.ts";
@@ -12,14 +13,22 @@ import { LIST_COLUMNS, listItem } from "./wire.ts";
 export interface TailHistoryDeps {
   readonly clickhouse: ClickHouse;
   readonly outbox: Outbox;
+  readonly budget: QueryBudget;
 }
 
 /** Where a client is. */
 export type TailPosition = Pick<TailRow, "settledAtUs"> & { readonly requestId: string };
 
 const PAGE = 500;
+/** All listeners of an org may come back at once. */
+const LISTENERS = 1000;
 /** A call settled later has not arrived earlier than so long before: it is longer than any call may take. */
 const LONGEST_CALL_US = 86_400_000_000;
+/** A page is looked for in a longer time only where a shorter one has too few rows. */
+const HOUR_US = 3_600_000_000;
+const WINDOWS_US = [HOUR_US, 24 * HOUR_US, 24 * 16 * HOUR_US, Number.POSITIVE_INFINITY];
+const WITHIN =
+  "settled_at < fromUnixTimestamp64Micro({until_us:Int64}) AND ts < fromUnixTimestamp64Micro({to_us:Int64})";
 const COLUMNS = [...LIST_COLUMNS, "settled_at", "environment"];
 
 /** Undefined if the caller may not see such a call, or it is not kept any more. */
@@ -35,15 +44,33 @@ export async function positionOf(
 
 /** @returns the next rows in the order of settling, and whether there may be more */
 export async function rowsAfter(
-  { clickhouse }: TailHistoryDeps,
+  { budget }: Pick<TailHistoryDeps, "budget">,
+  caller: Caller,
+  filters: RequestFilters,
+  position: TailPosition,
+): Promise<{ readonly rows: TailRow[]; readonly isLast: boolean }> {
+  let rows: TailRow[] = [];
+  for (const window of WINDOWS_US) {
+    rows = await rowsWithin(budget.of(caller.orgId, LISTENERS), caller, filters, position, window);
+    if (rows.length === PAGE) break;
+  }
+  return { rows, isLast: rows.length < PAGE };
+}
+
+async function rowsWithin(
+  reader: Reader,
   caller: Caller,
   filters: RequestFilters,
   { settledAtUs, requestId }: TailPosition,
-): Promise<{ readonly rows: TailRow[]; readonly isLast: boolean }> {
+  windowUs: number,
+): Promise<TailRow[]> {
   const { conditions, params } = sqlOf(filters);
-  const where = conditions.map((condition) => ` AND ${condition}`).join("");
+  const isBounded = Number.isFinite(windowUs);
+  const where = [...conditions, ...(isBounded ? [WITHIN] : [])]
+    .map((condition) => ` AND ${condition}`)
+    .join("");
   // Conditions on `ts` and on `settled_at` alone let the primary key and the index of `settled_at` skip older rows.
-  const pieces = await clickhouse.bytes(
+  const pieces = await reader.bytes(
     `SELECT ${COLUMNS.join(", ")} FROM requests
      WHERE org_id = {org:String}${environmentCondition(caller)}${where}
        AND ts >= fromUnixTimestamp64Micro({from_us:Int64})
@@ -53,10 +80,10 @@ export async function rowsAfter(
     {
       ...{ ...params, org: caller.orgId, page: PAGE, after_id: requestId },
       ...{ after_us: settledAtUs, from_us: settledAtUs - LONGEST_CALL_US },
+      ...(isBounded && { until_us: settledAtUs + windowUs, to_us: settledAtUs + windowUs + LONGEST_CALL_US }),
     },
   );
-  const rows = readValues(Buffer.concat(pieces), COLUMNS).map((values) => rowOf(caller.orgId, values));
-  return { rows, isLast: rows.length < PAGE };
+  return readValues(Buffer.concat(pieces), COLUMNS).map((values) => rowOf(caller.orgId, values));
 }
 
 function rowOf(orgId: string, { settled_at, environment, ...item }: Values): TailRow {

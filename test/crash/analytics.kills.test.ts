@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ClickHouse, openClickHouse } from "../../src/analytics/client.ts";
 import { type Engine, startEngine } from "../../src/analytics/engine.ts";
 import { openOutbox } from "../../src/analytics/outbox.ts";
+import { ROLL_UPS } from "../../src/analytics/rollups.ts";
 import { seededRandom } from "../../src/clock.ts";
 import { requestId } from "../../src/ids.ts";
 import type { CallRecord } from "../../src/record.ts";
@@ -26,6 +27,7 @@ import {
   record,
   shadowRow,
   silentLog,
+  sumsOf,
   temporaryFolder,
   until,
 } from "../unit/analytics/records.ts";
@@ -33,7 +35,7 @@ import {
 const ROUNDS = Number(process.env.WEIR_ENGINE_KILLS ?? amount(3, 1));
 /** Of all cases, each with orgs and an endpoint of its own: to make its tables takes the engine half a second. */
 const DATABASE = "cases";
-const TABLES = ["payloads", "requests", "usage_hourly", "attempts_hourly", "shadow_runs"] as const;
+const TABLES = ["payloads", "requests", "shadow_runs", ...ROLL_UPS.map(({ table }) => table)];
 
 const otherOrg = (org: string): string => `${org}_other`;
 
@@ -46,6 +48,7 @@ const someRecords = (org: string, count: number): CallRecord[] =>
       orgId: n % 3 === 0 ? otherOrg(org) : org,
       stream: n % 2 === 0,
       cost: { total_micro_usd: 1 + n, lines: [], price_version: "pv" },
+      tags: n % 2 === 0 ? { team: `team-${n % 3}`, run: "kill" } : {},
       attempts: [
         attempt({ tsMs, endpointId: org }),
         ...(n % 4 === 0 ? [attempt({ attempt: 2, tsMs, endpointId: org, outputTokens: n })] : []),
@@ -68,9 +71,6 @@ async function put(bench: Bench, records: readonly CallRecord[]): Promise<void> 
 const flushed = async (bench: Bench): Promise<boolean> =>
   (await bench.analytics.flush(30_000)) && (await bench.analytics.shadowRuns.flush(30_000));
 
-const USAGE_SUMS = `sum(requests) AS n, sum(ok) AS good, sum(input_tokens) AS input, sum(output_tokens) AS output,
-  sum(cost_micro) AS cost`;
-
 /** Every record is there once, with its payload and its shadow run, and roll-ups say what the records sum up to. */
 async function check(clickhouse: ClickHouse, org: string, records: readonly CallRecord[]): Promise<void> {
   const mine = `org_id IN ('${org}', '${otherOrg(org)}')`;
@@ -82,15 +82,10 @@ async function check(clickhouse: ClickHouse, org: string, records: readonly Call
     expect([table, rows.map(({ id }) => id)]).toEqual([table, ids]);
   }
   const hour = "toStartOfHour(toDateTime(ts, 'UTC'), 'UTC')";
-  expect(
-    await clickhouse.rows(
-      `SELECT org_id, hour, ${USAGE_SUMS} FROM usage_hourly WHERE ${mine} GROUP BY org_id, hour ORDER BY org_id, hour`,
-    ),
-  ).toEqual(
-    await clickhouse.rows(`SELECT org_id, ${hour} AS hour, count() AS n, countIf(status = 'ok') AS good,
-      sum(input_tokens) AS input, sum(output_tokens) AS output, sumIf(cost_micro, charged) AS cost
-      FROM requests WHERE ${mine} GROUP BY org_id, hour ORDER BY org_id, hour`),
-  );
+  for (const rollUp of ROLL_UPS.filter(({ table }) => table.startsWith("usage_"))) {
+    const { table, sums, again } = sumsOf(rollUp, mine);
+    expect([table, await clickhouse.rows(sums)]).toEqual([table, await clickhouse.rows(again)]);
+  }
   expect(
     await clickhouse.rows(`SELECT endpoint_id, hour, sum(attempts) AS n, sum(output_tokens) AS output
       FROM attempts_hourly WHERE endpoint_id = '${org}' GROUP BY endpoint_id, hour ORDER BY endpoint_id, hour`),
@@ -212,6 +207,12 @@ const CASES: readonly LossCase[] = [
     inserted: "requests",
     lost: ["requests", "attempts_hourly"],
   },
+  {
+    name: "records and the roll-up by tag",
+    inserted: "requests",
+    lost: ["requests", "usage_tags_daily"],
+  },
+  { name: "roll-ups by tag", inserted: "requests", lost: ["usage_tags_daily"] },
   {
     name: "records and both roll-ups",
     inserted: "requests",

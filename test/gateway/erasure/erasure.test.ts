@@ -84,7 +84,8 @@ const linesOf = async (sql: string): Promise<string[]> =>
 /** On the disk, those included that queries no longer read. */
 const partsNow = () =>
   linesOf(
-    "SELECT concat(table, '/', name) FROM system.parts WHERE database = 'weir' AND table IN ('payloads', 'requests')",
+    `SELECT concat(table, '/', name) FROM system.parts WHERE database = 'weir'
+     AND (table IN ('payloads', 'requests') OR startsWith(table, 'usage_tags_'))`,
   );
 
 /** Whether a text is in a row of ClickHouse, in any table that stores rows: its own logs included, if it had any. */

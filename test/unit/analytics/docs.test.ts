@@ -62,19 +62,19 @@ describe("docs/analytics.md", () => {
     expect(row?.error_rate).toBeCloseTo(failed.length / counted.length, 3);
   });
 
-  it.each(["requests", "payloads", "attempts", "usage_hourly", "attempts_hourly", "shadow_runs"])(
-    "names the columns of `%s`, all of them and no others, with their types",
-    async (table) => {
-      const documented = documentedColumns(sectionOf(table));
-      const columns = await columnsOf(table);
-      expect(documented.map(({ name }) => name).sort()).toEqual(columns.map(({ name }) => name).sort());
-      const types = new Map(columns.map(({ name, type }) => [name, plainType(type)]));
-      // Columns of the call need no type where another table says it.
-      const typed = documented.filter(({ type }) => type !== "");
-      expect(typed).toEqual(typed.map(({ name }) => ({ name, type: types.get(name) })));
-      if (table === "requests") expect(typed).toEqual(documented);
-    },
-  );
+  it.each([
+    ...["requests", "payloads", "attempts", "attempts_hourly", "shadow_runs"],
+    ...["usage_hourly", "usage_tags_daily"],
+  ])("names the columns of `%s`, all of them and no others, with their types", async (table) => {
+    const documented = documentedColumns(sectionOf(table));
+    const columns = await columnsOf(table);
+    expect(documented.map(({ name }) => name).sort()).toEqual(columns.map(({ name }) => name).sort());
+    const types = new Map(columns.map(({ name, type }) => [name, plainType(type)]));
+    // Columns of the call need no type where another table says it.
+    const typed = documented.filter(({ type }) => type !== "");
+    expect(typed).toEqual(typed.map(({ name }) => ({ name, type: types.get(name) })));
+    if (table === "requests") expect(typed).toEqual(documented);
+  });
 
   it("has a section for every table; `migrations` has a sentence", async () => {
     const tables = await clickhouse.rows<{ name: string }>(

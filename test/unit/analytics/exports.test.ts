@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { analyticsExportOperations } from "../../../src/analytics/export-operations.ts";
+import { queryBudget } from "../../../src/analytics/query-budget.ts";
 import type { FullAnswer } from "../../../src/answer.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { type Bench, caller, clickhouseOf, manyRecords, openBench } from "./records.ts";
@@ -20,7 +21,8 @@ afterAll(async () => {
 });
 
 const exported = (mostRows: number) => {
-  const deps = { clickhouse, clock: systemClock, waitForInserts: async () => {}, mostRows };
+  const budget = queryBudget(clickhouse);
+  const deps = { clickhouse, budget, clock: systemClock, waitForInserts: async () => {}, mostRows };
   const { exportRequests } = analyticsExportOperations(deps);
   const live = { ...caller(), environment: "live" as const };
   return exportRequests.run(

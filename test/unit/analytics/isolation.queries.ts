@@ -42,7 +42,8 @@ const statement = (pick: Pick, targets: Targets): string => {
   ])(inner);
 };
 
-const TABLES = ["requests", "weir.requests", "payloads", "attempts", "usage_hourly", "shadow_runs"];
+const SUMS = ["usage_hourly", "usage_tags_daily"];
+const TABLES = ["requests", "weir.requests", "payloads", "attempts", "shadow_runs", ...SUMS];
 const SETTINGS = [
   "log_comment = ''",
   "log_comment = 'org_b'",
@@ -70,7 +71,7 @@ const WHERES = [
 
 function select(pick: Pick): string {
   const table = pick(TABLES);
-  const where = table === "usage_hourly" ? pick(WHERES.slice(0, 4)) : pick(WHERES);
+  const where = SUMS.includes(table) ? pick(WHERES.slice(0, 4)) : pick(WHERES);
   return pick([
     () => `SELECT count() FROM ${table}${where}`,
     () => `SELECT org_id, count() AS n FROM ${table}${where} GROUP BY org_id WITH TOTALS ORDER BY org_id`,
@@ -83,6 +84,7 @@ function select(pick: Pick): string {
       `SELECT a.n FROM (SELECT 1 AS n) AS a ASOF JOIN (SELECT 1 AS n, 1 AS m) AS b ON a.n = b.n AND a.n >= b.m`,
     () => `SELECT groupUniqArray(project_id) FROM requests${where.includes("request_id IN") ? "" : where}`,
     () => `SELECT * EXCEPT (ttft, duration, batches) FROM usage_hourly ORDER BY ALL`,
+    () => `SELECT * EXCEPT (batches) FROM ${pick(SUMS.slice(1))} ORDER BY ALL`,
     () =>
       `SELECT org_id, hour, sum(requests) OVER (PARTITION BY org_id ORDER BY hour) FROM usage_hourly ORDER BY ALL`,
     () => `SELECT count() FROM ${table} FINAL`,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ORG_TABLES, ORG_VIEWS } from "../../../src/analytics/engine-access.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { amount } from "../../support/effort.ts";
 import { CANARY, files, OPERATOR, openSide, openTrap, type Side } from "./isolation.fixtures.ts";
@@ -60,13 +61,10 @@ describe("an analyst of one org", () => {
     expect(planted.isWritten()).toBe(false);
   }, 600_000);
 
-  it.each(["requests", "payloads", "attempts", "usage_hourly", "shadow_runs"])(
-    "reads the rows of its own org in `%s`",
-    async (table) => {
-      const { text } = await together.ask(`SELECT org_id, count() > 0 FROM ${table} GROUP BY org_id`);
-      expect(text).toBe("org_a\t1\n");
-    },
-  );
+  it.each([...ORG_TABLES, ...ORG_VIEWS])("reads the rows of its own org in `%s`", async (table) => {
+    const { text } = await together.ask(`SELECT org_id, count() > 0 FROM ${table} GROUP BY org_id`);
+    expect(text).toBe("org_a\t1\n");
+  });
 
   it("sees figures over all orgs only where it is of all orgs", async () => {
     const sql = "SELECT uniqExact(org_id), (SELECT count() > 0 FROM attempts_hourly) FROM requests";

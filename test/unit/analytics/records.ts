@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type AnalyticsOptions, openAnalytics } from "../../../src/analytics/analytics.ts";
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
 import { openOutbox } from "../../../src/analytics/outbox.ts";
+import type { RollUp } from "../../../src/analytics/rollups.ts";
 import type { ShadowRow } from "../../../src/analytics/shadow-rows.ts";
 import { seededRandom } from "../../../src/clock.ts";
 import { cursors } from "../../../src/cursor.ts";
@@ -336,6 +337,24 @@ export function openBench(options: Partial<AnalyticsOptions> & { readonly pool?:
       await store.close();
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+/** Statements over what a roll-up says and over what the records sum up to: their rows must be equal. */
+export function sumsOf(
+  { table, columns, keys, from }: RollUp,
+  where: string,
+): { readonly table: string; readonly sums: string; readonly again: string } {
+  const keyed = columns.slice(0, keys);
+  const names = keyed.map(([name]) => name).join(", ");
+  // Neither states of quantiles, which depend on the order of rows, nor the marks of batches.
+  const summed = columns.slice(keys).filter(([name]) => !/^(ttft|tpot|duration|batches)$/.test(name));
+  const sums = summed.map(([name]) => `sum(t.${name}) AS ${name}`).join(", ");
+  const again = [...keyed, ...summed].map(([name, by]) => `${by} AS ${name}`).join(", ");
+  return {
+    table,
+    sums: `SELECT ${names}, ${sums} FROM ${table} AS t WHERE ${where} GROUP BY ${names} ORDER BY ${names}`,
+    again: `SELECT ${again} FROM ${from} WHERE ${where} GROUP BY ${names} ORDER BY ${names}`,
   };
 }
 

@@ -2,7 +2,17 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { ROLL_UPS } from "../../../src/analytics/rollups.ts";
-import { type Bench, clickhouseOf, HOUR_MS, manyRecords, openBench } from "./records.ts";
+import {
+  type Bench,
+  clickhouseOf,
+  DAY_MS,
+  HOUR_MS,
+  manyRecords,
+  ORG,
+  OTHER_ORG,
+  openBench,
+  sumsOf,
+} from "./records.ts";
 
 let bench: Bench;
 let clickhouse: ClickHouse;
@@ -35,3 +45,31 @@ it.each(ROLL_UPS)("O2: sums up again for $table what its view has summed", async
   expect(found.length).toBeGreaterThan(3);
   expect(await rows(`(${again})`)).toEqual(found);
 });
+
+const USAGE_ROLL_UPS = ROLL_UPS.filter(({ table }) => table.startsWith("usage_"));
+
+it("equals the records for each org after late rows, and after the erasure of one", async () => {
+  const nowMs = Date.now();
+  const late = manyRecords(200, nowMs - 70 * DAY_MS, nowMs - DAY_MS, 5);
+  await bench.add(late.map((record, n) => ({ ...record, orgId: n % 3 === 0 ? OTHER_ORG : ORG })));
+  expect(await bench.analytics.flush(30_000)).toBe(true);
+  const compare = async () => {
+    for (const rollUp of USAGE_ROLL_UPS) {
+      const { table, sums, again } = sumsOf(rollUp, "org_id != ''");
+      expect([table, await clickhouse.rows(sums)]).toEqual([table, await clickhouse.rows(again)]);
+    }
+  };
+  const tagged = async (org: string) =>
+    (
+      await clickhouse.rows<{ n: number }>(
+        "SELECT sum(requests) AS n FROM usage_tags_daily WHERE org_id = {org:String}",
+        { org },
+      )
+    )[0]?.n;
+  await compare();
+  const before = await tagged(ORG);
+  expect(await tagged(OTHER_ORG)).toBeGreaterThan(10);
+  expect(await bench.analytics.erasure.erase(OTHER_ORG)).toBe(false);
+  await compare();
+  expect([await tagged(OTHER_ORG), await tagged(ORG)]).toEqual([0, before]);
+}, 60_000);

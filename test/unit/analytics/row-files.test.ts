@@ -71,6 +71,7 @@ describe("insertion into the embedded engine", () => {
     );
     expect(merging.map(({ name }) => name)).toEqual([
       ...["attempts_hourly", "payloads", "requests", "shadow_runs", "usage_hourly"],
+      ...["usage_tags_daily"],
     ]);
   });
 });

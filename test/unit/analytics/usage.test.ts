@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { USAGE_QUERY, usageExport } from "../../../src/analytics/usage-operations.ts";
 import type { CallRecord } from "../../../src/record.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
@@ -9,6 +10,7 @@ import {
   attempt,
   type Bench,
   caller,
+  clickhouseOf,
   DAY_MS,
   HOUR_MS,
   manyRecords,
@@ -43,6 +45,17 @@ async function usage(query: Record<string, string> = {}, orgId = ORG) {
   return getUsage.output.parse(
     await getUsage.run({ path: undefined, query: parsed, body: undefined }, caller(orgId), NO_HEAD),
   );
+}
+
+/** What `GET /v1/usage/export` writes. */
+async function exported(query: Record<string, string>, orgId = ORG) {
+  const { sql, params } = usageExport(USAGE_QUERY.parse(query), caller(orgId), nowMs);
+  const clickhouse = clickhouseOf(bench);
+  try {
+    return await clickhouse.rows<{ bucket: string; group: string; requests: number }>(sql, params);
+  } finally {
+    await clickhouse.close();
+  }
 }
 
 /** The same sums the slow and obvious way. */
@@ -93,7 +106,7 @@ describe("usage", () => {
     });
     await fc.assert(
       fc.asyncProperty(query, async ({ ends: [fromMs, toMs], granularity, group_by, filter }) => {
-        const answer = await usage({
+        const query = {
           range: "custom",
           from: new Date(fromMs).toISOString(),
           to: new Date(toMs).toISOString(),
@@ -101,7 +114,8 @@ describe("usage", () => {
           ...(group_by && { group_by }),
           ...(group_by === "tag" && { tag: "team" }),
           ...filter,
-        });
+        };
+        const answer = await usage(query);
         const wanted = between(fromMs, toMs).filter(
           (r) =>
             (filter.project_id ?? r.projectId) === r.projectId &&
@@ -122,6 +136,16 @@ describe("usage", () => {
         expect(answer.groups.map((g) => g.key).sort()).toEqual(keys.sort());
         for (const { key, ...sums } of answer.groups) {
           expect(sums).toEqual(reduced(wanted.filter((r) => keyOf?.(r) === key)));
+        }
+        const cells = wanted.map((r) => `${Math.floor(r.tsMs / stepMs) * stepMs} ${keyOf?.(r) ?? ""}`);
+        const rows = await exported(query);
+        expect(rows.map((row) => `${Date.parse(`${row.bucket}Z`)} ${row.group}`).sort()).toEqual(
+          [...new Set(cells)].sort(),
+        );
+        for (const { bucket, group, ...sums } of rows) {
+          const at = Date.parse(`${bucket}Z`);
+          const isOf = (r: CallRecord) => Math.floor(r.tsMs / stepMs) * stepMs === at;
+          expect(sums).toEqual(reduced(wanted.filter((r) => isOf(r) && (keyOf?.(r) ?? "") === group)));
         }
       }),
       { numRuns: amount(25, 10), seed: 42 },
