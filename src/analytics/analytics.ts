@@ -18,6 +18,7 @@ import { analyticsExportOperations } from "./export-operations.ts";
 import type { Finisher } from "./finisher.ts";
 import { type Canonical, callRecord, lookupOperations } from "./lookup-operations.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
+import { operatorUsageOperations } from "./operator-usage-operations.ts";
 import type { Outbox } from "./outbox.ts";
 import { PART_SETTINGS } from "./part-settings.ts";
 import { type PolicyReports, policyReports } from "./policy-reports.ts";
@@ -73,6 +74,7 @@ type AnalyticsOperations = ReturnType<typeof lookupOperations> &
   ReturnType<typeof requestsOperations> &
   ReturnType<typeof tailOperations> &
   ReturnType<typeof usageOperations> &
+  ReturnType<typeof operatorUsageOperations> &
   ReturnType<typeof analyticsExportOperations>;
 
 export interface Analytics {
@@ -195,6 +197,7 @@ function operationsOf(
     ...requestsOperations({ budget, cursors, waitForInserts }),
     ...tailOperations({ outbox, clickhouse, budget, clock, timers, flush }),
     ...usageOperations({ budget, clock, waitForInserts }),
+    ...operatorUsageOperations({ clickhouse, clock, waitForInserts }),
     ...analyticsExportOperations({ clickhouse, budget, clock, waitForInserts }),
   };
 }

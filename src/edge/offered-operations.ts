@@ -8,6 +8,7 @@ import type { providerKeyOperations } from "../account/provider-key-operations.t
 import type { analystOperations } from "../analytics/analyst-operations.ts";
 import type { analyticsExportOperations } from "../analytics/export-operations.ts";
 import type { lookupOperations } from "../analytics/lookup-operations.ts";
+import type { operatorUsageOperations } from "../analytics/operator-usage-operations.ts";
 import type { requestsOperations } from "../analytics/request-operations.ts";
 import type { tailOperations } from "../analytics/tail-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
@@ -76,6 +77,7 @@ type Maker =
   | typeof responseOperations
   | typeof scimOperations
   | typeof statsOperations
+  | typeof operatorUsageOperations
   | typeof usageOperations
   | typeof webhookOperations;
 

@@ -320,6 +320,7 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/orgs/{id}/resume", "operator", OPERATOR, act(run.operatorResumeOrg)),
   row("POST", "/v1/operator/orgs/{id}/grant", "operator", OPERATOR, act(run.operatorGrant)),
   row("POST", "/v1/operator/orgs/{id}/adjust", "operator", OPERATOR, act(run.operatorAdjust)),
+  row("GET", "/v1/operator/usage", "operator", OPERATOR, act(run.operatorGetUsage)),
   row("GET", "/v1/operator/analytics/users", "operator", OPERATOR, act(run.operatorListAnalyticsUsers)),
   row("POST", "/v1/operator/analytics/users", "operator", OPERATOR, act(run.operatorCreateAnalyticsUser)),
   row(
