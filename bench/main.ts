@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, homedir, release, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ANALYTICS_USAGE, benchAnalytics } from "./analytics.ts";
 import { type Baseline, compare, readBaseline, saveBaseline } from "./baseline.ts";
 import { Driver } from "./driver.ts";
 import { LoadClient } from "./load-client.ts";
@@ -156,9 +157,14 @@ function writeJson(file: string, options: Options, outcome: Outcome, processes: 
 }
 
 async function main(): Promise<number> {
-  const options = readOptions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (args[0] === "analytics") {
+    await benchAnalytics(args.slice(1));
+    return 0;
+  }
+  const options = readOptions(args);
   if (options === "help") {
-    console.log(USAGE);
+    console.log(`${USAGE}\n\n${ANALYTICS_USAGE}`);
     return 0;
   }
   if (options === "planning") {
