@@ -26,6 +26,8 @@ export class TailListener implements Watcher {
   #isBehind = false;
   #isOver = false;
   readonly #ended: (() => void)[] = [];
+  /** Waits for the client to have read what was sent. */
+  #reading: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #missed = 0;
   /** Ids of the first and the last call that it missed, where they are known. */
@@ -38,6 +40,7 @@ export class TailListener implements Watcher {
       this.#isOver = true;
       this.#waiting = [];
       this.#cancelTimer?.();
+      this.#reading?.();
       for (const listener of this.#ended.splice(0)) listener();
     });
   }
@@ -54,8 +57,15 @@ export class TailListener implements Watcher {
 
   /** Calls it once the client has read what was sent, or has left. Only before {@link begin}. */
   onReady(ready: () => void): void {
-    this.onOver(ready);
-    this.#options.events.onReady(ready);
+    if (this.#isOver) {
+      ready();
+      return;
+    }
+    this.#reading = () => {
+      this.#reading = undefined;
+      ready();
+    };
+    this.#options.events.onReady(() => this.#reading?.());
   }
 
   take(row: TailRow): void {
