@@ -141,7 +141,7 @@ function questions(analytics: Analytics, clickhouse: ClickHouse, random: Random)
         const settledAtUs = (systemClock.now() - random() * 30 * DAY_MS) * 1000;
         const filters = listRequests.query?.parse(filtersOf(random, systemClock.now())) as never;
         const position = { settledAtUs: Math.floor(settledAtUs), requestId: "" };
-        return () => rowsAfter({ budget }, callerOf(org), filters, position);
+        return () => rowsAfter({ budget, clock: systemClock }, callerOf(org), filters, position);
       },
     },
   ];

@@ -1,4 +1,5 @@
 /** What was settled after a call that a client of the tail has seen, from ClickHouse, in the order of settling. */
+import type { Clock } from "../clock.ts";
 import type { Caller } from "../operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
@@ -14,6 +15,7 @@ export interface TailHistoryDeps {
   readonly clickhouse: ClickHouse;
   readonly outbox: Outbox;
   readonly budget: QueryBudget;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Where a client is. */
@@ -24,9 +26,9 @@ const PAGE = 500;
 const LISTENERS = 1000;
 /** A call settled later has not arrived earlier than so long before: it is longer than any call may take. */
 const LONGEST_CALL_US = 86_400_000_000;
-/** A page is looked for in a longer time only where a shorter one has too few rows. */
+/** A page is looked for in a longer time only where a shorter one has too few rows. The last one has no end. */
 const HOUR_US = 3_600_000_000;
-const WINDOWS_US = [HOUR_US, 24 * HOUR_US, 24 * 16 * HOUR_US, Number.POSITIVE_INFINITY];
+const WINDOWS_US = [HOUR_US, 24 * HOUR_US, 24 * 16 * HOUR_US];
 const WITHIN =
   "settled_at < fromUnixTimestamp64Micro({until_us:Int64}) AND ts < fromUnixTimestamp64Micro({to_us:Int64})";
 const COLUMNS = [...LIST_COLUMNS, "settled_at", "environment"];
@@ -44,16 +46,19 @@ export async function positionOf(
 
 /** @returns the next rows in the order of settling, and whether there may be more */
 export async function rowsAfter(
-  { budget }: Pick<TailHistoryDeps, "budget">,
+  { budget, clock }: Pick<TailHistoryDeps, "budget" | "clock">,
   caller: Caller,
   filters: RequestFilters,
   position: TailPosition,
 ): Promise<{ readonly rows: TailRow[]; readonly isLast: boolean }> {
-  let rows: TailRow[] = [];
-  for (const window of WINDOWS_US) {
-    rows = await rowsWithin(budget.of(caller.orgId, LISTENERS), caller, filters, position, window);
-    if (rows.length === PAGE) break;
+  const reader = budget.of(caller.orgId, LISTENERS);
+  const pastUs = clock.now() * 1000 - position.settledAtUs;
+  // Most clients come back after seconds: one that reaches until now needs no end.
+  for (const window of WINDOWS_US.filter((us) => us < pastUs)) {
+    const rows = await rowsWithin(reader, caller, filters, position, window);
+    if (rows.length === PAGE) return { rows, isLast: false };
   }
+  const rows = await rowsWithin(reader, caller, filters, position, Number.POSITIVE_INFINITY);
   return { rows, isLast: rows.length < PAGE };
 }
 
