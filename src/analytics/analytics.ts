@@ -61,6 +61,8 @@ export interface AnalyticsOptions {
   readonly timers?: Timers;
   /** A record waits at most this long for others of its batch. Default: 2 s. */
   readonly batchAgeMs?: number;
+  /** Records of a large table: pages of it are looked for in new records first. Default: 5,000,000. */
+  readonly largeRows?: number;
 }
 
 interface AnalyticsMetrics extends RecordSpoolMetrics {
@@ -188,13 +190,13 @@ interface Reads {
 }
 
 function operationsOf(
-  { outbox, pool, canonical, clock, cursors, timers = systemTimers }: AnalyticsOptions,
+  { outbox, pool, canonical, clock, cursors, timers = systemTimers, largeRows }: AnalyticsOptions,
   { clickhouse, retentionDays, waitForInserts, flush }: Reads,
 ): AnalyticsOperations {
   const budget = queryBudget(clickhouse);
   return {
     ...lookupOperations({ outbox, clickhouse, finisher: pool, canonical, clock, retentionDays }),
-    ...requestsOperations({ budget, cursors, waitForInserts }),
+    ...requestsOperations({ budget, cursors, waitForInserts, clickhouse, clock, largeRows }),
     ...tailOperations({ outbox, clickhouse, budget, clock, timers, flush }),
     ...usageOperations({ budget, clock, waitForInserts }),
     ...operatorUsageOperations({ clickhouse, clock, waitForInserts }),

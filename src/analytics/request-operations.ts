@@ -5,14 +5,11 @@
 import { z } from "zod";
 import type { Cursors } from "../cursor.ts";
 import { operation } from "../operation.ts";
-import { readValues } from "../record/columns.ts";
-import type { QueryBudget } from "./query-budget.ts";
-import { environmentCondition } from "./record-access.ts";
-import { FILTERS, type RequestFilters, sqlOf } from "./request-filters.ts";
-import { LIST_COLUMNS, listItem, requestSchema } from "./wire.ts";
+import { type FeedDeps, type FeedPosition, feedPages } from "./feed-pages.ts";
+import { FILTERS } from "./request-filters.ts";
+import { listItem, requestSchema } from "./wire.ts";
 
-export interface RequestsDeps {
-  readonly budget: QueryBudget;
+export interface RequestsDeps extends FeedDeps {
   readonly cursors: Cursors;
   /** Waits until the records made so far are in ClickHouse. @throws WeirError `analytics_unavailable` */
   readonly waitForInserts: () => Promise<void>;
@@ -24,7 +21,9 @@ const query = z.object({
   cursor: z.string().optional(),
 });
 
-export function requestsOperations({ budget, cursors, waitForInserts }: RequestsDeps) {
+export function requestsOperations(deps: RequestsDeps) {
+  const { cursors, waitForInserts } = deps;
+  const feed = feedPages(deps);
   const listRequests = operation({
     name: "listRequests",
     summary: "The requests of the org, newest first",
@@ -41,13 +40,7 @@ export function requestsOperations({ budget, cursors, waitForInserts }: Requests
       const list = `requests:${orgId}`;
       const after = cursors.read(list, filters.cursor);
       await waitForInserts();
-      const { where, params } = conditions(filters, after);
-      const pieces = await budget.of(orgId).bytes(
-        `SELECT ${LIST_COLUMNS.join(", ")} FROM requests WHERE org_id = {org:String}${environmentCondition(caller)}${where}
-         ORDER BY org_id DESC, ts DESC, request_id DESC LIMIT {limit:UInt32}`,
-        { ...params, org: orgId, limit: filters.limit + 1 },
-      );
-      const rows = readValues(Buffer.concat(pieces), LIST_COLUMNS);
+      const rows = await feed(caller, filters, positionOf(after), filters.limit + 1);
       const page = rows.slice(0, filters.limit);
       const last = rows.length > filters.limit ? page.at(-1) : undefined;
       return {
@@ -62,16 +55,7 @@ export function requestsOperations({ budget, cursors, waitForInserts }: Requests
   return { listRequests };
 }
 
-/** The filters' conditions, and where the page begins. */
-function conditions(filters: RequestFilters, after: readonly (string | number)[] | undefined) {
-  const { conditions: parts, params } = sqlOf(filters);
-  const [ms, id] = after ?? [];
-  if (typeof ms === "number" && typeof id === "string") {
-    // The first condition lets the primary key skip rows already read; the second decides within a millisecond.
-    parts.push("ts <= fromUnixTimestamp64Milli({after_ms:Int64})");
-    parts.push("(ts < fromUnixTimestamp64Milli({after_ms:Int64}) OR request_id < {after_id:String})");
-    params.after_ms = ms;
-    params.after_id = id;
-  }
-  return { where: parts.map((part) => ` AND ${part}`).join(""), params };
+function positionOf(cursor: readonly (string | number)[] | undefined): FeedPosition | undefined {
+  const [tsMs, requestId] = cursor ?? [];
+  return typeof tsMs === "number" && typeof requestId === "string" ? { tsMs, requestId } : undefined;
 }

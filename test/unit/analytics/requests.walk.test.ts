@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CallRecord } from "../../../src/record.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
-import { type Bench, caller, HOUR_MS, manyRecords, openBench } from "./records.ts";
+import { type Bench, caller, DAY_MS, HOUR_MS, manyRecords, openBench } from "./records.ts";
 
 const NOW = Date.now();
-const FROM = NOW - 30 * HOUR_MS;
+/** Longer than the spans of time in which pages of a large table are looked for first. */
+const FROM = NOW - 45 * DAY_MS;
 let bench: Bench;
 /** All that was recorded, in the order in which it was. */
 const recorded: CallRecord[] = [];
@@ -20,8 +21,9 @@ async function add(count: number, fromMs: number, toMs: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  bench = openBench();
-  await add(250, FROM, NOW);
+  bench = openBench({ largeRows: 0 });
+  await add(200, FROM, NOW);
+  await add(100, NOW - 2 * DAY_MS, NOW);
   // Many in one millisecond.
   await add(50, NOW - HOUR_MS, NOW - HOUR_MS + 2);
 });
