@@ -4,8 +4,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { MARKED_COLUMNS } from "../../../src/analytics/batch.ts";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
+import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
-import { type Bench, clickhouseOf, openBench, temporaryFolder, until } from "./records.ts";
+import {
+  type Bench,
+  clickhouseOf,
+  DAY_MS,
+  manyRecords,
+  openBench,
+  sumsOf,
+  temporaryFolder,
+  until,
+} from "./records.ts";
 
 /** Given, so that its tables are not those that were made for other tests. */
 const dataDir = temporaryFolder();
@@ -51,4 +61,22 @@ it("migrations are numbered without gaps and applied once, however often they ru
   expect(
     (await clickhouse.rows<{ name: string }>("SELECT name FROM migrations ORDER BY name")).map((r) => r.name),
   ).toEqual(names);
+});
+
+it("what was recorded before a roll-up was made is summed up by its migration, also by one that is repeated", async () => {
+  const nowMs = Date.now();
+  await bench.add(manyRecords(300, nowMs - 60 * DAY_MS, nowMs, 8));
+  expect(await bench.analytics.flush(30_000)).toBe(true);
+  const { sums } = sumsOf(USAGE_TAGS, "1 = 1");
+  const before = await clickhouse.rows(sums);
+  expect(before.length).toBeGreaterThan(30);
+  const forget =
+    "ALTER TABLE migrations DELETE WHERE name = '0008_usage_tags.sql' SETTINGS mutations_sync = 2";
+  for (const lost of [["DROP VIEW usage_tags_daily_view", "DROP TABLE usage_tags_daily"], []]) {
+    for (const statement of [...lost, forget]) await clickhouse.command(statement);
+    const next = clickhouseOf(bench);
+    await next.ready();
+    expect(await next.rows(sums)).toEqual(before);
+    await next.close();
+  }
 });
