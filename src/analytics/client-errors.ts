@@ -1,4 +1,4 @@
-/** What errors of the analytics database mean to whoever asked: it is away or busy, or the statement took too much. */
+/** Turns errors of ClickHouse into those that clients are told: the database is away or busy, or the question takes too much. */
 import { ClickHouseError } from "@clickhouse/client";
 import { fail, WeirError } from "../errors.ts";
 

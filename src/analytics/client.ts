@@ -86,7 +86,7 @@ export interface ClickHouseOptions {
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Of one statement of a migration: a new roll-up sums up what was recorded before. */
+/** Longest time of one statement of a migration: one that fills a new roll-up reads every record. */
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 /** Statements that list the ids of a batch are longer than ClickHouse's default limit. */
 const MAX_QUERY_BYTES = "1000000";

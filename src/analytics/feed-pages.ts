@@ -1,6 +1,7 @@
 /**
- * Pages of an org's records, newest first. Reading in the order of time opens every part of a table, and what is asked for is
- * mostly new: in a large table a page is looked for in the time just before it first, and in all time where that has too few rows.
+ * Pages of an org's records, newest first. A statement in the order of time opens every part of the table, and clients mostly ask
+ * for new records. So in a large table the statement is first bounded to a day and to a month before the page's end, and has no
+ * bound only where these hold too few rows.
  */
 import type { Clock } from "../clock.ts";
 import type { Caller } from "../operation.ts";
@@ -38,7 +39,7 @@ export type FeedPages = (
   limit: number,
 ) => Promise<Values[]>;
 
-/** @returns reads up to so many rows */
+/** @returns a function that reads up to `limit` rows after a position */
 export function feedPages({ budget, clock, clickhouse, largeRows = LARGE_ROWS }: FeedDeps): FeedPages {
   let size = { atMs: Number.NEGATIVE_INFINITY, rows: Promise.resolve(0) };
 

@@ -1,7 +1,7 @@
 /**
  * Migrates the analytics database to this release: numbered files of `migrations/`, each applied once and recorded.
- * Statements are idempotent (`IF NOT EXISTS`), so a start that dies half way can be repeated, and two cells can migrate
- * at once.
+ * Statements are idempotent (`IF NOT EXISTS`), so a start that dies half way can be repeated. Two cells can migrate at
+ * once, but for files that fill a roll-up from the records (0008): the first start of such a release is that of one cell alone.
  */
 import { readdirSync, readFileSync } from "node:fs";
 

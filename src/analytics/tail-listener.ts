@@ -26,7 +26,7 @@ export class TailListener implements Watcher {
   #isBehind = false;
   #isOver = false;
   readonly #ended: (() => void)[] = [];
-  /** Waits for the client to have read what was sent. */
+  /** Called once the client has read what was sent, or has left. */
   #reading: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #missed = 0;

@@ -1,6 +1,6 @@
 /**
- * The statements of `GET /v1/usage`. A range is cut into whole hours, or of tags whole days, and what is left at its two ends:
- * the middle is read from a roll-up, the ends from the records. So sums are exact, and few rows are read at any volume.
+ * The statements of `GET /v1/usage`. A range is cut into its whole hours (whole days where tags are asked for) and the rest at its two
+ * ends. The whole ones are read from a roll-up, the rest from the records. So sums are exact, and few rows are read at any volume.
  */
 
 export const HOUR_MS = 3_600_000;
@@ -9,7 +9,7 @@ const MAX_GROUPS = 1000;
 /** Of 400 days by the hour. */
 const MAX_BUCKETS = 9601;
 
-/** What is summed up; columns of the roll-ups. */
+/** The columns of the roll-ups that are summed up. */
 export const SUMS = [
   ...(["requests", "ok", "errors"] as const),
   ...(["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"] as const),
@@ -146,7 +146,7 @@ interface Part extends Period {
   readonly isWhole: boolean;
 }
 
-/** Whole units of so many milliseconds, and what is left at both ends. */
+/** Cuts a range into its whole hours or days (of `unitMs` milliseconds) and the rest before and after them. */
 function cut({ fromMs, toMs }: Period, unitMs: number): Part[] {
   const [start, end] = [Math.ceil(fromMs / unitMs) * unitMs, Math.floor(toMs / unitMs) * unitMs];
   if (start >= end) return [{ isWhole: false, fromMs, toMs }];
