@@ -26,6 +26,27 @@ export function packChecked(text: string, value: unknown, version = 1): Uint8Arr
   return bytes;
 }
 
+/** A row as `packChecked` writes it, without the checksum: what cells send each other, who check it otherwise. */
+export function packContent(value: unknown, version = 1): Uint8Array {
+  if (version === 1) return pack(value);
+  const bytes = pack(value, RESERVE_START_SPACE | VERSION_BYTES);
+  bytes[0] = MARK;
+  bytes[1] = version;
+  return bytes;
+}
+
+/** The reverse. @throws Error for a row of a later release */
+export function unpackContent<V>(
+  table: string,
+  text: string,
+  bytes: Uint8Array,
+  versions?: RowVersions<V>,
+): V {
+  const version = bytes[0] === MARK ? (bytes[1] as number) : 1;
+  const row = decoded(table, text, version === 1 ? bytes : bytes.subarray(VERSION_BYTES));
+  return upgraded(table, text, { row, version }, versions);
+}
+
 /** Like `packChecked`, for a value of bytes. */
 export function sealBytes(text: string, value: Uint8Array): Uint8Array {
   const bytes = Buffer.allocUnsafe(HEAD + value.length);
@@ -50,7 +71,15 @@ export function unpackChecked<V>(
   versions?: RowVersions<V>,
 ): V {
   const row = unpackAsWritten(table, text, bytes);
-  const version = versionOf(bytes);
+  return upgraded(table, text, { row, version: versionOf(bytes) }, versions);
+}
+
+function upgraded<V>(
+  table: string,
+  text: string,
+  { row, version }: { readonly row: unknown; readonly version: number },
+  versions: RowVersions<V> | undefined,
+): V {
   const newest = versions?.version ?? 1;
   if (version === newest) return row as V;
   if (version > newest || versions === undefined) {

@@ -2,14 +2,10 @@
  * Writes that are in the journal but not yet in LMDB: reads check here first, so that a committed write is visible at
  * once, wherever it is. Layers are the LMDB transactions to come, newest last.
  */
-import { compareKeys, type Key } from "lmdb";
+import type { Key } from "lmdb";
 import type { LogWrite, Write } from "./frame.ts";
+import { overlaid, type Row } from "./overlay.ts";
 import { keyText, type Range } from "./table.ts";
-
-export interface Row {
-  readonly key: Key;
-  readonly value: Uint8Array;
-}
 
 type Writes = Map<string, Write>;
 
@@ -101,37 +97,7 @@ export class Pending {
     }
     for (const [text, write] of queued ?? []) young.set(text, write);
     if (young.size === 0) return undefined;
-    return overlaid(rows(), sorted(young.values(), range), range.reverse === true);
-  }
-}
-
-function sorted(writes: Iterable<Write>, { start, end, reverse }: Range): Write[] {
-  const sign = reverse === true ? -1 : 1;
-  const order = (a: Key, b: Key) => sign * compareKeys(a, b);
-  return [...writes]
-    .filter(({ key }) => start === undefined || order(key, start) >= 0)
-    .filter(({ key }) => end === undefined || order(key, end) < 0)
-    .sort((a, b) => order(a.key, b.key));
-}
-
-/** Merges rows with writes, both in the same order. */
-function* overlaid(rows: Iterable<Row>, writes: Iterable<Write>, reverse: boolean): Generator<Row> {
-  const sign = reverse ? -1 : 1;
-  const pending = writes[Symbol.iterator]();
-  let write = pending.next().value as Write | undefined;
-  for (const row of rows) {
-    for (; write !== undefined && sign * compareKeys(write.key, row.key) < 0; write = pending.next().value) {
-      if (write.value !== undefined) yield { key: write.key, value: write.value };
-    }
-    if (write === undefined || compareKeys(write.key, row.key) !== 0) {
-      yield row;
-    } else {
-      if (write.value !== undefined) yield { key: row.key, value: write.value };
-      write = pending.next().value;
-    }
-  }
-  for (; write !== undefined; write = pending.next().value) {
-    if (write.value !== undefined) yield { key: write.key, value: write.value };
+    return overlaid(rows(), young.values(), range);
   }
 }
 

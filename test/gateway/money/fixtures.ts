@@ -80,7 +80,9 @@ export async function allRecords(gateway: Readable, withinMs = 40_000): Promise<
   const isEmpty = async () => (await metric(gateway, "weir_outbox_rows")) === 0;
   await until("the outbox is empty", isEmpty, withinMs, 50).catch(async (error: Error) => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
-    const figures = text.split("\n").filter((line) => /^weir_(?:outbox|analytics|records|insert|engine)_/.test(line));
+    const figures = text
+      .split("\n")
+      .filter((line) => /^weir_(?:outbox|analytics|records|insert|engine)_/.test(line));
     throw new Error(`${error.message}:\n${figures.join("\n")}`);
   });
   return await recordsOf(gateway);

@@ -49,6 +49,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary", "process"],
+  // What several processes of one installation share, through Redis.
+  cells: ["vocabulary", "store"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],
@@ -100,7 +102,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Library → the only place of `src` that imports it. */
 const EXCLUSIVE: Readonly<Record<string, string>> = {
   lmdb: "src/store/",
-  ioredis: "src/store/",
+  ioredis: "src/cells/",
   piscina: "src/workers/",
   "uWebSockets.js": "src/edge/",
   chdb: "src/analytics/",

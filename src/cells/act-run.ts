@@ -1,0 +1,67 @@
+/**
+ * One run of an act that changes shared rows: what it read, and what it wrote, which stays in a draft. Nothing is stored by the run:
+ * the dataset decides whether what was read is still so, and every cell then stores the writes.
+ */
+import { keyText, type Range, type StoreKey } from "../store/table.ts";
+import { Draft } from "./draft.ts";
+import type { Blobs } from "./exchange.ts";
+
+export class ActRun {
+  readonly id: number;
+  readonly draft = new Draft();
+  /** Table and key of each row that was read, once each. */
+  readonly #reads = new Map<string, readonly [table: string, text: string]>();
+  /** Table and first part of the keys of each range that was read; "" for the whole table. */
+  readonly #ranges = new Map<string, readonly [table: string, part: string]>();
+  readonly #undos: (() => void)[] = [];
+
+  constructor(id: number) {
+    this.id = id;
+  }
+
+  didRead(table: string, key: StoreKey): void {
+    const text = keyText(key);
+    this.#reads.set(`${table}\0${text}`, [table, text]);
+  }
+
+  didReadRange(table: string, range: Range): void {
+    const part = commonPart(range);
+    this.#ranges.set(`${table}\0${part}`, [table, part]);
+  }
+
+  ifDropped(undo: () => void): void {
+    this.#undos.push(undo);
+  }
+
+  /** Reverts what the act changed in memory. */
+  drop(): void {
+    for (let undo = this.#undos.pop(); undo !== undefined; undo = this.#undos.pop()) undo();
+  }
+
+  /** As the script takes it. @param isShared whether all cells have the table. @param blobs takes the rows */
+  asOperation(isShared: (table: string) => boolean, blobs: Blobs): readonly unknown[] {
+    const writes = this.#writes(isShared).flatMap(({ table, key, text, value }) => [
+      ...[table, text, firstPart(key), value === undefined ? 0 : blobs.add(value)],
+    ]);
+    return [String(this.id), [...this.#reads.values()].flat(), [...this.#ranges.values()].flat(), writes];
+  }
+
+  sharedWrites(isShared: (table: string) => boolean): number {
+    return this.#writes(isShared).length;
+  }
+
+  #writes(isShared: (table: string) => boolean) {
+    return [...this.draft.writes()].filter(({ table }) => isShared(table));
+  }
+}
+
+/** The first part of a key that has several; "" for others. */
+const firstPart = (key: StoreKey): string =>
+  Array.isArray(key) && key.length > 1 ? JSON.stringify(key[0]) : "";
+
+/** The first part that all keys of a range share; "" where they do not. */
+function commonPart({ start, end }: Range): string {
+  if (!Array.isArray(start) || !Array.isArray(end)) return "";
+  const [from, to] = [JSON.stringify(start[0]), JSON.stringify(end[0])];
+  return from === to ? from : "";
+}

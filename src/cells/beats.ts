@@ -1,0 +1,119 @@
+/**
+ * Signs of life: the cell tells how far it followed the stream, and learns how far the others did. A cell that heard nothing for
+ * `STALE_MS` must admit nothing, because keys may have been revoked since.
+ */
+import type { Clock } from "../clock.ts";
+import type { Lane } from "./exchange.ts";
+
+export interface Beat {
+  /** Of the documents. */
+  readonly version: number;
+  /** The least version that a cell with a sign of life has applied. */
+  readonly least: number;
+  /** Cells that have not said yet what they know in this term. */
+  readonly restating: number;
+}
+
+export interface BeatsOptions {
+  readonly lane: Lane;
+  readonly clock: Clock;
+  /** What the cell has applied. */
+  readonly applied: () => number;
+}
+
+export const STALE_MS = 30_000;
+const EVERY_MS = 250;
+/** Between two beats while somebody waits for other cells. */
+const WAITING_MS = 5;
+
+export class Beats {
+  readonly #options: BeatsOptions;
+  #latest: Beat = { version: 0, least: 0, restating: 0 };
+  /** When the latest one was sent. */
+  #heardMs = Number.NEGATIVE_INFINITY;
+  #stopping = false;
+  #wake: (() => void) | undefined;
+  #isAsked = false;
+  #running: Promise<void> | undefined;
+  #listeners: (() => void)[] = [];
+
+  constructor(options: BeatsOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** The next beat goes out now: other cells wait to hear that this one has applied something. */
+  soon(): void {
+    this.#isAsked = true;
+    this.#wake?.();
+  }
+
+  isFresh(): boolean {
+    return this.#options.clock.monotonic() - this.#heardMs < STALE_MS;
+  }
+
+  get latest(): Beat {
+    return this.#latest;
+  }
+
+  /** One beat, sent after this call. @throws Error once this process may not go on */
+  async now(): Promise<Beat> {
+    const { lane, clock, applied } = this.#options;
+    const sentMs = clock.monotonic();
+    const [[, version, least, restating] = []] = (await lane.send([["beat", applied()]])) as number[][];
+    this.#latest = { version: version ?? 0, least: least ?? 0, restating: restating ?? 0 };
+    this.#heardMs = sentMs;
+    for (const listener of this.#listeners.splice(0)) listener();
+    return this.#latest;
+  }
+
+  /** Resolves once every cell with a sign of life has applied the version; false if that takes longer. */
+  async everyoneHas(version: number, withinMs: number): Promise<boolean> {
+    const { clock } = this.#options;
+    const end = clock.monotonic() + withinMs;
+    while (this.#latest.least < version) {
+      if (clock.monotonic() >= end || this.#stopping) return false;
+      const heard = new Promise<void>((resolve) => this.#listeners.push(resolve));
+      this.soon();
+      await Promise.race([heard, pause(end - clock.monotonic())]);
+      if (this.#latest.least < version) await pause(WAITING_MS);
+    }
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wake?.();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#isAsked = false;
+      try {
+        await this.now();
+      } catch {
+        // The session has told whoever must know.
+        return;
+      }
+      if (!this.#isAsked && !this.#stopping) await this.#rest();
+    }
+  }
+
+  #rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, EVERY_MS);
+      timer.unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)).unref());

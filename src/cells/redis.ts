@@ -1,0 +1,142 @@
+/**
+ * A connection to Redis on which nothing is sent twice by itself: the only place that imports ioredis. A command whose reply was
+ * lost fails, and whoever sent it decides; scripts that may be sent again say so (`exchange.ts`).
+ */
+import { createHash } from "node:crypto";
+import { Redis } from "ioredis";
+
+/** What Redis answers: whole numbers, bytes, lists of those. */
+export type RedisValue = number | Buffer | null | RedisValue[];
+
+export interface RedisLog {
+  warn(fields: Record<string, unknown>, message: string): void;
+}
+
+export interface RedisOptions {
+  /** `redis://` or `rediss://` with user, password and database; or the path of a unix socket. */
+  readonly url: string;
+  readonly log: RedisLog;
+  /** A command that has no reply after this long fails, and the connection is made anew. Default: 5 s. */
+  readonly timeoutMs?: number;
+}
+
+/** A script by its text; Redis knows it by its hash. */
+export class Script {
+  readonly text: string;
+  readonly sha: string;
+
+  constructor(text: string) {
+    this.text = text;
+    this.sha = createHash("sha1").update(text).digest("hex");
+  }
+}
+
+export interface RedisLink {
+  /** Resolves once the connection can be used; rejects when it cannot within the time. */
+  ready(withinMs: number): Promise<void>;
+  isReady(): boolean;
+  /** Number of the connection: one more after each loss. */
+  generation(): number;
+  /** @throws Error of Redis with its text, or of the connection: then it is not known whether the command ran */
+  call(command: string, ...args: (string | number | Buffer)[]): Promise<RedisValue>;
+  /** Runs a script, whose first argument is its only key. */
+  run(script: Script, key: string, ...args: (string | number | Buffer)[]): Promise<RedisValue>;
+  /** Gives the connection up and makes a new one: replies that are still to come are lost. */
+  renew(): void;
+  close(): void;
+}
+
+const FIRST_RETRY_MS = 20;
+const LONGEST_RETRY_MS = 1000;
+const TIMEOUT_MS = 5000;
+const CONNECT_MS = 3000;
+
+export function connectRedis(options: RedisOptions): RedisLink {
+  return new Link(options);
+}
+
+class Link implements RedisLink {
+  readonly #redis: Redis;
+  readonly #timeoutMs: number;
+  #generation = 0;
+  #waiting: (() => void)[] = [];
+  #closed = false;
+
+  constructor({ url, log, timeoutMs = TIMEOUT_MS }: RedisOptions) {
+    this.#timeoutMs = timeoutMs;
+    const common = {
+      // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
+      ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: null },
+      // Lists in place of maps, of every version of Redis.
+      protocol: 2 as const,
+      ...{ autoResubscribe: false, connectTimeout: CONNECT_MS, enableReadyCheck: true, noDelay: true },
+      retryStrategy: (tries: number) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS),
+    };
+    this.#redis = url.startsWith("/") ? new Redis({ ...common, path: url }) : new Redis(url, common);
+    // Each attempt of a Redis that is away makes one: said once, until it is back.
+    let isSaid = false;
+    this.#redis.on("error", (error: Error) => {
+      if (!isSaid && !this.#closed)
+        log.warn({ error: error.message }, "Redis cannot be reached; it is tried again");
+      isSaid = true;
+    });
+    this.#redis.on("ready", () => {
+      isSaid = false;
+      for (const resolve of this.#waiting.splice(0)) resolve();
+    });
+    this.#redis.on("close", () => {
+      this.#generation++;
+    });
+  }
+
+  isReady(): boolean {
+    return this.#redis.status === "ready";
+  }
+
+  generation(): number {
+    return this.#generation;
+  }
+
+  ready(withinMs: number): Promise<void> {
+    if (this.isReady()) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting = this.#waiting.filter((waiter) => waiter !== done);
+        reject(new Error("Redis cannot be reached"));
+      }, withinMs);
+      this.#waiting.push(done);
+    });
+  }
+
+  async call(command: string, ...args: (string | number | Buffer)[]): Promise<RedisValue> {
+    const timer = setTimeout(() => this.renew(), this.#timeoutMs);
+    try {
+      return (await this.#redis.callBuffer(command, ...args)) as RedisValue;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async run(script: Script, key: string, ...args: (string | number | Buffer)[]): Promise<RedisValue> {
+    try {
+      return await this.call("EVALSHA", script.sha, 1, key, ...args);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+      return await this.call("EVAL", script.text, 1, key, ...args);
+    }
+  }
+
+  renew(): void {
+    if (!this.#closed) this.#redis.disconnect(true);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#redis.disconnect();
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,24 @@
+/** The scripts that run inside Redis, read once from `scripts/`. */
+import { readdirSync, readFileSync } from "node:fs";
+import { Script } from "./redis.ts";
+
+const FOLDER = new URL("./scripts/", import.meta.url);
+
+const read = (name: string): string => readFileSync(new URL(name, FOLDER), "utf8");
+
+/** Files of a folder, joined in the order of their names. */
+const joined = (folder: string): string =>
+  readdirSync(new URL(folder, FOLDER))
+    .filter((name) => name.endsWith(".lua"))
+    .sort()
+    .map((name) => read(`${folder}${name}`))
+    .join("\n");
+
+export const SCRIPTS = {
+  create: new Script(read("create.lua")),
+  fill: new Script(read("fill.lua")),
+  open: new Script(read("open.lua")),
+  enter: new Script(read("enter.lua")),
+  retire: new Script(read("retire.lua")),
+  exchange: new Script(joined("exchange/")),
+} as const;

@@ -1,0 +1,108 @@
+-- Documents: rows of the replicated tables, their versions, and the stream by which all cells hear of changes.
+--
+-- {…}:rows:<table>    hash: key as JSON -> version (8 bytes, big-endian) and the row's bytes; the version alone is a
+--                     tombstone, which tells an act that read the row that it has been removed
+-- {…}:ranges:<table>  hash: first part of keys as JSON, or "" for the whole table -> version of the latest change
+-- {…}:tombs           sorted set: table, NUL, key -> version of the removal; the oldest are dropped
+-- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps
+-- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
+
+local MOST_TOMBS = 100000
+local STREAM_ENTRIES = 100000
+local TICKET_MS = 500
+
+-- Versions above this were given out by this exchange: its acts ran one on top of the other.
+local began_at
+
+local function version_now() return tonumber(redis.call("HGET", DATASET, "version")) end
+
+local function version_of(row)
+  if not row then return 0 end
+  return (struct.unpack(">I8", row))
+end
+
+local function is_unchanged(version, base) return version <= base or version > began_at end
+
+-- Whether an act that ran on the rows of version `base` would read the same today. `reads` and `ranges` are flat lists
+-- of table and key, and of table and first part.
+local function is_current(base, reads, ranges)
+  if base < tonumber(redis.call("HGET", DATASET, "tombs_from") or 0) then return false end
+  for i = 1, #reads, 2 do
+    local row = redis.call("HGET", key("rows:" .. reads[i]), reads[i + 1])
+    if not is_unchanged(version_of(row), base) then return false end
+  end
+  for i = 1, #ranges, 2 do
+    local version = redis.call("HGET", key("ranges:" .. ranges[i]), ranges[i + 1])
+    if not is_unchanged(tonumber(version or 0), base) then return false end
+  end
+  return true
+end
+
+-- Drops the oldest tombstones: acts that ran before their removal are refused from then on.
+local function trim_tombs()
+  local above = redis.call("ZCARD", key("tombs")) - MOST_TOMBS
+  if above <= 0 then return end
+  local oldest = redis.call("ZPOPMIN", key("tombs"), math.min(above, 200))
+  for i = 1, #oldest, 2 do
+    local at = string.find(oldest[i], "\0", 1, true)
+    local rows, text = key("rows:" .. string.sub(oldest[i], 1, at - 1)), string.sub(oldest[i], at + 1)
+    local row = redis.call("HGET", rows, text)
+    if row and #row == 8 and version_of(row) == tonumber(oldest[i + 1]) then redis.call("HDEL", rows, text) end
+    redis.call("HSET", DATASET, "tombs_from", oldest[i + 1])
+  end
+end
+
+-- `writes`: flat list of table, key, first part ("" where the key has one part only), and the blob of the row or 0.
+local function write(version, writes, origin)
+  local stamp = struct.pack(">I8", version)
+  local text = decimal(version)
+  local fields = { "origin", origin }
+  for i = 1, #writes, 4 do
+    local name, row_key, part, row = writes[i], writes[i + 1], writes[i + 2], blob(writes[i + 3])
+    redis.call("HSET", key("rows:" .. name), row_key, stamp .. (row or ""))
+    redis.call("HSET", key("ranges:" .. name), "", text)
+    if part ~= "" then redis.call("HSET", key("ranges:" .. name), part, text) end
+    local member = name .. "\0" .. row_key
+    if row then
+      redis.call("ZREM", key("tombs"), member)
+    else
+      redis.call("ZADD", key("tombs"), version, member)
+    end
+    fields[#fields + 1] = member
+    fields[#fields + 1] = row and ("+" .. row) or "-"
+  end
+  redis.call("XADD", key("stream"), "MAXLEN", "~", STREAM_ENTRIES, text .. "-0", unpack(fields))
+  redis.call("HSET", DATASET, "version", text)
+  trim_tombs()
+end
+
+-- { "acts", base, acts }: commits acts that ran one after the other on the rows of version `base`, each of them
+-- { id, reads, ranges, writes }, up to the first one that would have read something else.
+-- Returns how many were committed, the version now, and why the rest was not: "", "stale" or "wait".
+operations.acts = function(operation)
+  local base, acts = operation[2], operation[3]
+  local holder = redis.call("GET", key("ticket"))
+  began_at = version_now()
+  if holder and holder ~= CELL .. ":" .. LIFE then return { 0, began_at, "wait" } end
+  local version = began_at
+  for i, act in ipairs(acts) do
+    if not is_current(base, act[2], act[3]) then return { i - 1, version, "stale" } end
+    version = version + 1
+    write(version, act[4], CELL .. ":" .. LIFE .. ":" .. act[1])
+  end
+  return { #acts, version, "" }
+end
+
+-- { "ticket" }: asks to commit alone. Returns 1 if this cell now may, for half a second.
+operations.ticket = function()
+  local mine = CELL .. ":" .. LIFE
+  local took = redis.call("SET", key("ticket"), mine, "PX", TICKET_MS, "NX")
+  if took or redis.call("GET", key("ticket")) == mine then return { 1 } end
+  return { 0 }
+end
+
+-- { "release" }: gives the ticket back.
+operations.release = function()
+  if redis.call("GET", key("ticket")) == CELL .. ":" .. LIFE then redis.call("DEL", key("ticket")) end
+  return {}
+end

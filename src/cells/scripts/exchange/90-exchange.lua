@@ -1,0 +1,36 @@
+-- The exchange itself: who may speak, what was answered already, and then the operations in their order.
+--
+-- {…}:dataset       hash: id, term, version, tombs_from; filling, while it is being made
+-- {…}:kept          hash: cell, lane -> life, number of the latest exchange, its answer (MessagePack)
+
+local function refuse(code, text) return redis.error_reply(code .. " " .. text) end
+
+local known = redis.call("HMGET", DATASET, "id", "term", "filling")
+if not known[1] or known[3] then return refuse("WEIREMPTY", "this Redis holds no installation") end
+if known[1] ~= ARGV[1] then return refuse("WEIRFOREIGN", "this Redis holds another installation") end
+if known[2] ~= ARGV[2] then return refuse("WEIRTERM", "Redis was restarted or replaced") end
+if redis.call("HGET", key("lives"), CELL) ~= LIFE then
+  return refuse("WEIRFENCED", "a newer process runs under this cell's name, or the cell was retired")
+end
+
+local number = tonumber(ARGV[6])
+local kept_field = CELL .. ":" .. LANE
+local kept = redis.call("HGET", key("kept"), kept_field)
+local latest, answer = 0, nil
+if kept then
+  local of_life
+  of_life, latest, answer = unpack(cmsgpack.unpack(kept))
+  if of_life ~= LIFE then latest = 0 end
+end
+if latest == number then return answer end
+if latest ~= number - 1 then
+  return refuse("WEIRORDER", "exchange " .. number .. " came after " .. latest)
+end
+
+local results = {}
+for i, operation in ipairs(cmsgpack.unpack(ARGV[7])) do
+  local run = operations[operation[1]]
+  results[i] = run and run(operation) or { "unknown operation" }
+end
+redis.call("HSET", key("kept"), kept_field, cmsgpack.pack({ LIFE, number, results }))
+return results

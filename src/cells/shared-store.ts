@@ -1,0 +1,145 @@
+/**
+ * The store of a cell among several: the same tables and acts as the store of one process, which it uses for the cell's folder.
+ * Rows of shared tables are the same at every cell: an act that changes one is committed by the dataset, and resolves once all cells
+ * have it. An act that changes tables of this cell alone is committed by its folder, as in one process.
+ */
+import { fail } from "../errors.ts";
+import type { ActOptions } from "../store/journaled-store.ts";
+import type { Log, RowVersions, Store, Table } from "../store/store.ts";
+import { ActRun } from "./act-run.ts";
+import type { Committer } from "./committer.ts";
+import { type Running, sharedBytes, sharedTable } from "./shared-table.ts";
+
+/** Thrown at the end of a run whose writes the cell's folder must not take. */
+const DROPPED = new Error("a run of an act was dropped");
+
+export interface SharedStoreDeps {
+  readonly local: Store;
+  readonly isShared: (table: string) => boolean;
+  /** False while the cell has not heard of others for too long, or loads its rows. */
+  readonly isCurrent: () => boolean;
+  /** Before the cell's folder is closed. */
+  readonly leave: () => Promise<void>;
+}
+
+export class SharedStore implements Store {
+  readonly #deps: SharedStoreDeps;
+  #running: Running | undefined;
+  #committer: Committer | undefined;
+
+  constructor(deps: SharedStoreDeps) {
+    this.#deps = deps;
+  }
+
+  /** @internal Acts can change shared rows from now on. */
+  connect(committer: Committer): void {
+    this.#committer = committer;
+  }
+
+  /** @internal What runs now. */
+  setRunning(running: Running | undefined): void {
+    this.#running = running;
+  }
+
+  /** @internal Runs `read` as an act that stores nothing. */
+  onRows(read: () => void): void {
+    const dropped = this.#deps.local.act(
+      () => {
+        read();
+        throw DROPPED;
+      },
+      { isOwed: true },
+    );
+    dropped.catch(() => {});
+  }
+
+  table<V>(name: string, versions?: RowVersions<V>): Table<V> {
+    return sharedTable(name, versions, this.#context(name));
+  }
+
+  bytes(name: string): Table<Uint8Array> {
+    return sharedBytes(name, this.#context(name));
+  }
+
+  log(name: string): Log {
+    const log = this.#deps.local.log(name);
+    const check = () => {
+      if (this.#running?.isProbe === false) throw new Error(`${name}, a log, was written in a shared act`);
+    };
+    return {
+      ...log,
+      append(number, value) {
+        check();
+        log.append(number, value);
+      },
+      trim(upTo) {
+        check();
+        log.trim(upTo);
+      },
+    };
+  }
+
+  act<T>(act: () => T, options?: ActOptions): Promise<T> {
+    const probe = new ActRun(0);
+    let isShared = false;
+    const done = this.#deps.local.act(() => {
+      this.#running = { run: probe, before: undefined, isProbe: true };
+      try {
+        const value = act();
+        isShared = probe.draft.isWritten;
+        if (isShared) throw DROPPED;
+        return value;
+      } finally {
+        this.#running = undefined;
+      }
+    }, options);
+    if (!isShared) return done;
+    done.catch(() => {});
+    return this.#shared(act, options);
+  }
+
+  ifDropped(undo: () => void): void {
+    if (this.#running?.isProbe === false) this.#running.run.ifDropped(undo);
+    else this.#deps.local.ifDropped(undo);
+  }
+
+  healthy(): boolean {
+    return this.#deps.local.healthy() && this.#deps.isCurrent();
+  }
+
+  unsaved(): number {
+    return this.#deps.local.unsaved() + (this.#committer?.pending ?? 0);
+  }
+
+  caughtUp(): Promise<void> {
+    return this.#deps.local.caughtUp();
+  }
+
+  forgetRemoved(): Promise<void> {
+    return this.#deps.local.forgetRemoved();
+  }
+
+  async close(): Promise<void> {
+    await this.#committer?.idle();
+    await this.#deps.leave();
+    await this.#deps.local.close();
+  }
+
+  #shared<T>(act: () => T, { isOwed = false }: ActOptions = {}): Promise<T> {
+    const committer = this.#committer;
+    if (committer === undefined) return Promise.reject(new Error("the store is not connected yet"));
+    if (!isOwed && !this.#deps.isCurrent()) {
+      const message = "This cell is not in touch with the others.";
+      return Promise.reject(fail("storage_unavailable", message, { retryAfterMs: 1000 }));
+    }
+    return committer.commit(act);
+  }
+
+  #context(name: string) {
+    return {
+      local: this.#deps.local,
+      isShared: this.#deps.isShared(name),
+      running: () => this.#running,
+    };
+  }
+}

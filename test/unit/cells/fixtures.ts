@@ -1,0 +1,73 @@
+/** Cells in one process, each with a folder and connections of its own, at a real Redis. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Cell, openCell } from "../../../src/cells/cell.ts";
+import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
+import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { openStore, type Store } from "../../../src/store/store.ts";
+import { startRedis, type TestRedis } from "./redis-server.ts";
+
+export interface TestCell extends Cell {
+  readonly name: string;
+  readonly local: Store;
+  /** Why the process may not go on, once it may not. */
+  ended(): Error | undefined;
+  stop(): Promise<void>;
+}
+
+export interface Bench {
+  readonly redis: TestRedis;
+  readonly link: RedisLink;
+  readonly id: string;
+  readonly log: string[];
+  /** Opens a cell; one that was stopped opens on its folder again. */
+  cell(name: string): Promise<TestCell>;
+  close(): Promise<void>;
+}
+
+/** Tables that begin with this are of one cell alone. */
+const LOCAL = "local.";
+export const isShared = (table: string): boolean => !table.startsWith(LOCAL);
+
+export async function openBench(rows: Iterable<DatasetRow> = []): Promise<Bench> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-cells-"));
+  const redis = await startRedis();
+  const log: string[] = [];
+  const link = connectRedis({ url: redis.url, log: { warn: () => {} } });
+  await link.ready(5000);
+  const id = datasetId();
+  await createDataset(link, id, rows);
+  const open = new Set<TestCell>();
+  return {
+    ...{ redis, link, id, log },
+    async cell(name) {
+      const local = openStore(join(folder, name));
+      let ended: Error | undefined;
+      const cell = await openCell({
+        ...{ cell: name, datasetId: id, redisUrl: redis.url, local, isShared, clock: systemClock },
+        log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
+        onEnd: (reason) => {
+          ended = reason;
+        },
+      });
+      const made: TestCell = {
+        ...cell,
+        ...{ name, local, ended: () => ended },
+        async stop() {
+          open.delete(made);
+          await cell.store.close();
+        },
+      };
+      open.add(made);
+      return made;
+    },
+    async close() {
+      for (const cell of [...open]) await cell.stop();
+      link.close();
+      await redis.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

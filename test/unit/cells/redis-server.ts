@@ -1,0 +1,76 @@
+/** A real Redis for tests: on a socket in a folder of its own, with the settings that cells ask for. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connectRedis } from "../../../src/cells/redis.ts";
+
+const INSTALL_MS = 180_000;
+
+/** Installs Debian's redis-server where it is missing. @returns the reason where it cannot be had */
+export function missingRedis(): string | undefined {
+  const has = () => {
+    try {
+      execFileSync("redis-server", ["--version"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (has()) return undefined;
+  try {
+    const options = { stdio: "ignore", timeout: INSTALL_MS, env: { ...process.env, RUNLEVEL: "1" } } as const;
+    execFileSync("apt-get", ["update", "-q"], options);
+    execFileSync("apt-get", ["install", "-y", "-q", "redis-server"], options);
+  } catch {
+    return "redis-server is not installed, and apt-get cannot install it";
+  }
+  return has() ? undefined : "redis-server is not installed, and apt-get cannot install it";
+}
+
+export interface TestRedis {
+  /** Path of its socket. */
+  readonly url: string;
+  readonly pid: () => number;
+  /** Ends it as kill -9 does. */
+  kill(): Promise<void>;
+  /** Starts it again on its folder. */
+  start(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRedis(more: readonly string[] = []): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-redis-"));
+  const url = join(folder, "redis.sock");
+  let child: ChildProcess | undefined;
+  const start = async () => {
+    const settings = [
+      ...["--port", "0", "--unixsocket", url, "--dir", folder, "--save", "", "--daemonize", "no"],
+      ...["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"],
+    ];
+    child = spawn("redis-server", [...settings, ...more], { stdio: "ignore" });
+    const probe = connectRedis({ url, log: { warn() {} } });
+    await probe.ready(10_000);
+    probe.close();
+  };
+  const kill = async () => {
+    const ended = new Promise((resolve) => child?.once("exit", resolve));
+    child?.kill("SIGKILL");
+    await ended;
+  };
+  await start();
+  return {
+    url,
+    pid: () => child?.pid ?? 0,
+    kill,
+    start,
+    pause: () => void child?.kill("SIGSTOP"),
+    resume: () => void child?.kill("SIGCONT"),
+    async stop() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
