@@ -1,0 +1,38 @@
+/** Each table that the gateway opens says how cells share it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open } from "lmdb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CLASSED, tableClass } from "../../src/gateway/table-classes.ts";
+import { testGateway } from "./fixtures.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "weir-classes-"));
+let tables: string[] = [];
+
+/** The store's own: its progress, the ends of its logs, and which process has the folder. */
+const STORES_OWN = ["journal", "log_trims", "process"];
+/** Opened by a cell only. */
+const CELLS_OWN = "cells";
+
+beforeAll(async () => {
+  await (await testGateway({ folder })).stop();
+  const file = open({ path: join(folder, "data", "weir.lmdb"), maxDbs: 512, readOnly: true });
+  tables = [...file.getKeys()].map(String).filter((name) => !STORES_OWN.includes(name));
+  await file.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("every table has a class", () => {
+  expect(tables.length).toBeGreaterThan(100);
+  for (const name of tables) expect(() => tableClass(name), name).not.toThrow();
+});
+
+test("no class is of a table that is gone", () => {
+  const isUsed = (name: string) => tables.some((table) => table === name || table.startsWith(`${name}.`));
+  expect(CLASSED.filter((name) => name !== CELLS_OWN && !isUsed(name))).toEqual([]);
+});
+
+test("a table that nobody classed is refused", () => {
+  expect(() => tableClass("novelties")).toThrow("table novelties has no class");
+});
