@@ -11,6 +11,10 @@ const STATELESS = ["wire", "routing", "catalog", "fuzz", "simulator"].map(
 );
 /** What replaces a module of the product finds it loaded in a process that others share. */
 const OWN_PROCESS = ["test/unit/store/journal.test.ts"];
+/** Run once more against three cells behind a proxy: what these tests ask of one gateway, any cell must do. */
+const ANY_CELL = ["scim", "scim.members", "sign-in", "sign-out", "locked-orgs"].map(
+  (name) => `test/gateway/${name}.test.ts`,
+);
 const STRIPPED = `--import=${new URL("test/stripped.mjs", import.meta.url)}`;
 const TIMED = ["test/gateway/latency.test.ts", "test/unit/policies/replay.speed.test.ts"];
 
@@ -43,6 +47,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: "own process", include: OWN_PROCESS, isolate: true, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: "cells", include: ANY_CELL, env: { WEIR_TEST_CELLS: "3" }, sequence: { groupOrder: 0 } },
       },
       {
         extends: true,

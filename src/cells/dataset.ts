@@ -4,12 +4,11 @@
  * process: after a restart or a failover cells say first what they know.
  */
 import { randomBytes } from "node:crypto";
+import type { Store } from "../store/store.ts";
+import { DATASET_KEY } from "./keys.ts";
+import { joinDataset, membershipOf } from "./membership.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
-
-/** All keys carry this hash tag: an act is one script, which Redis Cluster lets reach one slot only. */
-export const KEY_PREFIX = "{weir}:";
-export const DATASET_KEY = `${KEY_PREFIX}dataset`;
 
 /** Rows of one script while a dataset is made: some milliseconds of Redis. */
 const FILL_ROWS = 500;
@@ -109,4 +108,23 @@ async function settingsOf(link: RedisLink): Promise<Map<string, string>> {
   const answers = await Promise.all(asked.map((name) => link.call("CONFIG", "GET", name)));
   const texts = (answer: RedisValue) => (Array.isArray(answer) ? answer.map(String) : []);
   return new Map(answers.map((answer) => texts(answer) as [string, string]));
+}
+
+/**
+ * The dataset that a cell's folder belongs to. A new folder joins the one that Redis holds.
+ * @param isNew whether the folder holds nothing yet
+ * @throws Error with a line for the operator
+ */
+export async function datasetToJoin(local: Store, link: RedisLink, isNew: boolean): Promise<string> {
+  const mine = membershipOf(local);
+  const found = await link.call("HGET", DATASET_KEY, "id");
+  if (found === null)
+    throw new Error("this Redis holds no installation: `weir cells init` makes one from a folder");
+  const theirs = String(found);
+  if (mine !== undefined && mine !== theirs)
+    throw new Error("this Redis holds another installation than the one that the data folder belongs to");
+  if (mine !== undefined) return mine;
+  if (!isNew) throw new Error("the data folder holds a gateway of its own: start a cell on an empty folder");
+  await joinDataset(local, theirs);
+  return theirs;
 }

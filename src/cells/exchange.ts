@@ -4,7 +4,8 @@
  * operation happens once, whatever the connection does.
  */
 import { Packr } from "msgpackr";
-import { DATASET_KEY, type Entered, enterDataset } from "./dataset.ts";
+import { type Entered, enterDataset } from "./dataset.ts";
+import { DATASET_KEY } from "./keys.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
 

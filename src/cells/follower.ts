@@ -2,7 +2,7 @@
  * Follows the stream of changes: reads it over a connection of its own, hands entries to the replica in their order, and has the
  * replica load anew where the stream was trimmed beyond the cell's position.
  */
-import { KEY_PREFIX } from "./dataset.ts";
+import { KEY_PREFIX } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
 import { type Change, type Entry, type Replica, readEntry } from "./replica.ts";
 

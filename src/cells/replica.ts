@@ -4,7 +4,7 @@
  */
 import type { Store } from "../store/store.ts";
 import { keyText, type StoreKey, type Table } from "../store/table.ts";
-import { DATASET_KEY, KEY_PREFIX } from "./dataset.ts";
+import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
 import type { RedisLink, RedisValue } from "./redis.ts";
 
 /** How far the folder follows the stream. */

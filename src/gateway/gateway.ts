@@ -20,6 +20,7 @@ import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
 import { policyJsonSchema } from "../routing/policy-document.ts";
+import type { SharedInstallation } from "./cells.ts";
 import { handleErasure } from "./erasure.ts";
 import { EVENT_ITEMS } from "./events.ts";
 import { exchangeOf, inquiriesOf } from "./exchange.ts";
@@ -66,12 +67,13 @@ export async function startGateway(
   config: Config,
   log: Logger,
   facts: ProcessFacts = { droppedLogLines: () => 0 },
+  shared?: SharedInstallation,
 ): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
   await assertStartable(config);
-  const rooms = await openRooms(config, log);
+  const rooms = await openRooms(config, log, shared);
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
     onFault,

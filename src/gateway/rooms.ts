@@ -11,6 +11,7 @@ import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
 import { storedChangelog } from "../catalog/changelog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
 import { simulatedModels } from "../catalog/stats-operations.ts";
+import { assertAlone } from "../cells/membership.ts";
 import { type Clock, systemClock, systemRandom, systemTimers } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { MONEY_TABLES } from "../credits/audit.ts";
@@ -34,6 +35,7 @@ import { budgetEvents } from "../limits/budget-events.ts";
 import { openBudgets } from "../limits/budgets.ts";
 import { openLimits } from "../limits/limits.ts";
 import { openReplays } from "../policies/replay.ts";
+import { endProcess } from "../process/ending.ts";
 import { keepPrivate } from "../process/private-folder.ts";
 import { openStore, type Store } from "../store/store.ts";
 import { openUpstreams } from "../upstream/upstreams.ts";
@@ -44,6 +46,7 @@ import { openAppRoom } from "./apps.ts";
 import { type AutoTopupHook, autoTopupHook } from "./auto-topup.ts";
 import { bootName } from "./boot.ts";
 import { openCanonical } from "./canonical.ts";
+import type { SharedInstallation } from "./cells.ts";
 import { openDirectory } from "./directory.ts";
 import { openEndpointDown } from "./endpoint-down.ts";
 import { openHealth } from "./health.ts";
@@ -69,9 +72,9 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
 });
 
 /** Opens all rooms that hold state, in the order of their dependencies. */
-export async function openRooms(config: Config, log: Logger) {
+export async function openRooms(config: Config, log: Logger, shared?: SharedInstallation) {
   closeFolder(config, log);
-  const ground = await openGround(config, log);
+  const ground = await openGround(config, log, shared);
   const { clock, store, cursors, catalog } = ground;
   const trail = openTrail(ground, log);
   const topUpHook = autoTopupHook(store);
@@ -161,13 +164,14 @@ function openUploads({ settings }: Config, clock: Clock) {
 }
 
 /** Clock, store, installation and catalog, which all other rooms need. */
-async function openGround(config: Config, log: Logger) {
+async function openGround(config: Config, log: Logger, shared: SharedInstallation | undefined) {
   const clock = systemClock;
-  const store = openStore(config.dataDir, {
+  const local = openStore(config.dataDir, {
     onFailure: (err) => log.error({ err }, "the store cannot commit; calls wait"),
     onNotice: (line) => log.warn(line),
     checkFirst: MONEY_TABLES,
   });
+  const { store, holder } = await openShared(config, { local, clock, log }, shared);
   const installation = openInstallation({ dataDir: config.dataDir, masterKey: config.secretsKey });
   const cursors = openCursors(installation.secret("cursors"));
   const simulator =
@@ -182,7 +186,29 @@ async function openGround(config: Config, log: Logger) {
     priceVersions,
     onFailure: (err) => log.error({ err }, "dated prices are due and not in force; it is tried again"),
   });
-  return { clock, store, installation, cursors, simulator, changelog, catalog };
+  return { clock, store, holder, installation, cursors, simulator, changelog, catalog };
+}
+
+/** The store of one gateway alone, or of a cell among others, and the name under which it takes jobs. */
+async function openShared(
+  config: Config,
+  { local, clock, log }: { readonly local: Store; readonly clock: Clock; readonly log: Logger },
+  shared: SharedInstallation | undefined,
+): Promise<{ readonly store: Store; readonly holder: string | undefined }> {
+  try {
+    if (shared === undefined) {
+      assertAlone(local);
+      return { store: local, holder: undefined };
+    }
+    const onEnd = () => void endProcess(1);
+    // A gateway alone loads nothing of Redis.
+    const { joinCells } = await import("./cells.ts");
+    const { store, entered } = await joinCells(shared, { config, local, clock, log, onEnd });
+    return { store, holder: `${config.cell}:${entered.life}` };
+  } catch (error) {
+    await local.close();
+    throw error;
+  }
 }
 
 /** Opens answers that outlive their calls: for repeated Idempotency-Keys, and stored responses. */
@@ -207,13 +233,13 @@ function openKept({ settings }: Config, store: Store, clock: Clock, log: Logger)
 }
 
 /** Jobs, events and the audit: what every act may put beside its change. */
-function openTrail({ store, clock }: Pick<Ground, "store" | "clock">, log: Logger) {
+function openTrail({ store, clock, holder }: Pick<Ground, "store" | "clock" | "holder">, log: Logger) {
   const onFailure = (err: unknown, what: string) => log.error({ err }, what);
   const events = new Events({ store, clock, onFailure });
   const audit = new Audit({ store, clock, onFailure });
   const jobs = new Jobs({
     ...{ store, clock, timers: systemTimers, random: systemRandom },
-    holder: "local",
+    ...{ holder: holder ?? "local", isShared: holder !== undefined },
     onFailure: (err, what) => log.warn({ err }, what),
   });
   const trail: Trail = { events, audit };

@@ -20,8 +20,11 @@ import { type Gateway, startGateway } from "../../src/gateway/gateway.ts";
 import { openStore } from "../../src/store/store.ts";
 import { putAnalyticsTables } from "../support/analytics-folder.ts";
 import { httpCall } from "../support/http-client.ts";
+import { startCells } from "./cells/start-cells.ts";
 
 const REPO = join(import.meta.dirname, "../..");
+/** The project "cells" of the tests has each gateway be several behind a proxy. */
+const CELLS = process.env.WEIR_TEST_CELLS === undefined ? undefined : Number(process.env.WEIR_TEST_CELLS);
 
 /** An endpoint of the model `test/model`: what its upstream does to every call. */
 export interface TestEndpoint {
@@ -110,7 +113,8 @@ export async function testGateway(options: GatewayOptions = {}): Promise<TestGat
   let gateway: Gateway;
   try {
     const env = environment(inProcess, folder, simulator.url);
-    gateway = await startGateway(readConfig(env), log);
+    gateway =
+      CELLS === undefined ? await startGateway(readConfig(env), log) : await startCells(env, log, CELLS);
   } catch (error) {
     await simulator.close();
     throw error;
