@@ -85,9 +85,9 @@ test("the builder is sent what the Dockerfile copies, and nothing else", () => {
   expect(lines).toContain("scripts/*");
 });
 
-test("what the image holds starts as process 1 without root, tells its health and drains on SIGTERM", async ({
-  skip,
-}) => {
+test("what the image holds starts as process 1 without root, tells its health and drains on SIGTERM", {
+  timeout: 120_000,
+}, async ({ skip }) => {
   skip(noNamespaces !== undefined, noNamespaces);
   skip(unreadable !== undefined, unreadable);
   const app = join(imageUserFolder(), "app");

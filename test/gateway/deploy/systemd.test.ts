@@ -42,9 +42,9 @@ test("systemd-analyze security rates the unit below 1.5 of 10, and without its f
   expect(analyze(args, unit.replace(/^SystemCallFilter=.*$/gm, "")).status).not.toBe(0);
 });
 
-test("what the unit starts runs for a user who is not root, reloads by ExecReload and drains on SIGTERM", async ({
-  skip,
-}) => {
+test("what the unit starts runs for a user who is not root, reloads by ExecReload and drains on SIGTERM", {
+  timeout: 120_000,
+}, async ({ skip }) => {
   skip(unreadable !== undefined, unreadable);
   const unit = unitSettings();
   const value = (name: string) => unit.get(name)?.join(" ") ?? "";
