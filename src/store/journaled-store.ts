@@ -4,6 +4,7 @@
  */
 import type { Key } from "lmdb";
 import { fail } from "../errors.ts";
+import { attempt } from "./attempt.ts";
 import { openBytes, packChecked, sealBytes, unpackChecked } from "./checked.ts";
 import { FrameWriter } from "./frame.ts";
 import { Group } from "./group.ts";
@@ -16,6 +17,7 @@ import { type Layer, Pending } from "./pending.ts";
 import { progressOf, putLayer } from "./recovery.ts";
 import { decoded, first } from "./rows.ts";
 import { Soon } from "./soon.ts";
+import { keptAll } from "./still.ts";
 import type { JournalProgress } from "./survey.ts";
 import { fits, keyText, type RowVersions, type Table } from "./table.ts";
 import { Watchers } from "./watchers.ts";
@@ -168,9 +170,23 @@ export class JournaledStore {
       if (this.#closed) return;
       this.#rewrite.ask();
       this.#journal.rotate({ isForced: true });
-      while (await this.#moveLogs(true));
+      await this.#complete();
       await this.#applyAll();
     });
+  }
+
+  still<T>(act: (frame: number) => Promise<T>): Promise<T> {
+    return this.#inTurn(async () => {
+      if (this.#closed) throw new Error("the store is closed");
+      await this.#complete();
+      return await act(this.#reached.applied);
+    });
+  }
+
+  /** Brings LMDB to the newest frame, log rows included. Not further: under load that would never end. */
+  async #complete(): Promise<void> {
+    await this.#applyLayer(this.#seal());
+    this.#reached = await keptAll(this.#lmdb, this.#logs, this.#reached);
   }
 
   async close(): Promise<void> {
@@ -187,21 +203,13 @@ export class JournaledStore {
       await this.#journal.close(done);
     });
     // A claim of a dead process is taken over.
-    this.#try(() => {
+    attempt(this.#onFailure, () => {
       if (!this.#rewrite.isDueAtClose()) this.#release();
     });
     await this.#lmdb.flushed();
     await this.#lmdb.close();
     // The next start does it.
-    this.#try(() => this.#rewrite.afterClose());
-  }
-
-  #try(act: () => void): void {
-    try {
-      act();
-    } catch (error) {
-      this.#onFailure(error);
-    }
+    attempt(this.#onFailure, () => this.#rewrite.afterClose());
   }
 
   /** Whether LMDB has everything, and has recorded that no segment is needed. */
@@ -355,9 +363,10 @@ export class JournaledStore {
         // From here on LMDB may reach the disk at any moment, and must not be ahead of the journal there: a power
         // failure would leave a ledger entry without its record.
         await this.#journal.sync();
-        const written = await this.#lmdb.transaction(() => this.#put(layer));
+        const written = await this.#lmdb.transaction(() => putLayer(this.#lmdb, this.#logs, layer));
         if ("error" in written) throw written.error;
-        this.#applyDone(layer);
+        this.#pending.drop(layer);
+        this.#reached = progressOf(layer);
         this.#behind = false;
         return;
       } catch (error) {
@@ -366,11 +375,6 @@ export class JournaledStore {
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
-  }
-
-  #applyDone(layer: Layer): void {
-    this.#pending.drop(layer);
-    this.#reached = progressOf(layer);
   }
 
   /**
@@ -389,10 +393,5 @@ export class JournaledStore {
       this.#onFailure(error);
       return false;
     }
-  }
-
-  /** Inside a transaction of LMDB. */
-  #put(layer: Layer): void {
-    putLayer(this.#lmdb, this.#logs, layer);
   }
 }

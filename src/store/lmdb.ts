@@ -11,8 +11,8 @@ import type { JournalProgress, Progress } from "./survey.ts";
 export type Bytes = Database<Uint8Array, Key>;
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-const PROGRESS = "journal";
-const PROGRESS_KEY = "progress";
+export const PROGRESS = "journal";
+export const PROGRESS_KEY = "progress";
 /** A transaction waits for earlier ones, and for a busy disk. */
 const BEGIN_MS = 60_000;
 /** After some failures LMDB silently refuses everything; only a new process helps. */

@@ -5,15 +5,11 @@
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Database, type Key, open, type RootDatabase } from "lmdb";
+import { type Key, open, type RootDatabase } from "lmdb";
+import { copyRows, RAW, type RawTable } from "./copy-rows.ts";
 import { MOST_TABLES } from "./inspection.ts";
 import { CLAIMS, claimDirectory } from "./lock.ts";
 import { IN_USE, removeUnfinished } from "./rewrite-files.ts";
-
-/** One transaction; LMDB keeps its pages in memory until it ends. */
-const ROWS = 5000;
-
-type Bytes = Database<Buffer, Buffer>;
 
 function copy(source: RootDatabase, to: string, isWanted: () => boolean): void {
   // Pages are cleared before they are written: memory of the process never gets into the gaps.
@@ -22,22 +18,9 @@ function copy(source: RootDatabase, to: string, isWanted: () => boolean): void {
   for (const name of names) {
     // Whoever opens the new file claims it anew.
     if (name === CLAIMS) continue;
-    const raw = { encoding: "binary", keyEncoding: "binary" } as const;
-    const rows: Bytes = source.openDB<Buffer, Buffer>(name, raw);
-    const copies: Bytes = target.openDB<Buffer, Buffer>(name, raw);
-    let slice: { key: Buffer; value: Buffer }[] = [];
-    const put = () => {
-      if (!isWanted()) throw new Error("the process that asked for it has ended");
-      target.transactionSync(() => {
-        for (const { key, value } of slice) copies.putSync(key, value);
-      });
-      slice = [];
-    };
-    for (const { key, value } of rows.getRange()) {
-      slice.push({ key: Buffer.from(key), value: Buffer.from(value) });
-      if (slice.length === ROWS) put();
-    }
-    put();
+    const rows: RawTable = source.openDB<Buffer, Buffer>(name, RAW);
+    const copies: RawTable = target.openDB<Buffer, Buffer>(name, RAW);
+    copyRows(rows.getRange(), target, copies, isWanted);
     if (copies.getCount() !== rows.getCount()) throw new Error(`not every row of ${name} was copied`);
   }
 }

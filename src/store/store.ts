@@ -51,6 +51,13 @@ export interface Store {
    * weir.lmdb that still hold old bytes are left behind by rewriting it when the store next closes or opens.
    */
   forgetRemoved(): Promise<void>;
+  /**
+   * Runs `act` while LMDB's file does not change and is complete by itself: it has everything committed before this call, rows of
+   * logs included, up to one frame and nothing beyond. For a copy of the file, which needs no journal beside it. Acts go on
+   * meanwhile, in the journal and in memory: `act` must be short.
+   * @throws Error (as a rejection) where the store is closed, or LMDB cannot take everything
+   */
+  still<T>(act: (frame: number) => Promise<T>): Promise<T>;
   /** Waits for queued acts, applies the journal to LMDB, then closes. */
   close(): Promise<void>;
 }

@@ -50,6 +50,7 @@ const jobs = new Jobs({
     unsaved: () => store.unsaved(),
     caughtUp: () => store.caughtUp(),
     forgetRemoved: () => store.forgetRemoved(),
+    still: (act) => store.still(act),
     close: () => store.close(),
   },
   clock: systemClock,

@@ -35,6 +35,7 @@ const around = (store: Store): Store => ({
   unsaved: () => store.unsaved(),
   caughtUp: () => store.caughtUp(),
   forgetRemoved: () => store.forgetRemoved(),
+  still: (act) => store.still(act),
   close: () => store.close(),
 });
 

@@ -188,6 +188,7 @@ export class PayProcess {
       unsaved: () => raw.unsaved(),
       caughtUp: () => raw.caughtUp(),
       forgetRemoved: () => raw.forgetRemoved(),
+      still: (act) => raw.still(act),
       close: () => raw.close(),
       act: (act, options) => this.#act(() => raw.act(act, options)),
     };

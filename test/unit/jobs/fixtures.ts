@@ -116,6 +116,7 @@ const storeMethods = (store: Store): Store => ({
   unsaved: () => store.unsaved(),
   caughtUp: () => store.caughtUp(),
   forgetRemoved: () => store.forgetRemoved(),
+  still: (act) => store.still(act),
   close: () => store.close(),
 });
 

@@ -1,0 +1,8 @@
+/** Runs what may fail without harm: a later start does it. */
+export function attempt(onFailure: (error: unknown) => void, act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    onFailure(error);
+  }
+}
