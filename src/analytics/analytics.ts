@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { type AnalystAccess, openAnalystAccess } from "./analyst-access.ts";
 import { Analysts } from "./analysts.ts";
 import { type ClickHouse, openClickHouse } from "./client.ts";
+import { type AnalyticsCopy, analyticsCopy } from "./copy.ts";
 import { type Engine, type ServerAddress, startEngine } from "./engine.ts";
 import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import { analyticsExportOperations } from "./export-operations.ts";
@@ -91,6 +92,7 @@ export interface Analytics {
   readonly reports: PolicyReports;
   readonly traffic: Traffic;
   readonly erasure: AnalyticsErasure;
+  readonly copy: AnalyticsCopy;
   /** What a provider was asked for: what its bill should say. */
   readonly usageOf: ProviderUsage;
   /** The record of one call, if the caller may see it. @throws WeirError 404, `analytics_unavailable` */
@@ -160,6 +162,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),
+    copy: analyticsCopy({ clickhouse, spools: [spool, shadowRuns], isEmbedded: engine !== undefined }),
     recordsOf: (orgId) => recordsOf({ clickhouse, clock, retentionDays, waitForInserts }, orgId),
     ...{ analysts, analystAccess, shadowRuns, usageOf: providerUsage({ clickhouse, waitForInserts }) },
     recordOf: async (...asked) => (await callRecord({ outbox, clickhouse }, ...asked)).record,

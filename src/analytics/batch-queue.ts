@@ -20,7 +20,10 @@ export interface Batch {
 export interface BatchRows {
   readonly batch: Batch;
   readonly rows: readonly Uint8Array[];
-  /** True if this call made the batch: no insertion of it can have been tried. */
+  /**
+   * True if this call made the batch and its rows are of no copy: no insertion of it can have been tried, by this gateway or by the
+   * one whose rows were copied.
+   */
   readonly isNew: boolean;
 }
 
@@ -63,6 +66,15 @@ type KeptBatch = Omit<Batch, "run" | "number"> & Partial<Batch>;
 /** A batch of that release becomes a run of its own: no earlier row can belong to that run. */
 const withRun = (batch: KeptBatch): Batch => ({ run: batch.token, number: 1, ...batch });
 
+/** Key of a row beside the batch: the gateway that this queue was copied from may have inserted rows up to `last`. */
+const COPIED = "copied";
+
+/** In an act of a store that is a copy: notes that of the rows there are now some may be in ClickHouse. @param name of the queue */
+export function markCopied(store: Store, name: string): void {
+  const state = store.table<KeptBatch>(`${name}_state`);
+  state.put(COPIED, { first: 0, last: store.log(name).newest(), token: "" });
+}
+
 /** Rows that are read before the event loop may run again. */
 const SLICE = 250;
 
@@ -73,6 +85,8 @@ export class BatchQueue implements Batches {
   readonly #maxWaiting: number;
   /** The greatest number that was assigned, whether or not its row is committed. */
   #newest: number;
+  /** Rows up to this number may have been inserted by the gateway that this queue was copied from. */
+  readonly #copiedTo: number;
   /** Rows up to this number are deleted, or will be by an act under way. */
   #trimmed: number;
   #dropped = 0;
@@ -88,6 +102,7 @@ export class BatchQueue implements Batches {
     // After a power failure the batch may be stored and its last rows lost. No other rows may be inserted under its token.
     this.#newest = Math.max(this.#log.newest(), this.#state.get("batch")?.last ?? 0);
     this.#trimmed = this.#log.trimmed();
+    this.#copiedTo = this.#state.get(COPIED)?.last ?? 0;
   }
 
   /**
@@ -132,7 +147,7 @@ export class BatchQueue implements Batches {
     this.#run ??= token;
     const batch: Batch = { first, last, token, run: this.#run, number: ++this.#batches };
     await this.#store.act(() => this.#state.put("batch", batch), { isOwed: true });
-    return { batch, rows, isNew: true };
+    return { batch, rows, isNew: first > this.#copiedTo };
   }
 
   async acknowledge({ last }: Batch): Promise<void> {

@@ -31,7 +31,7 @@ export interface RecordSpoolMetrics {
   readonly rowsSetApart: number;
 }
 
-export interface RecordSpool extends Pick<Spool, "flush" | "stop"> {
+export interface RecordSpool extends Pick<Spool, "flush" | "stop" | "hold"> {
   metrics(): RecordSpoolMetrics;
 }
 
@@ -49,6 +49,7 @@ export function startRecordSpool(deps: RecordSpoolDeps): RecordSpool {
   return {
     flush: (withinMs, options) => spool.flush(withinMs, options),
     stop: (withinMs) => spool.stop(withinMs),
+    hold: (withinMs) => spool.hold(withinMs),
     metrics() {
       const { rows, batches, failures } = spool.counts();
       return {

@@ -60,6 +60,8 @@ export interface ShadowRuns {
   shadows(orgId: string, policy: string): Promise<ShadowSummary[]>;
   /** Resolves true once every row put before this call is in ClickHouse; false if that takes longer than `withinMs`. */
   flush(withinMs: number): Promise<boolean>;
+  /** See `Spool`. */
+  hold(withinMs: number): Promise<() => void>;
   metrics(): ShadowRunsMetrics;
   /**
    * Inserts pending rows for at most `withinMs` if ClickHouse is reachable, then stops. Rows that are left wait for the
@@ -89,6 +91,7 @@ export function openShadowRuns(deps: ShadowRunsDeps): ShadowRuns {
       return clickhouse.rows<ShadowSummary>(SUMMARY, { org: orgId, policy, limit: MAX_SUMMARIES });
     },
     flush: (withinMs) => spool.flush(withinMs),
+    hold: (withinMs) => spool.hold(withinMs),
     metrics() {
       const { rows, failures } = spool.counts();
       return {

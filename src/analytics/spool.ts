@@ -70,6 +70,8 @@ export class Spool {
   #waiters: Waiter[] = [];
   #lastBatchMs = 0;
   readonly #counts = { rows: 0, batches: 0, failures: 0 };
+  /** Batches and holds, one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: SpoolOptions) {
     this.#options = options;
@@ -107,6 +109,31 @@ export class Spool {
       this.#awaited = Math.max(this.#awaited, number);
       this.#wake?.();
     });
+  }
+
+  /**
+   * Lets the batch under way end, and begins none until the returned function is called: ClickHouse then has exactly the rows that
+   * the queue no longer has. A batch that failed stays in the queue, and may have been inserted.
+   * @throws Error if the batch takes longer than `withinMs`
+   */
+  hold(withinMs: number): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(new Error(`${this.#options.what} are still being inserted`));
+      }, withinMs);
+      void this.#inTurn(() => {
+        clearTimeout(timer);
+        return isLate ? Promise.resolve() : new Promise<void>((release) => resolve(release));
+      });
+    });
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(act);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   /**
@@ -152,7 +179,7 @@ export class Spool {
     let failedInARow = 0;
     while (!this.#stopping) {
       try {
-        if (!(await this.#tryBatch())) return false;
+        if (!(await this.#inTurn(() => this.#tryBatch()))) return false;
         this.#lastBatchMs = clock.monotonic();
         this.#acknowledged();
         return true;
@@ -171,6 +198,7 @@ export class Spool {
   /** @returns false when nothing is pending. */
   async #tryBatch(): Promise<boolean> {
     const { queue, insertBatch, bounds, tokenPrefix, clock } = this.#options;
+    if (this.#stopping) return false;
     const next = await queue.nextBatch(bounds, () => `${tokenPrefix}-${requestId(clock.now())}`);
     if (next === undefined) return false;
     const rows = await insertBatch(next);

@@ -56,6 +56,27 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: "backup",
+    operand: "TO",
+    summary:
+      "Copy the data folder into the new folder TO, consistently, while the gateway runs or is stopped.",
+    options: {
+      "no-records": { type: "boolean", summary: "Without the records in the embedded ClickHouse." },
+      "no-master-key": {
+        type: "boolean",
+        summary: "Without secrets.key, which is then to be kept elsewhere.",
+      },
+    },
+    run: async (given, shell) => (await import("./backup.ts")).backup(given, shell),
+  },
+  {
+    name: "restore",
+    operand: "FROM",
+    summary: "Make DATA_DIR, which must be new or empty, from a backup, and prove its ledger.",
+    options: {},
+    run: async (given, shell) => (await import("./backup.ts")).restore(given, shell),
+  },
+  {
     name: "keys create",
     summary: "Make a live key in the first organisation while the gateway is stopped.",
     options: {

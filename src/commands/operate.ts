@@ -110,7 +110,9 @@ export async function jobs({ operand, options }: Given, shell: Shell): Promise<n
   return 0;
 }
 
-/** @throws Error where the gateway does not run, refuses, or has no secret here */
+export class NoGateway extends Error {}
+
+/** @throws NoGateway where none answers; Error where the gateway refuses, or has no secret here */
 export async function ask(
   shell: Shell,
   method: string,
@@ -121,7 +123,7 @@ export async function ask(
   const { host, port, dataDir } = readConfig(shell.env);
   const secret = readSecret(join(dataDir, OPERATOR_KEY_FILE));
   if (secret === undefined) {
-    throw new Error(
+    throw new NoGateway(
       `${join(dataDir, OPERATOR_KEY_FILE)} does not exist: DATA_DIR names the gateway's folder`,
     );
   }
@@ -133,7 +135,7 @@ export async function ask(
     ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(withinMs),
   }).catch((error: unknown) => {
-    throw new Error(`no gateway answers at ${at}:${port}: start it first`, { cause: error });
+    throw new NoGateway(`no gateway answers at ${at}:${port}: start it first`, { cause: error });
   });
   if (answer.status === 204) return {};
   const json = (await answer.json()) as Row;

@@ -51,6 +51,13 @@ export class LedgerAudit {
     return this.#orgs.size;
   }
 
+  /** Of all balances, which is that of all entries where nothing is found. */
+  get sumMicroUsd(): number {
+    let sum = 0;
+    for (const { balance } of this.#orgs.values()) sum += balance;
+    return sum;
+  }
+
   /** Rows of one org's ledger must come in order of their numbers; others in any order. */
   see(table: string, key: unknown, value: unknown): void {
     if (table === "ledger") this.#entry(key as [string, number], value as StoredEntry);

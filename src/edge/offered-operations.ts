@@ -14,6 +14,7 @@ import type { tailOperations } from "../analytics/tail-operations.ts";
 import type { usageOperations } from "../analytics/usage-operations.ts";
 import type { appOperations } from "../apps/app-operations.ts";
 import type { PublicApps } from "../apps/public-operations.ts";
+import type { backupOperations } from "../backup/operations.ts";
 import type { autoTopupOperations } from "../billing/auto-topup-operations.ts";
 import type { mandateOperations } from "../billing/mandate-operations.ts";
 import type { billingOperations } from "../billing/operations.ts";
@@ -51,6 +52,7 @@ type Maker =
   | typeof anthropicModelOperations
   | typeof appOperations
   | typeof autoTopupOperations
+  | typeof backupOperations
   | typeof billingOperations
   | typeof catalogOperations
   | typeof creditOperations

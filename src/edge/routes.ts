@@ -343,6 +343,8 @@ const operatorRoutes = (run: Operations): Route[] => [
   row("POST", "/v1/operator/reconciliation", "operator", OPERATOR, act(run.operatorRunReconciliation)),
   row("POST", "/v1/operator/provider-bills", "operator", OPERATOR, act(run.operatorCheckProviderBill)),
   row("POST", "/v1/operator/receipt-keys/rotate", "operator", OPERATOR, act(run.rotateReceiptKey)),
+  row("POST", "/v1/operator/backups", "operator", OPERATOR, act(run.operatorBeginBackup)),
+  row("POST", "/v1/operator/backups/{id}/freeze", "operator", OPERATOR, act(run.operatorFreezeBackup)),
   row("GET", "/v1/operator/jobs", "operator", OPERATOR, act(run.operatorListJobs)),
   row("POST", "/v1/operator/jobs/{kind}/{key}/retry", "operator", OPERATOR, act(run.operatorRetryJob)),
   row("DELETE", "/v1/operator/jobs/{kind}/{key}", "operator", OPERATOR, act(run.operatorDropJob)),

@@ -4,6 +4,7 @@ import { accountOperations } from "../account/operations.ts";
 import { providerKeyOperations } from "../account/provider-key-operations.ts";
 import { analystOperations } from "../analytics/analyst-operations.ts";
 import { catalogFigures } from "../analytics/catalog-figures.ts";
+import { backupOperations } from "../backup/operations.ts";
 import { billingOperations } from "../billing/operations.ts";
 import { providerBillOperations } from "../billing/provider-bill-operations.ts";
 import { USD_RATE } from "../billing/rate.ts";
@@ -30,6 +31,7 @@ import { scimOperations } from "../scim/operations.ts";
 import { webhookOperations } from "../webhooks/operations.ts";
 import { exportFolder } from "./exports.ts";
 import type { Rooms } from "./rooms.ts";
+import { VERSION } from "./version.ts";
 
 export function operationsOf(rooms: Rooms, config: Config): Operations {
   return {
@@ -46,6 +48,7 @@ export function operationsOf(rooms: Rooms, config: Config): Operations {
     ...billingOf(rooms),
     ...operatorOperations({ ...rooms, approveCorrection: rooms.invoices.approveCorrection }),
     ...receiptsOf(rooms),
+    ...backupOf(rooms),
     ...reconciliationOperations(rooms.books),
     ...providerBillOperations({ usage: rooms.analytics.usageOf }),
     ...scimOf(rooms),
@@ -142,6 +145,9 @@ function accountOf(rooms: Rooms, { settings }: Config) {
     spend: (projectId) => budgets.spendOfProject({ projectId, timeZone: accounts.timeZoneOf(projectId) }),
   });
 }
+
+const backupOf = ({ backup, analytics }: Rooms) =>
+  backupOperations({ moment: backup, version: VERSION, isEmbedded: analytics.copy.isEmbedded });
 
 const receiptsOf = ({ receipts, clock, analytics, book }: Rooms) =>
   receiptOperations({

@@ -7,6 +7,7 @@ import type { OwnKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
 import { openAnalytics } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
+import { BackupMoment } from "../backup/moment.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
 import { storedChangelog } from "../catalog/changelog.ts";
 import { storedPriceVersions } from "../catalog/price-versions.ts";
@@ -110,16 +111,18 @@ export async function openRooms(config: Config, log: Logger, shared?: SharedInst
   });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
+  const backup = new BackupMoment({ store, analytics: analytics.copy });
   return {
     ...{ ...ground, ...trail, ...account, ...money, ...hooks, ...kept, ...routing, ...sales, ...apps },
     ...{ directory, identity, mail, telemetry, receipts: openReceipts(config, log, ground) },
-    ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, replays, upstreams },
+    ...{ simulated, outbox, pool, bodyBudget, uploads, analytics, backup, replays, upstreams },
     ...{ bodies: openBodies(thread, pool), latencies: new Latencies() },
     /** Writes that would be lost if the process ended now, and rows that the next start inserts. */
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
       for (const part of [uploads, catalog]) part.close();
+      backup.release();
       kept.closeKept();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();

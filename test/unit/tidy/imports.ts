@@ -36,6 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "credits",
     "receipts",
+    "backup",
   ],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
   document: ["vocabulary"],
@@ -65,6 +66,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   account: ["vocabulary", "document", "store", "installation", "process", "events", "jobs"],
   // What an org takes along; the rooms' own rows come by ports.
   exports: ["vocabulary", "store", "events", "jobs"],
+  // Copies of an installation: how one is made beside a running gateway, and how it is proven before it is used.
+  backup: ["vocabulary", "process", "store", "credits", "installation", "src/analytics/batch-queue.ts"],
   operator: ["vocabulary", "store", "account", "credits", "events", "jobs"],
   identity: ["vocabulary", "store", "account", "events"],
   mail: ["vocabulary", "store", "events", "jobs", "account"],

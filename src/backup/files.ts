@@ -1,0 +1,116 @@
+/** Copies files with their checksums, one piece after the other, each on the disk when it is done. Memory: some MB, whatever the sizes. */
+import { createHash } from "node:crypto";
+import { type Dirent, lstatSync, mkdirSync, readdirSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { flushFolder, type ManifestFile } from "./manifest.ts";
+
+const PIECE_BYTES = 1024 * 1024;
+/** Small files wait for the disk more than for anything else. */
+const AT_ONCE = 8;
+
+/** Copies one file; the new one is only this user's. @throws Error of the disk */
+export async function copyFile(
+  from: string,
+  to: string,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  const source = await open(from, "r");
+  try {
+    const target = await open(to, "wx", 0o600);
+    try {
+      const hash = createHash("sha256");
+      const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, Math.max(1, (await source.stat()).size)));
+      let bytes = 0;
+      for (;;) {
+        const { bytesRead } = await source.read(piece, 0, piece.length, bytes);
+        if (bytesRead === 0) break;
+        const part = piece.subarray(0, bytesRead);
+        hash.update(part);
+        for (let at = 0; at < bytesRead; ) at += (await target.write(part, at)).bytesWritten;
+        bytes += bytesRead;
+      }
+      await target.sync();
+      return { bytes, sha256: hash.digest("hex") };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** Checksum of a file that is there already. */
+export async function hashFile(path: string): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const source = await open(path, "r");
+  try {
+    const hash = createHash("sha256");
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    let bytes = 0;
+    for (;;) {
+      const { bytesRead } = await source.read(piece, 0, piece.length, bytes);
+      if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+      hash.update(piece.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+export interface FileToCopy {
+  readonly from: string;
+  /** In the backup. */
+  readonly path: string;
+}
+
+/** Copies files into a folder. @returns their entries, in order */
+export async function copyFiles(files: readonly FileToCopy[], folder: string): Promise<ManifestFile[]> {
+  const copied: ManifestFile[] = [];
+  await eachOf(files, async ({ from, path }, at) => {
+    copied[at] = { path, ...(await copyFile(from, join(folder, path))) };
+  });
+  return copied;
+}
+
+/** Some at once. The first error ends it, once those under way have ended. */
+export async function eachOf<T>(
+  all: readonly T[],
+  act: (one: T, at: number) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  let hasFailed = false;
+  const work = async () => {
+    while (!hasFailed && next < all.length) {
+      const at = next++;
+      try {
+        await act(all[at] as T, at);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+}
+
+/** Every file below a folder, as paths in it; nothing where there is no folder. Links are not followed. */
+export function filesBelow(folder: string): string[] {
+  return entriesBelow(folder)
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .sort();
+}
+
+export function entriesBelow(folder: string): Dirent[] {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true });
+}
+
+/** The names of new files are on the disk too. */
+export function flushFolders(folder: string): void {
+  for (const entry of entriesBelow(folder))
+    if (entry.isDirectory()) flushFolder(join(entry.parentPath, entry.name));
+  flushFolder(folder);
+}

@@ -1,0 +1,25 @@
+/** Proves that a data folder is whole: every row readable, and a ledger whose entries follow each other and add up. */
+import { LedgerAudit, MONEY_TABLES } from "../credits/audit.ts";
+import { inspect } from "../store/inspection.ts";
+import type { Manifest } from "./manifest.ts";
+
+export type LedgerSum = Manifest["ledger"];
+
+const MOST_TOLD = 20;
+
+/** Reads every row. Writes nothing, and opens no database. @throws Error with a line for each finding */
+export function prove(dataDir: string): LedgerSum {
+  const audit = new LedgerAudit();
+  const { findings } = inspect(dataDir, MONEY_TABLES, ({ table, key, value }) => {
+    if (value !== undefined) audit.see(table, key, value);
+  });
+  const all = [...findings, ...audit.findings()];
+  if (all.length > 0) {
+    const more = all.length > MOST_TOLD ? [`and ${all.length - MOST_TOLD} more`] : [];
+    throw new Error([`${dataDir} is not whole:`, ...all.slice(0, MOST_TOLD), ...more].join("\n"));
+  }
+  return { orgs: audit.orgs, entries: audit.entries, sum_micro_usd: audit.sumMicroUsd };
+}
+
+export const isSame = (a: LedgerSum, b: LedgerSum): boolean =>
+  a.orgs === b.orgs && a.entries === b.entries && a.sum_micro_usd === b.sum_micro_usd;
