@@ -21,7 +21,7 @@ export interface AnalyticsCopy {
   hold(withinMs: number): Promise<() => void>;
   /**
    * Links the files of all tables in the engine's folder `shadow/<name>`, as they are now.
-   * @param name letters, digits and `-`. @throws WeirError `analytics_unavailable`
+   * @param name letters, digits and `_`. @throws WeirError `analytics_unavailable`
    */
   freeze(name: string): Promise<void>;
 }
@@ -39,7 +39,7 @@ export const analyticsCopy = ({ clickhouse, spools, isEmbedded }: AnalyticsCopyD
     throw failed.reason;
   },
   async freeze(name) {
-    if (!/^[\w-]{1,60}$/.test(name)) throw new RangeError("not a name for a frozen copy");
+    if (!/^\w{1,60}$/.test(name)) throw new RangeError("not a name for a frozen copy");
     const tables = await clickhouse.rows<{ name: string }>(
       "SELECT name FROM system.tables WHERE database = currentDatabase() AND endsWith(engine, 'MergeTree') ORDER BY name",
     );

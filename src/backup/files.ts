@@ -103,9 +103,18 @@ export function filesBelow(folder: string): string[] {
     .sort();
 }
 
+/** Everything below a folder. Node's own walk would follow links to folders. */
 export function entriesBelow(folder: string): Dirent[] {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true });
+  const found: Dirent[] = [];
+  for (const folders = [folder]; ; ) {
+    const next = folders.pop();
+    if (next === undefined) return found;
+    for (const entry of readdirSync(next, { withFileTypes: true })) {
+      found.push(entry);
+      if (entry.isDirectory()) folders.push(join(next, entry.name));
+    }
+  }
 }
 
 /** The names of new files are on the disk too. */

@@ -62,7 +62,7 @@ export class BackupMoment {
       const { frame, release } = await this.#holdStore();
       const id = randomBytes(12).toString("hex");
       this.#held = { id, frame, withRecords, releaseStore: release, releaseRecords };
-      this.#timer = setTimeout(() => this.release(), this.#deps.holdMs ?? HOLD_MS);
+      this.#timer = setTimeout(() => this.close(), this.#deps.holdMs ?? HOLD_MS);
       this.#timer.unref();
       return { id, frame };
     } catch (error) {
@@ -97,7 +97,7 @@ export class BackupMoment {
   }
 
   /** Ends what is held. */
-  release(): void {
+  close(): void {
     const held = this.#held;
     if (held === undefined) return;
     clearTimeout(this.#timer);
@@ -135,7 +135,8 @@ export class BackupMoment {
   }
 }
 
-const FROZEN = "weir-backup-";
+/** ClickHouse writes other signs than letters, digits and _ in another way. */
+const FROZEN = "weir_backup_";
 
 export const frozenName = (id: string): string => `${FROZEN}${id}`;
 export const isFrozenName = (name: string): boolean => name.startsWith(FROZEN);

@@ -3,7 +3,7 @@
  * folder of table definitions in `store`, and each table's parts in `store` too. Parts are never changed in place; of a running engine
  * only frozen ones are taken, because it removes others at any time. What else the engine has there it makes anew.
  */
-import { lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readlinkSync, rmSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,6 +44,8 @@ const isDefinition = (path: string): boolean =>
 
 function frozenFiles(dataDir: string, frozen: string): FileToCopy[] {
   const folder = join(dataDir, SHADOW, frozen);
+  // There is at least the table of migrations.
+  if (!existsSync(folder)) throw new Error(`${folder} does not exist: the records were not frozen`);
   return filesBelow(folder).map((path) => ({ from: join(folder, path), path: join(ENGINE, path) }));
 }
 

@@ -121,8 +121,7 @@ export async function openRooms(config: Config, log: Logger, shared?: SharedInst
     unsaved: () => ({ writes: ground.store.unsaved(), outboxRows: outbox.pending() }),
     /** In reverse order of opening: a room that writes is closed before the room it writes to. */
     async close(stopping: Stopping) {
-      for (const part of [uploads, catalog]) part.close();
-      backup.release();
+      for (const part of [uploads, catalog, backup]) part.close();
       kept.closeKept();
       await stopping.wait("jobs", hooks.stopJobs());
       mail.close();

@@ -66,6 +66,7 @@ const [from = "", to = "", pid = ""] = process.argv.slice(2);
 const isWanted = (): boolean => process.ppid === Number(pid);
 
 try {
+  process.umask(0o077);
   // Calls of the gateway go first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const seen = see(open({ path: from, maxDbs: MOST_TABLES, readOnly: true }));
