@@ -2,14 +2,11 @@ import { fork } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { markCopied } from "../../../src/analytics/batch-queue.ts";
 import { type ClickHouse, openClickHouse } from "../../../src/analytics/client.ts";
 import { type Engine, startEngine } from "../../../src/analytics/engine.ts";
-import { openOutbox } from "../../../src/analytics/outbox.ts";
 import { storedPayload, storedRequest } from "../../../src/analytics/stored.ts";
 import { PAYLOAD_COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
 import type { CallRecord } from "../../../src/record.ts";
-import { openStore } from "../../../src/store/store.ts";
 import { openPool, type WorkerPool } from "../../../src/workers/pool.ts";
 import { amount } from "../../support/effort.ts";
 import { NO_HEAD } from "../../support/http-head.fixtures.ts";
@@ -63,14 +60,6 @@ async function counted(of: string) {
   return counts;
 }
 
-/** The engine as a server by URL. */
-async function serverUrl(): Promise<string> {
-  const { url, username, password } = await engine.address(5000);
-  const address = new URL(DATABASE, url);
-  [address.username, address.password] = [username, password];
-  return address.href;
-}
-
 const all = (n: number) => ({ requests: n, distinct: n, payloads: n, usage: n, cost: 60 * n, attempts: n });
 const many = (n: number, one: () => CallRecord) => Array.from({ length: n }, one);
 
@@ -100,46 +89,6 @@ describe.concurrent("T35: no record is lost, none is doubled", () => {
       await bench.close();
       wire.close();
     }
-  });
-
-  it("when the queue is a copy whose rows the original has inserted already", async ({ expect }) => {
-    const record = recordsOf("copied");
-    const [both, one, later] = [many(20, record), many(10, record), many(5, record)];
-    const clickhouseUrl = await serverUrl();
-    const original = openBench({ pool, clickhouseUrl });
-    await original.add(both);
-    expect(await original.analytics.flush(30_000)).toBe(true);
-    await original.close();
-    const dataDir = temporaryFolder();
-    const store = openStore(dataDir);
-    const outbox = openOutbox(store);
-    await store.act(() => {
-      for (const row of [...both, ...one]) outbox.add(row);
-    });
-    await store.act(() => markCopied(store, "outbox"));
-    await store.close();
-    const copy = openBench({ pool, clickhouseUrl, dataDir });
-    await copy.add(later);
-    expect(await copy.analytics.flush(30_000)).toBe(true);
-    await copy.close();
-    expect(await counted("copied")).toEqual(all(35));
-  });
-
-  it("when they are held for a copy of the tables: none goes there meanwhile, all do after it", async ({
-    expect,
-  }) => {
-    const record = recordsOf("held");
-    const bench = openBench({ pool, clickhouseUrl: await serverUrl() });
-    await bench.add(many(10, record));
-    expect(await bench.analytics.flush(30_000)).toBe(true);
-    const release = await bench.analytics.copy.hold(10_000);
-    await bench.add(many(10, record));
-    expect(await bench.analytics.flush(200)).toBe(false);
-    expect(await counted("held")).toEqual(all(10));
-    release();
-    expect(await bench.analytics.flush(30_000)).toBe(true);
-    expect(await counted("held")).toEqual(all(20));
-    await bench.close();
   });
 
   it("when the engine is away, and reads then say so", async ({ expect }) => {
