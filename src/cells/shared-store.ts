@@ -119,6 +119,10 @@ export class SharedStore implements Store {
     return this.#deps.local.forgetRemoved();
   }
 
+  still<T>(act: (frame: number) => Promise<T>): Promise<T> {
+    return this.#deps.local.still(act);
+  }
+
   async close(): Promise<void> {
     await this.#committer?.idle();
     await this.#deps.leave();

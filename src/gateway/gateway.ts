@@ -56,6 +56,12 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+/** What the gateway is told of what it runs in. */
+interface Surroundings extends ProcessFacts {
+  /** It is one cell of several. */
+  readonly shared?: SharedInstallation;
+}
+
 /** Long policies take a tenth of a second each to parse. */
 const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
@@ -66,14 +72,13 @@ const FLUSH_MOST_MS = 8000;
 export async function startGateway(
   config: Config,
   log: Logger,
-  facts: ProcessFacts = { droppedLogLines: () => 0 },
-  shared?: SharedInstallation,
+  around: Surroundings = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
   await assertStartable(config);
-  const rooms = await openRooms(config, log, shared);
+  const rooms = await openRooms(config, log, around.shared);
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
     onFault,
@@ -90,7 +95,7 @@ export async function startGateway(
     // Analytics may be unreachable for hours without affecting calls.
     return { ready: parts.store && parts.serving, parts };
   };
-  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, facts));
+  const metrics = openMetrics(metricSources(rooms, exchange, descriptors, around));
   const openApi = (address: string) =>
     openApiDocument({ routes: table, pages: PAGE_ITEMS, events: EVENT_ITEMS, version: VERSION, address });
   await rooms.policiesWarm(POLICIES_WARM_MS);

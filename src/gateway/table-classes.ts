@@ -33,8 +33,8 @@ const CLASSES: Readonly<Record<string, TableClass>> = {
   // Records on their way to ClickHouse.
   ...{ outbox: "local", outbox_apart: "local", outbox_ids: "local", outbox_spills: "local" },
   ...{ outbox_state: "local", shadow_runs: "local", shadow_runs_state: "local" },
-  // Of this machine's clock.
-  wall_clock: "local",
+  // Of this machine's clock, and of this folder.
+  ...{ wall_clock: "local", restores: "local" },
   // How far the cell has followed the others.
   cells: "local",
 };

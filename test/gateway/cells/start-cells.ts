@@ -32,7 +32,6 @@ type Env = Readonly<Record<string, string>>;
 
 /** The store's own tables. */
 const STORES_OWN = ["journal", "log_trims", "process"];
-const NO_LOST_LINES = { droppedLogLines: () => 0 };
 
 /**
  * Makes the dataset from the folder that the environment names, and starts `count` cells: the first on that folder, the others on
@@ -49,18 +48,19 @@ export async function startCells(env: Env, log: Logger, count: number): Promise<
   const identity =
     env.OIDC_ISSUER === undefined ? await identityFor(proxy.url, join(dataDir, "identity")) : undefined;
   const masterKey = env.WEIR_SECRETS_KEY ?? readFileSync(join(dataDir, MASTER_KEY_FILE), "utf8").trim();
-  const shared = {
+  const common = {
     PUBLIC_URL: proxy.url,
     WEIR_SECRETS_KEY: masterKey,
     ...identity?.env,
     ...env,
   };
+  const shared = { redisUrl: redis.url };
   const gateways: Gateway[] = [];
   for (let at = 0; at < count; at++) {
     const folder = at === 0 ? dataDir : join(folders, `cell-${at}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const config = readConfig({ ...shared, DATA_DIR: folder, CELL: `cell-${at}` });
-    gateways.push(await startGateway(config, log, NO_LOST_LINES, { redisUrl: redis.url }));
+    const config = readConfig({ ...common, DATA_DIR: folder, CELL: `cell-${at}` });
+    gateways.push(await startGateway(config, log, { droppedLogLines: () => 0, shared }));
   }
   proxy.serve(gateways.map(({ url }) => url));
   return {
