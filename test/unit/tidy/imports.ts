@@ -37,6 +37,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "credits",
     "receipts",
     "backup",
+    "cells",
+    // The supervisor of cells is given it.
+    "src/analytics/engine.ts",
   ],
   // Texts that people write: YAML with places, unknown words and their nearest kin.
   document: ["vocabulary"],
@@ -50,8 +53,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary", "process"],
-  // What several processes of one installation share, through Redis.
-  cells: ["vocabulary", "store"],
+  // Several processes of one installation: what they share through Redis, and their supervisor on one machine, to which the
+  // analytics' engine comes by a port.
+  cells: ["vocabulary", "process", "store"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],

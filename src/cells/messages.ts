@@ -1,0 +1,32 @@
+/**
+ * What the supervisor and its cells say to each other over their IPC channel. The port is shared, so a probe by HTTP would reach
+ * any cell: each says itself what it is.
+ */
+
+/** How to reach the engine that the cells share. */
+export interface EngineAddress {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A user of the engine besides the cells; the supervisor only looks at its name. */
+export interface EngineUserRow {
+  readonly username: string;
+}
+
+/**
+ * `stop`: everything stops, so nobody else takes calls: drain at once. `end`: end at once, as a second signal would.
+ * A cell that shall leave while others serve gets SIGTERM.
+ */
+export type CellOrder = "stop" | "end";
+
+export type ToCell = { readonly order: CellOrder } | { readonly engine: EngineAddress };
+
+export type FromCell =
+  /** It serves. */
+  | { readonly ready: { readonly url: string } }
+  /** Its analytics have answered once: the database is migrated to this cell's release. */
+  | { readonly migrated: true }
+  /** The users that the engine shall let in, as this cell knows them. */
+  | { readonly analysts: readonly EngineUserRow[] };
