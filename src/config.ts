@@ -147,6 +147,8 @@ export interface Config {
   readonly telemetry: TelemetrySettings | undefined;
   /** Name of this process in records; cells share an installation. */
   readonly cell: string;
+  /** Gateway processes on this machine and port; 1: this process alone. */
+  readonly cells: number;
   readonly settings: ServiceSettings;
   /** Of `plans.yaml`. The default plan is among them, and free. */
   readonly plans: readonly Plan[];
@@ -198,6 +200,9 @@ const environment = z.object({
     .string()
     .regex(/^[\w.-]{1,64}$/)
     .default("local"),
+  CELLS: z.coerce.number().int().min(1).max(64).default(1),
+  /** Shared by cells. Undefined: they start a server of their own. */
+  REDIS_URL: z.string().max(2000).optional(),
 });
 
 type Environment = z.output<typeof environment>;
@@ -236,6 +241,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     fxUrl: parsed.data.FX_URL,
     telemetry: orConfigError(() => telemetrySettingsOf(parsed.data)),
     cell: CELL,
+    cells: parsed.data.CELLS,
     ...read,
   });
 }

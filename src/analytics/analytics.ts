@@ -43,6 +43,8 @@ export interface AnalyticsOptions {
   readonly dataDir: string;
   /** URL of a ClickHouse server, `http://user:password@host:8123/database`. Without it the embedded engine is started. */
   readonly clickhouseUrl?: string | undefined;
+  /** An embedded engine that this process shares with others, in place of its own. */
+  readonly shared?: SharedEngine | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** Port: the worker pool. */
@@ -64,6 +66,14 @@ export interface AnalyticsOptions {
   readonly batchAgeMs?: number;
   /** Records of a large table: pages of it are looked for in new records first. Default: 5,000,000. */
   readonly largeRows?: number;
+}
+
+export interface SharedEngine {
+  readonly engine: Engine;
+  /** The engine's own, with its folder `clickhouse`. */
+  readonly dataDir: string;
+  /** Name of the folder in it for the rows of this process. */
+  readonly inbox: string;
 }
 
 interface AnalyticsMetrics extends RecordSpoolMetrics {
@@ -116,14 +126,16 @@ const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
-  const engine = options.clickhouseUrl === undefined ? startEngine(options.dataDir, log) : undefined;
+  const { shared } = options;
+  const own = shared === undefined && options.clickhouseUrl === undefined;
+  const engine = own ? startEngine(options.dataDir, log) : shared?.engine;
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
   let hasAnswered = engine === undefined;
   const clickhouse = openClickHouse({
     address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
-    ...(engine !== undefined && embedded(options.dataDir)),
+    ...(engine !== undefined && embedded(shared?.dataDir ?? options.dataDir, shared?.inbox)),
   });
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
@@ -208,8 +220,8 @@ function operationsOf(
 }
 
 /** What only the embedded engine is given. */
-const embedded = (dataDir: string) => ({
-  rowFiles: new RowFiles(join(dataDir, "clickhouse")),
+const embedded = (dataDir: string, inbox?: string) => ({
+  rowFiles: new RowFiles(join(dataDir, "clickhouse"), inbox),
   afterMigrations: PART_SETTINGS,
 });
 

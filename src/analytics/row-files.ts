@@ -6,16 +6,20 @@ import { rmSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-const INBOX = "inbox";
-
 export class RowFiles {
   readonly #engineFolder: string;
+  readonly #inbox: string;
   #files = 0;
 
-  /** Deletes what an earlier process left. @param engineFolder the engine's working directory */
-  constructor(engineFolder: string) {
+  /**
+   * Deletes what an earlier process left.
+   * @param engineFolder the engine's working directory
+   * @param inbox folder in it for the files of this process alone
+   */
+  constructor(engineFolder: string, inbox = "inbox") {
     this.#engineFolder = engineFolder;
-    rmSync(join(engineFolder, INBOX), { recursive: true, force: true });
+    this.#inbox = inbox;
+    rmSync(join(engineFolder, inbox), { recursive: true, force: true });
   }
 
   /**
@@ -25,8 +29,8 @@ export class RowFiles {
    * whole path for a pattern, those of the folder too: the settings refuse such a `DATA_DIR`
    */
   async with<T>(parts: readonly Uint8Array[], use: (path: string) => Promise<T>): Promise<T> {
-    await mkdir(join(this.#engineFolder, INBOX), { recursive: true, mode: 0o700 });
-    const path = `${INBOX}/${this.#files++}`;
+    await mkdir(join(this.#engineFolder, this.#inbox), { recursive: true, mode: 0o700 });
+    const path = `${this.#inbox}/${this.#files++}`;
     const file = join(this.#engineFolder, path);
     try {
       await writeFile(file, parts, { mode: 0o600 });

@@ -19,8 +19,20 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "start",
     summary: "Start the gateway. What `weir` without a command does.",
+    options: {
+      cells: {
+        type: "string",
+        value: "N",
+        summary: "Gateway processes on the port. Only 1 in this release: several do not share credit yet.",
+      },
+    },
+    run: async ({ options }, shell) => (await import("./start.ts")).start(shell, options.cells),
+  },
+  {
+    name: "cells",
+    summary: "List the gateway processes of a supervisor: pid, state, restarts.",
     options: {},
-    run: async (_, shell) => (await import("./start.ts")).start(shell),
+    run: async (_, shell) => (await import("./cells.ts")).listCells(shell),
   },
   {
     name: "check",

@@ -3,6 +3,7 @@
  * Nothing thrown here reaches the process.
  */
 import type { HttpRequest, HttpResponse, us_listen_socket } from "uWebSockets.js";
+import type { Clock } from "../clock.ts";
 import { errorEnvelope, fail } from "../errors.ts";
 import { CALLS } from "../exchange/formats.ts";
 import { identityHeaders } from "../exchange/headers.ts";
@@ -44,12 +45,19 @@ export interface ServerDeps extends DispatchDeps {
   readonly onConnection: (change: 1 | -1) => boolean;
   /** Whether too many connections are open: a 503 then closes its connection. */
   readonly isCrowded: () => boolean;
+  /** Other processes listen on the port too, by intent (SO_REUSEPORT): the system gives each its share of new connections. */
+  readonly sharesPort?: boolean;
+  /** Whether clients shall connect anew, elsewhere: each answer then closes its connection. */
+  readonly isLeaving?: () => boolean;
 }
 
 export interface Server {
   readonly port: number;
-  /** Accepts no new connections; open ones stay until `close`. */
-  stopListening(): void;
+  /**
+   * Accepts no new connections; open ones stay until `close`. On a shared port it resolves a moment later: connections that
+   * wait to be accepted belong to this process, and the system would reset them.
+   */
+  stopListening(): Promise<void>;
   close(): void;
 }
 
@@ -90,21 +98,24 @@ export function openServer(deps: ServerDeps, host: string, port: number): Promis
   return new Promise((resolve, reject) => {
     // Exclusive port: two processes sharing one unknowingly would each get half of the calls.
     const listen = app.listen as unknown as Listen;
-    listen.call(app, host, port, EXCLUSIVE_PORT, (socket) => {
+    listen.call(app, host, port, deps.sharesPort === true ? SHARED_PORT : EXCLUSIVE_PORT, (socket) => {
       if (socket === false) {
         reject(new Error(`cannot listen on ${host}:${port}`));
         return;
       }
       let listening = true;
-      const stopListening = () => {
+      const endListening = () => {
         if (listening) us_listen_socket_close(socket);
         listening = false;
       };
       resolve({
         port: us_socket_local_port(socket),
-        stopListening,
+        async stopListening() {
+          if (deps.sharesPort === true) await emptyQueue(deps.clock);
+          endListening();
+        },
         close: () => {
-          stopListening();
+          endListening();
           app.close();
         },
       });
@@ -128,13 +139,31 @@ function receive(
   const id = requestId(deps.clock.now());
   // Trailers after the last chunk would be parsed as a request: such a connection gets no second one.
   if (head.fault !== undefined) reply.afterwards = "close";
-  else if (head.isChunked) reply.afterwards = "drain";
+  else if (head.isChunked || deps.isLeaving?.() === true) reply.afterwards = "drain";
   if (head.fault === undefined) act(reply, head, id);
   else refuse(reply, fail("invalid_value", head.fault), id);
 }
 
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT` of libusockets.h: without SO_REUSEPORT. SO_REUSEADDR stays, so a restart can bind at once. */
 const EXCLUSIVE_PORT = 1;
+/** `LIBUS_LISTEN_DEFAULT`: with SO_REUSEPORT. */
+const SHARED_PORT = 0;
+
+/** A turn of the event loop this short has just accepted all connections that waited. */
+const SHORT_TURN_MS = 0.2;
+const MAX_TURNS = 500;
+
+/**
+ * Resolves at a moment when hardly any connection waits to be accepted: right behind the phase of the event loop that accepts,
+ * in a turn that had little else to do.
+ */
+async function emptyQueue(clock: Clock): Promise<void> {
+  for (let turns = 0; turns < MAX_TURNS; turns++) {
+    const before = clock.monotonic();
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turns > 0 && clock.monotonic() - before <= SHORT_TURN_MS) return;
+  }
+}
 
 /** The overload with host and option, which the binding supports and its types omit. */
 type Listen = (

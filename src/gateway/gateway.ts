@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FirstStart } from "../account/first-start.ts";
+import type { SharedEngine } from "../analytics/analytics.ts";
 import type { CatalogSnapshot } from "../catalog/catalog.ts";
 import { unconfigured, unconfiguredText } from "../catalog/unconfigured.ts";
 import type { Config } from "../config.ts";
@@ -49,6 +50,8 @@ export interface Gateway {
    * (`outboxRows`).
    */
   unsaved(): Readonly<Record<string, number>>;
+  /** Whether the last question to the analytics was answered. */
+  hasAnalytics(): boolean;
   /**
    * Accepts no new calls, waits for running ones and flushes everything, within `timeouts.shutdown_ms`.
    * @throws Error that names what did not end in time.
@@ -58,8 +61,17 @@ export interface Gateway {
 
 /** What the gateway is told of what it runs in. */
 interface Surroundings extends ProcessFacts {
-  /** It is one cell of several. */
+  /** It shares its rows with the other cells of an installation. */
   readonly shared?: SharedInstallation;
+  /** Other gateways listen on its port too. */
+  readonly cell?: CellPorts | undefined;
+}
+
+/** What differs in a gateway that is one of several on a machine, on one port. */
+export interface CellPorts {
+  readonly engine: SharedEngine | undefined;
+  /** Resolves when nobody else will take the calls: a stop then does not wait for clients to go elsewhere. */
+  readonly hurry: Promise<void>;
 }
 
 /** Long policies take a tenth of a second each to parse. */
@@ -67,6 +79,10 @@ const POLICIES_WARM_MS = 2000;
 /** Share of the stop timeout reserved for flushing, at most FLUSH_MOST_MS; running calls get the rest. */
 const FLUSH_SHARE = 1 / 3;
 const FLUSH_MOST_MS = 8000;
+
+/** Share of the stop timeout in which a cell goes on serving those who are connected, and bids them connect anew. */
+const LEAVE_SHARE = 1 / 6;
+const LEAVE_LOOK_MS = 20;
 
 /** @throws ConfigError, CatalogError, or Error with a line for the operator. */
 export async function startGateway(
@@ -77,8 +93,9 @@ export async function startGateway(
   const { limits, timeouts } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
-  await assertStartable(config);
-  const rooms = await openRooms(config, log, around.shared);
+  const { shared, cell } = around;
+  await assertStartable(config, cell);
+  const rooms = await openRooms(config, log, { shared, engine: cell?.engine });
   const { clients, descriptors } = openDescriptors(rooms);
   const exchange = exchangeOf(config, rooms, {
     onFault,
@@ -89,9 +106,9 @@ export async function startGateway(
   });
   const inquiries = inquiriesOf(config, rooms, onFault);
   const table = routeTable(operationsOf(rooms, config));
-  let stopping = false;
+  let leaving = false;
   const readiness = () => {
-    const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !stopping };
+    const parts = { store: rooms.store.healthy(), analytics: rooms.analytics.live(), serving: !leaving };
     // Analytics may be unreachable for hours without affecting calls.
     return { ready: parts.store && parts.serving, parts };
   };
@@ -117,6 +134,7 @@ export async function startGateway(
       return change < 0 || descriptors.hasRoomForClient();
     },
     isCrowded: () => !descriptors.hasRoomForCall(exchange.counts().live + 1),
+    ...(cell !== undefined && { sharesPort: true, isLeaving: () => leaving }),
   });
   beginWork(rooms, config, server.port, log);
   tellUnconfigured(rooms.catalog.current(), log);
@@ -127,10 +145,13 @@ export async function startGateway(
     facts: factsOf(config, rooms, url, descriptors),
     reload: () => reloadCatalog(rooms, log),
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
+    hasAnalytics: () => rooms.analytics.live(),
     async stop() {
-      stopping = true;
       const end = new Stopping(timeouts.shutdown_ms);
-      server.stopListening();
+      leaving = true;
+      await server.stopListening();
+      if (cell !== undefined)
+        await left(() => clients.open === 0, timeouts.shutdown_ms * LEAVE_SHARE, cell.hurry);
       const flushMs = Math.min(timeouts.shutdown_ms * FLUSH_SHARE, FLUSH_MOST_MS);
       await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
       server.close();
@@ -138,6 +159,19 @@ export async function startGateway(
       end.finish();
     },
   };
+}
+
+/** Resolves once nobody is connected, or after this time, or when there is nobody else to serve them. */
+async function left(isEmpty: () => boolean, withinMs: number, hurry: Promise<void>): Promise<void> {
+  let isOver = false;
+  const timer = setTimeout(() => {
+    isOver = true;
+  }, withinMs);
+  void hurry.then(() => {
+    isOver = true;
+  });
+  while (!isOver && !isEmpty()) await new Promise((resolve) => setTimeout(resolve, LEAVE_LOOK_MS));
+  clearTimeout(timer);
 }
 
 /**
@@ -182,10 +216,11 @@ function tellUnconfigured(snapshot: CatalogSnapshot, log: Logger): void {
  * Runs first, so that a start whose port is taken, or whose settings are wrong, creates no data folder and starts no
  * engine. @throws Error for the operator
  */
-async function assertStartable(config: Config): Promise<void> {
+async function assertStartable(config: Config, cell: CellPorts | undefined): Promise<void> {
   allowedRanges(config);
   supplierOf(config);
-  const fault = await listenFault(config.host, config.port);
+  // Of a port that others listen on by intent, only the listening itself can tell.
+  const fault = cell === undefined ? await listenFault(config.host, config.port) : undefined;
   if (fault !== undefined) throw new Error(fault);
 }
 

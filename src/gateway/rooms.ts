@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
 import type { OwnKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
-import { openAnalytics } from "../analytics/analytics.ts";
+import { openAnalytics, type SharedEngine } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
@@ -72,8 +72,15 @@ const orgPorts = (accounts: Awaited<ReturnType<typeof openAccount>>["accounts"])
   retentionDays: (orgId: string) => accounts.org(orgId)?.dataPolicy.retentionDays ?? 0,
 });
 
+interface RoomPorts {
+  /** Rows are shared with other cells. */
+  readonly shared: SharedInstallation | undefined;
+  /** The analytics' engine of all cells of the machine. */
+  readonly engine: SharedEngine | undefined;
+}
+
 /** Opens all rooms that hold state, in the order of their dependencies. */
-export async function openRooms(config: Config, log: Logger, shared?: SharedInstallation) {
+export async function openRooms(config: Config, log: Logger, { shared, engine }: RoomPorts) {
   closeFolder(config, log);
   const ground = await openGround(config, log, shared);
   const { clock, store, cursors, catalog } = ground;
@@ -97,7 +104,7 @@ export async function openRooms(config: Config, log: Logger, shared?: SharedInst
   const telemetry = await openTelemetryRoom(config, log, { pool, canonical });
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
-    ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl },
+    ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl, shared: engine },
     ...orgPorts(account.accounts),
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });

@@ -1,0 +1,170 @@
+/** One cell as its supervisor sees it: a child process on a folder of its own, started again when it dies. */
+import type { ChildProcess } from "node:child_process";
+import type { Clock } from "../clock.ts";
+import { Backoff } from "./backoff.ts";
+import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+import type { CellsLog } from "./own-redis.ts";
+
+/** `waiting`: it died and is started again after a pause. */
+export type CellState = "starting" | "ready" | "leaving" | "waiting" | "stopped";
+
+export interface CellOptions {
+  readonly number: number;
+  /** Starts the process, with an IPC channel. */
+  readonly launch: () => ChildProcess;
+  readonly log: CellsLog;
+  readonly clock: Clock;
+  /** A cell that was told to leave or stop is killed after this time. */
+  readonly patienceMs: number;
+  readonly onStarted: () => void;
+  readonly onReady: (url: string) => void;
+  readonly onMigrated: () => void;
+  readonly onAnalysts: (users: readonly EngineUserRow[]) => void;
+  /** It ended, by itself or not. @param wasAsked it had been told to */
+  readonly onEnded: (code: number | null, wasAsked: boolean) => void;
+}
+
+export class CellProcess {
+  readonly #options: CellOptions;
+  readonly #backoff: Backoff;
+  readonly number: number;
+  #child: ChildProcess | undefined;
+  #state: CellState = "stopped";
+  #restarts = 0;
+  #readyMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(options: CellOptions) {
+    this.#options = options;
+    this.number = options.number;
+    this.#backoff = new Backoff(options.clock);
+  }
+
+  get state(): CellState {
+    return this.#state;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts that nobody asked for, because it had died. */
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  start(): void {
+    clearTimeout(this.#timer);
+    this.#be("starting");
+    const child = this.#options.launch();
+    this.#child = child;
+    let isOver = false;
+    const ended = (code: number | null, signal: NodeJS.Signals | null) => {
+      if (isOver) return;
+      isOver = true;
+      this.#ended(code, signal);
+    };
+    child.once("exit", ended);
+    child.on("error", (err) => {
+      this.#options.log.warn({ err, cell: this.number }, "a cell could not be started or told something");
+      // One that could not be started, for want of descriptors or memory, never exits.
+      if (child.pid === undefined) ended(null, null);
+    });
+    child.on("message", (message) => this.#heard(message as FromCell));
+    this.#options.onStarted();
+  }
+
+  /** Tells the process to leave (SIGTERM), and resolves once it has ended. It does not start again by itself. */
+  async leave(): Promise<void> {
+    await this.#end(() => this.#child?.kill("SIGTERM"));
+  }
+
+  /** Like `leave`, when everything stops. A second time: the process ends at once. */
+  async stop(order: CellOrder): Promise<void> {
+    await this.#end(() => this.#send({ order }));
+  }
+
+  kill(): void {
+    this.#child?.kill("SIGKILL");
+  }
+
+  tellEngine(engine: EngineAddress): void {
+    this.#send({ engine });
+  }
+
+  /** Resolves with true once it serves, with false once it is being stopped. */
+  async isUp(): Promise<boolean> {
+    while (this.#state !== "ready") {
+      if (this.#state === "stopped" || this.#state === "leaving") return false;
+      await this.#changed.promise;
+    }
+    return true;
+  }
+
+  async #end(tell: () => void): Promise<void> {
+    clearTimeout(this.#timer);
+    const child = this.#child;
+    if (child === undefined) {
+      this.#be("stopped");
+      return;
+    }
+    this.#be("leaving");
+    tell();
+    const hard = setTimeout(() => {
+      this.#options.log.error(
+        { cell: this.number, pid: child.pid },
+        "a cell did not stop in time and is killed",
+      );
+      child.kill("SIGKILL");
+    }, this.#options.patienceMs);
+    while (this.#child === child) await this.#changed.promise;
+    clearTimeout(hard);
+  }
+
+  #send(message: ToCell): void {
+    // Whoever does not hear it any more is about to end.
+    if (this.#child?.connected === true) this.#child.send(message, () => {});
+    else if ("order" in message) this.#child?.kill("SIGTERM");
+  }
+
+  #heard(message: FromCell): void {
+    if ("ready" in message) {
+      if (this.#state !== "starting") return;
+      this.#readyMs = this.#options.clock.monotonic();
+      this.#be("ready");
+      this.#options.onReady(message.ready.url);
+    } else if ("migrated" in message) this.#options.onMigrated();
+    else this.#options.onAnalysts(message.analysts);
+  }
+
+  #ended(code: number | null, signal: NodeJS.Signals | null): void {
+    const { clock, log, onEnded } = this.#options;
+    const ranMs = this.#readyMs === undefined ? 0 : clock.monotonic() - this.#readyMs;
+    const pid = this.#child?.pid;
+    this.#child = undefined;
+    this.#readyMs = undefined;
+    const wasAsked = this.#state === "leaving";
+    if (wasAsked) this.#be("stopped");
+    else {
+      const { pauseMs, tell } = this.#backoff.ended(ranMs);
+      if (tell > 0)
+        log.error(
+          { cell: this.number, pid, code, signal, times: tell, pauseMs },
+          "a cell ended; it is started again",
+        );
+      this.#be("waiting");
+      this.#timer = setTimeout(() => {
+        this.#restarts++;
+        this.start();
+      }, pauseMs);
+    }
+    onEnded(code, wasAsked);
+  }
+
+  #be(state: CellState): void {
+    this.#state = state;
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}

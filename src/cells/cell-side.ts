@@ -1,0 +1,101 @@
+/**
+ * The cell's end of the channel to its supervisor. A cell whose supervisor dies hears the channel close, and stops: nobody would
+ * start it again or end it.
+ */
+import type { CellOrder, EngineAddress, EngineUserRow, FromCell, ToCell } from "./messages.ts";
+
+/** The part of `process` that is used: a test gives another. */
+export interface Channel {
+  send?(message: FromCell): unknown;
+  readonly connected?: boolean;
+  on(event: "message", heard: (message: ToCell) => void): unknown;
+  on(event: "disconnect", heard: () => void): unknown;
+}
+
+export interface CellSide {
+  /** The engine that the cells share. */
+  readonly engine: CellEngine;
+  /** Resolves with the first order: `stop` also when the supervisor has died. */
+  readonly ordered: Promise<CellOrder>;
+  /** Called at each order. */
+  onOrder(heard: (order: CellOrder) => void): void;
+  isReady(url: string): void;
+  isMigrated(): void;
+}
+
+/** Fits what analytics calls an engine. */
+export interface CellEngine {
+  /** Resolves once the supervisor has told the address; rejects after this time. */
+  address(withinMs: number): Promise<EngineAddress>;
+  /** The engine is the supervisor's child. */
+  pid(): undefined;
+  restarts(): number;
+  setAnalysts(users: readonly EngineUserRow[]): void;
+  stop(): Promise<void>;
+}
+
+/** The number of this cell where a supervisor started this process, else undefined. */
+export function cellNumber(env: NodeJS.ProcessEnv, hasChannel: boolean): number | undefined {
+  const number = Number(env.WEIR_CELL);
+  return hasChannel && Number.isInteger(number) && number > 0 ? number : undefined;
+}
+
+export function cellSide(channel: Channel): CellSide {
+  const { promise: ordered, resolve: order } = Promise.withResolvers<CellOrder>();
+  let heard: (order: CellOrder) => void = () => {};
+  let address: EngineAddress | undefined;
+  let waiting: ((address: EngineAddress) => void)[] = [];
+  let first: CellOrder | undefined;
+  const obey = (what: CellOrder) => {
+    first ??= what;
+    order(what);
+    heard(what);
+  };
+  const say = (message: FromCell) => {
+    try {
+      channel.send?.(message);
+    } catch {
+      // The supervisor has died: "disconnect" follows.
+    }
+  };
+  channel.on("message", (message) => {
+    if ("order" in message) {
+      obey(message.order);
+      return;
+    }
+    address = message.engine;
+    for (const resolve of waiting.splice(0)) resolve(address);
+  });
+  channel.on("disconnect", () => obey("stop"));
+  if (channel.connected === false) obey("stop");
+  return {
+    ordered,
+    onOrder(act) {
+      heard = act;
+      // One may have come while the gateway started.
+      if (first !== undefined) act(first);
+    },
+    isReady: (url) => say({ ready: { url } }),
+    isMigrated: () => say({ migrated: true }),
+    engine: {
+      pid: () => undefined,
+      restarts: () => 0,
+      setAnalysts: (analysts) => say({ analysts }),
+      stop: () => Promise.resolve(),
+      address(withinMs) {
+        if (address !== undefined) return Promise.resolve(address);
+        return new Promise((resolve, reject) => {
+          const waiter = (known: EngineAddress) => {
+            clearTimeout(timer);
+            resolve(known);
+          };
+          const timer = setTimeout(() => {
+            waiting = waiting.filter((other) => other !== waiter);
+            reject(new Error("the embedded analytics engine is not up"));
+          }, withinMs);
+          waiting.push(waiter);
+        });
+      },
+    },
+  };
+}

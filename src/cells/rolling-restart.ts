@@ -1,0 +1,72 @@
+/** Restarts cells one after the other, so that all but one serve. A cell that does not come up again ends it: the rest stay. */
+import type { CellProcess } from "./cell-process.ts";
+import type { CellsLog } from "./own-redis.ts";
+
+/** A start that replays a long journal takes its time. */
+const UP_MS = 300_000;
+/** Deaths of the new process before it serves. */
+const MOST_DEATHS = 3;
+const LOOK_MS = 50;
+
+export class RollingRestart {
+  readonly #cells: readonly CellProcess[];
+  readonly #log: CellsLog;
+  #isRunning = false;
+  #isAskedAgain = false;
+  #isEnded = false;
+
+  constructor(cells: readonly CellProcess[], log: CellsLog) {
+    this.#cells = cells;
+    this.#log = log;
+  }
+
+  /** Resolves when it is over. Asked during one: another follows. */
+  async begin(): Promise<void> {
+    if (this.#isRunning) {
+      this.#isAskedAgain = true;
+      this.#log.info({}, "a rolling restart is under way; another follows it");
+      return;
+    }
+    this.#isRunning = true;
+    do {
+      this.#isAskedAgain = false;
+      await this.#once();
+    } while (this.#isAskedAgain && !this.#isEnded);
+    this.#isRunning = false;
+  }
+
+  /** No further cell is restarted. */
+  end(): void {
+    this.#isEnded = true;
+  }
+
+  async #once(): Promise<void> {
+    this.#log.info({ cells: this.#cells.length }, "a rolling restart begins");
+    for (const cell of this.#cells) {
+      await cell.leave();
+      // The whole installation stops meanwhile: nothing is started any more.
+      if (this.#isEnded) return;
+      cell.start();
+      if (!(await isUp(cell)) && !this.#isEnded) {
+        this.#log.error(
+          { cell: cell.number },
+          "the rolling restart ends here: this cell does not come up; the cells behind it go on as they are",
+        );
+        return;
+      }
+      if (this.#isEnded) return;
+    }
+    this.#log.info({ cells: this.#cells.length }, "the rolling restart is done");
+  }
+}
+
+async function isUp(cell: CellProcess): Promise<boolean> {
+  const before = cell.restarts;
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  const end = setTimeout(() => resolve(false), UP_MS);
+  const look = setInterval(() => cell.restarts - before >= MOST_DEATHS && resolve(false), LOOK_MS);
+  const up = await Promise.race([cell.isUp(), late]);
+  clearTimeout(end);
+  clearInterval(look);
+  return up;
+}

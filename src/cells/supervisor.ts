@@ -1,0 +1,279 @@
+/**
+ * Runs several cells on one port of one machine, with one embedded engine and one Redis for all of them. It carries no calls: the
+ * system gives each cell its share of new connections. Nothing outlives it but a drain, and Redis, which its successor takes over.
+ */
+import type { ChildProcess } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { folderHolder } from "../process/folder-holder.ts";
+import { listenFault } from "../process/listening.ts";
+import { keepPrivate } from "../process/private-folder.ts";
+import { CellProcess } from "./cell-process.ts";
+import { EngineSharing, type OwnEngine } from "./engine-sharing.ts";
+import { askHolder, type HeldFolder, holdFolder } from "./folder-socket.ts";
+import { type CellsLog, type OwnRedis, startOwnRedis } from "./own-redis.ts";
+import { RollingRestart } from "./rolling-restart.ts";
+
+export interface SupervisorOptions {
+  /** 1 to 64. */
+  readonly cells: number;
+  /** Holds `cells/<number>` of each cell, `redis`, and the engine's `clickhouse`. */
+  readonly dataDir: string;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Bound of a cell's stop: `timeouts.shutdown_ms`. */
+  readonly shutdownMs: number;
+  /** Environment of each cell; what differs from cell to cell is added. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Name of this machine's cells in records: a number is added. */
+  readonly name: string;
+  /** Port: starts a process of the gateway with an IPC channel, in a session of its own. */
+  readonly launch: (env: NodeJS.ProcessEnv) => ChildProcess;
+  /** Port: starts the embedded engine. Undefined: the cells use a ClickHouse server. */
+  readonly startEngine: (() => OwnEngine) | undefined;
+  /** Path of the Redis program. Undefined: the cells use a server of the operator's. */
+  readonly redisProgram: string | undefined;
+  readonly log: CellsLog;
+  readonly clock: Clock;
+}
+
+export interface CellStatus {
+  readonly cell: number;
+  readonly pid: number | undefined;
+  readonly state: string;
+  readonly restarts: number;
+}
+
+export interface SupervisorStatus {
+  readonly pid: number;
+  readonly port: number;
+  readonly cells: readonly CellStatus[];
+  readonly redis?: { readonly pid: number | undefined; readonly restarts: number; readonly adopted: boolean };
+  readonly engine?: { readonly pid: number | undefined };
+}
+
+export interface Supervisor {
+  readonly url: string;
+  /** Resolves once all cells serve. @throws Error where a cell ended before any had served: everything is stopped then */
+  readonly up: Promise<void>;
+  /** One cell after the other leaves and starts anew. Asked during one, another follows it. */
+  restartAll(): void;
+  status(): SupervisorStatus;
+  /** All cells drain at once, then the engine ends, then Redis. */
+  stop(): Promise<void>;
+  /** The same without draining. */
+  stopNow(): Promise<void>;
+}
+
+const SOCKET = "supervisor.sock";
+/** More than a cell's stop may take: it ends by itself, with a line that says what was late. */
+const GRACE_MS = 10_000;
+const AT_ONCE_MS = 1500;
+const LOOK_MS = 50;
+
+/** @throws Error with a line for the operator */
+export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const { dataDir, host, log } = options;
+  if (existsSync(join(dataDir, "weir.lmdb")))
+    throw new Error(
+      `DATA_DIR=${dataDir} holds the data of a gateway that runs alone: several cells need a folder of their own`,
+    );
+  keepPrivate(dataDir);
+  let running: RunningCells | undefined;
+  const held = await holdFolder(dataDir, SOCKET, () => JSON.stringify(running?.status() ?? {}));
+  if (held === undefined) throw new Error(`another supervisor runs on DATA_DIR=${dataDir}: stop it first`);
+  let redis: OwnRedis | undefined;
+  try {
+    await endedCells(options);
+    const port = options.port === 0 ? await freePort(host) : options.port;
+    const fault = await listenFault(host, port);
+    if (fault !== undefined) throw new Error(fault);
+    const { redisProgram: program } = options;
+    if (program !== undefined) redis = await startOwnRedis({ ...options, program });
+    await redis?.ready();
+    running = new RunningCells(options, { port, held, redis });
+    running.start();
+    const shown = host.includes(":") ? `[${host}]` : host;
+    log.info({ cells: options.cells, port, pid: process.pid }, "the supervisor has started its cells");
+    return Object.assign(running, { url: `http://${shown}:${port}` });
+  } catch (error) {
+    await redis?.stop();
+    held.release();
+    throw error;
+  }
+}
+
+/** What the supervisor of this folder says; undefined where none runs. @throws Error if it does not answer */
+export async function supervisorStatus(dataDir: string): Promise<SupervisorStatus | undefined> {
+  if (!existsSync(join(dataDir, SOCKET))) return undefined;
+  const text = await askHolder(dataDir, SOCKET);
+  return text === undefined ? undefined : { ...NOTHING, ...JSON.parse(text) };
+}
+
+/** Of a supervisor that has no cells yet. */
+const NOTHING = { pid: 0, port: 0, cells: [] };
+
+class RunningCells {
+  readonly up: Promise<void>;
+  readonly #options: SupervisorOptions;
+  readonly #port: number;
+  readonly #held: HeldFolder;
+  readonly #redis: OwnRedis | undefined;
+  readonly #engine: OwnEngine | undefined;
+  readonly #sharing: EngineSharing | undefined;
+  readonly #cells: readonly CellProcess[];
+  readonly #rolling: RollingRestart;
+  readonly #failed = Promise.withResolvers<never>();
+  #hasServed = false;
+  #ending: Promise<void> | undefined;
+
+  constructor(
+    options: SupervisorOptions,
+    { port, held, redis }: { port: number; held: HeldFolder; redis: OwnRedis | undefined },
+  ) {
+    this.#options = options;
+    this.#port = port;
+    this.#held = held;
+    this.#redis = redis;
+    this.#engine = options.startEngine?.();
+    this.#cells = Array.from({ length: options.cells }, (_, i) => this.#cell(i + 1));
+    if (this.#engine !== undefined) {
+      this.#sharing = new EngineSharing(this.#engine, (cell, address) =>
+        this.#cells[cell - 1]?.tellEngine(address),
+      );
+    }
+    this.#rolling = new RollingRestart(this.#cells, options.log);
+    const all = Promise.all(this.#cells.map((cell) => cell.isUp()));
+    this.up = Promise.race([all.then(() => {}), this.#failed.promise]);
+    this.up.catch(() => {});
+  }
+
+  start(): void {
+    for (const cell of this.#cells) cell.start();
+  }
+
+  restartAll(): void {
+    if (this.#ending !== undefined) return;
+    if (!migratesConnections()) {
+      this.#options.log.warn(
+        {},
+        "the sysctl net.ipv4.tcp_migrate_req is 0: a connection that is being opened while its cell leaves may be reset; with 1 another cell takes it",
+      );
+    }
+    void this.#rolling.begin();
+  }
+
+  status(): SupervisorStatus {
+    const redis = this.#redis;
+    return {
+      ...{ pid: process.pid, port: this.#port },
+      cells: this.#cells.map(({ number: cell, pid, state, restarts }) => ({ cell, pid, state, restarts })),
+      ...(redis && {
+        redis: { pid: redis.pid(), restarts: redis.restarts(), adopted: redis.isAdopted() },
+      }),
+      ...(this.#engine && { engine: { pid: this.#engine.pid() } }),
+    };
+  }
+
+  stop(): Promise<void> {
+    this.#ending ??= this.#end(() => Promise.all(this.#cells.map((cell) => cell.stop("stop"))));
+    return this.#ending;
+  }
+
+  async stopNow(): Promise<void> {
+    const timer = setTimeout(() => {
+      for (const cell of this.#cells) cell.kill();
+    }, AT_ONCE_MS);
+    const cells = Promise.all(this.#cells.map((cell) => cell.stop("end")));
+    this.#ending ??= this.#end(() => cells);
+    await Promise.all([cells, this.#ending]);
+    clearTimeout(timer);
+  }
+
+  async #end(endCells: () => Promise<unknown>): Promise<void> {
+    this.#rolling.end();
+    await endCells();
+    // The cells' last records are in ClickHouse or in their outboxes by now, and their last postings in Redis or their journals.
+    await (this.#sharing?.stop() ?? this.#engine?.stop());
+    await this.#redis?.stop();
+    this.#held.release();
+  }
+
+  #cell(number: number): CellProcess {
+    const { dataDir, env, name, launch, log, clock, shutdownMs } = this.#options;
+    return new CellProcess({
+      ...{ number, log, clock, patienceMs: shutdownMs + GRACE_MS },
+      launch: () =>
+        launch({
+          ...env,
+          WEIR_CELL: String(number),
+          CELL: `${name}-${number}`,
+          CELLS: "1",
+          DATA_DIR: join(dataDir, "cells", String(number)),
+          PORT: String(this.#port),
+          ...(this.#redis && { REDIS_URL: this.#redis.socket }),
+        }),
+      onStarted: () => this.#sharing?.started(number),
+      onReady: () => {
+        this.#hasServed = true;
+        log.info({ cell: number, pid: this.#cells[number - 1]?.pid }, "a cell serves");
+      },
+      onMigrated: () => this.#sharing?.migrated(number),
+      onAnalysts: (users) => this.#sharing?.setAnalysts(number, users),
+      onEnded: (code, wasAsked) => {
+        this.#sharing?.ended(number);
+        if (wasAsked || this.#hasServed || code === null || this.#ending !== undefined) return;
+        // Wrong settings, most likely: trying for ever would only hide what it said.
+        const error = new Error(`cell ${number} ended with code ${code} before any cell served`);
+        void this.stopNow().then(() => this.#failed.reject(error));
+      },
+    });
+  }
+}
+
+/**
+ * Waits for cells of an earlier supervisor that still drain: their folders are locked, and they may have the port.
+ * @throws Error that names what does not end
+ */
+async function endedCells({ dataDir, cells, shutdownMs, clock, log }: SupervisorOptions): Promise<void> {
+  const folder = join(dataDir, "cells");
+  const numbers = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+$/.test(name)) : [];
+  const more = numbers.filter((number) => Number(number) > cells);
+  if (more.length > 0)
+    log.warn(
+      { cells: more },
+      "these cells ran here before and do not now: what they hold stays in their folders",
+    );
+  const holders = () => numbers.flatMap((number) => folderHolder(join(folder, number)) ?? []);
+  const endMs = clock.monotonic() + shutdownMs + GRACE_MS;
+  let told = false;
+  for (let pids = holders(); pids.length > 0; pids = holders()) {
+    if (!told) log.info({ pids }, "cells of an earlier supervisor still drain; they are waited for");
+    told = true;
+    if (clock.monotonic() > endMs)
+      throw new Error(`cells of an earlier supervisor do not end: processes ${pids.join(", ")}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}
+
+function freePort(host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject);
+    server.listen({ host, port: 0, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Whether Linux hands connections that wait for a listener that closes to the others of its port (ip-sysctl, since 5.14). */
+function migratesConnections(): boolean {
+  try {
+    return readFileSync("/proc/sys/net/ipv4/tcp_migrate_req", "utf8").trim() !== "0";
+  } catch {
+    return true;
+  }
+}
