@@ -127,8 +127,7 @@ const STOP_MS = 5000;
 export function openAnalytics(options: AnalyticsOptions): Analytics {
   const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
   const { shared } = options;
-  const own = shared === undefined && options.clickhouseUrl === undefined;
-  const engine = own ? startEngine(options.dataDir, log) : shared?.engine;
+  const engine = engineOf(options);
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
   let hasAnswered = engine === undefined;
@@ -195,6 +194,12 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
       await engine?.stop();
     },
   };
+}
+
+/** Undefined: a server. */
+function engineOf({ shared, clickhouseUrl, dataDir, log }: AnalyticsOptions): Engine | undefined {
+  if (shared !== undefined) return shared.engine;
+  return clickhouseUrl === undefined ? startEngine(dataDir, log) : undefined;
 }
 
 interface Reads {

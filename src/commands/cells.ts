@@ -1,6 +1,5 @@
 /** `weir --cells N`: several gateways on one port under a supervisor; `weir cells` lists them. */
 import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { startEngine } from "../analytics/engine.ts";
 import { findRedisServer } from "../cells/redis-server.ts";
@@ -33,9 +32,9 @@ export async function startCells(config: Config, cells: number, env: NodeJS.Proc
     ...{ cells, dataDir, host, port, env, log, redisProgram, clock: systemClock },
     name: config.cell,
     shutdownMs: config.settings.timeouts.shutdown_ms,
-    // Of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
+    // The program and flags of this process, so that a cell has the flags of measurements too. A session of its own: Ctrl-C is for the supervisor alone.
     launch: (cellEnv) =>
-      fork(fileURLToPath(new URL("../main.ts", import.meta.url)), [], {
+      fork(process.argv[1] ?? "", [], {
         ...{ env: cellEnv, execArgv: process.execArgv, detached: true },
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       }),

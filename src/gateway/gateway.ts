@@ -17,6 +17,7 @@ import { PAGE_ITEMS, pages } from "../edge/pages.ts";
 import { routes as routeTable } from "../edge/routes.ts";
 import { openServer, type Server, type ServerDeps } from "../edge/server.ts";
 import { readStaticFiles } from "../edge/static-files.ts";
+import type { Exchange } from "../exchange/exchange.ts";
 import { inquire } from "../exchange/inquire.ts";
 import { Descriptors } from "../process/descriptors.ts";
 import { listenFault } from "../process/listening.ts";
@@ -90,7 +91,7 @@ export async function startGateway(
   log: Logger,
   around: Surroundings = { droppedLogLines: () => 0 },
 ): Promise<Gateway> {
-  const { limits, timeouts } = config.settings;
+  const { limits } = config.settings;
   const onFault = (err: unknown, requestId: string) =>
     log.error({ err, requestId }, "a request failed on our side");
   const { shared, cell } = around;
@@ -147,18 +148,33 @@ export async function startGateway(
     unsaved: () => ({ calls: exchange.counts().live, ...rooms.unsaved() }),
     hasAnalytics: () => rooms.analytics.live(),
     async stop() {
-      const end = new Stopping(timeouts.shutdown_ms);
       leaving = true;
-      await server.stopListening();
-      if (cell !== undefined)
-        await left(() => clients.open === 0, timeouts.shutdown_ms * LEAVE_SHARE, cell.hurry);
-      const flushMs = Math.min(timeouts.shutdown_ms * FLUSH_SHARE, FLUSH_MOST_MS);
-      await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
-      server.close();
-      await rooms.close(end);
-      end.finish();
+      await stopAll({ config, rooms, exchange, server, cell, isEmpty: () => clients.open === 0 });
     },
   };
+}
+
+interface Stoppable {
+  readonly config: Config;
+  readonly rooms: Rooms;
+  readonly exchange: Exchange;
+  readonly server: Server;
+  readonly cell: CellPorts | undefined;
+  /** Whether no client is connected. */
+  isEmpty(): boolean;
+}
+
+/** In reverse order of the start. @throws Error that names what did not end in time */
+async function stopAll({ config, rooms, exchange, server, cell, isEmpty }: Stoppable): Promise<void> {
+  const withinMs = config.settings.timeouts.shutdown_ms;
+  const end = new Stopping(withinMs);
+  await server.stopListening();
+  if (cell !== undefined) await left(isEmpty, withinMs * LEAVE_SHARE, cell.hurry);
+  const flushMs = Math.min(withinMs * FLUSH_SHARE, FLUSH_MOST_MS);
+  await end.wait("calls to be settled", exchange.drain(end.leftMs - flushMs), true);
+  server.close();
+  await rooms.close(end);
+  end.finish();
 }
 
 /** Resolves once nobody is connected, or after this time, or when there is nobody else to serve them. */
