@@ -147,7 +147,9 @@ class RunningCells {
     }
     this.#rolling = new RollingRestart(this.#cells, options.log);
     const all = Promise.all(this.#cells.map((cell) => cell.isUp()));
-    this.up = Promise.race([all.then(() => {}), this.#failed.promise]);
+    // Those that are stopped before they serve say so too: then only a failure is left to wait for.
+    const allUp = all.then((ups) => (ups.every((isUp) => isUp) ? undefined : this.#failed.promise));
+    this.up = Promise.race([allUp, this.#failed.promise]);
     this.up.catch(() => {});
   }
 

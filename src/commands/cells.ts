@@ -41,10 +41,9 @@ export async function startCells(config: Config, cells: number, env: NodeJS.Proc
     startEngine: clickhouseUrl === undefined ? () => startEngine(dataDir, log) : undefined,
   });
   const stopped = untilStopped(supervisor, log);
-  await Promise.race([supervisor.up, stopped]);
-  out.write(
-    `\n  Weir is ready at ${supervisor.url} with ${cells} cells\n  List them: weir cells   Data: ${dataDir}/cells\n\n`,
-  );
+  const isUp = await Promise.race([supervisor.up.then(() => true), stopped.then(() => false)]);
+  const screen = `\n  Weir is ready at ${supervisor.url} with ${cells} cells\n  List them: weir cells   Data: ${dataDir}/cells\n\n`;
+  if (isUp) out.write(screen);
   const code = await stopped;
   await Promise.all([out.flush(FLUSH_MS), err.flush(FLUSH_MS)]);
   return code;

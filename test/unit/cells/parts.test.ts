@@ -1,0 +1,114 @@
+/** The supervisor's parts that decide something by themselves. */
+import { expect, test } from "vitest";
+import { Backoff } from "../../../src/cells/backoff.ts";
+import { cellNumber, cellSide } from "../../../src/cells/cell-side.ts";
+import { EngineSharing } from "../../../src/cells/engine-sharing.ts";
+import type { EngineUserRow, FromCell, ToCell } from "../../../src/cells/messages.ts";
+import { until } from "../../gateway/fixtures.ts";
+
+test("a crash loop pauses longer and longer, and is told at once and then once a minute", () => {
+  let nowMs = 0;
+  const backoff = new Backoff({ now: () => nowMs, monotonic: () => nowMs });
+  const told: number[][] = [];
+  const pauses: number[] = [];
+  while (nowMs < 130_000) {
+    const { pauseMs, tell } = backoff.ended(0);
+    pauses.push(pauseMs);
+    if (tell > 0) told.push([Math.round(nowMs / 1000), tell]);
+    nowMs += pauseMs;
+  }
+  expect(pauses.slice(0, 8)).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000]);
+  expect(told.map(([second]) => second)).toEqual([0, 61, 121]);
+  expect(told.reduce((sum, [, tell = 0]) => sum + tell, 0)).toBeGreaterThan(pauses.length - 12);
+  // One that served for a while begins anew, and its end is told at once.
+  expect(backoff.ended(60_000)).toMatchObject({ pauseMs: 100 });
+  expect(backoff.ended(60_000).tell).toBe(1);
+});
+
+function engine() {
+  let pid: number | undefined;
+  let url = "";
+  const users: string[][] = [];
+  return {
+    users,
+    runs(newPid: number, newUrl: string) {
+      pid = newPid;
+      url = newUrl;
+    },
+    address: () => Promise.resolve({ url, username: "u", password: "p" }),
+    pid: () => pid,
+    setAnalysts: (rows: readonly EngineUserRow[]) => void users.push(rows.map(({ username }) => username)),
+    stop: () => Promise.resolve(),
+  };
+}
+
+test("one cell at a time migrates the database; the others are told the address when it has", async () => {
+  const own = engine();
+  const told: string[] = [];
+  const sharing = new EngineSharing(own, (cell, { url }) => void told.push(`${cell} ${url}`));
+  for (const cell of [1, 2, 3]) sharing.started(cell);
+  own.runs(7, "a");
+  await until("the engine is found", () => told.length > 0);
+  expect(told).toEqual(["1 a"]);
+  sharing.ended(1);
+  expect(told).toEqual(["1 a", "2 a"]);
+  sharing.started(1);
+  sharing.migrated(2);
+  sharing.migrated(3);
+  sharing.migrated(1);
+  expect(told).toEqual(["1 a", "2 a", "3 a", "1 a"]);
+  own.runs(8, "b");
+  await until("all hear of the new address", () => told.length === 7);
+  expect(told.slice(4).sort()).toEqual(["1 b", "2 b", "3 b"]);
+  await sharing.stop();
+});
+
+test("the engine lets in the analysts of all cells, each once", async () => {
+  const own = engine();
+  const sharing = new EngineSharing(own, () => {});
+  sharing.setAnalysts(1, [{ username: "a" }, { username: "b" }]);
+  sharing.setAnalysts(2, [{ username: "b" }, { username: "c" }]);
+  sharing.setAnalysts(1, [{ username: "b" }]);
+  expect(own.users.at(-1)).toEqual(["b", "c"]);
+  await sharing.stop();
+});
+
+function channel(connected = true) {
+  const heard: { message?: (message: ToCell) => void; disconnect?: () => void } = {};
+  const said: FromCell[] = [];
+  const on = (event: "message" | "disconnect", act: (message: ToCell) => void) => {
+    Object.assign(heard, { [event]: act });
+  };
+  return { connected, heard, said, on, send: (message: FromCell) => said.push(message) };
+}
+
+test("a cell stops when its supervisor dies, also where that happened before it looked", async () => {
+  const dying = channel();
+  const side = cellSide(dying);
+  const orders: string[] = [];
+  side.onOrder((order) => orders.push(order));
+  dying.heard.disconnect?.();
+  expect([await side.ordered, orders]).toEqual(["stop", ["stop"]]);
+  const dead = cellSide(channel(false));
+  dead.onOrder((order) => orders.push(order));
+  expect(orders).toEqual(["stop", "stop"]);
+});
+
+test("a cell waits for the engine's address, and hears of a new one", async () => {
+  const heard = channel();
+  const { engine: shared } = cellSide(heard);
+  await expect(shared.address(1)).rejects.toThrow("is not up");
+  const first = shared.address(5000);
+  heard.heard.message?.({ engine: { url: "a", username: "u", password: "p" } });
+  expect((await first).url).toBe("a");
+  heard.heard.message?.({ engine: { url: "b", username: "u", password: "p" } });
+  expect((await shared.address(1)).url).toBe("b");
+});
+
+test("only a child of a supervisor is a cell", () => {
+  expect([cellNumber({ WEIR_CELL: "3" }, true), cellNumber({ WEIR_CELL: "3" }, false)]).toEqual([
+    3,
+    undefined,
+  ]);
+  expect([cellNumber({}, true), cellNumber({ WEIR_CELL: "0" }, true)]).toEqual([undefined, undefined]);
+});
