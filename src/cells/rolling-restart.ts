@@ -1,5 +1,4 @@
 /** Restarts cells one after the other, so that all but one serve. A cell that does not come up again ends it: the rest stay. */
-import type { CellProcess } from "./cell-process.ts";
 import type { CellsLog } from "./own-redis.ts";
 
 /** A start that replays a long journal takes its time. */
@@ -8,14 +7,23 @@ const UP_MS = 300_000;
 const MOST_DEATHS = 3;
 const LOOK_MS = 50;
 
+/** A cell: `CellProcess`. */
+export interface Restartable {
+  readonly number: number;
+  readonly restarts: number;
+  leave(): Promise<void>;
+  start(): void;
+  isUp(): Promise<boolean>;
+}
+
 export class RollingRestart {
-  readonly #cells: readonly CellProcess[];
+  readonly #cells: readonly Restartable[];
   readonly #log: CellsLog;
   #isRunning = false;
   #isAskedAgain = false;
   #isEnded = false;
 
-  constructor(cells: readonly CellProcess[], log: CellsLog) {
+  constructor(cells: readonly Restartable[], log: CellsLog) {
     this.#cells = cells;
     this.#log = log;
   }
@@ -60,7 +68,7 @@ export class RollingRestart {
   }
 }
 
-async function isUp(cell: CellProcess): Promise<boolean> {
+async function isUp(cell: Restartable): Promise<boolean> {
   const before = cell.restarts;
   const { promise: late, resolve } = Promise.withResolvers<false>();
   const end = setTimeout(() => resolve(false), UP_MS);

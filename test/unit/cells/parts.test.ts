@@ -4,6 +4,7 @@ import { Backoff } from "../../../src/cells/backoff.ts";
 import { cellNumber, cellSide } from "../../../src/cells/cell-side.ts";
 import { EngineSharing } from "../../../src/cells/engine-sharing.ts";
 import type { EngineUserRow, FromCell, ToCell } from "../../../src/cells/messages.ts";
+import { RollingRestart } from "../../../src/cells/rolling-restart.ts";
 import { until } from "../../gateway/fixtures.ts";
 
 test("a crash loop pauses longer and longer, and is told at once and then once a minute", () => {
@@ -111,4 +112,53 @@ test("only a child of a supervisor is a cell", () => {
     undefined,
   ]);
   expect([cellNumber({}, true), cellNumber({ WEIR_CELL: "0" }, true)]).toEqual([undefined, undefined]);
+});
+
+const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
+
+function restartable(number: number, acts: string[], comesUp: () => boolean) {
+  const cell = {
+    number,
+    restarts: 0,
+    leave: async () => void acts.push(`${number} left`),
+    start: () => void acts.push(`${number} started`),
+    isUp: async () => {
+      if (comesUp()) return true;
+      cell.restarts += 3;
+      return await new Promise<never>(() => {});
+    },
+  };
+  return cell;
+}
+
+const ROUND = ["1 left", "1 started", "2 left", "2 started"];
+
+test("a rolling restart that is asked for again during one is followed by one more", async () => {
+  const acts: string[] = [];
+  const cells = [1, 2].map((number) => restartable(number, acts, () => true));
+  const rolling = new RollingRestart(cells, QUIET);
+  const over = rolling.begin();
+  void rolling.begin();
+  void rolling.begin();
+  await over;
+  expect(acts).toEqual([...ROUND, ...ROUND]);
+});
+
+test("a rolling restart goes no further than a cell that does not come up, and ends with the installation", async () => {
+  const acts: string[] = [];
+  const broken = new RollingRestart(
+    [1, 2].map((number) => restartable(number, acts, () => false)),
+    QUIET,
+  );
+  await broken.begin();
+  expect(acts).toEqual(ROUND.slice(0, 2));
+  const ended: string[] = [];
+  const stopped = new RollingRestart(
+    [1, 2].map((number) => restartable(number, ended, () => true)),
+    QUIET,
+  );
+  const over = stopped.begin();
+  stopped.end();
+  await over;
+  expect(ended).toEqual(["1 left"]);
 });
