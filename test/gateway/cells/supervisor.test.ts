@@ -82,7 +82,7 @@ it(`a rolling restart under steady load costs no connection and no call${why}`, 
   const call = { url: `${where.url}/v1/chat/completions`, headers, body: HELLO };
   const calls = [
     load(call.url, { ...call, everyMs: 10, atOnce: 2 }),
-    load(call.url, { ...call, everyMs: 10, atOnce: 2, keepAlive: true }),
+    load(call.url, { ...call, everyMs: 1, atOnce: 8, keepAlive: true }),
   ];
   await until("calls are answered", () => calls.every(({ good }) => good > 5));
   // In a thorough run also one that is asked for during another.
