@@ -85,12 +85,8 @@ it(`a rolling restart under steady load costs no connection and no call${why}`, 
     load(call.url, { ...call, everyMs: 1, atOnce: 8, keepAlive: true }),
   ];
   await until("calls are answered", () => calls.every(({ good }) => good > 5));
-  // In a thorough run also one that is asked for during another.
-  const times = amount(8, 1);
-  for (let asked = 1; asked <= times; asked++) {
+  for (let asked = 1; asked <= amount(6, 1); asked++) {
     cells.child.kill("SIGHUP");
-    await until("it begins", () => cells.output().split("rolling restart begins").length > asked);
-    if (asked % 2 === 1 && asked < times) continue;
     const done = () => cells.output().split("rolling restart is done").length > asked;
     await until("it is done", done, 120_000, 50);
   }
