@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { tooLarge, unavailable } from "./client-errors.ts";
 import type { ServerAddress } from "./engine.ts";
+import type { TurnTimes } from "./migration-turns.ts";
 import { migrate } from "./migrations.ts";
 import type { RowFiles } from "./row-files.ts";
 
@@ -83,6 +84,8 @@ export interface ClickHouseOptions {
   readonly rowFiles?: RowFiles | undefined;
   /** Statements that follow the migrations, at each start: they may be repeated. */
   readonly afterMigrations?: readonly string[];
+  /** Of the turns that gateways take at migrating. */
+  readonly turnTimes?: TurnTimes;
 }
 
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -306,11 +309,11 @@ class Connection implements ClickHouse {
         clickhouse_settings: { flatten_nested: 1, max_execution_time: MIGRATION_TIMEOUT_MS / 1000 },
       }));
     try {
-      await migrate({
-        command,
-        rows: async <T>(query: string) =>
-          await (await client.query({ query, format: "JSONEachRow" })).json<T>(),
-      });
+      const rows = async <T>(query: string) => {
+        const clickhouse_settings = { output_format_json_quote_64bit_integers: 0 } as const;
+        return await (await client.query({ query, format: "JSONEachRow", clickhouse_settings })).json<T>();
+      };
+      await migrate({ command, rows }, { times: this.#options.turnTimes });
       for (const statement of this.#options.afterMigrations ?? []) await command(statement);
     } finally {
       await patient.close();

@@ -1,3 +1,6 @@
+-- What is recorded here as applied is never applied again, also after a power failure.
+ALTER TABLE migrations MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1;
+
 -- Sums by the tags of calls, one row a tag and value: a call has at most 32 tags. Without the other keys of usage, so that a
 -- value costs a row a day, however many keys and models it was called with; such a filter reads the records, as parts of days do.
 CREATE TABLE IF NOT EXISTS usage_tags_daily
@@ -27,31 +30,19 @@ SETTINGS
     fsync_after_insert = 1,
     fsync_part_directory = 1;
 
--- What was recorded before: nothing is inserted until the migration is over, and a repeated one begins anew.
-TRUNCATE TABLE usage_tags_daily;
+-- With which batch of each run the view begins, while the records of before are summed up (rollup-fill.ts).
+CREATE TABLE IF NOT EXISTS usage_tags_daily_first
+(
+    run String,
+    batch SimpleAggregateFunction(min, UInt64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY run;
 
-INSERT INTO usage_tags_daily
-    (org_id, tag, day, value, environment,
-    requests, ok, errors, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micro, batches)
-SELECT
-    org_id,
-    tag,
-    toStartOfDay(toDateTime(ts, 'UTC'), 'UTC') AS day,
-    value,
-    environment,
-    count() AS requests,
-    countIf(status = 'ok') AS ok,
-    countIf(status IN ('error', 'rejected')) AS errors,
-    sum(toUInt64(requests.input_tokens)) AS input_tokens,
-    sum(toUInt64(requests.output_tokens)) AS output_tokens,
-    sum(toUInt64(requests.cache_read_tokens)) AS cache_read_tokens,
-    sum(toUInt64(requests.cache_write_tokens)) AS cache_write_tokens,
-    sum(toUInt64(requests.reasoning_tokens)) AS reasoning_tokens,
-    sumIf(requests.cost_micro, charged) AS cost_micro,
-    maxMap(map(toString(spool_run), spool_batch)) AS batches
-FROM requests
-ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
-GROUP BY org_id, tag, day, value, environment;
+CREATE MATERIALIZED VIEW IF NOT EXISTS usage_tags_daily_first_view TO usage_tags_daily_first AS
+SELECT arrayJoin(mapKeys(batches)) AS run, min(batches[run]) AS batch
+FROM usage_tags_daily
+GROUP BY run;
 
 -- The rows of an insertion are one batch: its name need not be summed up.
 CREATE MATERIALIZED VIEW IF NOT EXISTS usage_tags_daily_view TO usage_tags_daily AS

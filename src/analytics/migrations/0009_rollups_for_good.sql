@@ -1,12 +1,11 @@
--- Roll-ups are kept for good. A TTL can be removed only where there is one: setting it first lets the file be repeated.
-ALTER TABLE usage_hourly MODIFY TTL hour + INTERVAL 1100 DAY DELETE SETTINGS materialize_ttl_after_modify = 0;
-
+-- Roll-ups are kept for good. A TTL can be removed only where there is one.
+-- Only if: SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'usage_hourly' AND position(engine_full, ' TTL ') > 0
 ALTER TABLE usage_hourly REMOVE TTL;
 
-ALTER TABLE attempts_hourly MODIFY TTL hour + INTERVAL 400 DAY DELETE SETTINGS materialize_ttl_after_modify = 0;
-
+-- Only if: SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'attempts_hourly' AND position(engine_full, ' TTL ') > 0
 ALTER TABLE attempts_hourly REMOVE TTL;
 
+-- Of streams only: the first byte of a whole answer comes with its last token, and all of its tokens come at once.
 -- The rows of an insertion are one batch: its name need not be summed up.
 ALTER TABLE usage_hourly_view MODIFY QUERY
 SELECT
@@ -35,6 +34,7 @@ FROM requests
 WHERE NOT spool_repaired
 GROUP BY org_id, hour, project_id, key_id, model, provider, byok, app_id, environment;
 
+-- An org's own key that is wrong or used up is no failure of the endpoint.
 ALTER TABLE attempts_hourly_view MODIFY QUERY
 SELECT
     try.endpoint_id AS endpoint_id,
