@@ -125,6 +125,7 @@ export interface Config {
   readonly configDir: string;
   /** Undefined: the embedded engine. */
   readonly clickhouseUrl: string | undefined;
+  readonly clickhouseCluster: string | undefined;
   /** Undefined: the embedded simulator. */
   readonly simulatorUrl: string | undefined;
   readonly logLevel: string;
@@ -183,6 +184,11 @@ const environment = z.object({
   DATA_DIR: z.string().min(1).default("./data"),
   CONFIG_DIR: z.string().min(1).default("./config"),
   CLICKHOUSE_URL: z.url().optional(),
+  /** Name of the cluster in the servers' `remote_servers`. */
+  CLICKHOUSE_CLUSTER: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional(),
   SIMULATOR_URL: z.url().optional(),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   OIDC_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
@@ -222,6 +228,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const configDir = resolve(CONFIG_DIR);
   const dataDir = resolve(DATA_DIR);
   if (CLICKHOUSE_URL === undefined) checkForEngine(dataDir);
+  if (CLICKHOUSE_URL === undefined && parsed.data.CLICKHOUSE_CLUSTER !== undefined) {
+    throw new ConfigError(
+      "CLICKHOUSE_CLUSTER: names a cluster of servers; set CLICKHOUSE_URL to one of them",
+    );
+  }
   const publicUrl = publicUrlOf(parsed.data.PUBLIC_URL);
   const read = readSettings(configDir);
   return Object.freeze({
@@ -230,6 +241,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     configDir,
     clickhouseUrl: CLICKHOUSE_URL,
+    clickhouseCluster: parsed.data.CLICKHOUSE_CLUSTER,
     simulatorUrl: SIMULATOR_URL?.replace(/\/$/, ""),
     logLevel: LOG_LEVEL,
     secretsKey: parsed.data.WEIR_SECRETS_KEY,

@@ -1,5 +1,6 @@
 /** Keeps the database's users as the rows are: at the start, at each change of a row or an org, and each minute. */
 
+import { fail } from "../errors.ts";
 import { reconcile } from "./analyst-server.ts";
 import type { AnalystRow, Analysts } from "./analysts.ts";
 import type { ClickHouse } from "./client.ts";
@@ -11,6 +12,8 @@ export interface AnalystAccessOptions {
   /** Undefined: a server. */
   readonly engine: Engine | undefined;
   readonly server: (ServerAddress & { readonly database: string }) | undefined;
+  /** Of the server. Analysts are then not let in: a policy of rows on one server does not bind the others. */
+  readonly clickhouseCluster?: string | undefined;
   /** Default: all are. */
   readonly isOpen?: (orgId: string) => boolean;
   readonly watchOrgs?: (changed: () => void) => void;
@@ -42,6 +45,10 @@ export function openAnalystAccess(options: AnalystAccessOptions): AnalystAccess 
     if (engine !== undefined) {
       engine.setAnalysts(rows.map((row) => ({ ...row, orgId: row.orgId === "" ? null : row.orgId })));
       return;
+    }
+    if (options.clickhouseCluster !== undefined) {
+      if (rows.length === 0) return;
+      throw fail("analytics_unavailable", "Analysts' users cannot be made on a cluster of ClickHouse.");
     }
     const now = JSON.stringify(rows.map(({ id }) => id));
     if (now === known) return;

@@ -45,6 +45,8 @@ export interface AnalyticsOptions {
   readonly clickhouseUrl?: string | undefined;
   /** An embedded engine that this process shares with others, in place of its own. */
   readonly shared?: SharedEngine | undefined;
+  /** Name of the cluster that the server belongs to. Without it the server alone has the tables. */
+  readonly clickhouseCluster?: string | undefined;
   readonly clock: Clock;
   readonly cursors: Cursors;
   /** Port: the worker pool. */
@@ -134,6 +136,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const clickhouse = openClickHouse({
     address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
+    cluster: server === undefined ? undefined : options.clickhouseCluster,
     ...(engine !== undefined && embedded(shared?.dataDir ?? options.dataDir, shared?.inbox)),
   });
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });

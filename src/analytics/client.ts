@@ -2,9 +2,11 @@
  * The only access to the analytics database: ClickHouse's official client, for a server or for the embedded engine.
  * Creates and migrates the database at the first request, and again when the engine has restarted at another address.
  */
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { tooLarge, unavailable } from "./client-errors.ts";
+import { ONE_BLOCK, send } from "./client-insert.ts";
+import { forCluster, localOf, questionForCluster } from "./cluster.ts";
 import type { ServerAddress } from "./engine.ts";
 import type { TurnTimes } from "./migration-turns.ts";
 import { migrate } from "./migrations.ts";
@@ -79,6 +81,8 @@ export interface ClickHouseOptions {
   /** Called before each use: the address may change when the engine restarts. */
   readonly address: () => Promise<ServerAddress>;
   readonly database: string;
+  /** Name of the cluster over whose servers the tables are. Default: one server has them. */
+  readonly cluster?: string | undefined;
   readonly requestTimeoutMs?: number;
   /** For an engine that reads files of this machine. Without it rows are sent by HTTP. */
   readonly rowFiles?: RowFiles | undefined;
@@ -112,7 +116,7 @@ class Connection implements ClickHouse {
   rows<T>(sql: string, params: Record<string, unknown> = {}, limits?: QueryLimits): Promise<T[]> {
     return this.#ask(limits, async (client) => {
       const result = await client.query({
-        query: sql,
+        query: this.#question(sql),
         format: "JSONEachRow",
         query_params: params,
         clickhouse_settings: {
@@ -179,7 +183,7 @@ class Connection implements ClickHouse {
     parts: readonly Uint8Array[],
     { token, queryId }: Target,
   ): Promise<void> {
-    const into = `INSERT INTO ${table} (${columns.map((name) => `\`${name}\``).join(", ")})`;
+    const into = `INSERT INTO ${this.#cluster === undefined ? table : localOf(table)} (${columns.map((name) => `\`${name}\``).join(", ")})`;
     const options = {
       query_id: queryId,
       clickhouse_settings: { ...ONE_BLOCK, insert_deduplication_token: token },
@@ -197,7 +201,7 @@ class Connection implements ClickHouse {
   insertSelect(sql: string, params: Record<string, unknown>, { token, queryId }: Target): Promise<void> {
     return this.#contact(async (client) => {
       await client.command({
-        query: sql,
+        query: this.#statements(sql).join(";"),
         query_params: params,
         query_id: queryId,
         clickhouse_settings: {
@@ -214,10 +218,12 @@ class Connection implements ClickHouse {
 
   command(sql: string): Promise<void> {
     return this.#contact(async (client) => {
-      await client.command({
-        query: sql,
-        clickhouse_settings: { mutations_sync: "0", max_query_size: MAX_QUERY_BYTES },
-      });
+      for (const query of this.#statements(sql)) {
+        await client.command({
+          query,
+          clickhouse_settings: { mutations_sync: "0", max_query_size: MAX_QUERY_BYTES },
+        });
+      }
     });
   }
 
@@ -231,7 +237,7 @@ class Connection implements ClickHouse {
         query: `SELECT name FROM system.tables WHERE database = currentDatabase()
           AND has({tables:Array(String)}, name) AND match(engine, '^(Replicated|Shared)')`,
         format: "JSONEachRow",
-        query_params: { tables },
+        query_params: { tables: [...tables, ...tables.map(localOf)] },
       });
       for (const { name } of await result.json<{ name: string }>()) {
         await client.command({ query: `SYSTEM SYNC REPLICA ${name}` });
@@ -250,6 +256,19 @@ class Connection implements ClickHouse {
   async close(): Promise<void> {
     await this.#client?.close();
     this.#client = undefined;
+  }
+
+  get #cluster() {
+    const { cluster, database } = this.#options;
+    return cluster === undefined ? undefined : { name: cluster, database };
+  }
+
+  #statements(sql: string): string[] {
+    return this.#cluster === undefined ? [sql] : forCluster(sql, this.#cluster);
+  }
+
+  #question(sql: string): string {
+    return this.#cluster === undefined ? sql : questionForCluster(sql, this.#cluster);
   }
 
   #ask<T>(limits: QueryLimits | undefined, act: (client: ClickHouseClient) => Promise<T>): Promise<T> {
@@ -297,21 +316,34 @@ class Connection implements ClickHouse {
   async #migrate(address: ServerAddress, client: ClickHouseClient): Promise<void> {
     const outside = this.#create(address, "default");
     try {
-      await outside.command({ query: `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\`` });
+      const made = `CREATE DATABASE IF NOT EXISTS \`${this.#options.database}\``;
+      for (const query of this.#statements(made)) await outside.command({ query });
     } finally {
       await outside.close();
     }
     const patient = this.#create(address, this.#options.database, MIGRATION_TIMEOUT_MS);
     // Columns of a Nested become arrays called `name.part`, whatever the server's profile sets.
-    const command = async (query: string) =>
-      void (await patient.command({
-        query,
-        clickhouse_settings: { flatten_nested: 1, max_execution_time: MIGRATION_TIMEOUT_MS / 1000 },
-      }));
+    const clickhouse_settings = {
+      flatten_nested: 1,
+      max_execution_time: MIGRATION_TIMEOUT_MS / 1000,
+    } as const;
+    const command = async (sql: string) => {
+      for (const query of this.#statements(sql)) await patient.command({ query, clickhouse_settings });
+    };
     try {
       const rows = async <T>(query: string) => {
-        const clickhouse_settings = { output_format_json_quote_64bit_integers: 0 } as const;
-        return await (await client.query({ query, format: "JSONEachRow", clickhouse_settings })).json<T>();
+        const settings = { output_format_json_quote_64bit_integers: 0 } as const;
+        const common = /\bFROM (migrations|migration_turns)\b/.exec(query)?.[1];
+        // What another server was told is read only once it has come here.
+        if (this.#cluster !== undefined && common !== undefined) {
+          await client.command({ query: `SYSTEM SYNC REPLICA ${common}` });
+        }
+        const asked = {
+          query: this.#question(query),
+          format: "JSONEachRow",
+          clickhouse_settings: settings,
+        } as const;
+        return await (await client.query(asked)).json<T>();
       };
       await migrate({ command, rows }, { times: this.#options.turnTimes });
       for (const statement of this.#options.afterMigrations ?? []) await command(statement);
@@ -331,6 +363,8 @@ class Connection implements ClickHouse {
       password,
       database,
       application: "weir",
+      // A question with a subquery over another distributed table is answered for all shards.
+      ...(this.#cluster !== undefined && { clickhouse_settings: { distributed_product_mode: "global" } }),
       request_timeout: timeoutMs,
       max_open_connections: 8,
       keep_alive: { enabled: true, idle_socket_ttl: 2000 },
@@ -350,30 +384,6 @@ async function* untilClosed(stream: Readable, client: ClickHouseClient) {
     stream.destroy();
     await client.close();
   }
-}
-
-/** Settings of an insertion whose token covers all of its rows. */
-const ONE_BLOCK = {
-  async_insert: 0,
-  insert_deduplicate: 1,
-  // For the roll-ups: when a batch was inserted in part, the rest is added there too, and nothing is counted twice.
-  deduplicate_blocks_in_dependent_materialized_views: 1,
-  max_insert_block_size: "1000000",
-  max_partitions_per_insert_block: "0",
-} as const;
-
-async function send(
-  client: ClickHouseClient,
-  query: string,
-  parts: readonly Uint8Array[],
-  options: Pick<Parameters<ClickHouseClient["exec"]>[0], "query_id" | "clickhouse_settings">,
-): Promise<void> {
-  const values = Readable.from(parts, { objectMode: false });
-  const { stream } = await client.exec({ query, values, ...options });
-  stream.resume();
-  await new Promise<void>((resolve, reject) => {
-    stream.once("end", resolve).once("close", resolve).once("error", reject);
-  });
 }
 
 const settingsOf = (limits: QueryLimits | undefined) =>

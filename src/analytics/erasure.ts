@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
 import type { ClickHouse } from "./client.ts";
+import { localOf } from "./cluster.ts";
 import { quoted } from "./literal.ts";
 import { USAGE_TAGS } from "./rollups.ts";
 
@@ -128,7 +129,9 @@ export function analyticsErasure({ clickhouse, flush, clock }: AnalyticsErasureD
   };
 }
 
-const namesOf = (tables: readonly string[]): string => tables.map(quoted).join(", ");
+/** Also the names that the tables with the rows have on a cluster. */
+const namesOf = (tables: readonly string[]): string =>
+  [...tables, ...tables.map(localOf)].map(quoted).join(", ");
 
 async function unfinished(clickhouse: Pick<ClickHouse, "rows">, tables: readonly string[]): Promise<number> {
   const [row] = await clickhouse.rows<{ n: number }>(

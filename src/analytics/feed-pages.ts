@@ -7,6 +7,7 @@ import type { Clock } from "../clock.ts";
 import type { Caller } from "../operation.ts";
 import { readValues, type Values } from "../record/columns.ts";
 import type { ClickHouse } from "./client.ts";
+import { localOf } from "./cluster.ts";
 import type { QueryBudget } from "./query-budget.ts";
 import { environmentCondition } from "./record-access.ts";
 import { type RequestFilters, sqlOf } from "./request-filters.ts";
@@ -76,7 +77,8 @@ export function feedPages({ budget, clock, clickhouse, largeRows = LARGE_ROWS }:
 
 async function rowsIn(clickhouse: Pick<ClickHouse, "rows">): Promise<number> {
   const [row] = await clickhouse.rows<{ n: number }>(
-    "SELECT toUInt64(total_rows) AS n FROM system.tables WHERE database = currentDatabase() AND name = 'requests'",
+    `SELECT toUInt64(sum(total_rows)) AS n FROM system.tables
+      WHERE database = currentDatabase() AND name IN ('requests', '${localOf("requests")}')`,
   );
   return row?.n ?? 0;
 }

@@ -98,8 +98,11 @@ function orgsSql(usage: string, sort: keyof typeof ORDERS): string {
 
 type OrgRow = Totals & { readonly org_id: string } & z.output<typeof storedSchema>;
 
-const TABLES = `SELECT name, toUInt64(total_rows) AS rows, toUInt64(total_bytes) AS bytes FROM system.tables
-  WHERE database = currentDatabase() AND total_bytes > 0 ORDER BY bytes DESC, name`;
+/** On a cluster, the tables with the rows: their names end differently. */
+const TABLES = `SELECT replaceRegexpOne(stored.name, '_local$', '') AS name,
+    toUInt64(sum(total_rows)) AS rows, toUInt64(sum(total_bytes)) AS bytes
+  FROM system.tables AS stored WHERE database = currentDatabase() AND total_bytes > 0
+  GROUP BY name ORDER BY bytes DESC, name`;
 
 export function operatorUsageOperations({ clickhouse, clock, waitForInserts }: OperatorUsageDeps) {
   const ask = <T>(sql: string, params: Record<string, unknown> = {}) =>

@@ -104,7 +104,8 @@ export async function openRooms(config: Config, log: Logger, { shared, engine }:
   const telemetry = await openTelemetryRoom(config, log, { pool, canonical });
   const analytics = openAnalytics({
     ...{ store, outbox, pool, clock, cursors, log, simulated, canonical },
-    ...{ dataDir: config.dataDir, clickhouseUrl: config.clickhouseUrl, shared: engine },
+    ...{ dataDir: config.dataDir, shared: engine },
+    ...{ clickhouseUrl: config.clickhouseUrl, clickhouseCluster: config.clickhouseCluster },
     ...orgPorts(account.accounts),
   });
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });

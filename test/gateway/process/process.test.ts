@@ -134,6 +134,8 @@ describe("a start that cannot be", () => {
     ["PORT", "70000"],
     ["LOG_LEVEL", "loud"],
     ["CLICKHOUSE_URL", "clickhouse"],
+    ["CLICKHOUSE_CLUSTER", "a b"],
+    ["CLICKHOUSE_CLUSTER", "without_a_url"],
     ["CELL", "a/b"],
     ["DATA_DIR", "/var/lib/{weir}"],
   ])("%s=%s: one line that names the variable", (name, value) => {
