@@ -127,8 +127,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
-  const { shared } = options;
+  const { outbox, store, clock, pool, log, shared, batchAgeMs: ageMs } = options;
   const engine = engineOf(options);
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
@@ -142,12 +141,10 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
   // `live` then has a value from the start, not only after the first query.
-  clickhouse.rows("SELECT 1").then(
-    () => {
-      hasAnswered = true;
-    },
-    () => {},
-  );
+  const answered = () => {
+    hasAnswered = true;
+  };
+  clickhouse.rows("SELECT 1").then(answered, () => {});
 
   /**
    * Waits until the records made so far are inserted. If they are not all inserted in time, the read is answered from those
@@ -166,13 +163,13 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
 
   const analysts = new Analysts(store, clock);
   const analystAccess = openAnalystAccess({ ...options, analysts, clickhouse, engine, server });
-  const { retentionDays = () => Number.POSITIVE_INFINITY } = options;
+  const { retentionDays = () => Number.POSITIVE_INFINITY, simulated = () => [] } = options;
   const flush = (withinMs: number) => spool.flush(withinMs);
   return {
     operations: operationsOf(options, { clickhouse, retentionDays, waitForInserts, flush }),
     statistics: statistics(clickhouse),
-    modelStats: modelStats({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
-    publicFigures: publicFigures({ clickhouse, clock, simulated: options.simulated ?? (() => []) }),
+    modelStats: modelStats({ clickhouse, clock, simulated }),
+    publicFigures: publicFigures({ clickhouse, clock, simulated }),
     reports: policyReports({ clickhouse, clock, waitForInserts }),
     traffic: traffic({ clickhouse, waitForInserts }),
     erasure: analyticsErasure({ clickhouse, clock, flush }),

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { startSimulator } from "../../simulator/simulator.ts";
 import type { OwnKeys } from "../account/provider-keys.ts";
 import { AccountTables } from "../account/tables.ts";
-import { openAnalytics, type SharedEngine } from "../analytics/analytics.ts";
+import { type Analytics, openAnalytics, type SharedEngine } from "../analytics/analytics.ts";
 import { openOutbox } from "../analytics/outbox.ts";
 import { BackupMoment } from "../backup/moment.ts";
 import { type CatalogSnapshot, openCatalog } from "../catalog/catalog.ts";
@@ -111,12 +111,7 @@ export async function openRooms(config: Config, log: Logger, { shared, engine }:
   const apps = openAppRoom(config, { ...ground, ...trail, ...account, analytics });
   const kept = openKept(config, store, clock, log);
   const routing = openRouting(store, clock, trail, log);
-  const replays = openReplays({
-    ...{ traffic: analytics.traffic, clock },
-    readPolicy: (text, options) => routing.policies.readText(text, options),
-    modelsOf: (orgId) => modelsOf(catalog.current(), account.ownKeys.of(orgId)),
-    projectSlugs: (orgId) => account.accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
-  });
+  const replays = openReplayRoom({ ...ground, ...account, ...routing, analytics });
   const upstreams = openUpstreams({ connectTimeoutMs: config.settings.timeouts.connect_ms });
   const { bodyBudget, uploads } = openUploads(config, clock);
   const backup = new BackupMoment({ store, analytics: analytics.copy });
@@ -158,6 +153,19 @@ function closeFolder({ dataDir }: Config, log: Logger): void {
   if (open.length > 0)
     log.warn({ paths: open }, "others may read the data folder: it belongs to another user");
 }
+
+function openReplayRoom({ analytics, clock, policies, catalog, ownKeys, accounts }: ReplayDeps) {
+  return openReplays({
+    ...{ traffic: analytics.traffic, clock },
+    readPolicy: (text, options) => policies.readText(text, options),
+    modelsOf: (orgId) => modelsOf(catalog.current(), ownKeys.of(orgId)),
+    projectSlugs: (orgId) => accounts.projectsOf(orgId).map(({ id, slug }) => [id, slug] as const),
+  });
+}
+
+type ReplayDeps = Pick<Ground, "clock" | "catalog"> &
+  Pick<Awaited<ReturnType<typeof openAccount>>, "ownKeys" | "accounts"> &
+  Pick<ReturnType<typeof openRouting>, "policies"> & { readonly analytics: Analytics };
 
 /** Models with the endpoints an org can reach, including those by its own provider keys. */
 const modelsOf = (catalog: CatalogSnapshot, own: OwnKeys | undefined): Iterable<Model> =>
