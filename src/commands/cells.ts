@@ -2,12 +2,12 @@
 import { fork } from "node:child_process";
 import { type Logger, pino } from "pino";
 import { startEngine } from "../analytics/engine.ts";
-import { findRedisServer } from "../cells/redis-server.ts";
-import { type Supervisor, startSupervisor, supervisorStatus } from "../cells/supervisor.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
+import { findRedisServer } from "../supervisor/redis-server.ts";
+import { type Supervisor, startSupervisor, supervisorStatus } from "../supervisor/supervisor.ts";
 import type { Shell } from "./command.ts";
 
 /** Time for unwritten lines when the process ends. */

@@ -3,12 +3,12 @@ import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type Logger, pino } from "pino";
 import { FIRST_KEY_FILES } from "../account/first-start.ts";
-import { type CellSide, cellNumber, cellSide } from "../cells/cell-side.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type CellPorts, type Gateway, startGateway } from "../gateway/gateway.ts";
 import { endProcess } from "../process/ending.ts";
 import { Output } from "../process/output.ts";
+import { type CellSide, cellNumber, cellSide } from "../supervisor/cell-side.ts";
 import type { Shell } from "./command.ts";
 
 /** Time for unwritten lines when the process ends. */

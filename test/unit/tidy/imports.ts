@@ -37,7 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "credits",
     "receipts",
     "backup",
-    "cells",
+    "supervisor",
     // The supervisor of cells is given it.
     "src/analytics/engine.ts",
   ],
@@ -53,9 +53,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // No part of the product: it is what the product is held against.
   simulator: ["vocabulary"],
   store: ["vocabulary", "process"],
-  // Several processes of one installation: what they share through Redis, and their supervisor on one machine, to which the
-  // analytics' engine comes by a port.
-  cells: ["vocabulary", "process", "store"],
+  // What several processes of one installation share, through Redis.
+  cells: ["vocabulary", "store"],
+  // Several processes on one machine and one port; the analytics' engine comes by a port.
+  supervisor: ["vocabulary", "process"],
   jobs: ["vocabulary", "store"],
   events: ["vocabulary", "store"],
   webhooks: ["vocabulary", "store", "events", "jobs", "account", "outbound"],

@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { SupervisorStatus } from "../../../src/cells/supervisor.ts";
-import { supervisorStatus } from "../../../src/cells/supervisor.ts";
+import type { SupervisorStatus } from "../../../src/supervisor/supervisor.ts";
+import { supervisorStatus } from "../../../src/supervisor/supervisor.ts";
 import { until } from "../fixtures.ts";
 import { MAIN, type Placed, place, run } from "../process/fixtures.ts";
 

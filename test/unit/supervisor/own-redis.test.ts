@@ -4,10 +4,10 @@ import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { holdFolder } from "../../../src/cells/folder-socket.ts";
-import { startOwnRedis } from "../../../src/cells/own-redis.ts";
-import { askRedis } from "../../../src/cells/redis-asking.ts";
-import { findRedisServer, REDIS_SOCKET, redisLine } from "../../../src/cells/redis-server.ts";
+import { holdFolder } from "../../../src/supervisor/folder-socket.ts";
+import { startOwnRedis } from "../../../src/supervisor/own-redis.ts";
+import { askRedis } from "../../../src/supervisor/redis-asking.ts";
+import { findRedisServer, REDIS_SOCKET, redisLine } from "../../../src/supervisor/redis-server.ts";
 import { removeFolder, until } from "../../gateway/fixtures.ts";
 
 const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;

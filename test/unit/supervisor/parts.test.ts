@@ -1,10 +1,10 @@
 /** The supervisor's parts that decide something by themselves. */
 import { expect, test } from "vitest";
-import { Backoff } from "../../../src/cells/backoff.ts";
-import { cellNumber, cellSide } from "../../../src/cells/cell-side.ts";
-import { EngineSharing } from "../../../src/cells/engine-sharing.ts";
-import type { EngineUserRow, FromCell, ToCell } from "../../../src/cells/messages.ts";
-import { RollingRestart } from "../../../src/cells/rolling-restart.ts";
+import { Backoff } from "../../../src/supervisor/backoff.ts";
+import { cellNumber, cellSide } from "../../../src/supervisor/cell-side.ts";
+import { EngineSharing } from "../../../src/supervisor/engine-sharing.ts";
+import type { EngineUserRow, FromCell, ToCell } from "../../../src/supervisor/messages.ts";
+import { RollingRestart } from "../../../src/supervisor/rolling-restart.ts";
 import { until } from "../../gateway/fixtures.ts";
 
 test("a crash loop pauses longer and longer, and is told at once and then once a minute", () => {
