@@ -28,6 +28,10 @@ export async function start(
   const count = cellCount(cells, config);
   if (cell === undefined && count > 1)
     return await (await import("./cells.ts")).startCells(config, count, env);
+  if (cell === undefined && env.REDIS_URL)
+    throw new Error(
+      "REDIS_URL: gateways cannot share credit and limits in this release, and each would spend the balance: unset it",
+    );
   if (cell === undefined && existsSync(join(config.dataDir, "cells")))
     throw new Error(
       `DATA_DIR=${config.dataDir} holds the data of several cells: a gateway that runs alone needs a folder of its own`,

@@ -222,6 +222,7 @@ test("several cells are refused in this release", async () => {
   for (const [args, env] of [
     [["--cells", "2"], {}],
     [[], { CELLS: "2" }],
+    [[], { REDIS_URL: "redis://127.0.0.1:6379" }],
   ] as const) {
     const refused = run(process.execPath, [MAIN, ...args], {
       env: { ...where.env, ...env },
