@@ -18,6 +18,7 @@ import { type AnalyticsErasure, analyticsErasure } from "./erasure.ts";
 import { analyticsExportOperations } from "./export-operations.ts";
 import type { Finisher } from "./finisher.ts";
 import { type Canonical, callRecord, lookupOperations } from "./lookup-operations.ts";
+import { TURN_TIMES } from "./migration-turns.ts";
 import { type ModelStatsReader, modelStats } from "./model-stats.ts";
 import { operatorUsageOperations } from "./operator-usage-operations.ts";
 import type { Outbox } from "./outbox.ts";
@@ -127,7 +128,7 @@ const START_MS = 8000;
 const STOP_MS = 5000;
 
 export function openAnalytics(options: AnalyticsOptions): Analytics {
-  const { outbox, store, clock, pool, log, shared, batchAgeMs: ageMs } = options;
+  const { outbox, store, clock, pool, log, batchAgeMs: ageMs } = options;
   const engine = engineOf(options);
   const server = engine === undefined ? serverOf(options.clickhouseUrl ?? "") : undefined;
   // Only the embedded engine needs time to start; a server is assumed to be running.
@@ -136,7 +137,7 @@ export function openAnalytics(options: AnalyticsOptions): Analytics {
     address: () => addressOf(engine, server, hasAnswered ? CATCH_UP_MS : START_MS),
     database: server?.database ?? "weir",
     cluster: server === undefined ? undefined : options.clickhouseCluster,
-    ...(engine !== undefined && embedded(shared?.dataDir ?? options.dataDir, shared?.inbox)),
+    ...(engine !== undefined && embedded(options)),
   });
   const spool = startRecordSpool({ outbox, clickhouse, finisher: pool, clock, log, ageMs });
   const shadowRuns = openShadowRuns({ store, clickhouse, clock, log, ageMs });
@@ -225,9 +226,11 @@ function operationsOf(
 }
 
 /** What only the embedded engine is given. */
-const embedded = (dataDir: string, inbox?: string) => ({
-  rowFiles: new RowFiles(join(dataDir, "clickhouse"), inbox),
+const embedded = ({ dataDir, shared }: AnalyticsOptions) => ({
+  rowFiles: new RowFiles(join(shared?.dataDir ?? dataDir, "clickhouse"), shared?.inbox),
   afterMigrations: PART_SETTINGS,
+  // Nobody else has an engine of this process's own: who held a turn before is gone, and a restart need not wait for it.
+  ...(shared === undefined && { turnTimes: { ...TURN_TIMES, lostAfterMs: 0 } }),
 });
 
 async function addressOf(

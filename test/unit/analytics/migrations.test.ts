@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MARKED_COLUMNS } from "../../../src/analytics/batch.ts";
 import type { ClickHouse } from "../../../src/analytics/client.ts";
+import { TURN_TIMES } from "../../../src/analytics/migration-turns.ts";
 import { migrationFiles } from "../../../src/analytics/migrations.ts";
 import { USAGE_TAGS } from "../../../src/analytics/rollups.ts";
 import { COLUMNS, REQUEST_COLUMNS } from "../../../src/record/columns.ts";
@@ -12,6 +13,7 @@ import {
   DAY_MS,
   manyRecords,
   openBench,
+  record,
   sumsOf,
   temporaryFolder,
   until,
@@ -85,4 +87,18 @@ it("no two files set the query of a view, and none empties a table: a late state
   expect(altered).toEqual([...new Set(altered)]);
   expect(altered.length).toBeGreaterThan(0);
   expect(statements.filter((sql) => /^(TRUNCATE|DELETE|INSERT)\b/m.test(sql))).toEqual([]);
+});
+
+it("a gateway that was killed while it migrated does not wait for itself at its next start", async () => {
+  await clickhouse.command("ALTER TABLE migrations DELETE WHERE name >= '0010' SETTINGS mutations_sync = 2");
+  const turn = "SELECT max(turn) + 1 AS turn, 'killed', 0, false FROM migration_turns";
+  await clickhouse.command(`INSERT INTO migration_turns (turn, holder, sign, is_over) ${turn}`);
+  await clickhouse.close();
+  await bench.close();
+  bench = openBench({ dataDir });
+  // Longer than an engine takes to start on a busy machine, and shorter than a lost turn is waited for.
+  expect(TURN_TIMES.lostAfterMs).toBeGreaterThan(15_000);
+  await bench.add([record()]);
+  expect(await bench.analytics.flush(15_000)).toBe(true);
+  clickhouse = clickhouseOf(bench);
 });
