@@ -5,6 +5,7 @@
 import { keyText, type Range, type StoreKey } from "../store/table.ts";
 import { Draft } from "./draft.ts";
 import type { Blobs } from "./exchange.ts";
+import type { Change } from "./replica.ts";
 
 export class ActRun {
   readonly id: number;
@@ -26,7 +27,15 @@ export class ActRun {
 
   didReadRange(table: string, range: Range): void {
     const part = commonPart(range);
+    // The row under the part alone, which such a range may have too, counts for the whole table only.
+    for (const end of part === "" ? [] : [range.start, range.end])
+      if (Array.isArray(end) && end.length === 1) this.didRead(table, end);
     this.#ranges.set(`${table}\0${part}`, [table, part]);
+  }
+
+  /** Rows and ranges that the dataset compares for it. */
+  get readCount(): number {
+    return this.#reads.size + this.#ranges.size;
   }
 
   ifDropped(undo: () => void): void {
@@ -46,8 +55,17 @@ export class ActRun {
     return [String(this.id), [...this.#reads.values()].flat(), [...this.#ranges.values()].flat(), writes];
   }
 
-  sharedWrites(isShared: (table: string) => boolean): number {
-    return this.#writes(isShared).length;
+  /** Rows that it writes in shared tables, and their bytes. */
+  sharedSize(isShared: (table: string) => boolean): { readonly rows: number; readonly bytes: number } {
+    const writes = this.#writes(isShared);
+    return { rows: writes.length, bytes: writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) };
+  }
+
+  /** What it writes in tables of this cell alone. */
+  ownChanges(isShared: (table: string) => boolean): Change[] {
+    return [...this.draft.writes()]
+      .filter(({ table }) => !isShared(table))
+      .map(({ table, text, value }) => ({ table, text, value }));
   }
 
   #writes(isShared: (table: string) => boolean) {

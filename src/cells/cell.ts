@@ -6,9 +6,13 @@ import { Committer } from "./committer.ts";
 import { assertSettings, type Entered } from "./dataset.ts";
 import { type Lane, Session, TERM_LANE } from "./exchange.ts";
 import { Follower } from "./follower.ts";
-import { connectRedis, type RedisLog } from "./redis.ts";
+import { DATASET_KEY } from "./keys.ts";
+import { connectRedis, type RedisLink, type RedisLog } from "./redis.ts";
 import { Replica } from "./replica.ts";
+import { RunJournal } from "./run-journal.ts";
+import { SCRIPTS } from "./scripts.ts";
 import { SharedStore } from "./shared-store.ts";
+import { Wakefulness } from "./wakefulness.ts";
 
 export interface CellOptions {
   /** The cell's name: of its folder for ever. */
@@ -40,67 +44,35 @@ export interface Cell {
 }
 
 const CONNECT_MS = 10_000;
+/** A cell that stops tells the others, who do not wait for it then; without Redis they learn it by its silence. */
+const LEAVE_MS = 1000;
 
 /** @throws Error with a line for the operator */
 export async function openCell(options: CellOptions): Promise<Cell> {
-  const { cell, datasetId, redisUrl: url, local, isShared, clock, log, replicas, onEnd } = options;
+  const { redisUrl: url, local, log } = options;
   const link = connectRedis({ url, log });
   const reading = connectRedis({ url, log });
-  const replica = new Replica(local);
   const close = () => {
     for (const connection of [link, reading]) connection.close();
   };
   try {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
     await assertSettings(link);
-    // Each part knows the one before it by a function: they need each other.
-    const onTerm = async (session: Session) => {
-      const { version, origin } = replica.position;
-      const [[isSame] = []] = await session.lane(TERM_LANE).send([["restate", version, origin]]);
-      // A new folder has nothing to follow on from: what a dataset began with is in no entry.
-      if (isSame !== 1 || version === 0) follower.loadAnew();
-    };
-    const session = new Session({
-      ...{ link, datasetId, cell, onTerm, ...(replicas !== undefined && { replicas }) },
-      onEnd,
-    });
-    const beats = new Beats({ lane: session.lane("beat"), clock, applied: () => follower.version });
-    const store = new SharedStore({
-      ...{ local, isShared },
-      isCurrent: () => beats.isFresh() && !follower.isLoading,
-      async leave() {
-        await beats.stop();
-        await session.lane("leave").send([["leave"]]);
-        close();
-        await follower.stop();
-      },
-    });
-    const follower: Follower = new Follower({
-      ...{ link: reading, replica, isShared, log },
-      also: (entry) => committer.also(entry),
-      onApplied(entries) {
-        committer.applied(entries);
-        beats.soon();
-      },
-      assured: async () => void (await beats.now()),
-    });
-    const committer: Committer = new Committer({
-      ...{ lane: session.lane("documents"), beats, follower, isShared },
-      onRows: (read) => store.onRows(() => read(replica.positionInAct().version)),
-      setRunning: (running) => store.setRunning(running),
-      origin: () => `${cell}:${session.life}`,
-    });
+    const parts = partsOf(options, { link, reading, close, replica: new Replica(local) });
+    const { session, store, committer, follower, journal, beats, awake, caughtUp } = parts;
     const entered = await session.start();
     store.connect(committer);
     follower.start();
     await follower.reached(entered.version);
+    await journal.forgetBefore(session.life);
     beats.start();
     await beats.now();
+    awake.start();
     return {
       ...{ store, entered },
       version: () => follower.version,
       lane: (name) => session.lane(name),
-      caughtUp: async () => await follower.reached((await beats.now()).version),
+      caughtUp,
       cut() {
         for (const connection of [link, reading]) connection.renew();
       },
@@ -109,4 +81,85 @@ export async function openCell(options: CellOptions): Promise<Cell> {
     close();
     throw error;
   }
+}
+
+interface Ground {
+  readonly link: RedisLink;
+  readonly reading: RedisLink;
+  readonly replica: Replica;
+  readonly close: () => void;
+}
+
+/** Each part knows the one before it by a function: they need each other. */
+function partsOf(options: CellOptions, { link, reading, replica, close }: Ground) {
+  const { cell, datasetId, local, isShared, clock, log, replicas, onEnd } = options;
+  const onTerm = async (session: Session) => {
+    const { version, origin } = replica.position;
+    const restate = ["restate", version, origin] as const;
+    const [[isSame, lastRun, newest] = []] = await session.lane(TERM_LANE).send([restate]);
+    // A new folder has nothing to follow on from: what a dataset began with is in no entry. And rows that were loaded ahead of
+    // the position may be of a past that is lost.
+    if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();
+    follower.newTerm(Number(newest));
+    committer.restated(String(lastRun));
+  };
+  const session = new Session({
+    ...{ link, datasetId, cell, log, onTerm, ...(replicas !== undefined && { replicas }) },
+    onEnd(reason) {
+      follower.end(reason);
+      committer.end();
+      awake.stop();
+      onEnd(reason);
+    },
+  });
+  const beats = new Beats({ lane: session.lane("beat"), clock, applied: () => follower.version });
+  const caughtUp = async () => await follower.reached((await beats.now()).version);
+  const awake = new Wakefulness({ clock, catchUp: caughtUp });
+  const store = new SharedStore({
+    ...{ local, isShared },
+    isCurrent: () => !session.hasEnded && awake.isCurrent() && beats.isFresh() && !follower.isLoading,
+    async leave() {
+      awake.stop();
+      await said(session.lane("leave").send([["leave"]]));
+      session.close();
+      close();
+      await Promise.all([beats.stop(), follower.stop()]);
+    },
+  });
+  const journal = new RunJournal(local, cell);
+  const follower: Follower = new Follower({
+    ...{ link: reading, replica, isShared, log },
+    ask: (what, ...args) =>
+      reading.run(
+        SCRIPTS.page,
+        DATASET_KEY,
+        datasetId,
+        session.term,
+        what,
+        ...(args.length > 0 ? args : [cell]),
+      ),
+    also: (entry) => committer.also(entry),
+    alsoUpTo: (lastRun) => journal.takeUpTo(lastRun),
+    onApplied(entries) {
+      committer.applied(entries);
+      beats.soon();
+    },
+    onLoaded: (lastRun) => committer.loaded(lastRun),
+    assured: async () => void (await beats.now()),
+    heard: () => beats.latest.version,
+  });
+  const committer: Committer = new Committer({
+    ...{ lane: session.lane("documents"), beats, follower, journal, clock, isShared, cell },
+    onRows: (read) => store.onRows(() => read(replica.positionInAct())),
+    setRunning: (running) => store.setRunning(running),
+    life: () => session.life,
+    onFault: (error) => session.end(error),
+  });
+  return { session, store, committer, follower, journal, beats, awake, caughtUp };
+}
+
+/** Resolves once this is said, or cannot be within the time. */
+async function said(saying: Promise<unknown>): Promise<void> {
+  saying.catch(() => {});
+  await Promise.race([saying, new Promise((resolve) => setTimeout(resolve, LEAVE_MS))]).catch(() => {});
 }

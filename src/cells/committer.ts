@@ -4,48 +4,47 @@
  * it are undone and run again on newer rows. A cell whose acts were refused three times asks for the ticket, with which it commits
  * alone for a moment: so no act starves beside a thousand others.
  */
+import type { Clock } from "../clock.ts";
 import { fail } from "../errors.ts";
-import { ActRun } from "./act-run.ts";
 import type { Beats } from "./beats.ts";
-import { Draft } from "./draft.ts";
-import { Blobs, type Lane, type Operation } from "./exchange.ts";
+import { Blobs, type Lane, NotSent, type Operation } from "./exchange.ts";
 import type { Follower } from "./follower.ts";
-import type { Change, Entry } from "./replica.ts";
-import type { Running } from "./shared-table.ts";
+import { type GroupDeps, type Item, runGroup, type Sent, type Waiting } from "./group-run.ts";
+import type { Change, Entry, Position } from "./replica.ts";
+import type { RunJournal } from "./run-journal.ts";
 
-export interface CommitterDeps {
+export interface CommitterDeps extends GroupDeps {
   readonly lane: Lane;
   readonly beats: Beats;
   readonly follower: Follower;
-  /** Runs `read` where it sees all rows of this cell, committed or not, and gives it their version. */
-  readonly onRows: (read: (version: number) => void) => void;
-  readonly setRunning: (running: Running | undefined) => void;
-  readonly isShared: (table: string) => boolean;
-  /** Cell and life, `cell:life`. */
-  readonly origin: () => string;
+  readonly journal: RunJournal;
+  readonly clock: Clock;
+  /** Runs `read` where it sees all rows of this cell, committed or not, and gives it their position. */
+  readonly onRows: (read: (position: Position) => void) => void;
+  readonly cell: string;
+  readonly life: () => string;
+  /** Nothing can be committed any more: the process may not go on. */
+  readonly onFault: (error: Error) => void;
 }
 
-interface Waiting {
-  readonly act: () => unknown;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
-  refusals: number;
-}
-
-/** A run that is on its way. */
-interface Sent extends Waiting {
-  readonly run: ActRun;
-  readonly value: unknown;
-}
-
-/** Acts of one exchange: some milliseconds of Redis. */
-const GROUP_ACTS = 200;
-/** Rows that one act may change: Lua passes them as arguments of one command. */
-const MOST_WRITES = 3000;
 const REFUSALS_BEFORE_TICKET = 3;
-const TICKET_RETRY_MS = 10;
+const RETRY_MS = 10;
 /** An act is answered at the latest so long after its commit, even if a cell has not applied it. */
 const EVERYWHERE_MS = 1000;
+/** An act that is not owed is refused when it was not committed after this long. */
+const UNCOMMITTED_MS = 5000;
+/** An act that is not owed, and was sent, is answered after this long with the word that its outcome is not known. */
+const UNKNOWN_MS = 10_000;
+const LOOK_MS = 250;
+
+const notCommitted = () =>
+  fail("storage_unavailable", "This could not be stored now, and was not.", { retryAfterMs: 1000 });
+
+/** Only for a run that may have been committed. */
+const outcomeUnknown = () =>
+  fail("storage_unavailable", "It is not known whether this was stored: look before you try again.", {
+    ...{ retryable: false, details: { outcome: "unknown" } },
+  });
 
 export class Committer {
   readonly #deps: CommitterDeps;
@@ -56,6 +55,11 @@ export class Committer {
   /** The newest version this cell knows it has to have seen before its next group. */
   #needed = 0;
   #working: Promise<void> | undefined;
+  #ended = false;
+  #forgetting: Promise<void> = Promise.resolve();
+  #lookTimer: NodeJS.Timeout | undefined;
+  /** Takes back the group that is on its way, if it was not sent. */
+  #takeBack: AbortController | undefined;
 
   constructor(deps: CommitterDeps) {
     this.#deps = deps;
@@ -65,28 +69,67 @@ export class Committer {
     return this.#waiting.length + this.#sent.size;
   }
 
-  /** Resolves once the act is committed, stored here, and known to every live cell. */
-  commit<T>(act: () => T): Promise<T> {
+  /**
+   * Resolves once the act is committed, stored here, and known to every live cell. One that is not owed waits 5 s for its commit.
+   * @throws WeirError `storage_unavailable`; with `details.outcome` "unknown" where the act may have been committed
+   */
+  commit<T>(act: () => T, isOwed: boolean): Promise<T> {
+    if (this.#ended) return Promise.reject(notCommitted());
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ act, resolve: resolve as (value: unknown) => void, reject, refusals: 0 });
+      const sinceMs = this.#deps.clock.monotonic();
+      const settle = { resolve: resolve as (value: unknown) => void, reject };
+      this.#waiting.push({ act, ...settle, isOwed, sinceMs, refusals: 0 });
+      this.#lookTimer ??= setInterval(() => this.#look(), LOOK_MS).unref();
       this.#work();
     });
   }
 
-  /** Rows of this cell's own tables that one of its acts wrote, to be stored with the entry. */
-  also({ origin }: Entry): readonly Change[] {
-    const sent = this.#sentOf(origin);
-    if (sent === undefined) return [];
-    return [...sent.run.draft.writes()].filter(({ table }) => !this.#deps.isShared(table));
+  /** In an act: rows of this cell's own tables that one of its acts wrote, to be stored with the entry. */
+  also(entry: Entry): readonly Change[] {
+    return this.#deps.journal.take(entry);
   }
 
   applied(entries: readonly Entry[]): void {
+    const prefix = `${this.#deps.cell}:${this.#deps.life()}:`;
     for (const { origin, version } of entries) {
-      const sent = this.#sentOf(origin);
-      if (sent === undefined) continue;
+      if (origin.startsWith(prefix)) this.#applied(Number(origin.slice(prefix.length)), version);
+    }
+  }
+
+  /** All rows were loaded, with the runs of this cell up to this one: their entries will not come. */
+  loaded(lastRun: string): void {
+    this.#needed = 0;
+    const upTo = this.#numberOf(lastRun);
+    for (const { run } of [...this.#sent.values()]) if (run.id <= upTo) this.#applied(run.id, 0);
+  }
+
+  /** A new term: runs behind the dataset's last one that were committed in an earlier term are lost, and run again. */
+  restated(lastRun: string): void {
+    const upTo = this.#numberOf(lastRun);
+    const lost = [...this.#sent.values()].filter(
+      (sent) => sent.isCommitted && !sent.isApplied && sent.run.id > upTo,
+    );
+    for (const sent of lost.toReversed()) this.#drop(sent);
+    this.#needed = 0;
+    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered));
+    this.#forgetting = this.#forget(lost);
+    if (lost.length > 0) this.#work();
+  }
+
+  /** This process may not go on. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearInterval(this.#lookTimer);
+    this.#takeBack?.abort();
+    for (const { reject } of this.#waiting.splice(0)) reject(notCommitted());
+    for (const sent of [...this.#sent.values()].toReversed()) {
       this.#sent.delete(sent.run.id);
-      // However long another cell takes, what is committed is answered.
-      void this.#deps.beats.everyoneHas(version, EVERYWHERE_MS).then(() => sent.resolve(sent.value));
+      if (sent.isCommitted || sent.isApplied) sent.resolve(sent.value);
+      else {
+        sent.run.drop();
+        sent.reject(outcomeUnknown());
+      }
     }
   }
 
@@ -94,21 +137,42 @@ export class Committer {
   async idle(): Promise<void> {
     while (this.pending > 0) {
       await this.#working;
-      if (this.pending > 0) await new Promise((resolve) => setTimeout(resolve, TICKET_RETRY_MS));
+      if (this.pending > 0) await pause();
     }
+    clearInterval(this.#lookTimer);
+    this.#lookTimer = undefined;
   }
 
-  #sentOf(origin: string): Sent | undefined {
-    const prefix = `${this.#deps.origin()}:`;
-    return origin.startsWith(prefix) ? this.#sent.get(Number(origin.slice(prefix.length))) : undefined;
+  /** The number of a run of this life; of other lives, none here. */
+  #numberOf(lastRun: string): number {
+    const prefix = `${this.#deps.life()}:`;
+    return lastRun.startsWith(prefix) ? Number(lastRun.slice(prefix.length)) : 0;
+  }
+
+  #applied(id: number, version: number): void {
+    const sent = this.#sent.get(id);
+    if (sent === undefined) return;
+    sent.isApplied = true;
+    // However long another cell takes, what is committed is answered.
+    void this.#deps.beats.everyoneHas(version, EVERYWHERE_MS).then(() => {
+      sent.isEverywhere = true;
+      this.#answerIfDone(sent);
+    });
+  }
+
+  /** Replicas of Redis have what was replied to; the stream may be ahead of that. */
+  #answerIfDone(sent: Sent): void {
+    if (!sent.isCommitted || !sent.isEverywhere) return;
+    this.#sent.delete(sent.run.id);
+    sent.resolve(sent.value);
   }
 
   #work(): void {
+    if (this.#ended) return;
     this.#working ??= this.#groups()
       .catch((error: unknown) => {
-        for (const { reject } of this.#waiting.splice(0)) reject(error);
-        for (const { reject } of this.#sent.values()) reject(error);
-        this.#sent.clear();
+        this.end();
+        this.#deps.onFault(error as Error);
       })
       .finally(() => {
         this.#working = undefined;
@@ -117,78 +181,125 @@ export class Committer {
   }
 
   async #groups(): Promise<void> {
-    const { lane, follower } = this.#deps;
+    const { follower } = this.#deps;
     // Acts of one turn of the event loop share the first group.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#waiting.length > 0) {
       const hasTicket = this.#waiting.some(({ refusals }) => refusals >= REFUSALS_BEFORE_TICKET);
       if (hasTicket) await this.#takeTicket();
       await follower.reached(this.#needed);
-      const { base, group } = this.#runGroup();
-      if (group.length === 0) continue;
-      const blobs = new Blobs();
-      const acts = group.map(({ run }) => run.asOperation(this.#deps.isShared, blobs));
-      const operations: Operation[] = [["acts", base, acts]];
-      if (hasTicket) operations.push(["release"]);
-      const [[committed, version, why] = []] = await lane.send(operations, blobs);
+      let base: Position | undefined;
+      const items: Item[] = [];
+      this.#deps.onRows((position) => {
+        base = position;
+        items.push(...runGroup(this.#deps, this.#waiting, () => ++this.#runs));
+      });
+      if (base === undefined) throw new Error("the cell's store is closed");
+      if (items.some((item) => "run" in item)) await this.#send(base, items, hasTicket);
+    }
+  }
+
+  async #send(base: Position, items: readonly Item[], hasTicket: boolean): Promise<void> {
+    const { isShared, journal, lane, life } = this.#deps;
+    const group = items.filter((item): item is Sent => "run" in item);
+    await this.#forgetting;
+    const own = group.map(({ run }) => [run.id, run.ownChanges(isShared)] as const);
+    await journal.keep(life(), new Map(own.filter(([, changes]) => changes.length > 0)));
+    const blobs = new Blobs();
+    const acts = group.map(({ run }) => run.asOperation(isShared, blobs));
+    const operations: Operation[] = [["acts", base.version, base.origin, acts]];
+    if (hasTicket) operations.push(["release"]);
+    for (const sent of group) this.#sent.set(sent.run.id, sent);
+    this.#takeBack = new AbortController();
+    try {
+      const [[committed, version, why] = []] = await lane.send(operations, blobs, this.#takeBack.signal);
       this.#needed = Number(version);
-      const refused = group.slice(Number(committed));
-      if (refused.length > 0) await this.#putBack(refused, String(why));
+      if (this.#ended) return;
+      await this.#replied(items, Number(committed), String(why), base);
+    } catch (error) {
+      if (!(error instanceof NotSent)) throw error;
+      await this.#putBack(items, "wait");
+      this.#look();
+    } finally {
+      this.#takeBack = undefined;
     }
   }
 
-  /** Runs what waits, without storing anything. */
-  #runGroup(): { readonly base: number; readonly group: Sent[] } {
-    const { onRows, setRunning, isShared } = this.#deps;
-    const before = new Draft();
-    const group: Sent[] = [];
-    let base = 0;
-    onRows((version) => {
-      base = version;
-      for (const waiting of this.#waiting.splice(0, GROUP_ACTS)) {
-        const run = new ActRun(++this.#runs);
-        setRunning({ run, before, isProbe: false });
-        try {
-          const value = waiting.act();
-          if (run.sharedWrites(isShared) > MOST_WRITES)
-            throw fail("storage_unavailable", `an act changes more than ${MOST_WRITES} rows`);
-          const sent = { ...waiting, run, value };
-          group.push(sent);
-          this.#sent.set(run.id, sent);
-          before.add(run.draft);
-        } catch (error) {
-          run.drop();
-          waiting.reject(error);
-        } finally {
-          setRunning(undefined);
-        }
+  async #replied(items: readonly Item[], committed: number, why: string, base: Position): Promise<void> {
+    let done = 0;
+    let first = items.length;
+    for (const [at, item] of items.entries()) {
+      if (!("run" in item)) {
+        // It threw on what those before it had done, who did it.
+        item.waiting.reject(item.error);
+      } else if (done === committed) {
+        first = at;
+        break;
+      } else {
+        done++;
+        item.isCommitted = true;
+        this.#answerIfDone(item);
       }
-    });
-    return { base, group };
+    }
+    if (why === "past") this.#deps.follower.doubt(base.version, base.origin);
+    if (first < items.length) await this.#putBack(items.slice(first), why);
   }
 
-  async #putBack(refused: readonly Sent[], why: string): Promise<void> {
-    for (const { run } of refused.toReversed()) {
-      run.drop();
-      this.#sent.delete(run.id);
-    }
-    const isWait = why === "wait";
+  async #putBack(refused: readonly Item[], why: string): Promise<void> {
+    const runs = refused.filter((item): item is Sent => "run" in item);
+    for (const sent of runs.toReversed()) this.#drop(sent);
     // Those after the first were refused for its sake.
-    const again = refused.map(({ act, resolve, reject, refusals }, at) => ({
-      ...{ act, resolve, reject },
-      refusals: refusals + (at === 0 && !isWait ? 1 : 0),
-    }));
-    this.#waiting.unshift(...again);
-    if (isWait) await new Promise((resolve) => setTimeout(resolve, TICKET_RETRY_MS));
+    const again = refused.map((item, at): Waiting => {
+      const { act, resolve, reject, isOwed, sinceMs, refusals } = "run" in item ? item : item.waiting;
+      const more = at === 0 && why === "stale" ? 1 : 0;
+      return { act, resolve, reject, isOwed, sinceMs, refusals: refusals + more };
+    });
+    this.#waiting.unshift(...again.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true));
+    await this.#forget(runs);
+    if (why !== "stale") await pause();
+  }
+
+  async #forget(runs: readonly Sent[]): Promise<void> {
+    const { journal, life } = this.#deps;
+    await journal.forget(
+      life(),
+      runs.map(({ run }) => run.id),
+    );
+  }
+
+  #drop(sent: Sent): void {
+    sent.run.drop();
+    this.#sent.delete(sent.run.id);
+  }
+
+  /** Answers acts that are not owed and have waited for too long. */
+  #look(): void {
+    const nowMs = this.#deps.clock.monotonic();
+    const isLate = ({ isOwed, sinceMs }: Waiting, ms: number) => !isOwed && nowMs - sinceMs > ms;
+    const late = this.#waiting.filter((waiting) => isLate(waiting, UNCOMMITTED_MS));
+    this.#waiting = this.#waiting.filter((waiting) => !late.includes(waiting));
+    for (const { reject } of late) reject(notCommitted());
+    for (const sent of this.#sent.values()) {
+      if (isLate(sent, UNCOMMITTED_MS)) this.#takeBack?.abort();
+      if (!isLate(sent, UNKNOWN_MS) || sent.isAnswered) continue;
+      sent.isAnswered = true;
+      if (sent.isCommitted) sent.resolve(sent.value);
+      else sent.reject(outcomeUnknown());
+    }
+    if (this.pending > 0) return;
+    clearInterval(this.#lookTimer);
+    this.#lookTimer = undefined;
   }
 
   async #takeTicket(): Promise<void> {
     for (;;) {
       const [[has] = []] = await this.#deps.lane.send([["ticket"]]);
       if (has === 1) break;
-      await new Promise((resolve) => setTimeout(resolve, TICKET_RETRY_MS));
+      await pause();
     }
     const { version } = await this.#deps.beats.now();
     this.#needed = Math.max(this.#needed, version);
   }
 }
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS));

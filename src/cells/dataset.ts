@@ -59,20 +59,18 @@ export async function createDataset(
   return true;
 }
 
-/** Begins a new life of a cell (`isStart`), or goes on with the one it has on a new connection. */
+/** Goes on with a life on a new connection, or begins one where it is "". @throws Error where the life is over */
 export async function enterDataset(
   link: RedisLink,
   id: string,
   cell: string,
-  isStart: boolean,
+  ownLife: string,
 ): Promise<Entered> {
-  const [term, life, version] = (await link.run(
-    SCRIPTS.enter,
-    DATASET_KEY,
-    id,
-    cell,
-    isStart ? "start" : "",
-  )) as [Buffer, Buffer, Buffer];
+  const [term, life, version] = (await link.run(SCRIPTS.enter, DATASET_KEY, id, cell, ownLife)) as [
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
   return { term: String(term), life: String(life), version: Number(String(version)) };
 }
 

@@ -6,7 +6,7 @@
 import { Packr } from "msgpackr";
 import { type Entered, enterDataset } from "./dataset.ts";
 import { DATASET_KEY } from "./keys.ts";
-import type { RedisLink, RedisValue } from "./redis.ts";
+import type { RedisLink, RedisLog, RedisValue } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
 
 /** Name of the operation, then what it takes: texts, numbers, lists; see `scripts/exchange/`. */
@@ -24,6 +24,9 @@ export class Blobs {
   }
 }
 
+/** An exchange was taken back before it had any effect. */
+export class NotSent extends Error {}
+
 export interface CellIdentity {
   readonly cell: string;
   readonly datasetId: string;
@@ -38,6 +41,7 @@ export interface SessionOptions extends CellIdentity {
   readonly onTerm?: (session: Session) => Promise<void>;
   /** Called once: this process may not go on (its cell has a newer life or was retired, or Redis holds something else). */
   readonly onEnd: (reason: Error) => void;
+  readonly log?: RedisLog;
   /** Replicas that must have an exchange before its reply counts. Default: 0. */
   readonly replicas?: number;
 }
@@ -48,7 +52,10 @@ const NEW_TERM = "WEIRTERM";
 const LATER = /^(?:LOADING|BUSY|MASTERDOWN|READONLY|TRYAGAIN|CLUSTERDOWN|NOREPLICAS|MISCONF|OOM)\b/;
 export const TERM_LANE = "term";
 const RECONNECT_MS = 60_000;
+const START_MS = 5000;
+const START_TRIES = 5;
 const REPLICA_MS = 1000;
+const RETRY_MS = 20;
 
 // Plain arrays and strings only: what Lua's MessagePack reads.
 const packr = new Packr({ useRecords: false });
@@ -57,12 +64,17 @@ const packr = new Packr({ useRecords: false });
 export class Session {
   readonly #options: SessionOptions;
   readonly #lanes = new Map<string, Lane>();
+  /** Undefined until the connection there is now has been entered. */
   #entered: Entered | undefined;
+  #enteredOn = -1;
+  #life = "";
   #entering: Promise<Entered> | undefined;
   /** The term in which the cell has said what it knows. */
   #toldTerm = "";
   #telling: Promise<void> | undefined;
   #ended: Error | undefined;
+  /** Code of the refusal that the log has already. */
+  #said = "";
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -70,14 +82,31 @@ export class Session {
 
   /** Begins a new life. @throws Error of Redis, or of the dataset: the process cannot start */
   async start(): Promise<Entered> {
-    const { link, datasetId, cell } = this.#options;
-    this.#entered = await enterDataset(link, datasetId, cell, true);
-    await this.#told();
-    return this.#entered;
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#options.link.ready(START_MS);
+        // A start whose reply was lost has begun a life that nobody leads: the next one ends it.
+        const entered = await this.#enter();
+        await this.#told();
+        return entered;
+      } catch (error) {
+        if ((error as Error).name === "ReplyError" || tries === START_TRIES) throw error;
+      }
+    }
   }
 
+  /** Number of this life, as Redis gave it: greater than those of the cell's earlier lives. */
   get life(): string {
-    return this.#entered?.life ?? "";
+    return this.#life;
+  }
+
+  /** The term in which the last exchange was sent. */
+  get term(): string {
+    return this.#entered?.term ?? "";
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
   }
 
   /** One a name: exchanges of a lane are numbered. */
@@ -90,22 +119,39 @@ export class Session {
     return lane;
   }
 
-  /** @internal Sends an exchange until its reply is known. @throws Error once this process may not go on */
-  async deliver(lane: string, number: number, args: readonly Buffer[]): Promise<RedisValue[]> {
+  /**
+   * @internal Sends an exchange until its reply is known.
+   * @throws Error once this process may not go on; NotSent where it was taken back before it had any effect
+   */
+  async deliver(
+    lane: string,
+    number: number,
+    args: readonly Buffer[],
+    takenBack?: AbortSignal,
+  ): Promise<RedisValue[]> {
     const { link, replicas = 0 } = this.#options;
+    // Once it may have run, only its reply ends this.
+    let mayHaveRun = false;
     for (;;) {
       if (this.#ended !== undefined) throw this.#ended;
+      const ranBefore: boolean = mayHaveRun;
       try {
-        await link.ready(RECONNECT_MS);
-        const { term, life } = await this.#current(lane);
+        const { term, life } = await unless(mayHaveRun ? undefined : takenBack, this.#usable(lane));
+        // Behind a new connection may be another Redis: it is entered first.
+        if (link.generation() !== this.#enteredOn) continue;
         const { datasetId, cell } = this.#options;
         const head = [datasetId, term, cell, life, lane, number] as const;
+        mayHaveRun = true;
         const reply = link.run(SCRIPTS.exchange, DATASET_KEY, ...head, ...args);
-        if (replicas === 0) return (await reply) as RedisValue[];
         // On the same connection: it counts replicas that have what this connection wrote.
-        const [answer, reached] = await Promise.all([reply, link.call("WAIT", replicas, REPLICA_MS)]);
-        if (Number(reached) >= replicas) return answer as RedisValue[];
+        const reached = replicas === 0 ? undefined : this.#replicasReached(replicas);
+        const answer = (await reply) as RedisValue[];
+        this.#said = "";
+        if (reached === undefined || (await reached)) return answer;
       } catch (error) {
+        if (error instanceof NotSent) throw error;
+        // An error in place of a reply: this time it did not run.
+        if ((error as Error).name === "ReplyError") mayHaveRun = ranBefore;
         await this.#afterFailure(error as Error);
       }
     }
@@ -118,7 +164,27 @@ export class Session {
     this.#options.onEnd(reason);
   }
 
+  /** The process stops by itself: nothing is sent any more, and what waits fails. */
+  close(): void {
+    this.#ended ??= new Error("the cell was closed");
+  }
+
+  /** False also where it cannot be known: the exchange is sent again, and its kept answer waits for replicas again. */
+  async #replicasReached(replicas: number): Promise<boolean> {
+    try {
+      return Number(await this.#options.link.call("WAIT", replicas, REPLICA_MS)) >= replicas;
+    } catch {
+      return false;
+    }
+  }
+
+  async #usable(lane: string): Promise<Entered> {
+    await this.#options.link.ready(RECONNECT_MS);
+    return await this.#current(lane);
+  }
+
   async #current(lane: string): Promise<Entered> {
+    if (this.#options.link.generation() !== this.#enteredOn) this.#entered = undefined;
     if (this.#entered === undefined) this.#entering ??= this.#enter();
     const entered = this.#entered ?? ((await this.#entering) as Entered);
     if (lane === TERM_LANE) return entered;
@@ -128,9 +194,13 @@ export class Session {
 
   async #enter(): Promise<Entered> {
     const { link, datasetId, cell } = this.#options;
+    const generation = link.generation();
     try {
-      this.#entered = await enterDataset(link, datasetId, cell, false);
-      return this.#entered;
+      const entered = await enterDataset(link, datasetId, cell, this.#life);
+      this.#entered = entered;
+      this.#enteredOn = generation;
+      this.#life = entered.life;
+      return entered;
     } finally {
       this.#entering = undefined;
     }
@@ -154,15 +224,45 @@ export class Session {
   }
 
   async #afterFailure(error: Error): Promise<void> {
+    const { link, log } = this.#options;
+    const isReply = error.name === "ReplyError";
     const isTerm = error.message.startsWith(NEW_TERM);
     // Any other refusal is about this cell, or a fault of a script: sent again, it would be refused again.
-    if (error.name === "ReplyError" && !isTerm && !LATER.test(error.message)) {
+    if (isReply && !isTerm && !LATER.test(error.message)) {
       this.end(error);
       throw error;
     }
-    if (isTerm) this.#entered = undefined;
-    // Redis is away, or busy loading: it is tried again, as long as it takes.
-    else await new Promise((resolve) => setTimeout(resolve, 20));
+    if (isTerm) {
+      this.#entered = undefined;
+      return;
+    }
+    if (isReply) {
+      const [code = ""] = error.message.split(" ");
+      if (code !== this.#said)
+        log?.warn({ error: error.message }, "Redis refuses to work; it is tried again");
+      this.#said = code;
+      // Its name may lead to another one by now.
+      if (code === "READONLY" || code === "MASTERDOWN") link.renew();
+    }
+    // Redis is away, busy loading, or full: it is tried again, as long as it takes.
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+/** @throws NotSent when the signal comes first */
+async function unless<T>(signal: AbortSignal | undefined, promise: Promise<T>): Promise<T> {
+  if (signal === undefined) return await promise;
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(new NotSent("taken back"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([promise, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    promise.catch(() => {});
   }
 }
 
@@ -179,13 +279,22 @@ export class Lane {
 
   /**
    * Runs operations, in the order of the calls. Resolves with one result each; waits as long as Redis is away.
-   * @throws Error once this process may not go on
+   * @param takenBack aborted: what cannot have had an effect is not sent any more
+   * @throws Error once this process may not go on; NotSent where it was taken back
    */
-  send(operations: readonly Operation[], blobs = new Blobs()): Promise<RedisValue[][]> {
+  send(
+    operations: readonly Operation[],
+    blobs = new Blobs(),
+    takenBack?: AbortSignal,
+  ): Promise<RedisValue[][]> {
     const sent = this.#last.then(() => {
       this.#number++;
       const args = [packr.pack(operations), ...blobs.list.map(asBuffer)];
-      return this.#session.deliver(this.#name, this.#number, args) as Promise<RedisValue[][]>;
+      const reply = this.#session.deliver(this.#name, this.#number, args, takenBack);
+      return reply.catch((error: unknown) => {
+        if (error instanceof NotSent) this.#number--;
+        throw error;
+      }) as Promise<RedisValue[][]>;
     });
     this.#last = sent.catch(() => {});
     return sent;

@@ -1,22 +1,29 @@
 /**
  * Follows the stream of changes: reads it over a connection of its own, hands entries to the replica in their order, and has the
- * replica load anew where the stream was trimmed beyond the cell's position.
+ * replica load anew where the stream was trimmed beyond the cell's position, or where the dataset has another past.
  */
 import { KEY_PREFIX } from "./keys.ts";
 import type { RedisLink, RedisLog } from "./redis.ts";
-import { type Change, type Entry, type Replica, readEntry } from "./replica.ts";
+import { type AskPage, type Change, type Entry, OtherPast, type Replica, readEntry } from "./replica.ts";
 
 export interface FollowerOptions {
   /** A connection for this alone: reads of the stream wait on it. */
   readonly link: RedisLink;
   readonly replica: Replica;
   readonly isShared: (table: string) => boolean;
-  /** What the cell stores besides with an entry of its own. */
+  readonly ask: AskPage;
+  /** What the cell stores besides with an entry of its own. Called in the act that stores it. */
   readonly also: (entry: Entry) => Iterable<Change>;
+  /** The same for all runs up to this one, `life:number`, whose entries will not come because all rows are loaded. */
+  readonly alsoUpTo: (lastRun: string) => Iterable<Change>;
   /** Entries are applied, and durable. */
   readonly onApplied: (entries: readonly Entry[]) => void;
+  /** All rows are loaded, with every run of this cell up to this one. */
+  readonly onLoaded: (lastRun: string) => void;
   /** Resolves once the dataset is known to be the cell's own, and the cell has entered its term. */
   readonly assured: () => Promise<void>;
+  /** The newest version that the cell has heard of. */
+  readonly heard: () => number;
   readonly log: RedisLog;
 }
 
@@ -25,14 +32,16 @@ const BLOCK_MS = 1000;
 const RETRY_MS = 50;
 
 interface Waiter {
-  readonly version: number;
+  version: number;
   readonly done: () => void;
+  readonly failed: (reason: Error) => void;
 }
 
 export class Follower {
   readonly #options: FollowerOptions;
   #waiters: Waiter[] = [];
   #stopping = false;
+  #ended: Error | undefined;
   #isLoading = false;
   #mustLoad = false;
   #running: Promise<void> | undefined;
@@ -45,9 +54,9 @@ export class Follower {
     return this.#options.replica.position.version;
   }
 
-  /** Rows are being loaded: what the cell has is of different versions. */
+  /** What the cell has is of different versions, or of another past than the dataset. */
   get isLoading(): boolean {
-    return this.#isLoading || this.#mustLoad;
+    return this.#isLoading || this.#mustLoad || this.#options.replica.isMixed;
   }
 
   /** The dataset's past is another than the cell's: everything is loaded anew before the stream is followed on. */
@@ -55,14 +64,33 @@ export class Follower {
     this.#mustLoad = true;
   }
 
+  /** A new term begins at this version: greater ones that somebody waits for may never come. */
+  newTerm(version: number): void {
+    this.#waitFor(version, this.#waiters);
+  }
+
+  /** The dataset does not know this version of this origin: if the cell still stands there, it loads anew. */
+  doubt(version: number, origin: string): void {
+    const { position } = this.#options.replica;
+    if (!this.isLoading && position.version === version && position.origin === origin) this.#mustLoad = true;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }
 
-  /** Resolves once the cell has applied this version. */
+  /** Resolves once the cell has applied this version, or has loaded all rows since the call. @throws Error once it ended */
   reached(version: number): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     if (this.version >= version && !this.isLoading) return Promise.resolve();
-    return new Promise((done) => this.#waiters.push({ version, done }));
+    return new Promise((done, failed) => this.#waiters.push({ version, done, failed }));
+  }
+
+  /** The cell may not go on: nobody waits any longer. */
+  end(reason: Error): void {
+    this.#ended ??= reason;
+    this.#stopping = true;
+    for (const { failed } of this.#waiters.splice(0)) failed(reason);
   }
 
   async stop(): Promise<void> {
@@ -71,24 +99,26 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { link, log } = this.#options;
-    let assured = -1;
+    const { link, log, assured, replica } = this.#options;
+    let assuredOn = -1;
     let said = "";
     while (!this.#stopping) {
       try {
         await link.ready(BLOCK_MS);
         // Another process of Redis, perhaps with another past, answers on a new connection only.
         const generation = link.generation();
-        if (generation !== assured) await this.#options.assured();
-        assured = generation;
-        if (this.#mustLoad || this.#options.replica.position.isLoading === true) await this.#load();
+        const isLoad = this.#mustLoad || replica.position.isLoading === true;
+        if (generation !== assuredOn || isLoad) await assured();
+        assuredOn = generation;
+        if (isLoad) await this.#load();
         else await this.#follow(generation);
         this.#tell();
         said = "";
       } catch (error) {
         if (this.#stopping) return;
         const { message } = error as Error;
-        if (link.isReady() && message !== said)
+        if (error instanceof OtherPast) this.#mustLoad = true;
+        else if (link.isReady() && message !== said)
           log.warn({ error: message }, "changes of other cells could not be applied");
         said = message;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -97,29 +127,47 @@ export class Follower {
   }
 
   async #follow(generation: number): Promise<void> {
-    const { link, replica, also, onApplied } = this.#options;
+    const { link, replica, also, onApplied, heard } = this.#options;
     const from = `${this.version}-0`;
+    const newest = heard();
     const found = (await link.call(
       ...(["XREAD", "COUNT", ENTRIES, "BLOCK", BLOCK_MS, "STREAMS", `${KEY_PREFIX}stream`, from] as const),
     )) as [Buffer, [Buffer, Buffer[]][]][] | null;
-    if (found === null || this.#mustLoad || link.generation() !== generation) return;
-    const entries = (found[0]?.[1] ?? []).map(readEntry);
+    if (this.#mustLoad || this.#stopping || link.generation() !== generation) return;
+    const entries = (found?.[0]?.[1] ?? []).map(readEntry);
+    const [first] = entries;
     // XREAD skips what was trimmed and says nothing.
-    if (entries[0] !== undefined && entries[0].version !== this.version + 1) {
+    if (first === undefined ? newest > this.version : first.version !== this.version + 1) {
       this.#mustLoad = true;
       return;
     }
+    if (first === undefined) return;
     await replica.apply(entries, also);
     onApplied(entries);
   }
 
   async #load(): Promise<void> {
-    const { link, replica, isShared, log } = this.#options;
+    const { ask, replica, isShared, log, alsoUpTo, onLoaded } = this.#options;
     log.warn({ version: this.version }, "the cell loads all shared rows anew");
+    // A past that is lost may have had greater versions: who waits for one of them waits for this load.
+    const waiting = [...this.#waiters];
     this.#isLoading = true;
     this.#mustLoad = false;
-    await replica.load(link, isShared);
-    this.#isLoading = false;
+    try {
+      const lastRun = await replica.load(ask, isShared, alsoUpTo);
+      const { version, servesFrom = version } = replica.position;
+      this.#waitFor(servesFrom, waiting);
+      onLoaded(lastRun);
+    } catch (error) {
+      this.#mustLoad = true;
+      throw error;
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  #waitFor(atMost: number, waiters: readonly Waiter[]): void {
+    for (const waiter of waiters) waiter.version = Math.min(waiter.version, atMost);
   }
 
   #tell(): void {

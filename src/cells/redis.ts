@@ -50,6 +50,7 @@ const FIRST_RETRY_MS = 20;
 const LONGEST_RETRY_MS = 1000;
 const TIMEOUT_MS = 5000;
 const CONNECT_MS = 3000;
+const DISCONNECT_MS = 100;
 
 export function connectRedis(options: RedisOptions): RedisLink {
   return new Link(options);
@@ -66,7 +67,10 @@ class Link implements RedisLink {
     this.#timeoutMs = timeoutMs;
     const common = {
       // A script may have run although its reply was lost: only its sender knows whether it may be sent again.
-      ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: null },
+      // With 0 retries what waits for a reply fails when the connection ends; with any other setting it would never settle.
+      ...{ autoResendUnfulfilledCommands: false, enableOfflineQueue: false, maxRetriesPerRequest: 0 },
+      // A connection whose other end does not answer is given up at once.
+      disconnectTimeout: DISCONNECT_MS,
       // Lists in place of maps, of every version of Redis.
       protocol: 2 as const,
       ...{ autoResubscribe: false, connectTimeout: CONNECT_MS, enableReadyCheck: true, noDelay: true },

@@ -4,16 +4,18 @@
  */
 import type { Store } from "../store/store.ts";
 import { keyText, type StoreKey, type Table } from "../store/table.ts";
-import { DATASET_KEY, KEY_PREFIX } from "./keys.ts";
-import type { RedisLink, RedisValue } from "./redis.ts";
+import { KEY_PREFIX } from "./keys.ts";
+import type { RedisValue } from "./redis.ts";
 
 /** How far the folder follows the stream. */
 export interface Position {
   readonly version: number;
-  /** Of the act that made this version: `cell:life:number`. */
+  /** Of the act that made this version: `cell:life:number`; the dataset's id where no act did. */
   readonly origin: string;
   /** The rows are being loaded: they are of different versions. */
   readonly isLoading?: boolean;
+  /** After a load: some rows are as new as this version, which is applied before anybody is served. */
+  readonly servesFrom?: number;
 }
 
 export interface Change {
@@ -26,6 +28,8 @@ export interface Change {
 export interface Entry {
   readonly version: number;
   readonly origin: string;
+  /** Origin of the version before. */
+  readonly before: string;
   readonly changes: readonly Change[];
 }
 
@@ -34,12 +38,12 @@ const TABLES = "cells.tables";
 const KEY = "documents";
 const NOWHERE: Position = { version: 0, origin: "" };
 /** Rows that are asked for, and compared, at once. */
-const LOAD_ROWS = 500;
+const LOAD_ROWS = 200;
 
 /** An entry of the stream as Redis returns it: its id, then a flat list of fields and values. */
 export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
   const changes: Change[] = [];
-  for (let at = 2; at < fields.length; at += 2) {
+  for (let at = 4; at < fields.length; at += 2) {
     const field = String(fields[at]);
     const value = fields[at + 1] as Buffer;
     const nul = field.indexOf("\0");
@@ -49,8 +53,18 @@ export function readEntry([id, fields]: readonly [Buffer, Buffer[]]): Entry {
       value: value[0] === 0x2d ? undefined : value.subarray(1),
     });
   }
-  return { version: Number.parseInt(String(id), 10), origin: String(fields[1]), changes };
+  const [, origin, , before] = fields;
+  return {
+    ...{ version: Number.parseInt(String(id), 10), origin: String(origin), before: String(before) },
+    changes,
+  };
 }
+
+/** Asks for a page of the dataset, see `scripts/page.lua`. @throws Error where it is not the cell's dataset any more */
+export type AskPage = (what: string, ...args: (string | number)[]) => Promise<RedisValue>;
+
+/** An entry does not follow on from the one before: the dataset has another past than the rows here. */
+export class OtherPast extends Error {}
 
 export class Replica {
   readonly #local: Store;
@@ -73,6 +87,12 @@ export class Replica {
     return this.#committed;
   }
 
+  /** Rows are of different versions: being loaded, or not followed on from there to where all of them are. */
+  get isMixed(): boolean {
+    const { isLoading = false, version, servesFrom = 0 } = this.#committed;
+    return isLoading || version < servesFrom;
+  }
+
   /** Only in an act: reads of the act see this version. */
   positionInAct(): Position {
     return this.#positions.get(KEY) ?? NOWHERE;
@@ -81,18 +101,21 @@ export class Replica {
   /**
    * Applies entries that follow each other. Resolves once they are durable.
    * @param also what is stored besides with an entry: tables of this cell that the act wrote
-   * @throws Error where an entry is missing between two
+   * @throws OtherPast where one does not follow on from the one before it
    */
   async apply(entries: readonly Entry[], also: (entry: Entry) => Iterable<Change>): Promise<void> {
     const last = entries.at(-1);
     if (last === undefined) return;
-    const position = { version: last.version, origin: last.origin };
+    const { servesFrom = 0 } = this.#committed;
+    const isMixed = last.version < servesFrom;
+    const position = { version: last.version, origin: last.origin, ...(isMixed && { servesFrom }) };
     await this.#local.act(
       () => {
-        let { version } = this.positionInAct();
+        let { version, origin } = this.positionInAct();
         for (const entry of entries) {
-          if (entry.version !== ++version)
-            throw new Error(`the stream has ${entry.version} in place of ${version}`);
+          if (entry.version !== ++version || entry.before !== origin)
+            throw new OtherPast(`the stream has ${entry.version} after ${entry.before}, not ${origin}`);
+          origin = entry.origin;
           for (const change of entry.changes) this.#put(change);
           for (const change of also(entry)) this.#put(change);
         }
@@ -105,18 +128,23 @@ export class Replica {
 
   /**
    * Makes the rows equal to the dataset's. The position is noted first: rows may be newer than it, which entries that are applied
-   * later put right. Nobody may be served meanwhile.
+   * later put right, up to `servesFrom`. Nobody may be served before that.
+   * @param also what is stored besides with the position, given the cell's last run at it: `life:number`, or ""
+   * @returns that run
    */
-  async load(link: RedisLink, isShared: (table: string) => boolean): Promise<void> {
-    const version = Number(String(await link.call("HGET", DATASET_KEY, "version")));
+  async load(
+    ask: AskPage,
+    isShared: (table: string) => boolean,
+    also: (lastRun: string) => Iterable<Change>,
+  ): Promise<string> {
+    const [version, origin, lastRun] = await positionOf(ask);
     await this.#keep({ ...this.#committed, isLoading: true });
-    const tables = await this.#loadRows(link);
+    const tables = await this.#loadRows(ask);
     for (const table of new Set([...tables, ...this.#known].filter(isShared)))
-      await this.#removeRest(link, table);
-    const [entry] = (await link.call("XRANGE", `${KEY_PREFIX}stream`, `${version}-0`, `${version}-0`)) as [
-      [Buffer, Buffer[]]?,
-    ];
-    await this.#keep({ version, origin: entry === undefined ? "" : readEntry(entry).origin });
+      await this.#removeRest(ask, table);
+    const [servesFrom] = await positionOf(ask);
+    await this.#keep({ version, origin, servesFrom }, () => also(lastRun));
+    return lastRun;
   }
 
   #put({ table, text, value }: Change): void {
@@ -130,33 +158,34 @@ export class Replica {
     else rows.put(key, value);
   }
 
-  async #keep(position: Position): Promise<void> {
-    await this.#local.act(() => this.#positions.put(KEY, position), { isOwed: true });
+  async #keep(position: Position, also: () => Iterable<Change> = () => []): Promise<void> {
+    const act = () => {
+      for (const change of also()) this.#put(change);
+      this.#positions.put(KEY, position);
+    };
+    await this.#local.act(act, { isOwed: true });
     this.#committed = position;
   }
 
   /** @returns the dataset's tables */
-  async #loadRows(link: RedisLink): Promise<string[]> {
-    const tables: string[] = [];
+  async #loadRows(ask: AskPage): Promise<string[]> {
+    const tables = new Set<string>();
     const prefix = `${KEY_PREFIX}rows:`;
-    for await (const keys of scan(link, (cursor) => ["SCAN", cursor, "MATCH", `${prefix}*`, "COUNT", 1000])) {
-      for (const found of keys as Buffer[]) {
-        const table = String(found).slice(prefix.length);
-        tables.push(table);
-        await this.#loadTable(link, table, String(found));
-      }
-    }
-    return tables;
+    for await (const keys of pages((cursor) => ask("tables", cursor)))
+      for (const found of keys) tables.add(String(found).slice(prefix.length));
+    for (const table of tables) await this.#loadTable(ask, table);
+    return [...tables];
   }
 
-  async #loadTable(link: RedisLink, table: string, key: string): Promise<void> {
+  async #loadTable(ask: AskPage, table: string): Promise<void> {
     const rows = this.#local.bytes(table);
-    for await (const pairs of scan(link, (cursor) => ["HSCAN", key, cursor, "COUNT", LOAD_ROWS])) {
+    for await (const pairs of pages((cursor) => ask("rows", table, cursor, LOAD_ROWS))) {
       const changes: Change[] = [];
       for (let at = 0; at < pairs.length; at += 2) {
         const text = String(pairs[at]);
         const row = pairs[at + 1] as Buffer;
-        const value = row.length === 8 ? undefined : row.subarray(8);
+        // The version, a mark and the row; the version alone where it was removed.
+        const value = row.length === 8 ? undefined : row.subarray(9);
         const mine = rows.get(JSON.parse(text) as StoreKey);
         const isEqual = value === undefined ? mine === undefined : mine !== undefined && value.equals(mine);
         if (!isEqual) changes.push({ table, text, value });
@@ -166,7 +195,7 @@ export class Replica {
   }
 
   /** Removes the rows of a table that the dataset does not have. */
-  async #removeRest(link: RedisLink, table: string): Promise<void> {
+  async #removeRest(ask: AskPage, table: string): Promise<void> {
     const rows = this.#local.bytes(table);
     let from: StoreKey | undefined;
     for (;;) {
@@ -174,12 +203,9 @@ export class Replica {
       const keys = Array.from(rows.range(range), ({ key }) => key);
       const texts = keys.map(keyText);
       if (texts.length === 0) return;
-      const found = (await link.call("HMGET", `${KEY_PREFIX}rows:${table}`, ...texts)) as (Buffer | null)[];
-      await this.#store(
-        texts
-          .filter((_, at) => (found[at]?.length ?? 0) <= 8)
-          .map((text) => ({ table, text, value: undefined })),
-      );
+      const have = (await ask("have", table, ...texts)) as number[];
+      const gone = texts.filter((_, at) => have[at] === 0);
+      await this.#store(gone.map((text) => ({ table, text, value: undefined })));
       if (keys.length < LOAD_ROWS) return;
       from = keys.at(-1);
     }
@@ -194,15 +220,16 @@ export class Replica {
   }
 }
 
-/** The pages of a command that takes a cursor. */
-async function* scan(
-  link: RedisLink,
-  command: (cursor: string) => (string | number)[],
-): AsyncGenerator<RedisValue[]> {
+async function positionOf(ask: AskPage): Promise<[version: number, origin: string, lastRun: string]> {
+  const [version, origin, lastRun] = ((await ask("position")) as Buffer[]).map(String);
+  return [Number(version), origin ?? "", lastRun ?? ""];
+}
+
+/** The pages of a question that takes a cursor. */
+async function* pages(ask: (cursor: string) => Promise<RedisValue>): AsyncGenerator<RedisValue[]> {
   let cursor = "0";
   do {
-    const [name, ...args] = command(cursor) as [string, ...(string | number)[]];
-    const [next, page] = (await link.call(name, ...args)) as [Buffer, RedisValue[]];
+    const [next, page] = (await ask(cursor)) as [Buffer, RedisValue[]];
     yield page;
     cursor = String(next);
   } while (cursor !== "0");

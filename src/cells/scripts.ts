@@ -19,6 +19,7 @@ export const SCRIPTS = {
   fill: new Script(read("fill.lua")),
   open: new Script(read("open.lua")),
   enter: new Script(read("enter.lua")),
+  page: new Script(read("page.lua")),
   retire: new Script(read("retire.lua")),
   exchange: new Script(joined("exchange/")),
 } as const;

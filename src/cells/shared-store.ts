@@ -79,6 +79,13 @@ export class SharedStore implements Store {
     };
   }
 
+  /**
+   * As of one process, but for this: while earlier acts are being committed, one that reads shared rows and writes none sees rows
+   * without them, and so may a caller's own. Writes to tables of this cell in a shared act are stored when it is committed, over what
+   * acts of this cell alone wrote meanwhile.
+   * @throws WeirError `storage_unavailable` (as a rejection) too when the act could not be committed for 5 s; with
+   *   `details.outcome` "unknown" where it was sent and its fate is not known
+   */
   act<T>(act: () => T, options?: ActOptions): Promise<T> {
     const probe = new ActRun(0);
     let isShared = false;
@@ -89,6 +96,11 @@ export class SharedStore implements Store {
         isShared = probe.draft.isWritten;
         if (isShared) throw DROPPED;
         return value;
+      } catch (error) {
+        // Perhaps it would not throw on what earlier acts do, which are being committed, or on rows that are current.
+        const isCertain = (this.#committer?.pending ?? 0) === 0 && this.#deps.isCurrent();
+        isShared ||= !isCertain && (probe.draft.isWritten || probe.readCount > 0);
+        throw error;
       } finally {
         this.#running = undefined;
       }
@@ -136,7 +148,7 @@ export class SharedStore implements Store {
       const message = "This cell is not in touch with the others.";
       return Promise.reject(fail("storage_unavailable", message, { retryAfterMs: 1000 }));
     }
-    return committer.commit(act);
+    return committer.commit(act, isOwed);
   }
 
   #context(name: string) {

@@ -1,5 +1,9 @@
 -- Begins a term where Redis runs as another process than before, and a new life of a cell where it starts.
--- KEYS[1] the dataset's key; ARGV: id, cell, "start" or "". Returns the term, the cell's life and the version now.
+-- KEYS[1] the dataset's key; ARGV: id, cell, the life of the process or "" where it begins one.
+-- Returns the term, the cell's life and the version now.
+--
+-- A life is Redis's time at its start, or one more than the life before it: so a life that a failover has lost has another
+-- name than those that follow, and its process may go on if no newer one has started since.
 local prefix = string.match(KEYS[1], "^({[^}]*}:)")
 local known = redis.call("HMGET", KEYS[1], "id", "term", "filling")
 if not known[1] or known[3] then return redis.error_reply("WEIREMPTY this Redis holds no installation") end
@@ -7,11 +11,16 @@ if known[1] ~= ARGV[1] then return redis.error_reply("WEIRFOREIGN this Redis hol
 local cell = ARGV[2]
 local life = tonumber(redis.call("HGET", prefix .. "lives", cell) or 0)
 local retired = tonumber(redis.call("HGET", prefix .. "retired", cell) or 0)
-if ARGV[3] == "start" then
-  life = redis.call("HINCRBY", prefix .. "lives", cell, 1)
-elseif life <= retired then
-  return redis.error_reply("WEIRFENCED this cell was retired")
+if ARGV[3] == "" then
+  local time = redis.call("TIME")
+  life = math.max(life + 1, tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
+elseif tonumber(ARGV[3]) < life or tonumber(ARGV[3]) <= retired then
+  return redis.error_reply("WEIRFENCED a newer process runs under this cell's name, or the cell was retired")
+else
+  life = tonumber(ARGV[3])
 end
+local life_text = string.format("%.0f", life)
+redis.call("HSET", prefix .. "lives", cell, life_text)
 local term = string.match(redis.call("INFO", "server"), "run_id:(%x+)")
 if term ~= known[2] then
   redis.call("HSET", KEYS[1], "term", term)
@@ -22,4 +31,4 @@ if term ~= known[2] then
     if tonumber(lives[i + 1]) > gone then redis.call("SADD", prefix .. "restating", lives[i]) end
   end
 end
-return { term, tostring(life), redis.call("HGET", KEYS[1], "version") }
+return { term, life_text, redis.call("HGET", KEYS[1], "version") }

@@ -7,6 +7,6 @@ if known[1] ~= ARGV[1] or not known[2] then
 end
 local stamp = struct.pack(">I8", 1)
 for i = 2, #ARGV, 3 do
-  redis.call("HSET", prefix .. "rows:" .. ARGV[i], ARGV[i + 1], stamp .. ARGV[i + 2])
+  redis.call("HSET", prefix .. "rows:" .. ARGV[i], ARGV[i + 1], stamp .. "+" .. ARGV[i + 2])
 end
 return (#ARGV - 1) / 3

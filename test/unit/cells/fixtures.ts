@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Cell, openCell } from "../../../src/cells/cell.ts";
 import { createDataset, type DatasetRow, datasetId } from "../../../src/cells/dataset.ts";
 import { connectRedis, type RedisLink } from "../../../src/cells/redis.ts";
-import { systemClock } from "../../../src/clock.ts";
+import { type Clock, systemClock } from "../../../src/clock.ts";
 import { openStore, type Store } from "../../../src/store/store.ts";
 import { startRedis, type TestRedis } from "./redis-server.ts";
 
@@ -17,13 +17,22 @@ export interface TestCell extends Cell {
   stop(): Promise<void>;
 }
 
+export interface TestCellOptions {
+  /** Path of the socket of Redis, or of a proxy before it. */
+  readonly url?: string;
+  readonly clock?: Clock;
+  /** The cell's folder, if it is not named like the cell. */
+  readonly folder?: string;
+}
+
 export interface Bench {
+  readonly folder: string;
   readonly redis: TestRedis;
   readonly link: RedisLink;
   readonly id: string;
   readonly log: string[];
   /** Opens a cell; one that was stopped opens on its folder again. */
-  cell(name: string): Promise<TestCell>;
+  cell(name: string, options?: TestCellOptions): Promise<TestCell>;
   close(): Promise<void>;
 }
 
@@ -31,9 +40,12 @@ export interface Bench {
 const LOCAL = "local.";
 export const isShared = (table: string): boolean => !table.startsWith(LOCAL);
 
-export async function openBench(rows: Iterable<DatasetRow> = []): Promise<Bench> {
+export async function openBench(
+  rows: Iterable<DatasetRow> = [],
+  settings: readonly string[] = [],
+): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), "weir-cells-"));
-  const redis = await startRedis();
+  const redis = await startRedis(settings);
   const log: string[] = [];
   const link = connectRedis({ url: redis.url, log: { warn: () => {} } });
   await link.ready(5000);
@@ -41,12 +53,12 @@ export async function openBench(rows: Iterable<DatasetRow> = []): Promise<Bench>
   await createDataset(link, id, rows);
   const open = new Set<TestCell>();
   return {
-    ...{ redis, link, id, log },
-    async cell(name) {
-      const local = openStore(join(folder, name));
+    ...{ folder, redis, link, id, log },
+    async cell(name, { url = redis.url, clock = systemClock, folder: own = name } = {}) {
+      const local = openStore(join(folder, own));
       let ended: Error | undefined;
       const cell = await openCell({
-        ...{ cell: name, datasetId: id, redisUrl: redis.url, local, isShared, clock: systemClock },
+        ...{ cell: name, datasetId: id, redisUrl: url, local, isShared, clock },
         log: { warn: (fields, message) => void log.push(`${name}: ${message} ${JSON.stringify(fields)}`) },
         onEnd: (reason) => {
           ended = reason;

@@ -31,6 +31,7 @@ export function missingRedis(): string | undefined {
 export interface TestRedis {
   /** Path of its socket. */
   readonly url: string;
+  readonly folder: string;
   readonly pid: () => number;
   /** Ends it as kill -9 does. */
   kill(): Promise<void>;
@@ -62,7 +63,7 @@ export async function startRedis(more: readonly string[] = []): Promise<TestRedi
   };
   await start();
   return {
-    url,
+    ...{ url, folder },
     pid: () => child?.pid ?? 0,
     kill,
     start,

@@ -1,10 +1,13 @@
 -- Documents: rows of the replicated tables, their versions, and the stream by which all cells hear of changes.
 --
--- {…}:rows:<table>    hash: key as JSON -> version (8 bytes, big-endian) and the row's bytes; the version alone is a
---                     tombstone, which tells an act that read the row that it has been removed
+-- {…}:rows:<table>    hash: key as JSON -> version (8 bytes, big-endian), "+", and the row's bytes, of which there may be
+--                     none; the version alone is a tombstone, which tells an act that read the row that it was removed
 -- {…}:ranges:<table>  hash: first part of keys as JSON, or "" for the whole table -> version of the latest change
 -- {…}:tombs           sorted set: table, NUL, key -> version of the removal; the oldest are dropped
--- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps
+-- {…}:stream          one entry an act, its id is "<version>-0": versions have no gaps. Each names its origin, which is
+--                     "cell:life:number of the run", and the origin of the version before it: after a failover that
+--                     lost writes the same versions come again with other origins
+-- {…}:runs            hash: cell -> "life:number" of its last run that was committed
 -- {…}:ticket          who may commit alone for a moment, because its acts were refused too often
 
 local MOST_TOMBS = 100000
@@ -19,6 +22,15 @@ local function version_now() return tonumber(redis.call("HGET", DATASET, "versio
 local function version_of(row)
   if not row then return 0 end
   return (struct.unpack(">I8", row))
+end
+
+-- Whether the dataset had this version with this origin. False also where the stream no longer reaches back so far.
+local function is_past(version, origin)
+  local now = redis.call("HMGET", DATASET, "version", "origin")
+  if version >= tonumber(now[1]) then return version == tonumber(now[1]) and origin == now[2] end
+  local id = decimal(version + 1) .. "-0"
+  local entry = redis.call("XRANGE", key("stream"), id, id)[1]
+  return entry ~= nil and entry[2][4] == origin
 end
 
 local function is_unchanged(version, base) return version <= base or version > began_at end
@@ -56,10 +68,10 @@ end
 local function write(version, writes, origin)
   local stamp = struct.pack(">I8", version)
   local text = decimal(version)
-  local fields = { "origin", origin }
+  local fields = { "origin", origin, "before", redis.call("HGET", DATASET, "origin") }
   for i = 1, #writes, 4 do
     local name, row_key, part, row = writes[i], writes[i + 1], writes[i + 2], blob(writes[i + 3])
-    redis.call("HSET", key("rows:" .. name), row_key, stamp .. (row or ""))
+    redis.call("HSET", key("rows:" .. name), row_key, row and (stamp .. "+" .. row) or stamp)
     redis.call("HSET", key("ranges:" .. name), "", text)
     if part ~= "" then redis.call("HSET", key("ranges:" .. name), part, text) end
     local member = name .. "\0" .. row_key
@@ -72,25 +84,31 @@ local function write(version, writes, origin)
     fields[#fields + 1] = row and ("+" .. row) or "-"
   end
   redis.call("XADD", key("stream"), "MAXLEN", "~", STREAM_ENTRIES, text .. "-0", unpack(fields))
-  redis.call("HSET", DATASET, "version", text)
+  redis.call("HSET", DATASET, "version", text, "origin", origin)
   trim_tombs()
 end
 
--- { "acts", base, acts }: commits acts that ran one after the other on the rows of version `base`, each of them
--- { id, reads, ranges, writes }, up to the first one that would have read something else.
--- Returns how many were committed, the version now, and why the rest was not: "", "stale" or "wait".
+-- { "acts", base, origin, acts }: commits acts that ran one after the other on the rows of version `base`, which `origin`
+-- made, each of them { id, reads, ranges, writes }, up to the first one that would have read something else.
+-- Returns how many were committed, the version now, and why the rest was not: "", "stale", "wait", or "past" where this
+-- dataset has no such version.
 operations.acts = function(operation)
-  local base, acts = operation[2], operation[3]
+  local base, acts = operation[2], operation[4]
   local holder = redis.call("GET", key("ticket"))
   began_at = version_now()
   if holder and holder ~= CELL .. ":" .. LIFE then return { 0, began_at, "wait" } end
-  local version = began_at
-  for i, act in ipairs(acts) do
-    if not is_current(base, act[2], act[3]) then return { i - 1, version, "stale" } end
+  if not is_past(base, operation[3]) then return { 0, began_at, "past" } end
+  local version, why = began_at, ""
+  for _, act in ipairs(acts) do
+    if not is_current(base, act[2], act[3]) then
+      why = "stale"
+      break
+    end
     version = version + 1
     write(version, act[4], CELL .. ":" .. LIFE .. ":" .. act[1])
+    redis.call("HSET", key("runs"), CELL, LIFE .. ":" .. act[1])
   end
-  return { #acts, version, "" }
+  return { version - began_at, version, why }
 end
 
 -- { "ticket" }: asks to commit alone. Returns 1 if this cell now may, for half a second.

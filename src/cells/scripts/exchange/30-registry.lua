@@ -24,18 +24,12 @@ operations.beat = function(operation)
 end
 
 -- { "restate", version, origin }: what the cell last applied, told once in each term and after each start.
--- Returns 1 if the dataset has the same past, 0 if the cell must load everything anew.
+-- Returns 1 if the dataset has the same past, 0 if the cell must load everything anew; the cell's last run that was
+-- committed, "life:number" or ""; and the version now.
 operations.restate = function(operation)
-  local version, origin = operation[2], operation[3]
-  local is_same = version <= version_now()
-  if is_same and version > 0 then
-    local id = decimal(version) .. "-0"
-    local entry = redis.call("XRANGE", key("stream"), id, id)[1]
-    -- Without the entry the cell is further behind than the stream reaches, and notices that itself.
-    is_same = entry == nil or entry[2][2] == origin
-  end
   redis.call("SREM", key("restating"), CELL)
-  return { is_same and 1 or 0 }
+  local is_same = is_past(operation[2], operation[3])
+  return { is_same and 1 or 0, redis.call("HGET", key("runs"), CELL) or "", version_now() }
 end
 
 -- { "leave" }: the cell stops in good order: nobody waits for it.

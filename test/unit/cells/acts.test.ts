@@ -1,0 +1,178 @@
+/** What an act may do at a cell among several: throw, read ranges, write tables of its own cell too, and wait for a bounded time. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Clock, systemClock } from "../../../src/clock.ts";
+import { amount } from "../../support/effort.ts";
+import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
+import { type Bench, openBench, type TestCell } from "./fixtures.ts";
+import { missingRedis } from "./redis-server.ts";
+
+const missing = missingRedis();
+/** Time that passed at once. */
+let aheadMs = 0;
+const clock: Clock = {
+  now: () => systemClock.now() + aheadMs,
+  monotonic: () => systemClock.monotonic() + aheadMs,
+};
+const noted = async (isSo: () => boolean) => {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+const put = ({ store }: TestCell, key: string | string[], value: unknown = 1) =>
+  store.act(() => store.table("things").put(key, value));
+
+describe.skipIf(missing !== undefined)(`acts of cells${missing === undefined ? "" : `: ${missing}`}`, () => {
+  let bench: Bench;
+  let proxy: FaultProxy;
+  let a: TestCell;
+  let b: TestCell;
+  beforeEach(async () => {
+    bench = await openBench();
+    proxy = await startFaultProxy(bench.redis.url);
+    a = await bench.cell("a", { url: proxy.url, clock });
+    b = await bench.cell("b");
+  });
+  afterEach(async () => {
+    await bench.close();
+    await proxy.close();
+  });
+
+  test("an act sees the acts of its cell that were called before it, committed or not", async () => {
+    const things = a.store.table<number>("things");
+    const made = a.store.act(() => things.put("made", 1));
+    const needs = a.store.act(() => {
+      if (things.get("made") === undefined) throw new Error("nothing was made");
+      things.put("needs", 2);
+    });
+    await Promise.all([made, needs]);
+    expect(b.store.table("things").get("needs")).toBe(2);
+  });
+
+  test("an act that throws puts nothing and undoes memory in reverse, and the acts beside it are committed", async () => {
+    const undone: number[] = [];
+    const failing = a.store.act(() => {
+      a.store.table("things").put("never", 1);
+      for (const n of [1, 2]) a.store.ifDropped(() => undone.push(n));
+      throw new Error("no");
+    });
+    await Promise.all([expect(failing).rejects.toThrow("no"), put(a, "beside")]);
+    expect(undone.slice(0, 2)).toEqual([2, 1]);
+    expect(b.store.table("things").get("never")).toBeUndefined();
+    expect(b.store.table("things").get("beside")).toBe(1);
+  });
+
+  test.each([
+    ["of a table", {}, "x"],
+    ["of a first part", { start: ["x"], end: ["x", "~"] }, ["x", "1"]],
+    ["of a first part, by a row under the part alone", { start: ["x"], end: ["x", "~"] }, "x"],
+  ])(
+    "a row put by another cell into an empty range %s refuses an act that read it",
+    async (_, range, key) => {
+      proxy.delay(30);
+      let runs = 0;
+      const counting = a.store.act(() => {
+        runs++;
+        const seen = [...a.store.table("things").range(range)].length;
+        a.store.table("counts").put("seen", seen);
+        return seen;
+      });
+      proxy.pause();
+      await put(b, key);
+      proxy.resume();
+      expect(await counting).toBe(1);
+      // The probe, a run that was refused, and the one that was committed.
+      expect(runs).toBe(3);
+    },
+  );
+
+  test("an act's rows of its own cell are stored with its shared ones, though its entry was trimmed", async () => {
+    const both = (n: number) =>
+      a.store.act(() => {
+        a.store.table("things").put("shared", n);
+        a.store.table("local.things").put("own", n);
+      });
+    await both(1);
+    proxy.cutAfter("acts");
+    const second = both(2);
+    while (proxy.cuts() === 0) await new Promise((resolve) => setImmediate(resolve));
+    proxy.refuse(true);
+    await put(b, "other");
+    await bench.link.call("XTRIM", "{weir}:stream", "MAXLEN", 0);
+    proxy.refuse(false);
+    await second;
+    expect(a.store.table("local.things").get("own")).toBe(2);
+    expect(b.store.table("local.things").get("own")).toBeUndefined();
+  });
+
+  test("an act is refused after 5 s while Redis is away, and an owed one is committed when it is back", async () => {
+    await bench.redis.kill();
+    // Sent before the connection is known to have ended, an act may have been committed.
+    await noted(() => bench.log.some((line) => line.startsWith("a: Redis cannot be reached")));
+    const owed = a.store.act(() => a.store.table("things").put("owed", 1), { isOwed: true });
+    const notOwed = put(a, "not owed");
+    aheadMs += 4000;
+    expect(await Promise.race([notOwed, new Promise((resolve) => setTimeout(resolve, 300, "waits"))])).toBe(
+      "waits",
+    );
+    aheadMs += 1500;
+    await expect(notOwed).rejects.toMatchObject({ kind: "storage_unavailable", retryable: true });
+    await bench.redis.start();
+    await owed;
+    await b.caughtUp();
+    expect(b.store.table("things").get("not owed")).toBeUndefined();
+    expect(b.store.table("things").get("owed")).toBe(1);
+  });
+
+  test("an act whose reply does not come says that its outcome is not known", async () => {
+    proxy.dropReplies(true);
+    const sent = put(a, "sent");
+    await noted(() => [...b.store.table("things").range()].length === 1);
+    aheadMs += 11_000;
+    await expect(sent).rejects.toMatchObject({ retryable: false, details: { outcome: "unknown" } });
+    proxy.dropReplies(false);
+    await a.caughtUp();
+    expect(b.store.table("things").get("sent")).toBe(1);
+  });
+
+  test("acts are refused while Redis has no memory, which the log says once, and go on when it has", async () => {
+    await bench.link.call("CONFIG", "SET", "maxmemory", 1);
+    const full = put(a, "full");
+    await noted(() => bench.log.some((line) => line.startsWith("a:") && line.includes("OOM")));
+    aheadMs += 6000;
+    await expect(full).rejects.toMatchObject({ kind: "storage_unavailable", retryable: true });
+    await bench.link.call("CONFIG", "SET", "maxmemory", 0);
+    await a.caughtUp();
+    await noted(() => a.store.healthy());
+    await put(a, "again");
+    expect(bench.log.filter((line) => line.startsWith("a:") && line.includes("OOM"))).toHaveLength(1);
+    expect(b.store.table("things").get("full")).toBeUndefined();
+  });
+
+  test("a cell that stood still is not current until it has caught up", async () => {
+    expect(a.store.healthy()).toBe(true);
+    aheadMs += 600;
+    expect(a.store.healthy()).toBe(false);
+    await noted(() => a.store.healthy());
+    proxy.pause();
+    aheadMs += 600;
+    expect(a.store.healthy()).toBe(false);
+    await put(b, "meanwhile");
+    expect(a.store.healthy()).toBe(false);
+    proxy.resume();
+    await noted(() => a.store.healthy());
+    expect(a.store.table("things").get("meanwhile")).toBe(1);
+  });
+
+  test("a row of 5 MB is stored, and an act of too many rows is refused for good", async () => {
+    await put(a, "large", "x".repeat(5 * 1024 * 1024));
+    expect(b.store.table<string>("things").get("large")).toHaveLength(5 * 1024 * 1024);
+    const many = a.store.act(() => {
+      for (let i = 0; i <= 3000; i++) a.store.table("things").put(`key ${i}`, i);
+    });
+    await expect(many).rejects.toMatchObject({ kind: "payload_too_large", retryable: false });
+  });
+
+  test("very many acts at once are all committed", async () => {
+    const all = amount(10_000, 1500);
+    await Promise.all(Array.from({ length: all }, (_, i) => put(a, `key ${i}`, i)));
+    expect([...b.store.table("things").range()]).toHaveLength(all);
+  });
+});

@@ -1,0 +1,123 @@
+/**
+ * A network between cells and Redis that fails on purpose: a proxy on a unix socket. It cuts connections before or after Redis has
+ * got a request, holds requests and replies back, and delays replies.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface FaultProxy {
+  /** Path of its socket. */
+  readonly url: string;
+  /** The next requests that hold this text never reach Redis: their connections are cut. */
+  cutBefore(text: string, times?: number): void;
+  /** The next requests that hold this text reach Redis, but their connections are cut in place of the reply. */
+  cutAfter(text: string, times?: number): void;
+  /** Connections that were cut by request. */
+  cuts(): number;
+  /** Replies come so much later. */
+  delay(ms: number): void;
+  /** Nothing passes in either direction until `resume`, as with a paused process. */
+  pause(): void;
+  resume(): void;
+  /** Replies are thrown away from now on. */
+  dropReplies(isDropped: boolean): void;
+  /** New connections go to another Redis, and those that there are end. */
+  redirect(target: string): void;
+  /** Refuses connections, and ends those that there are. */
+  refuse(isRefused: boolean): void;
+  close(): Promise<void>;
+}
+
+interface Order {
+  readonly text: Buffer;
+  readonly isAfter: boolean;
+  left: number;
+}
+
+export async function startFaultProxy(redis: string): Promise<FaultProxy> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-proxy-"));
+  const url = join(folder, "proxy.sock");
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const held: (() => void)[] = [];
+  let orders: Order[] = [];
+  let target = redis;
+  let [cuts, delayMs] = [0, 0];
+  let [isPaused, isDropping, isRefusing] = [false, false, false];
+  const pass = (to: Socket, bytes: Buffer) => {
+    const write = () => void (to.destroyed || to.write(bytes));
+    if (isPaused) held.push(write);
+    else write();
+  };
+  const orderFor = (bytes: Buffer): Order | undefined => {
+    const order = orders.find(({ text }) => bytes.includes(text));
+    if (order === undefined) return undefined;
+    order.left--;
+    cuts++;
+    orders = orders.filter(({ left }) => left > 0);
+    return order;
+  };
+  const server = createServer((client) => {
+    if (isRefusing) return void client.destroy();
+    const upstream = connect(target);
+    const pair = [client, upstream] as const;
+    pairs.add(pair);
+    const end = () => {
+      pairs.delete(pair);
+      for (const socket of pair) socket.destroy();
+    };
+    let isDoomed = false;
+    client.on("data", (bytes) => {
+      const order = orderFor(bytes);
+      if (order?.isAfter === false) return end();
+      if (order !== undefined) isDoomed = true;
+      pass(upstream, bytes);
+    });
+    upstream.on("data", (bytes) => {
+      if (isDoomed) return end();
+      if (isDropping) return;
+      if (delayMs > 0) setTimeout(() => pass(client, bytes), delayMs);
+      else pass(client, bytes);
+    });
+    for (const socket of pair) socket.on("error", end).on("close", end);
+  });
+  await new Promise<void>((resolve) => server.listen(url, resolve));
+  const endAll = () => {
+    for (const pair of [...pairs]) for (const socket of pair) socket.destroy();
+  };
+  const order = (text: string, isAfter: boolean, times: number) =>
+    void orders.push({ text: Buffer.from(text), isAfter, left: times });
+  return {
+    url,
+    cutBefore: (text, times = 1) => order(text, false, times),
+    cutAfter: (text, times = 1) => order(text, true, times),
+    cuts: () => cuts,
+    delay(ms) {
+      delayMs = ms;
+    },
+    pause() {
+      isPaused = true;
+    },
+    resume() {
+      isPaused = false;
+      for (const write of held.splice(0)) write();
+    },
+    dropReplies(isDropped) {
+      isDropping = isDropped;
+    },
+    redirect(to) {
+      target = to;
+      endAll();
+    },
+    refuse(isRefused) {
+      isRefusing = isRefused;
+      if (isRefused) endAll();
+    },
+    async close() {
+      endAll();
+      await new Promise((resolve) => server.close(resolve));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
