@@ -4,7 +4,7 @@ import type { Store } from "../store/store.ts";
 import { Beats } from "./beats.ts";
 import { Committer } from "./committer.ts";
 import { assertSettings, type Entered } from "./dataset.ts";
-import { type Lane, Session, TERM_LANE } from "./exchange.ts";
+import { type Lane, type Operation, Session, TERM_LANE } from "./exchange.ts";
 import { Follower } from "./follower.ts";
 import { DATASET_KEY } from "./keys.ts";
 import { connectRedis, type RedisLink, type RedisLog } from "./redis.ts";
@@ -37,6 +37,8 @@ export interface Cell {
   version(): number;
   /** A conversation with the dataset for another part of the cell. */
   lane(name: string): Lane;
+  /** What another part of the cell says at the beginning of each new term, before any cell is granted anything. */
+  restates(operations: () => readonly Operation[]): void;
   /** Catches up with what is committed now. */
   caughtUp(): Promise<void>;
   /** Cuts the connections, as a fault of the network would. For tests. */
@@ -52,13 +54,14 @@ export async function openCell(options: CellOptions): Promise<Cell> {
   const { redisUrl: url, local, log } = options;
   const link = connectRedis({ url, log });
   const reading = connectRedis({ url, log });
+  const restating: (() => readonly Operation[])[] = [];
   const close = () => {
     for (const connection of [link, reading]) connection.close();
   };
   try {
     await Promise.all([link.ready(CONNECT_MS), reading.ready(CONNECT_MS)]);
     await assertSettings(link);
-    const parts = partsOf(options, { link, reading, close, replica: new Replica(local) });
+    const parts = partsOf(options, { link, reading, close, replica: new Replica(local), restating });
     const { session, store, committer, follower, journal, beats, awake, caughtUp } = parts;
     const entered = await session.start();
     store.connect(committer);
@@ -73,6 +76,7 @@ export async function openCell(options: CellOptions): Promise<Cell> {
       version: () => follower.version,
       lane: (name) => session.lane(name),
       caughtUp,
+      restates: (operations) => void restating.push(operations),
       cut() {
         for (const connection of [link, reading]) connection.renew();
       },
@@ -88,15 +92,18 @@ interface Ground {
   readonly reading: RedisLink;
   readonly replica: Replica;
   readonly close: () => void;
+  /** What other parts say first in each term. */
+  readonly restating: readonly (() => readonly Operation[])[];
 }
 
 /** Each part knows the one before it by a function: they need each other. */
-function partsOf(options: CellOptions, { link, reading, replica, close }: Ground) {
+function partsOf(options: CellOptions, { link, reading, replica, close, restating }: Ground) {
   const { cell, datasetId, local, isShared, clock, log, replicas, onEnd } = options;
   const onTerm = async (session: Session) => {
     const { version, origin } = replica.position;
-    const restate = ["restate", version, origin] as const;
-    const [[isSame, lastRun, newest] = []] = await session.lane(TERM_LANE).send([restate]);
+    const others = restating.flatMap((operations) => operations());
+    const answers = await session.lane(TERM_LANE).send([...others, ["restate", version, origin]]);
+    const [isSame, lastRun, newest] = answers.at(-1) ?? [];
     // A new folder has nothing to follow on from: what a dataset began with is in no entry. And rows that were loaded ahead of
     // the position may be of a past that is lost.
     if (isSame !== 1 || version === 0 || replica.isMixed) follower.loadAnew();

@@ -201,7 +201,7 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     expect(said).toMatch(/^weir_log_lines_dropped_total 0$/m);
   });
 
-  test("O30: docs/operating.md in front of a stopped gateway: its check, and a key that opens it", async () => {
+  test("O30: docs/operating.md in front of a stopped gateway: its check, a backup restored, and a key that opens it", async () => {
     const env = {
       PORT: "0",
       DATA_DIR: join(folder, "stopped"),
@@ -211,7 +211,11 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     const start = () => startGateway(readConfig(env), pino({ level: "silent" }));
     await (await start()).stop();
     expect(await pasted(textOf("docs/operating.md 1"), env)).toContain("A start would succeed.");
-    expect(await pasted(textOf("docs/operating.md 3"), env)).toContain("Its secret is in ");
+    const copied = textOf("docs/operating.md 3")
+      .replaceAll("/backups/", `${folder}/`)
+      .replaceAll("/srv/weir", join(folder, "restored"));
+    expect(await pasted(copied, env)).toContain("organisation");
+    expect(await pasted(textOf("docs/operating.md 4"), env)).toContain("Its secret is in ");
     const secret = readFileSync(join(folder, "operator-key"), "utf8").trim();
     const again = await start();
     const response = await fetch(`${again.url}/v1/keys`, { headers: { authorization: `Bearer ${secret}` } });

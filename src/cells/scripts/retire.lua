@@ -17,4 +17,15 @@ end
 redis.call("HSET", prefix .. "retired", cell, redis.call("HINCRBY", prefix .. "lives", cell, 1))
 redis.call("HDEL", prefix .. "applied", cell)
 redis.call("SREM", prefix .. "restating", cell)
+-- Its leases of credit: what its folder still has to charge goes to the operator's list.
+local leased = redis.call("SMEMBERS", prefix .. "leases:" .. cell)
+for _, org in ipairs(leased) do
+  local credit = prefix .. "credit:" .. org
+  for _, what in ipairs({ "l", "h" }) do
+    local had = redis.call("HGET", credit, what .. ":" .. cell)
+    if had and had ~= "0" then redis.call("HINCRBY", credit, what, "-" .. had) end
+  end
+  redis.call("HDEL", credit, "l:" .. cell, "h:" .. cell)
+end
+redis.call("DEL", prefix .. "leases:" .. cell, prefix .. "wanted:" .. cell)
 return 1

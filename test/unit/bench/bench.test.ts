@@ -109,7 +109,8 @@ describe.skipIf(process.platform !== "linux")("a tiny run", () => {
     for (const sample of report.samples.filter((candidate) => candidate.target !== "direct")) {
       expect(sample.childrenCpuUs).toBeGreaterThanOrEqual(0);
       expect(sample.residentMb).toBeGreaterThan(1);
-      expect(sample.peakMb).toBeGreaterThanOrEqual(sample.residentMb ?? Number.NaN);
+      // The kernel adds up a process's memory in batches of each thread: its peak may come out a little smaller.
+      expect(sample.peakMb).toBeGreaterThan((sample.residentMb ?? Number.NaN) * 0.95);
     }
   });
 

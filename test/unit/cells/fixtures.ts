@@ -26,13 +26,16 @@ export interface TestCellOptions {
 }
 
 export interface Bench {
-  readonly folder: string;
   readonly redis: TestRedis;
   readonly link: RedisLink;
   readonly id: string;
   readonly log: string[];
+  /** Each cell's folder is in it, by its name. */
+  readonly folder: string;
   /** Opens a cell; one that was stopped opens on its folder again. */
   cell(name: string, options?: TestCellOptions): Promise<TestCell>;
+  /** Cells that were not stopped. */
+  opened(): readonly TestCell[];
   close(): Promise<void>;
 }
 
@@ -75,8 +78,13 @@ export async function openBench(
       open.add(made);
       return made;
     },
+    opened: () => [...open],
     async close() {
-      for (const cell of [...open]) await cell.stop();
+      // One that may not go on cannot take its leave.
+      for (const cell of [...open])
+        await cell.stop().catch((error: unknown) => {
+          if (cell.ended() === undefined) throw error;
+        });
       link.close();
       await redis.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -54,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: ["vocabulary"],
   store: ["vocabulary", "process"],
   // What several processes of one installation share, through Redis.
-  cells: ["vocabulary", "store"],
+  cells: ["vocabulary", "store", "credits", "limits"],
   // Several processes on one machine and one port; the analytics' engine comes by a port.
   supervisor: ["vocabulary", "process"],
   jobs: ["vocabulary", "store"],

@@ -1,0 +1,206 @@
+/**
+ * The charges of a cell: written in the act of a call's settlement, before Redis knows of them, sent there in their order, and kept
+ * until what Redis answered has been passed on. Each row is charged once: the dataset knows the last row that is in, and the answer
+ * of the last batch, so a process that was killed goes on where it was.
+ */
+import { Packr } from "msgpackr";
+import type { Log, Store } from "../../store/store.ts";
+
+/** A charge as the ledger has it. */
+export interface NumberedCharge {
+  readonly orgId: string;
+  readonly requestId: string;
+  readonly atMs: number;
+  /** Above zero. */
+  readonly amountMicroUsd: number;
+  /** 1, 2, 3 … per org over all cells, without gaps. */
+  readonly seq: number;
+  /** The org's balance after this entry. */
+  readonly balanceMicroUsd: number;
+}
+
+export type UnchargedCall = Omit<NumberedCharge, "seq" | "balanceMicroUsd">;
+
+/** Ports. A promise is waited for; where it rejects, the same rows come again, as they do after a kill. */
+export interface ChargesPorts {
+  readonly onNumbered: (rows: readonly NumberedCharge[]) => Promise<void> | void;
+  /** What a life of the cell that was retired had not sent: charged to nobody. */
+  readonly onUncharged: (rows: readonly UnchargedCall[]) => Promise<void> | void;
+}
+
+/** Rows after `after` up to `last`. */
+export interface Batch {
+  readonly after: number;
+  readonly last: number;
+  /** Of the last row: two folders that were one differ in it. */
+  readonly mark: string;
+  readonly orgs: ReadonlyMap<string, { count: number; sumMicroUsd: number }>;
+}
+
+/** Flat list of org, number of its first charge in a batch, balance before that. */
+export type Numbering = readonly (string | number)[];
+
+export interface Row extends UnchargedCall {
+  /** Of the cell, when it was written. */
+  readonly life: number;
+}
+
+const CHARGES = "cells.charges";
+const NUMBERINGS = "cells.charges_numbered";
+const BATCH_ROWS = 10_000;
+const BATCH_ORGS = 1000;
+const RETRY_MS = 1000;
+
+const packr = new Packr({ useRecords: false });
+
+export class Charges {
+  readonly #store: Store;
+  readonly #life: number;
+  readonly #ports: ChargesPorts;
+  readonly #rows: Log;
+  readonly #numberings: Log;
+  /** The newest row that was written, committed or not. */
+  #written: number;
+  #passing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(store: Store, life: string, ports: ChargesPorts) {
+    this.#store = store;
+    this.#life = Number(life);
+    this.#ports = ports;
+    this.#rows = store.log(CHARGES);
+    this.#numberings = store.log(NUMBERINGS);
+    this.#written = this.#rows.newest();
+  }
+
+  /** Only in an act. */
+  add({ orgId, requestId, atMs, amountMicroUsd }: UnchargedCall): void {
+    this.#written++;
+    this.#store.ifDropped(() => {
+      this.#written--;
+    });
+    this.#rows.append(this.#written, packr.pack([this.#life, orgId, amountMicroUsd, requestId, atMs]));
+  }
+
+  /** The newest committed row. */
+  newest(): number {
+    return this.#rows.newest();
+  }
+
+  /** Whether rows were written that are not committed yet. */
+  isWriting(): boolean {
+    return this.#written > this.#rows.newest();
+  }
+
+  /** The last row whose numbering is known here. */
+  numberedTo(): number {
+    const newest = this.#numberings.newest();
+    const kept = newest > this.#numberings.trimmed() ? this.#numberings.get(newest) : undefined;
+    return kept === undefined ? this.#rows.trimmed() : (packr.unpack(kept) as [number, number])[1];
+  }
+
+  row(number: number): Row | undefined {
+    const bytes = this.#rows.get(number);
+    if (bytes === undefined) return undefined;
+    const [life, orgId, amountMicroUsd, requestId, atMs] = packr.unpack(bytes) as StoredRow;
+    return { life, orgId, amountMicroUsd, requestId, atMs };
+  }
+
+  /** The committed rows behind this one, as many as go at once; undefined where there are none. */
+  batchAfter(after: number): Batch | undefined {
+    const newest = Math.min(this.#rows.newest(), after + BATCH_ROWS);
+    const orgs = new Map<string, { count: number; sumMicroUsd: number }>();
+    let mark = "";
+    let last = after;
+    for (; last < newest; last++) {
+      const row = this.row(last + 1);
+      if (row === undefined) continue;
+      let org = orgs.get(row.orgId);
+      if (org === undefined) {
+        if (orgs.size >= BATCH_ORGS) break;
+        org = { count: 0, sumMicroUsd: 0 };
+        orgs.set(row.orgId, org);
+      }
+      org.count++;
+      org.sumMicroUsd += row.amountMicroUsd;
+      mark = row.requestId;
+    }
+    return last === after ? undefined : { after, last, mark, orgs };
+  }
+
+  /** Stores what Redis answered to a batch; then it is passed on. */
+  async keep(after: number, last: number, numbering: Numbering): Promise<void> {
+    await this.#store.act(
+      () => this.#numberings.append(this.#numberings.newest() + 1, packr.pack([after, last, numbering])),
+      { isOwed: true },
+    );
+    this.passOn();
+  }
+
+  /** Passes on what is numbered and was not yet, in its order. */
+  passOn(): void {
+    if (this.#passing !== undefined || this.#isStopped) return;
+    this.#passing = this.#passAll().finally(() => {
+      this.#passing = undefined;
+      if (!this.#isStopped && this.#numberings.newest() > this.#numberings.trimmed()) this.passOn();
+    });
+  }
+
+  /** Resolves once what is numbered was passed on, or could not be just now. */
+  async stop(): Promise<void> {
+    if (this.#numberings.newest() > this.#numberings.trimmed()) this.passOn();
+    this.#isStopped = true;
+    await this.#passing;
+  }
+
+  async #passAll(): Promise<void> {
+    for (;;) {
+      const number = this.#numberings.trimmed() + 1;
+      const kept = this.#numberings.get(number);
+      if (kept === undefined) return;
+      const [after, last, numbering] = packr.unpack(kept) as [number, number, Numbering];
+      const { numbered, uncharged } = this.#numbered(after, last, numbering);
+      try {
+        if (numbered.length > 0) await this.#ports.onNumbered(numbered);
+        if (uncharged.length > 0) await this.#ports.onUncharged(uncharged);
+      } catch {
+        if (this.#isStopped) return;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+        continue;
+      }
+      await this.#store.act(
+        () => {
+          this.#rows.trim(last);
+          this.#numberings.trim(number);
+        },
+        { isOwed: true },
+      );
+    }
+  }
+
+  #numbered(after: number, last: number, numbering: Numbering) {
+    const next = new Map<string, { seq: number; balanceMicroUsd: number }>();
+    for (let at = 0; at < numbering.length; at += 3) {
+      const [orgId, seq, balanceMicroUsd] = numbering.slice(at, at + 3) as [string, number, number];
+      next.set(orgId, { seq, balanceMicroUsd });
+    }
+    const numbered: NumberedCharge[] = [];
+    const uncharged: UnchargedCall[] = [];
+    for (let number = after + 1; number <= last; number++) {
+      const row = this.row(number);
+      if (row === undefined) continue;
+      const { life: _, ...charge } = row;
+      const org = next.get(row.orgId);
+      if (org === undefined) {
+        uncharged.push(charge);
+        continue;
+      }
+      org.balanceMicroUsd -= row.amountMicroUsd;
+      numbered.push({ ...charge, seq: org.seq, balanceMicroUsd: org.balanceMicroUsd });
+      org.seq++;
+    }
+    return { numbered, uncharged };
+  }
+}
+
+type StoredRow = [life: number, orgId: string, amount: number, requestId: string, atMs: number];

@@ -1,0 +1,334 @@
+/**
+ * The conversation of a cell with Redis about credit: one exchange at a time carries the charges that are committed, in the order of
+ * their log, and what the cell wants of each org. Calls do not wait for it while leases last. No lease stays where nobody calls.
+ */
+import type { Clock } from "../../clock.ts";
+import { fail } from "../../errors.ts";
+import { Soon } from "../../store/soon.ts";
+import type { Lane, Operation } from "../exchange.ts";
+import type { Batch, Charges, Numbering } from "./charges.ts";
+import { OrgLease } from "./org-lease.ts";
+
+export interface CreditLaneOptions {
+  readonly lane: Lane;
+  readonly clock: Clock;
+  readonly charges: Charges;
+  /** How long a call waits for credit that other cells are asked for, or for a Redis that does not answer. Default: 1 s. */
+  readonly waitMs?: number | undefined;
+  /** An org's lease without calls is given back after this. Default: 3 s. */
+  readonly idleMs?: number | undefined;
+  /** This process may not go on. */
+  readonly onEnd: (reason: Error) => void;
+}
+
+interface Sent {
+  readonly org: OrgLease;
+  readonly sumMicroUsd: number;
+}
+
+interface Turn {
+  readonly batch: Batch | undefined;
+  readonly sent: readonly Sent[];
+  readonly operation: Operation;
+}
+
+/** A lease is spent at most so long after the cell last heard of Redis: `retireCell` must ask for a longer silence. */
+export const LEASE_VALID_MS = 30_000;
+
+const WAIT_MS = 1000;
+const IDLE_MS = 3000;
+/** Charges and refills gather for so long. */
+const GATHER_MS = 10;
+/** Between two exchanges for a call that waits for credit of other cells. */
+const RETRY_MS = 15;
+const SWEEP_MS = 100;
+/** Holds that changed are told again after this: what is shown as available is at most so old. */
+const REPORT_MS = 500;
+/** A Redis that owes an answer for so long gets no more calls to wait for it. */
+const STALLED_MS = 500;
+const TURN_ORGS = 1000;
+/** Beyond so many orgs leases go back as soon as they are idle. */
+const MANY_ORGS = 20_000;
+/** Values of an org in the answer. */
+const ANSWER_VALUES = 7;
+
+export class CreditLane {
+  readonly #options: CreditLaneOptions;
+  readonly #waitMs: number;
+  readonly #idleMs: number;
+  readonly #orgs = new Map<string, OrgLease>();
+  #dirty = new Set<OrgLease>();
+  /** The last row that is in Redis. */
+  #chargedTo: number;
+  /** Since when an exchange is under way. */
+  #sentMs: number | undefined;
+  /** When the latest exchange that has an answer was sent, by both clocks. */
+  #heard = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
+  #working: Promise<void> | undefined;
+  #ended: Error | undefined;
+  #isClosed = false;
+  #isUrgent = false;
+  readonly #soon = new Soon(GATHER_MS, () => this.#work());
+  readonly #retry = new Soon(RETRY_MS, () => this.#askAgain());
+  readonly #sweepSoon = new Soon(SWEEP_MS, () => this.#sweep());
+
+  /** @param chargedTo the last row of the log that is in Redis */
+  constructor(options: CreditLaneOptions, chargedTo: number) {
+    this.#options = options;
+    this.#waitMs = options.waitMs ?? WAIT_MS;
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+    this.#chargedTo = chargedTo;
+  }
+
+  /** Orgs in memory. */
+  get size(): number {
+    return this.#orgs.size;
+  }
+
+  all(): Iterable<OrgLease> {
+    return this.#orgs.values();
+  }
+
+  find(orgId: string): OrgLease | undefined {
+    return this.#orgs.get(orgId);
+  }
+
+  of(orgId: string): OrgLease {
+    let org = this.#orgs.get(orgId);
+    if (org === undefined) {
+      org = new OrgLease(orgId, this.#options.clock.monotonic());
+      this.#orgs.set(orgId, org);
+      this.#sweepSoon.ask();
+    }
+    return org;
+  }
+
+  /** Whether leases may be spent: a cell that was silent for longer may have been retired, and its leases given to others. */
+  isValid(): boolean {
+    const { clock } = this.#options;
+    const { monotonicMs, wallMs } = this.#heard;
+    const isOpen = this.#ended === undefined && !this.#isClosed;
+    return (
+      isOpen && clock.monotonic() - monotonicMs < LEASE_VALID_MS && clock.now() - wallMs < LEASE_VALID_MS
+    );
+  }
+
+  /** What the last exchange did not know of the org goes with the next. */
+  changed(org: OrgLease): void {
+    this.#dirty.add(org);
+    this.#soon.ask();
+  }
+
+  /** A charge was written: it goes with the next exchange, once it is committed. */
+  charged(): void {
+    this.#soon.ask();
+  }
+
+  /**
+   * Waits for a lease that covers the amount.
+   * @returns whether `take` was called: false where the credit is proven not to suffice
+   * @throws WeirError 503 where that is not known in time
+   */
+  wait(org: OrgLease, microUsd: number, take: () => void): Promise<boolean> {
+    if (this.#ended !== undefined || this.#isClosed) return Promise.reject(unavailable());
+    const nowMs = this.#options.clock.monotonic();
+    if (this.#sentMs !== undefined && nowMs - this.#sentMs > STALLED_MS) return Promise.reject(unavailable());
+    return new Promise<boolean>((resolve, reject) => {
+      const deadlineMs = nowMs + this.#waitMs;
+      org.waiters.push({ microUsd, deadlineMs, resolve, reject, take });
+      this.#dirty.add(org);
+      // Calls of one turn of the event loop share the exchange.
+      setImmediate(() => this.#workNow());
+    });
+  }
+
+  /** What the cell knows to be confirmed, for a new term. */
+  restating(): Operation[] {
+    const leases: (string | number)[] = [];
+    for (const org of this.#orgs.values()) {
+      if (org.leaseMicroUsd === 0) continue;
+      leases.push(org.orgId, org.leaseMicroUsd);
+      // A lease that was set aside anew may be more than the next answer says.
+      this.changed(org);
+    }
+    return [["credit_restate", this.#chargedTo, leases]];
+  }
+
+  /** Sends all committed charges, and gives all leases back that calls do not hold. */
+  async settleAll(): Promise<void> {
+    for (const org of this.#orgs.values()) this.#giveBack(org);
+    while (this.#ended === undefined && this.#hasMore()) {
+      this.#workNow();
+      await (this.#working ?? new Promise((resolve) => setImmediate(resolve)));
+    }
+    if (this.#ended !== undefined) throw this.#ended;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#rejectAll();
+    try {
+      await this.settleAll();
+    } finally {
+      for (const soon of [this.#soon, this.#retry, this.#sweepSoon]) soon.stop();
+    }
+  }
+
+  #work(): void {
+    if (this.#working !== undefined || this.#ended !== undefined) return;
+    this.#working = this.#turns()
+      .catch((error: Error) => this.#end(error))
+      .finally(() => {
+        this.#working = undefined;
+      });
+  }
+
+  /** The next exchange does not wait for more to gather. */
+  #workNow(): void {
+    this.#isUrgent = true;
+    this.#work();
+  }
+
+  async #turns(): Promise<void> {
+    do {
+      this.#isUrgent = false;
+      const turn = this.#compose();
+      if (turn === undefined) break;
+      await this.#take(turn);
+    } while (this.#isUrgent);
+    if (this.#hasMore()) this.#soon.ask();
+  }
+
+  #hasMore(): boolean {
+    const { charges } = this.#options;
+    return charges.newest() > this.#chargedTo || charges.isWriting() || this.#dirty.size > 0;
+  }
+
+  async #take(turn: Turn): Promise<void> {
+    const { lane, clock, charges } = this.#options;
+    this.#sentMs = clock.monotonic();
+    const heard = { monotonicMs: this.#sentMs, wallMs: clock.now() };
+    const [answer = []] = await lane.send([turn.operation]);
+    this.#sentMs = undefined;
+    this.#heard = heard;
+    const [isTaken, values, wanted] = answer as [number, number[], Buffer[]];
+    if (isTaken !== 1)
+      throw new Error(`Redis has this cell's charges up to row ${values}, not ${this.#chargedTo}`);
+    const { batch } = turn;
+    if (batch !== undefined) {
+      this.#chargedTo = batch.last;
+      // The next batch is sent when this answer is safe: Redis keeps the latest one only.
+      await charges.keep(batch.after, batch.last, this.#answered(turn, values));
+    } else this.#answered(turn, values);
+    for (const orgId of wanted) {
+      const org = this.of(String(orgId));
+      org.want(clock.monotonic());
+      this.#dirty.add(org);
+      this.#isUrgent = true;
+    }
+  }
+
+  #answered({ sent }: Turn, values: readonly number[]): Numbering {
+    const nowMs = this.#options.clock.monotonic();
+    const numbering: (string | number)[] = [];
+    for (const [index, { org, sumMicroUsd }] of sent.entries()) {
+      const at = index * ANSWER_VALUES;
+      const [first, before, lease, , free, available, outcome] = values.slice(at, at + ANSWER_VALUES);
+      if (first) numbering.push(org.orgId, first, before as number);
+      const held = org.usedMicroUsd;
+      org.answered(
+        {
+          leaseMicroUsd: lease as number,
+          freeMicroUsd: free as number,
+          availableMicroUsd: available as number,
+          outcome: outcome as number,
+        },
+        sumMicroUsd,
+      );
+      // Other cells' calls are refused, not kept waiting, once Redis knows that the last credit is held.
+      const isTaken = org.usedMicroUsd > held - sumMicroUsd;
+      if (isTaken && Number(free) < org.usedMicroUsd) this.#dirty.add(org);
+      if (org.needsMore(nowMs) && !this.#isClosed) this.changed(org);
+      if (org.waiters.length > 0) this.#retry.ask();
+    }
+    return numbering;
+  }
+
+  #compose(): Turn | undefined {
+    const { charges, clock } = this.#options;
+    const nowMs = clock.monotonic();
+    const batch = charges.batchAfter(this.#chargedTo);
+    const sums = new Map<OrgLease, { count: number; sumMicroUsd: number }>();
+    for (const [orgId, charged] of batch?.orgs ?? []) sums.set(this.of(orgId), charged);
+    for (const org of this.#dirty) {
+      if (sums.size >= TURN_ORGS) break;
+      if (!sums.has(org)) sums.set(org, NO_CHARGES);
+    }
+    // Orgs that other cells want credit of are told by answers: asked for while any lease is out.
+    const isDue = this.#orgs.size > 0 && nowMs - this.#heard.monotonicMs >= SWEEP_MS && !this.#isClosed;
+    if (sums.size === 0 && batch === undefined && !isDue) return undefined;
+    const sent: Sent[] = [];
+    const orgs: (string | number)[] = [];
+    for (const [org, { count, sumMicroUsd }] of sums) {
+      this.#dirty.delete(org);
+      const { givesBack } = org;
+      const { heldMicroUsd, targetMicroUsd, need } = org.ask(sumMicroUsd, nowMs);
+      orgs.push(org.orgId, count, sumMicroUsd, heldMicroUsd, targetMicroUsd, need);
+      sent.push({ org, sumMicroUsd });
+      if (givesBack && org.waiters.length > 0) this.#retry.ask();
+    }
+    const { after, last, mark } = batch ?? { after: 0, last: 0, mark: "" };
+    return { batch, sent, operation: ["credit", after, last, mark, orgs] };
+  }
+
+  #askAgain(): void {
+    for (const org of this.#orgs.values()) if (org.waiters.length > 0) this.#dirty.add(org);
+    this.#workNow();
+  }
+
+  #giveBack(org: OrgLease): void {
+    org.givesBack = true;
+    this.#dirty.add(org);
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.monotonic();
+    const idleMs = this.#orgs.size > MANY_ORGS ? SWEEP_MS : this.#idleMs;
+    for (const org of this.#orgs.values()) {
+      if (org.waiters.length > 0) refuseLate(org, nowMs);
+      if (org.isIdle() && nowMs - org.usedAtMs >= idleMs) {
+        if (!org.isGone()) this.#giveBack(org);
+        else if (!this.#dirty.has(org)) this.#orgs.delete(org.orgId);
+      } else if (nowMs - org.reportedAtMs >= REPORT_MS && isStale(org, nowMs)) this.#dirty.add(org);
+    }
+    this.#work();
+    if (this.#orgs.size > 0 && this.#ended === undefined) this.#sweepSoon.ask();
+  }
+
+  #end(error: Error): void {
+    this.#ended = error;
+    this.#rejectAll();
+    this.#options.onEnd(error);
+  }
+
+  #rejectAll(): void {
+    for (const org of this.#orgs.values())
+      for (const { reject } of org.waiters.splice(0)) reject(unavailable());
+  }
+}
+
+const NO_CHARGES = { count: 0, sumMicroUsd: 0 };
+
+/** Redis thinks that the cell holds, or needs, something else than it does. */
+const isStale = (org: OrgLease, nowMs: number): boolean =>
+  org.usedMicroUsd !== org.reportedMicroUsd || org.headroomMicroUsd > 2 * org.slack(nowMs);
+
+function refuseLate(org: OrgLease, nowMs: number): void {
+  const late = org.waiters.filter(({ deadlineMs }) => deadlineMs <= nowMs);
+  if (late.length === 0) return;
+  org.waiters = org.waiters.filter(({ deadlineMs }) => deadlineMs > nowMs);
+  for (const { reject } of late) reject(unavailable());
+}
+
+const unavailable = () =>
+  fail("storage_unavailable", "The org's credit could not be looked up in time.", { retryAfterMs: 1000 });

@@ -1,0 +1,197 @@
+/**
+ * What a cell has leased of one org's credit. Invariant: the open holds and the charges that Redis does not know take no more than the
+ * lease, except where an upstream reported more than was held. While less is on its way to Redis, the lease counts as that.
+ */
+
+/** A call that the lease did not cover. */
+export interface Waiter {
+  readonly microUsd: number;
+  /** Monotonic. */
+  readonly deadlineMs: number;
+  /** Whether the hold was taken: false once it is proven that the credit does not suffice. */
+  readonly resolve: (isTaken: boolean) => void;
+  readonly reject: (error: Error) => void;
+  /** Takes the hold. */
+  readonly take: () => void;
+}
+
+/** What Redis answers of an org: see `exchange_credit` in `scripts/exchange/40-credit.lua`. */
+export interface LeaseAnswer {
+  readonly leaseMicroUsd: number;
+  readonly freeMicroUsd: number;
+  /** Balance without all holds that cells told of. */
+  readonly availableMicroUsd: number;
+  readonly outcome: number;
+}
+
+/** A lease is granted at most up to this: whole numbers of doubles. */
+const MOST_MICRO_USD = 2 ** 52;
+/** After so long without a call half as much counts as spent lately. */
+const HALF_LIFE_MS = 1000;
+/** The part of what is free that a cell may take without a call that needs it. */
+const SHARE = 8;
+/** Where that part covers fewer calls, only what calls need is leased. */
+const NEAR_CALLS = 4;
+/** A cell that was asked to give credit back leases only what calls need for so long. */
+const SCARCE_MS = 2000;
+
+export const RESTATING = 3;
+
+export class OrgLease {
+  readonly orgId: string;
+  /** As Redis last said. */
+  leaseMicroUsd = 0;
+  /** What holds and charges may take: the lease, or what it may become by an exchange under way. */
+  #ceilingMicroUsd = 0;
+  #holdsMicroUsd = 0;
+  openHolds = 0;
+  /** Charges that Redis does not have, or has without an answer yet. */
+  #pendingMicroUsd = 0;
+  #freeMicroUsd = 0;
+  /** Balance without the holds of other cells; undefined before the first answer. */
+  #toldMicroUsd: number | undefined;
+  #recentMicroUsd = 0;
+  #recentAtMs = 0;
+  #typicalMicroUsd = 0;
+  /** Since the lease was last given back. */
+  #calls = 0;
+  #scarceUntilMs = Number.NEGATIVE_INFINITY;
+  /** What Redis was told the last time. */
+  reportedMicroUsd = 0;
+  reportedAtMs = 0;
+  /** The last call, or the answer to it. */
+  usedAtMs: number;
+  /** The next exchange gives back all that is idle. */
+  givesBack = false;
+  waiters: Waiter[] = [];
+
+  constructor(orgId: string, nowMs: number) {
+    this.orgId = orgId;
+    this.usedAtMs = nowMs;
+    this.#recentAtMs = nowMs;
+  }
+
+  /** Open holds and charges that Redis does not have. */
+  get usedMicroUsd(): number {
+    return this.#holdsMicroUsd + this.#pendingMicroUsd;
+  }
+
+  get holdsMicroUsd(): number {
+    return this.#holdsMicroUsd;
+  }
+
+  get headroomMicroUsd(): number {
+    return this.#ceilingMicroUsd - this.usedMicroUsd;
+  }
+
+  /** Balance without all holds, as far as this cell knows. */
+  get availableMicroUsd(): number {
+    return (this.#toldMicroUsd ?? this.leaseMicroUsd) - this.usedMicroUsd;
+  }
+
+  /** Whether a hold of this fits now. Nothing is refused to a call that costs nothing but by a balance below zero. */
+  fits(microUsd: number): boolean {
+    if (microUsd > 0) return microUsd <= this.headroomMicroUsd;
+    return this.#toldMicroUsd !== undefined && this.availableMicroUsd >= 0;
+  }
+
+  take(microUsd: number, nowMs: number): void {
+    this.#holdsMicroUsd += microUsd;
+    this.#recentMicroUsd = this.#recent(nowMs) + microUsd;
+    this.#recentAtMs = nowMs;
+    this.#typicalMicroUsd = microUsd;
+    this.#calls++;
+    this.usedAtMs = nowMs;
+  }
+
+  /** @param microUsd below zero where a close is undone */
+  free(microUsd: number): void {
+    this.#holdsMicroUsd -= microUsd;
+  }
+
+  charge(microUsd: number): void {
+    this.#pendingMicroUsd += microUsd;
+  }
+
+  isScarce(nowMs: number): boolean {
+    return nowMs < this.#scarceUntilMs;
+  }
+
+  /** Other cells' calls, or a posting, need what is idle here. */
+  want(nowMs: number): void {
+    this.givesBack = true;
+    this.#scarceUntilMs = nowMs + SCARCE_MS;
+  }
+
+  /** What is leased beyond what calls need: what the org spends in about a second, within a share of what is free. */
+  slack(nowMs: number): number {
+    if (this.#calls < 2 || this.isScarce(nowMs)) return 0;
+    const share = Math.floor((this.#freeMicroUsd + Math.max(0, this.headroomMicroUsd)) / SHARE);
+    if (share < NEAR_CALLS * this.#typicalMicroUsd) return 0;
+    return Math.min(share, Math.max(Math.ceil(this.#recent(nowMs)), 2 * this.#typicalMicroUsd));
+  }
+
+  needsMore(nowMs: number): boolean {
+    return this.headroomMicroUsd * 2 < this.slack(nowMs);
+  }
+
+  /**
+   * What the next exchange asks for. What it may take from the lease can no longer be used from now on.
+   * @param sentMicroUsd charges that go with it
+   */
+  ask(sentMicroUsd: number, nowMs: number): { heldMicroUsd: number; targetMicroUsd: number; need: number } {
+    const heldMicroUsd = Math.max(0, this.usedMicroUsd - sentMicroUsd);
+    let targetMicroUsd = heldMicroUsd;
+    let need = -1;
+    if (!this.givesBack) {
+      let needs = 0;
+      for (const { microUsd } of this.waiters) {
+        needs += microUsd;
+        if (microUsd > 0) need = need < 0 ? microUsd : Math.min(need, microUsd);
+      }
+      targetMicroUsd = Math.min(MOST_MICRO_USD, heldMicroUsd + needs + this.slack(nowMs));
+    }
+    // What goes back is not taken again before calls come.
+    if (this.givesBack) this.#calls = 0;
+    this.givesBack = false;
+    this.#ceilingMicroUsd = Math.min(this.leaseMicroUsd, targetMicroUsd + sentMicroUsd);
+    this.reportedMicroUsd = heldMicroUsd;
+    this.reportedAtMs = nowMs;
+    return { heldMicroUsd, targetMicroUsd, need: Math.min(need, MOST_MICRO_USD) };
+  }
+
+  /**
+   * Takes the answer in and serves who waits, in their order. Credit that Redis knows to be taken is refused; who may still get
+   * some from other cells goes on waiting.
+   */
+  answered(answer: LeaseAnswer, sentMicroUsd: number): void {
+    this.#pendingMicroUsd -= sentMicroUsd;
+    this.leaseMicroUsd = answer.leaseMicroUsd;
+    this.#ceilingMicroUsd = answer.leaseMicroUsd;
+    this.#freeMicroUsd = answer.freeMicroUsd;
+    this.#toldMicroUsd = answer.availableMicroUsd + this.reportedMicroUsd;
+    const waiting = this.waiters;
+    this.waiters = [];
+    for (const waiter of waiting) {
+      if (this.fits(waiter.microUsd)) {
+        waiter.take();
+        waiter.resolve(true);
+      } else if (answer.outcome !== RESTATING && this.availableMicroUsd < waiter.microUsd) {
+        waiter.resolve(false);
+      } else this.waiters.push(waiter);
+    }
+  }
+
+  /** Nothing of it is needed, here or in Redis. */
+  isGone(): boolean {
+    return this.isIdle() && this.leaseMicroUsd === 0 && this.reportedMicroUsd === 0;
+  }
+
+  isIdle(): boolean {
+    return this.openHolds === 0 && this.usedMicroUsd === 0 && this.waiters.length === 0;
+  }
+
+  #recent(nowMs: number): number {
+    return this.#recentMicroUsd * 2 ** ((this.#recentAtMs - nowMs) / HALF_LIFE_MS);
+  }
+}
