@@ -6,7 +6,7 @@
 import { Packr } from "msgpackr";
 import { type Entered, enterDataset } from "./dataset.ts";
 import { DATASET_KEY } from "./keys.ts";
-import type { RedisLink, RedisLog, RedisValue } from "./redis.ts";
+import type { RedisLink, RedisLog, RedisValue, Script } from "./redis.ts";
 import { SCRIPTS } from "./scripts.ts";
 
 /** Name of the operation, then what it takes: texts, numbers, lists; see `scripts/exchange/`. */
@@ -44,6 +44,8 @@ export interface SessionOptions extends CellIdentity {
   readonly log?: RedisLog;
   /** Replicas that must have an exchange before its reply counts. Default: 0. */
   readonly replicas?: number;
+  /** In place of `SCRIPTS.exchange`: one with another clock, for tests. */
+  readonly script?: Script;
 }
 
 /** After this the same exchange may be sent again once the cell has entered the new term. */
@@ -129,7 +131,7 @@ export class Session {
     args: readonly Buffer[],
     takenBack?: AbortSignal,
   ): Promise<RedisValue[]> {
-    const { link, replicas = 0 } = this.#options;
+    const { link, replicas = 0, script = SCRIPTS.exchange } = this.#options;
     // Once it may have run, only its reply ends this.
     let mayHaveRun = false;
     for (;;) {
@@ -142,7 +144,7 @@ export class Session {
         const { datasetId, cell } = this.#options;
         const head = [datasetId, term, cell, life, lane, number] as const;
         mayHaveRun = true;
-        const reply = link.run(SCRIPTS.exchange, DATASET_KEY, ...head, ...args);
+        const reply = link.run(script, DATASET_KEY, ...head, ...args);
         // On the same connection: it counts replicas that have what this connection wrote.
         const reached = replicas === 0 ? undefined : this.#replicasReached(replicas);
         const answer = (await reply) as RedisValue[];

@@ -1,0 +1,242 @@
+/**
+ * What a cell has of one key's limits: batches of requests and tokens that it may use for a moment, slots for calls in flight, and
+ * the calls that wait for an answer of the dataset. A batch or a free slot is used only while it is surely still set aside.
+ */
+import type { Clock } from "../../clock.ts";
+import type { Admission, KeyLimits, Refusal } from "../../limits/limits.ts";
+import { SlidingWindow, WINDOW_MS } from "../../limits/window.ts";
+import { elapsedMs, type Stamp } from "./stamp.ts";
+
+/** A batch may be used so long, from before it was asked for; it counts in the dataset for 60.5 s. */
+export const BATCH_MS = 500;
+/** A free slot may be used so long after the cell's last word of the key. */
+export const SLOT_MS = 30_000;
+/** No call lasts longer without a word of its cell. With `SLOT_MS` what the dataset waits for a cell that says nothing. */
+export const LONGEST_CALL_MS = 3_600_000;
+/** A batch this old is renewed when it is used; sooner where Redis takes its time. */
+const RENEW_MS = 250;
+const SOONEST_RENEW_MS = 50;
+/** With fewer slots than this, free ones are given back at once. */
+export const FEW_SLOTS = 64;
+/** Fewer calls than this in half a second are asked for one by one. */
+const BUSY_CALLS = 4;
+
+export interface Batch {
+  readonly id: number;
+  /** Redis's time of the grant. */
+  readonly atMs: number;
+  /** Before it was asked for. */
+  readonly sent: Stamp;
+  readonly granted: { readonly requests: number; readonly tokens: number };
+  requests: number;
+  tokens: number;
+  /** Flat: milliseconds since `sent`, requests, tokens. Not told to the dataset yet. */
+  uses: number[];
+}
+
+/** A call that waits for the dataset's answer. */
+export interface Ask {
+  readonly tokens: number;
+  readonly asked: Stamp;
+  /** Undefined once it was answered, or waited too long. */
+  answer: Answer | undefined;
+}
+
+export interface Answer {
+  resolve(answer: Admission | Refusal): void;
+  reject(error: unknown): void;
+}
+
+/** All limits are numbers, 0 for none. */
+export type Numbers = Readonly<Record<keyof KeyLimits, number>>;
+
+export const numbersOf = ({ rpm = 0, tpm = 0, concurrency = 0 }: KeyLimits): Numbers => ({
+  rpm: rpm ?? 0,
+  tpm: tpm ?? 0,
+  concurrency: concurrency ?? 0,
+});
+
+/**
+ * The age at which a batch is renewed: the request may wait for the one before it, and then takes as long itself.
+ * @param replyMs what Redis takes to reply
+ */
+export const renewalMs = (replyMs: number): number =>
+  Math.min(RENEW_MS, Math.max(SOONEST_RENEW_MS, BATCH_MS - 2 * replyMs - SOONEST_RENEW_MS));
+
+const isMostlyLeft = ({ requests, tokens, granted }: Batch): boolean =>
+  requests * 2 >= granted.requests && tokens * 2 >= granted.tokens;
+
+export class KeyState {
+  readonly keyId: string;
+  limits: Numbers;
+  /** Oldest first. */
+  batches: Batch[] = [];
+  asks: Ask[] = [];
+  /** Flat: of calls that were admitted after they had given up, see `undone` of the script. */
+  undone: number[] = [];
+  /** What this cell admitted: what others did not. */
+  readonly requests = new SlidingWindow();
+  readonly tokens = new SlidingWindow();
+  othersRequests = 0;
+  othersTokens = 0;
+  othersUntilMs = 0;
+  inFlight = 0;
+  /** Slots for calls in the dataset, used or free. */
+  held = 0;
+  /** Free slots that a request under way offers to calls that wait. */
+  offered = 0;
+  heldSent: Stamp = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: 0 };
+  freeSinceMs = 0;
+  /** Another cell wants slots: until then free ones are given back at once. */
+  wantedUntilMs = 0;
+  /** A request is on its way: what comes back is known soon. */
+  isSent = false;
+  /** The next request gives all batches back: a refusal counted what is left of them. */
+  surrenders = false;
+  /** The latest refusal by a window: what weighs as much is refused until then, without another look. */
+  refusal:
+    | { readonly tokens: number; readonly refusal: Refusal; readonly fromMs: number; untilMs: number }
+    | undefined;
+  /** Calls and tokens of the current half second and of the one before. */
+  #halfSecondMs = 0;
+  #calls = [0, 0];
+  #weights = [0, 0];
+
+  constructor(keyId: string, limits: Numbers) {
+    this.keyId = keyId;
+    this.limits = limits;
+  }
+
+  /** Batches were granted under other limits. */
+  setLimits(limits: Numbers): void {
+    const { rpm, tpm } = this.limits;
+    if (rpm !== limits.rpm || tpm !== limits.tpm) this.surrenders = true;
+    this.limits = limits;
+    this.refusal = undefined;
+  }
+
+  /** A call arrived, whatever becomes of it. */
+  note(nowMs: number, tokens: number): void {
+    this.#shift(nowMs);
+    (this.#calls[0] as number)++;
+    (this.#weights[0] as number) += tokens;
+  }
+
+  /** Requests, tokens and slots that would spare questions. */
+  wish(clock: Clock, nowMs: number, renewMs: number): [requests: number, tokens: number, slots: number] {
+    this.#shift(nowMs);
+    const calls = Math.max(...this.#calls);
+    if (calls < BUSY_CALLS) return [0, 0, 0];
+    const tokens = Math.max(1, ...this.#weights);
+    const slots = this.free > 0 || this.limits.concurrency < FEW_SLOTS ? 0 : calls;
+    return this.#hasFresh(clock, renewMs) ? [0, 0, slots] : [calls * 2, Math.ceil(tokens) * 2, slots];
+  }
+
+  /** Has a batch that is neither old nor half used. */
+  #hasFresh(clock: Clock, renewMs: number): boolean {
+    return this.batches.some((batch) => isMostlyLeft(batch) && elapsedMs(clock, batch.sent) < renewMs);
+  }
+
+  /** Goes back: it has ended, or a newer one does as well. */
+  isDone(batch: Batch, clock: Clock): boolean {
+    if (this.surrenders || elapsedMs(clock, batch.sent) >= BATCH_MS) return true;
+    const newest = this.batches.at(-1);
+    if (newest === undefined || newest === batch || !isMostlyLeft(newest)) return false;
+    return elapsedMs(clock, newest.sent) < BATCH_MS;
+  }
+
+  #shift(nowMs: number): void {
+    const sinceMs = nowMs - this.#halfSecondMs;
+    if (sinceMs < 500) return;
+    const isNext = sinceMs < 1000;
+    this.#calls = [0, isNext ? (this.#calls[0] ?? 0) : 0];
+    this.#weights = [0, isNext ? (this.#weights[0] ?? 0) : 0];
+    this.#halfSecondMs = nowMs;
+  }
+
+  get free(): number {
+    return Math.max(0, this.held - this.inFlight - this.offered);
+  }
+
+  mayBegin(clock: Clock): boolean {
+    if (this.limits.concurrency === 0) return true;
+    return this.free > 0 && elapsedMs(clock, this.heldSent) < SLOT_MS;
+  }
+
+  /** The batch that covers a call now. */
+  covering(clock: Clock, tokens: number): Batch | undefined {
+    if (this.surrenders) return undefined;
+    const { rpm, tpm } = this.limits;
+    return this.batches.find(
+      (batch) =>
+        (rpm === 0 || batch.requests >= 1) &&
+        (tpm === 0 || batch.tokens >= tokens) &&
+        elapsedMs(clock, batch.sent) < BATCH_MS,
+    );
+  }
+
+  /** @returns whether the batch should be renewed soon */
+  take(batch: Batch, clock: Clock, tokens: number, renewMs: number): boolean {
+    const { rpm, tpm } = this.limits;
+    const requests = rpm === 0 ? 0 : 1;
+    const weight = tpm === 0 ? 0 : tokens;
+    const ageMs = Math.ceil(elapsedMs(clock, batch.sent));
+    batch.requests -= requests;
+    batch.tokens -= weight;
+    const { uses } = batch;
+    const last = uses.length - 3;
+    if (last >= 0 && uses[last] === ageMs) {
+      (uses[last + 1] as number) += requests;
+      (uses[last + 2] as number) += weight;
+    } else uses.push(ageMs, requests, weight);
+    if (this.isSent) return false;
+    return (ageMs >= renewMs || !isMostlyLeft(batch)) && !this.#hasFresh(clock, renewMs);
+  }
+
+  count(nowMs: number, tokens: number): void {
+    if (this.limits.rpm !== 0) this.requests.add(nowMs, 1);
+    if (this.limits.tpm !== 0) this.tokens.add(nowMs, tokens);
+  }
+
+  /** A refusal that surely still holds, with the wait from now. */
+  refused(nowMs: number, tokens: number): Refusal | undefined {
+    const known = this.refusal;
+    if (known === undefined) return undefined;
+    if (nowMs >= known.untilMs) {
+      this.refusal = undefined;
+      return undefined;
+    }
+    if (tokens !== known.tokens) return undefined;
+    const { refusal, fromMs } = known;
+    if (refusal.code === "concurrency") return refusal;
+    return { ...refusal, retryAfterMs: refusal.retryAfterMs - (nowMs - fromMs) };
+  }
+
+  /** Has something in the dataset that must be told or given back one day. */
+  get isActive(): boolean {
+    return this.batches.length > 0 || this.held > 0 || this.undone.length > 0;
+  }
+
+  /** Nothing would be lost but what headers say. */
+  get isIdle(): boolean {
+    // Calls of a request under way are in no list here.
+    return this.inFlight === 0 && this.asks.length === 0 && !this.isSent && !this.isActive;
+  }
+
+  isForgotten(nowMs: number): boolean {
+    return (
+      this.isIdle &&
+      this.requests.total(nowMs) === 0 &&
+      this.tokens.total(nowMs) === 0 &&
+      this.othersUntilMs <= nowMs
+    );
+  }
+
+  rate(limit: number, own: SlidingWindow, others: number, nowMs: number) {
+    if (limit === 0) return undefined;
+    const isMixed = others > 0 && nowMs < this.othersUntilMs;
+    const used = own.total(nowMs) + (isMixed ? others : 0);
+    const resetMs = Math.max(own.emptyInMs(nowMs), isMixed ? this.othersUntilMs - nowMs : 0);
+    return { limit, remaining: Math.max(0, limit - used), resetMs: Math.min(WINDOW_MS + BATCH_MS, resetMs) };
+  }
+}
