@@ -106,12 +106,11 @@ export class Committer {
   /** A new term: runs behind the dataset's last one that were committed in an earlier term are lost, and run again. */
   restated(lastRun: string): void {
     const upTo = this.#numberOf(lastRun);
-    const lost = [...this.#sent.values()].filter(
-      (sent) => sent.isCommitted && !sent.isApplied && sent.run.id > upTo,
-    );
+    // Those that were applied too: the rows of this cell are loaded anew, and their callers have not been told yet.
+    const lost = [...this.#sent.values()].filter((sent) => sent.isCommitted && sent.run.id > upTo);
     for (const sent of lost.toReversed()) this.#drop(sent);
     this.#needed = 0;
-    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered));
+    this.#waiting.unshift(...lost.filter(({ isAnswered }) => !isAnswered).map((sent) => again(sent, 0)));
     this.#forgetting = this.#forget(lost);
     if (lost.length > 0) this.#work();
   }
@@ -162,7 +161,7 @@ export class Committer {
 
   /** Replicas of Redis have what was replied to; the stream may be ahead of that. */
   #answerIfDone(sent: Sent): void {
-    if (!sent.isCommitted || !sent.isEverywhere) return;
+    if (!sent.isCommitted || !sent.isEverywhere || this.#sent.get(sent.run.id) !== sent) return;
     this.#sent.delete(sent.run.id);
     sent.resolve(sent.value);
   }
@@ -249,12 +248,10 @@ export class Committer {
     const runs = refused.filter((item): item is Sent => "run" in item);
     for (const sent of runs.toReversed()) this.#drop(sent);
     // Those after the first were refused for its sake.
-    const again = refused.map((item, at): Waiting => {
-      const { act, resolve, reject, isOwed, sinceMs, refusals } = "run" in item ? item : item.waiting;
-      const more = at === 0 && why === "stale" ? 1 : 0;
-      return { act, resolve, reject, isOwed, sinceMs, refusals: refusals + more };
-    });
-    this.#waiting.unshift(...again.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true));
+    const waiting = refused.map((item, at) =>
+      again("run" in item ? item : item.waiting, at === 0 && why === "stale" ? 1 : 0),
+    );
+    this.#waiting.unshift(...waiting.filter((_, at) => (refused[at] as Partial<Sent>).isAnswered !== true));
     await this.#forget(runs);
     if (why !== "stale") await pause();
   }
@@ -301,5 +298,11 @@ export class Committer {
     this.#needed = Math.max(this.#needed, version);
   }
 }
+
+/** An act that runs again, with nothing of its run. */
+const again = ({ act, resolve, reject, isOwed, sinceMs, refusals }: Waiting, more: number): Waiting => ({
+  ...{ act, resolve, reject, isOwed, sinceMs },
+  refusals: refusals + more,
+});
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -21,6 +21,17 @@ const add = ({ store }: TestCell, key = "all"): Promise<number> =>
     return next;
   });
 
+/** A cell that loads its rows refuses acts meanwhile: these did not happen. */
+const addOnceCurrent = async (cell: TestCell, key: string): Promise<number> => {
+  for (;;) {
+    await until(() => cell.store.healthy(), "a cell that is current");
+    const value = await add(cell, key).catch((error: Error) => {
+      if (!error.message.includes("not in touch")) throw error;
+    });
+    if (value !== undefined) return value;
+  }
+};
+
 const until = async (isSo: () => boolean, what: string, withinMs = 10_000) => {
   const end = Date.now() + withinMs;
   while (!isSo()) {
@@ -100,8 +111,8 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     const saved = saveRedis(bench.redis);
     for (let i = 0; i < 5; i++) await add(a, "lost");
     await restoreRedis(bench.redis, saved);
-    await add(b, "after");
-    for (let i = 0; i < 9; i++) await add(a, "after");
+    await addOnceCurrent(b, "after");
+    for (let i = 0; i < 9; i++) await addOnceCurrent(a, "after");
     for (const cell of cells) {
       await cell.caughtUp();
       expect(rowsOf(cell, "counts")).toEqual([
