@@ -214,7 +214,7 @@ describe.skipIf(missing.length > 0)(`in a shell (needs bash, curl and sed; missi
     const copied = textOf("docs/operating.md 3")
       .replaceAll("/backups/", `${folder}/`)
       .replaceAll("/srv/weir", join(folder, "restored"));
-    expect(await pasted(copied, env)).toContain("organisation");
+    expect(await pasted(copied, env)).toContain("it adds up");
     expect(await pasted(textOf("docs/operating.md 4"), env)).toContain("Its secret is in ");
     const secret = readFileSync(join(folder, "operator-key"), "utf8").trim();
     const again = await start();
