@@ -29,6 +29,8 @@ import { operatorSecret } from "./operator-key.ts";
 
 interface IdentityGround extends Awaited<ReturnType<typeof openAccount>> {
   readonly store: Store;
+  /** Of a cell among others. */
+  readonly holder: string | undefined;
   readonly clock: Clock;
   readonly installation: Installation;
   readonly trail: Trail;
@@ -46,7 +48,8 @@ export function openIdentity(config: Config, log: Logger, ground: IdentityGround
   const cookies = consoleCookies(config.publicUrl?.startsWith("https:") === true);
   const notices = logoutNotices({ store, clock, accounts, sessions, provider, onFailure });
   const access = { accounts, sessions, clock, isOperator };
-  const isOperatorKey = operatorSecret(config.dataDir);
+  const isCell = ground.holder !== undefined;
+  const isOperatorKey = operatorSecret(config.dataDir, isCell ? installation.secret("operator") : undefined);
   const credentials: CredentialPorts = {
     keyring,
     sessionCookie: cookies.sessionName,

@@ -6,12 +6,17 @@ import { readSecret, saveSecret } from "../process/secret-file.ts";
 export const OPERATOR_KEY_FILE = "operator-key";
 const PREFIX = "svc-operator-";
 
-/** @returns whether a bearer credential is the secret; compared in constant time */
-export function operatorSecret(dataDir: string): (sent: string) => boolean {
+/**
+ * @param shared of a cell: any cell must know what an operator sends, so the secret is derived from what all have; a file with
+ *   another one, of the time when its folder was a gateway's own, is replaced
+ * @returns whether a bearer credential is the secret; compared in constant time
+ */
+export function operatorSecret(dataDir: string, shared?: Uint8Array): (sent: string) => boolean {
   const path = join(dataDir, OPERATOR_KEY_FILE);
   const kept = readSecret(path);
-  const secret = kept ?? `${PREFIX}${randomBytes(32).toString("base64url")}`;
-  if (kept === undefined) saveSecret(path, secret);
+  const made = (bytes: Uint8Array) => `${PREFIX}${Buffer.from(bytes).toString("base64url")}`;
+  const secret = shared === undefined ? (kept ?? made(randomBytes(32))) : made(shared);
+  if (kept !== secret) saveSecret(path, secret);
   const right = digest(secret);
   return (sent) => sent.startsWith(PREFIX) && timingSafeEqual(digest(sent), right);
 }
