@@ -1,10 +1,12 @@
 /** A real Redis for tests: on a socket in a folder of its own, with the settings that cells ask for. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectRedis } from "../../../src/cells/redis.ts";
 
+/** Of util-linux. */
+const SETPRIV = "/usr/bin/setpriv";
 const INSTALL_MS = 180_000;
 
 /** Installs Debian's redis-server where it is missing. @returns the reason where it cannot be had */
@@ -51,7 +53,10 @@ export async function startRedis(more: readonly string[] = []): Promise<TestRedi
       ...["--port", "0", "--unixsocket", url, "--dir", folder, "--save", "", "--daemonize", "no"],
       ...["--appendonly", "yes", "--appendfsync", "always", "--maxmemory-policy", "noeviction"],
     ];
-    child = spawn("redis-server", [...settings, ...more], { stdio: "ignore" });
+    // It ends with the process of the tests, however that ends: nobody else would end it.
+    const bound = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "redis-server"] : ["redis-server"];
+    const [program, ...before] = bound as [string, ...string[]];
+    child = spawn(program, [...before, ...settings, ...more], { stdio: "ignore" });
     const probe = connectRedis({ url, log: { warn() {} } });
     await probe.ready(10_000);
     probe.close();
