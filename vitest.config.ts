@@ -23,9 +23,10 @@ export default defineConfig({
     pool: "forks",
     isolate: false,
     maxWorkers: 2,
-    // Wide enough for real sockets and engines on a busy machine; a test that waits for minutes is a hang.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Wide enough for real sockets and engines on a busy machine, whose code may have to be read from a busy disk again; a test
+    // that waits for minutes is a hang.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 5_000,
     // Tests that run at the same time wait for something and hardly use a processor.
     maxConcurrency: 16,

@@ -124,7 +124,7 @@ async function checkLedger(gateway: SpawnedGateway): Promise<Map<string, number>
 
 /** Once the outbox is empty: one record a charge, its cost the charge, and nothing charged that is not in the ledger. */
 async function checkRecords(gateway: SpawnedGateway, charges: ReadonlyMap<string, number>): Promise<void> {
-  const records = await allRecords(gateway, 30_000);
+  const records = await allRecords(gateway);
   const costs = [...records.values()]
     .filter((r) => r.cost_micro > 0)
     .map((r) => [r.request_id, r.cost_micro]);

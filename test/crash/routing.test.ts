@@ -186,7 +186,7 @@ test(`kill -9 under load with policies, ${ROUNDS} rounds`, {
     await check(gateway);
     // Each record that cost something is one charge; what is charged besides are copies, in their own name.
     const charges = chargesOf(await auditedLedger(gateway));
-    const records = [...(await allRecords(gateway, 30_000)).values()].filter((r) => r.cost_micro > 0);
+    const records = [...(await allRecords(gateway)).values()].filter((r) => r.cost_micro > 0);
     for (const record of records) expect(charges.get(record.request_id)).toBe(record.cost_micro);
     expect(charges.size).toBeGreaterThan(records.length);
     expect(records.some(({ byok }) => byok)).toBe(true);

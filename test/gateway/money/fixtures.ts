@@ -76,7 +76,7 @@ export async function recordsOf(gateway: Readable): Promise<Map<string, Row>> {
 }
 
 /** Once ClickHouse holds all that was recorded. */
-export async function allRecords(gateway: Readable, withinMs = 40_000): Promise<Map<string, Row>> {
+export async function allRecords(gateway: Readable, withinMs = 90_000): Promise<Map<string, Row>> {
   const isEmpty = async () => (await metric(gateway, "weir_outbox_rows")) === 0;
   await until("the outbox is empty", isEmpty, withinMs, 50).catch(async (error: Error) => {
     const { text } = await gateway.call("GET", "/metrics", { key: null });
