@@ -1,8 +1,9 @@
 /**
  * Turns at migrating one analytics database: of all gateways that start at once, one migrates and the others wait. ClickHouse has
- * no locks, but it inserts one block only under a token, however many ask at once: turn N is taken by inserting under the token of
- * N, and is of him whose row is there. A holder that shows no sign of life for a while has lost its turn to whoever takes the next.
- * A holder that was only slow notices before its next statement, but for one that is on its way already: see `rollup-fill.ts`.
+ * no locks, but of all insertions with the same deduplication token it keeps one. A gateway takes turn N by inserting a row with the
+ * token of N; if the row that is then read back is its own, it is the turn's holder. Once a holder has given no sign of life for a
+ * while, another gateway takes the next turn. The former holder notices that before its next statement; a statement that is on
+ * its way already still runs: see `rollup-fill.ts`.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +15,7 @@ export interface TurnTarget {
 }
 
 export interface TurnTimes {
-  /** A holder without a sign of life for so long has lost its turn. Measured by the one who waits: no two clocks are compared. */
+  /** A holder that gave no sign of life for so long has lost its turn. The waiting gateway measures it by its own clock. */
   readonly lostAfterMs: number;
   /** A holder gives a sign of life this often, also while a statement of an hour runs. */
   readonly signEveryMs: number;

@@ -17,7 +17,7 @@ export interface MigrationOptions {
 
 const FOLDER = new URL("./migrations/", import.meta.url);
 
-/** Files that make a roll-up: what was recorded before is summed up behind their statements. */
+/** Files that make a roll-up. After its statements, the records that there are already are summed up into the roll-up. */
 const FILLS: Readonly<Record<string, RollUp>> = { "0008_usage_tags.sql": USAGE_TAGS };
 
 /** A statement with such a comment is left out if the SELECT gives no row. */

@@ -1,5 +1,5 @@
 /**
- * Sums up into a new roll-up what was recorded before its view was made, while gateways of the release before go on inserting:
+ * Sums up older records into a new roll-up: those inserted before the roll-up's view. Gateways of the last release go on inserting:
  * every row is counted once, by the view or here. The view's own rows say with which batch of each gateway's run it began;
  * here are summed the batches before. May be repeated after a death at any statement, and one late statement of a holder that
  * has lost its turn changes nothing: each turn sums up into a table of its own, which the next turn drops; only a complete
@@ -14,7 +14,7 @@ import type { RollUp } from "./rollups.ts";
 export interface FillTarget {
   /** Checks the turn first. */
   command(sql: string): Promise<void>;
-  /** Only for what is this turn's own. */
+  /** Without checking the turn: only for tables that no other turn has. */
   unchecked(sql: string): Promise<void>;
   rows<T>(sql: string): Promise<T[]>;
 }

@@ -26,7 +26,7 @@ export class TailListener implements Watcher {
   #isBehind = false;
   #isOver = false;
   readonly #ended: (() => void)[] = [];
-  /** Called once the client has read what was sent, or has left. */
+  /** The listener calls it once its client has read everything sent so far, or has disconnected. */
   #reading: (() => void) | undefined;
   #cancelTimer: (() => void) | undefined;
   #missed = 0;

@@ -1,7 +1,7 @@
 /**
  * Makes a backup: weir.lmdb as of one frame (store/copy.ts), the frozen records, the master key, and at last the manifest. The
- * process that calls this does all the copying; the gateway only says when (moment.ts). Once both have been said the gateway may even
- * die: what is copied then changes no more.
+ * process that calls this does all the copying; the gateway only holds its files still at two moments (moment.ts). After the second one
+ * the gateway may even die: nothing changes the files that are being copied any more.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export interface Holder {
   begin(): Promise<BegunCopy>;
   /** The copy of LMDB has begun. @returns the name of the frozen records; undefined where they rest, or are not copied */
   freeze(begun: BegunCopy): Promise<string | undefined>;
-  /** Ends what is still held. */
+  /** Lets LMDB's file and the records change again, if the holder still keeps them from it. */
   end(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ async function copied(options: BackupOptions, folder: string, at: At): Promise<M
   const manifest = newManifest({
     ...{ id: begun.id, release: begun.release, made_at: isoTime(nowMs), records: begun.records },
     has_master_key: files.some((file) => file.path === MASTER_KEY_FILE),
-    // Of the copy, which nobody changes: a backup of what is damaged already must not look like a backup.
+    // Proves the copied store, which nobody changes: the copy of a damaged store must not look like a backup.
     ledger: prove(folder),
     files: [{ path: "weir.lmdb", ...(await hashFile(path)) }, ...files],
     links: [...records.links],

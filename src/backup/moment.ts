@@ -96,7 +96,7 @@ export class BackupMoment {
     }
   }
 
-  /** Ends what is held. */
+  /** Lets the store and the spools go on, if a backup holds them still. */
   close(): void {
     const held = this.#held;
     if (held === undefined) return;
