@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     for (const cell of [a, b]) expect(cell.store.table("counts").get("all")).toBe(count);
   });
 
-  test("a cell starts although the reply to its registration, its first word, or a page of rows is lost", async () => {
+  test("a cell starts although a reply to its restating, its first beat, or a page of rows is lost", async () => {
     const first = await bench.cell("first");
     for (let i = 0; i < 50; i++) await add(first, `key ${i}`);
     const names = ["XREAD", "restate", "beat", "position", "tables", "rows", "have"];
@@ -244,7 +244,7 @@ describe.skipIf(missing !== undefined)(`faults${missing === undefined ? "" : `: 
     for (const { store } of [a, b]) expect(store.bytes("raw").get("empty")).toHaveLength(0);
   });
 
-  test("a paused cell whose name a newer process took, or that was retired, is refused", async () => {
+  test("a paused cell whose name a newer process took is refused", async () => {
     const [older, other] = [await bench.cell("a", { url: proxy.url }), await bench.cell("b")];
     await add(other);
     proxy.pause();
